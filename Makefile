@@ -1,0 +1,50 @@
+# Every target works in a fresh clone: it needs Python 3.11 to 3.14 and make, and installs the rest below this folder.
+SHELL := /bin/sh
+ARGS ?=
+IS_FIT := import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 15))
+PYTHON = $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
+	$$python -c '$(IS_FIT)' 2>/dev/null && echo $$python && break; done)
+INSTALL = $(or $(PYTHON),$(error MarcelCMS needs Python 3.11 to 3.14, and there is none on the PATH)) \
+	marcelcms/embedded/install.py
+CHECKS := check-style check-format check-types check-templates check-imports check-migrations
+
+.PHONY: run test check bench clean install-dev $(CHECKS)
+
+run: ## installs, starts everything, loads the demo, prints the address and the admin login
+	@$(INSTALL) run
+	@.venv/bin/python -m marcelcms.embedded
+
+test: install-dev ## runs every test but the marked extras; ARGS="-m e2e" runs those in a browser
+	.venv/bin/python -m pytest $(ARGS)
+
+check: install-dev ## style, types, templates, import rules, migrations; reports all that fail
+	@$(MAKE) --no-print-directory --keep-going $(CHECKS)
+
+bench: install-dev ## measures, prints a table, writes JSON
+	@.venv/bin/python -m benchmarks $(ARGS)
+
+clean: ## removes what was installed and built; the data in var/ stays
+	rm -rf .venv var/tools var/log var/static .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+install-dev:
+	@$(INSTALL) dev
+
+check-style:
+	.venv/bin/ruff check .
+
+check-format:
+	.venv/bin/ruff format --check .
+
+check-types:
+	.venv/bin/mypy .
+
+check-templates:
+	.venv/bin/djlint . --lint --quiet
+	.venv/bin/djlint . --check --quiet
+
+check-imports:
+	.venv/bin/lint-imports
+
+check-migrations:
+	.venv/bin/python manage.py makemigrations --check --dry-run

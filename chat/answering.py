@@ -1,0 +1,177 @@
+"""THE pipeline: one question in, events out. Every door relays this generator, so what is measured is what is served.
+
+It stores nothing: `chat.production` saves a visitor's questions and answers around it.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+
+from channels.db import database_sync_to_async
+from django.conf import settings
+from django.utils import translation
+from django.utils.translation import gettext as _
+
+from chat.events import Abstain, Cited, Contact, Delta, End, Error, Event, Sources
+from chat.evidence import THRESHOLD, evidence_of
+from chat.extractive import Quotation, quote_best
+from chat.grounding import StreamResolver, VerdictReader
+from chat.models import Message
+from chat.profiles import get_profile, retrieve_with
+from chat.prompts import build_messages
+from chat.sources import Candidate, as_source, load_candidates
+from knowledge.inference import chat_model
+from knowledge.inference.chat_model import ModelUnavailable
+from knowledge.inference.embedder import get_embedder
+from knowledge.retrieval.hybrid import Retrieval, scope_of
+
+logger = logging.getLogger(__name__)
+
+#: Passages that are given to the model.
+SOURCES = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A checked question (`chat.guard`) with what it needs to be answered; `history` is (role, text), oldest first."""
+
+    text: str
+    language: str = "en"
+    history: Sequence[tuple[str, str]] = ()
+    collections: Sequence[str] = ()
+    profile: str = "default"
+    institution: str = "the university"
+    contact: Contact | None = None
+
+
+@dataclass(slots=True)
+class Context:
+    """What one hop to the database found for a question."""
+
+    retrieval: Retrieval
+    candidates: list[Candidate]
+    evidence: float
+    timings_ms: dict[str, float] = field(default_factory=dict)
+
+
+def gather_context(ask: Ask) -> Context:
+    """All database work of an answer: retrieval and its passages. Raises UnknownProfile, UnknownCollection."""
+    started = time.perf_counter()
+    retrieval = retrieve_with(get_profile(ask.profile), ask.text, scope=scope_of(ask.collections), k=SOURCES)
+    candidates = load_candidates(retrieval.hits)
+    timings = {**retrieval.timings_ms, "retrieval": (time.perf_counter() - started) * 1000}
+    return Context(retrieval, candidates, evidence_of(ask.text, retrieval, candidates), timings)
+
+
+async def answer(ask: Ask) -> AsyncIterator[Event]:
+    """Retrieves, then has the model write or quotes; the last event is always End.
+
+    What fails outside ends in an Error event that says so to the student; only a mistake of ours raises.
+    """
+    started = time.perf_counter()
+    # Given back before the model speaks: no connection is held while it does.
+    context = await database_sync_to_async(gather_context, thread_sensitive=False)(ask)
+    if not context.candidates or context.evidence < THRESHOLD:
+        events = _abstain(ask, "no_evidence" if context.candidates else "nothing_found", context)
+    elif chat_model.is_configured():
+        events = _generate(ask, context)
+    else:
+        events = _quote(ask, context)
+    text_shown = False
+    try:
+        async with aclosing(events) as stream:
+            async for event in stream:
+                if isinstance(event, Delta) and not text_shown:
+                    text_shown = True
+                    context.timings_ms["first_token"] = (time.perf_counter() - started) * 1000
+                if isinstance(event, End):
+                    context.timings_ms["total"] = (time.perf_counter() - started) * 1000
+                yield event
+            return
+    except ModelUnavailable as error:
+        logger.warning("model unavailable code=%s partial=%s", error.code, text_shown)
+        failure = error.code
+    context.timings_ms["total"] = (time.perf_counter() - started) * 1000
+    if text_shown:
+        with translation.override(ask.language):
+            detail = _("The answer broke off because the language model stopped. Please try again.")
+        yield Error("model_interrupted", detail)
+        yield _end(ask, context, Message.Status.FAILED, Message.Strategy.GENERATED, notice=failure)
+        return
+    async with aclosing(_quote(ask, context, notice="model_unavailable")) as stream:
+        async for event in stream:
+            yield event
+
+
+async def _generate(ask: Ask, context: Context) -> AsyncIterator[Event]:
+    """Relays the model; raises ModelUnavailable."""
+    messages = build_messages(ask.text, context.candidates, institution=ask.institution, history=ask.history)
+    resolver = StreamResolver({candidate.number: candidate for candidate in context.candidates})
+    verdict = VerdictReader()
+    async with aclosing(chat_model.stream(messages)) as pieces:
+        async for piece in pieces:
+            for event in resolver.feed(verdict.feed(piece)):
+                yield event
+            if verdict.declined:
+                break
+    for event in [*resolver.feed(verdict.finish()), *resolver.finish()]:
+        yield event
+    if verdict.declined:
+        async for event in _abstain(ask, "model_declined", context):
+            yield event
+        return
+    yield Sources(tuple(resolver.sources))
+    yield _end(ask, context, Message.Status.COMPLETE, Message.Strategy.GENERATED)
+
+
+async def _quote(ask: Ask, context: Context, *, notice: str = "") -> AsyncIterator[Event]:
+    """Quotes the closest sentences, one a paragraph, each with its source."""
+    quotations = await asyncio.to_thread(_closest_sentences, ask.text, context)
+    if not quotations:
+        async for event in _abstain(ask, "no_evidence", context):
+            yield event
+        return
+    sources = []
+    for n, quotation in enumerate(quotations, start=1):
+        source = as_source(quotation.candidate, n=n, quoted=quotation.text)
+        sources.append(source)
+        yield Cited(source, quotation.candidate.passage_id, quotation.candidate.document_id)
+        separator = "\n\n" if n > 1 else ""
+        yield Delta(f"{separator}“{quotation.text}” [{n}]")
+    yield Sources(tuple(sources))
+    yield _end(ask, context, Message.Status.COMPLETE, Message.Strategy.EXTRACTIVE, notice=notice)
+
+
+def _closest_sentences(question: str, context: Context) -> list[Quotation]:
+    embedder = get_embedder()
+    vector = context.retrieval.query.vector
+    if vector is None:
+        vector = embedder.embed([question])[0]
+    return quote_best(question, vector, context.candidates, embedder)
+
+
+async def _abstain(ask: Ask, reason: str, context: Context) -> AsyncIterator[Event]:
+    with translation.override(ask.language):
+        if reason == "nothing_found":
+            text = _("There is nothing to look this up in yet, so I cannot answer it.")
+        else:
+            text = _("I could not find an answer to this in the pages I know, so I would rather not guess.")
+    yield Abstain(reason, text, ask.contact)
+    yield _end(ask, context, Message.Status.ABSTAINED, Message.Strategy.NONE)
+
+
+def _end(
+    ask: Ask, context: Context, status: Message.Status, strategy: Message.Strategy, *, notice: str = ""
+) -> End:
+    return End(
+        status=status.value,
+        strategy=strategy.value,
+        notice=notice,
+        model=settings.LLM_MODEL if strategy == Message.Strategy.GENERATED else "",
+        profile=ask.profile,
+        evidence=context.evidence,
+        timings_ms=context.timings_ms,
+    )

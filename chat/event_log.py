@@ -1,0 +1,72 @@
+"""The events of every conversation, numbered and kept for a while in Valkey, so that any process can replay them.
+
+A conversation's events form one stream `marcelcms:log:<id>`; an entry's id is its number. `append` numbers, stores
+and tells in one step whether the student pressed stop, so that a process that writes an answer learns of it.
+"""
+
+import json
+from functools import lru_cache
+from typing import Any, cast
+from uuid import UUID
+
+import redis.asyncio as redis
+from django.conf import settings
+
+#: Long answers have some thousands of deltas; who was away longer than this gets the saved conversation instead.
+KEPT_EVENTS, KEPT_SECONDS = 10_000, 3600
+
+APPEND = """
+local seq = redis.call('INCR', KEYS[2])
+redis.call('XADD', KEYS[1], 'MAXLEN', '~', ARGV[2], seq .. '-0', 'event', ARGV[1])
+redis.call('EXPIRE', KEYS[1], ARGV[3])
+return seq
+"""
+
+
+@lru_cache(maxsize=4)
+def _connections(url: str, loop: object) -> redis.Redis:
+    """One pool a loop, since connections belong to it."""
+    return redis.Redis.from_url(url, socket_connect_timeout=2, socket_timeout=5, decode_responses=True)
+
+
+def connections() -> redis.Redis:
+    import asyncio
+
+    return _connections(settings.REDIS_URL, asyncio.get_running_loop())
+
+
+def _stream(conversation: UUID) -> str:
+    return f"marcelcms:log:{conversation}"
+
+
+def _counter(conversation: UUID) -> str:
+    return f"marcelcms:seq:{conversation}"
+
+
+async def append(conversation: UUID, event: dict[str, Any]) -> int:
+    """Stores the event and returns its number, from 1 and without gaps. Raises redis.RedisError."""
+    keys = (_stream(conversation), _counter(conversation))
+    # The counter outlives the stream: a number must never come twice while somebody's page is open.
+    return int(await connections().eval(APPEND, 2, *keys, json.dumps(event), KEPT_EVENTS, KEPT_SECONDS))
+
+
+async def last_seq(conversation: UUID) -> int:
+    """The newest event's number, 0 where there is none. Raises redis.RedisError."""
+    return int(await connections().get(_counter(conversation)) or 0)
+
+
+async def since(conversation: UUID, after: int) -> list[dict[str, Any]]:
+    """The kept events numbered above `after`, each with its `seq`. Raises redis.RedisError."""
+    entries = await connections().xrange(_stream(conversation), min=f"({after}-0", max="+")
+    return [
+        {**json.loads(fields["event"]), "seq": int(identifier.split("-")[0])}
+        for identifier, fields in cast("list[tuple[str, dict[str, str]]]", entries)
+    ]
+
+
+async def request_stop(message_id: int) -> None:
+    await connections().set(f"marcelcms:stop:{message_id}", 1, ex=KEPT_SECONDS)
+
+
+async def stop_requested(message_id: int) -> bool:
+    return bool(await connections().exists(f"marcelcms:stop:{message_id}"))

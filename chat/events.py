@@ -1,0 +1,107 @@
+"""The wire protocol's server side: what an answer consists of. The same events go over every door."""
+
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A cited passage as the student sees it; `n` counts from 1 in order of first use, `url` is a deep link."""
+
+    n: int
+    title: str
+    url: str
+    heading: str
+    page: int | None
+    quote: str
+
+
+@dataclass(frozen=True, slots=True)
+class Contact:
+    """Who helps where the bot cannot."""
+
+    name: str
+    url: str
+    email: str
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    type: ClassVar[str]
+
+    def to_wire(self) -> dict[str, Any]:
+        return {"type": self.type, **asdict(self)}
+
+
+@dataclass(frozen=True, slots=True)
+class Delta(Event):
+    """More of the answer's text."""
+
+    type: ClassVar[str] = "message_delta"
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cited(Event):
+    """A source cited for the first time, just before the delta that holds its `[n]`."""
+
+    type: ClassVar[str] = "citation"
+    source: Source
+    passage_id: int
+    document_id: int
+
+    def to_wire(self) -> dict[str, Any]:
+        return {"type": self.type, "source": asdict(self.source)}
+
+
+@dataclass(frozen=True, slots=True)
+class Sources(Event):
+    """All that was cited, once the text is complete."""
+
+    type: ClassVar[str] = "sources"
+    sources: tuple[Source, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Abstain(Event):
+    """There is no answer, and why; `text` says so to the student."""
+
+    type: ClassVar[str] = "abstain"
+    reason: str
+    text: str
+    contact: Contact | None
+
+
+@dataclass(frozen=True, slots=True)
+class Replace(Event):
+    """The whole text so far is to be replaced."""
+
+    type: ClassVar[str] = "message_replace"
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Error(Event):
+    """Something failed; `detail` is a sentence for the student in their language."""
+
+    type: ClassVar[str] = "error"
+    code: str
+    detail: str
+    retry_after: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class End(Event):
+    """The last event of every answer; the rest is for the record, not for the wire."""
+
+    type: ClassVar[str] = "message_end"
+    status: str
+    strategy: str
+    notice: str = ""
+    model: str = ""
+    profile: str = ""
+    evidence: float | None = None
+    timings_ms: dict[str, float] | None = None
+
+    def to_wire(self) -> dict[str, Any]:
+        return {"type": self.type, "status": self.status, "strategy": self.strategy, "notice": self.notice}

@@ -1,0 +1,24 @@
+"""How likely the retrieved passages hold an answer: the first gate of abstention."""
+
+from collections.abc import Sequence
+
+from chat.extractive import terms
+from chat.sources import Candidate
+from knowledge.retrieval.contracts import Origin
+from knowledge.retrieval.hybrid import Retrieval
+
+#: Below it the assistant abstains. Set on the demo's questions; see benchmarks/RESULTS.md.
+THRESHOLD = 0.42
+
+
+def evidence_of(question: str, retrieval: Retrieval, candidates: Sequence[Candidate]) -> float:
+    """0 to 1: the best cosine of a passage or a curated question, helped by the question's own words being there."""
+    best = max(
+        (run[0].score for origin in (Origin.DENSE, Origin.FAQ) if (run := retrieval.runs.get(origin))), default=None
+    )
+    asked = terms(question)
+    covered = max((len(asked & terms(candidate.text)) for candidate in candidates), default=0)
+    coverage = covered / len(asked) if asked else 0.0
+    if best is None:
+        return coverage
+    return min(1.0, max(0.0, 0.8 * best + 0.2 * coverage))

@@ -1,0 +1,170 @@
+"""Who asked what, what was answered from which sources, and what the visitor thought of it."""
+
+import uuid
+
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from knowledge.models import Collection, Document, Passage
+
+
+class Assistant(models.Model):
+    """The bot as students meet it."""
+
+    slug = models.SlugField(_("short name"), unique=True)
+    name = models.CharField(_("name"), max_length=100)
+    institution = models.CharField(_("institution"), max_length=200)
+    welcome = models.TextField(_("welcome"), blank=True, help_text=_("Shown before the first question."))
+    welcome_de = models.TextField(_("welcome in German"), blank=True)
+    suggestions = models.TextField(_("suggestions"), blank=True, help_text=_("Example questions, one a line."))
+    suggestions_de = models.TextField(_("suggestions in German"), blank=True)
+    collections = models.ManyToManyField(
+        Collection,
+        blank=True,
+        verbose_name=_("collections"),
+        help_text=_("What it answers from; none: every collection that is searched by default."),
+    )
+    contact_name = models.CharField(
+        _("contact"), max_length=200, blank=True, help_text=_("Who helps where the bot cannot, such as Student Services.")
+    )
+    contact_email = models.EmailField(_("contact's e-mail"), blank=True)
+    contact_url = models.URLField(_("contact's page"), blank=True)
+
+    class Meta:
+        verbose_name = _("assistant")
+        verbose_name_plural = _("assistants")
+        ordering = ["pk"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Visitor(models.Model):
+    """Somebody who agreed to be served: a random number, nothing else."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    consented_at = models.DateTimeField(_("agreed"), auto_now_add=True)
+
+    class Meta:
+        verbose_name = _("visitor")
+        verbose_name_plural = _("visitors")
+
+    def __str__(self) -> str:
+        return str(self.pk)[:8]
+
+
+class Conversation(models.Model):
+    """Its id is chosen by the visitor's browser, so that several first questions at once find one conversation."""
+
+    id = models.UUIDField(primary_key=True, editable=False)
+    visitor = models.ForeignKey(
+        Visitor, on_delete=models.CASCADE, related_name="conversations", verbose_name=_("visitor")
+    )
+    assistant = models.ForeignKey(
+        Assistant, on_delete=models.SET_NULL, null=True, related_name="conversations", verbose_name=_("assistant")
+    )
+    created_at = models.DateTimeField(_("begun"), auto_now_add=True)
+    updated_at = models.DateTimeField(_("last message"), auto_now=True)
+
+    class Meta:
+        verbose_name = _("conversation")
+        verbose_name_plural = _("conversations")
+        ordering = ["-updated_at"]
+        indexes = [models.Index(fields=["-updated_at"])]
+
+    def __str__(self) -> str:
+        return str(self.pk)[:8]
+
+
+class Message(models.Model):
+    """A question or an answer. An answer's row is made with its question's, before anything can fail."""
+
+    class Role(models.TextChoices):
+        USER = "user", _("student")
+        ASSISTANT = "assistant", _("assistant")
+
+    class Status(models.TextChoices):
+        GENERATING = "generating", _("being written")
+        COMPLETE = "complete", _("complete")
+        ABSTAINED = "abstained", _("abstained")
+        STOPPED = "stopped", _("stopped by the student")
+        FAILED = "failed", _("failed")
+
+    class Strategy(models.TextChoices):
+        NONE = "", "–"
+        GENERATED = "generated", _("written by the model")
+        EXTRACTIVE = "extractive", _("quoted from pages")
+
+    conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="messages")
+    role = models.CharField(_("role"), max_length=12, choices=Role)
+    question = models.OneToOneField(
+        "self", on_delete=models.CASCADE, null=True, editable=False, related_name="answer", verbose_name=_("question")
+    )
+    client_id = models.UUIDField(null=True, editable=False)
+    text = models.TextField(_("text"), blank=True)
+    status = models.CharField(_("status"), max_length=12, choices=Status, default=Status.COMPLETE)
+    strategy = models.CharField(_("strategy"), max_length=12, choices=Strategy, blank=True, default=Strategy.NONE)
+    reason = models.CharField(_("reason"), max_length=40, blank=True)
+    notice = models.CharField(max_length=40, blank=True)
+    model = models.CharField(_("model"), max_length=200, blank=True)
+    profile = models.CharField(_("retrieval profile"), max_length=50, blank=True)
+    evidence = models.FloatField(_("evidence"), null=True)
+    timings_ms = models.JSONField(_("timings in ms"), default=dict)
+    created_at = models.DateTimeField(_("time"), auto_now_add=True)
+    finished_at = models.DateTimeField(_("finished"), null=True)
+
+    class Meta:
+        verbose_name = _("message")
+        verbose_name_plural = _("messages")
+        ordering = ["pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["conversation", "client_id"], name="one_question_a_client_id"),
+            models.UniqueConstraint(
+                fields=["conversation"],
+                condition=models.Q(status="generating"),
+                name="one_answer_at_a_time",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.text[:80]
+
+
+class Citation(models.Model):
+    """A source as it was when it was cited; the passage itself may change or go."""
+
+    message = models.ForeignKey(Message, on_delete=models.CASCADE, related_name="citations")
+    n = models.PositiveSmallIntegerField()
+    document = models.ForeignKey(Document, on_delete=models.SET_NULL, null=True, related_name="citations")
+    passage = models.ForeignKey(Passage, on_delete=models.SET_NULL, null=True, related_name="citations")
+    title = models.TextField(_("title"))
+    url = models.TextField(_("address"))
+    heading = models.TextField(_("heading"), blank=True)
+    page = models.PositiveIntegerField(_("page"), null=True)
+    quote = models.TextField(_("quote"), blank=True)
+
+    class Meta:
+        verbose_name = _("citation")
+        verbose_name_plural = _("citations")
+        ordering = ["message", "n"]
+        constraints = [models.UniqueConstraint(fields=["message", "n"], name="one_citation_a_number")]
+
+    def __str__(self) -> str:
+        return f"[{self.n}] {self.title}"
+
+
+class Feedback(models.Model):
+    """Thumbs up (1) or down (-1) on an answer."""
+
+    message = models.OneToOneField(Message, on_delete=models.CASCADE, related_name="feedback")
+    value = models.SmallIntegerField(_("thumbs"), validators=[MinValueValidator(-1), MaxValueValidator(1)])
+    updated_at = models.DateTimeField(_("last change"), auto_now=True)
+
+    class Meta:
+        verbose_name = _("feedback")
+        verbose_name_plural = _("feedback")
+        constraints = [models.CheckConstraint(condition=models.Q(value__in=(-1, 1)), name="thumbs_up_or_down")]
+
+    def __str__(self) -> str:
+        return "👍" if self.value > 0 else "👎"

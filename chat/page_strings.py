@@ -1,0 +1,2 @@
+def page_strings() -> dict[str, str]:
+    return {}

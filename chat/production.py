@@ -1,0 +1,133 @@
+"""Produces a visitor's answer whether or not anybody still listens: saves it, numbers its events, tells every tab."""
+
+import asyncio
+import logging
+from contextlib import aclosing, suppress
+from typing import Any
+from uuid import UUID
+
+from channels.db import database_sync_to_async
+from channels.layers import get_channel_layer
+from django.utils import timezone, translation
+from django.utils.translation import gettext as _
+from redis import RedisError
+
+from chat import event_log
+from chat.answering import answer
+from chat.events import Abstain, Cited, Delta, End, Error, Event, Replace
+from chat.models import Message
+from chat.services import Opened, close_answer
+
+logger = logging.getLogger(__name__)
+
+STOP_POLL_SECONDS = 0.2
+#: Tasks are only weakly held by the loop.
+_running: set[asyncio.Task[None]] = set()
+
+
+def group_of(visitor: UUID) -> str:
+    """The channel group of all of a visitor's tabs."""
+    return f"visitor.{visitor.hex}"
+
+
+def start(opened: Opened, *, visitor: UUID) -> None:
+    """Begins the answer in this process, apart from the socket that asked."""
+    task = asyncio.create_task(Production(opened, visitor).run())
+    _running.add(task)
+    task.add_done_callback(_running.discard)
+
+
+async def broadcast(visitor: UUID, conversation: UUID, event: dict[str, Any]) -> None:
+    """Numbers and keeps the event, and hands it to the visitor's tabs; the answer goes on where Valkey is away."""
+    event = {**event, "conversation": str(conversation)}
+    try:
+        event["seq"] = await event_log.append(conversation, event)
+        await get_channel_layer().group_send(group_of(visitor), {"type": "relay", "event": event})
+    except (RedisError, OSError) as error:
+        logger.warning("event not delivered type=%s error=%s", event["type"], type(error).__name__)
+
+
+class Production:
+    """One answer on its way, and what is known of it so far."""
+
+    def __init__(self, opened: Opened, visitor: UUID) -> None:
+        self.opened, self.visitor = opened, visitor
+        self.text = ""
+        self.kept: list[Cited | Abstain] = []
+        self.end: End | None = None
+        self.status: str = Message.Status.FAILED
+
+    async def run(self) -> None:
+        question, reply = self.opened.question, self.opened.reply
+        await self._tell(
+            {
+                "type": "message_start",
+                "question": {
+                    "id": question.pk,
+                    "client_id": str(question.client_id),
+                    "text": question.text,
+                    "created_at": question.created_at.isoformat(),
+                },
+                "message": {"id": reply.pk, "created_at": reply.created_at.isoformat()},
+            }
+        )
+        stopped = asyncio.create_task(self._stop_requested())
+        try:
+            await self._relay_until(stopped)
+        except Exception:
+            logger.exception("answer failed message=%d", reply.pk)
+            with translation.override(self.opened.ask.language):
+                detail = _("Something went wrong on our side. Your question is saved; please try again.")
+            await self._tell_event(Error("internal", detail))
+        finally:
+            stopped.cancel()
+            await self._finish()
+
+    async def _relay_until(self, stopped: "asyncio.Task[None]") -> None:
+        async with aclosing(answer(self.opened.ask)) as events:
+            while True:
+                upcoming = asyncio.ensure_future(anext(events, None))
+                await asyncio.wait({upcoming, stopped}, return_when=asyncio.FIRST_COMPLETED)
+                if not upcoming.done():
+                    upcoming.cancel()
+                    with suppress(asyncio.CancelledError):
+                        await upcoming
+                    self.status = Message.Status.STOPPED
+                    return
+                event = upcoming.result()
+                if event is None:
+                    return
+                if isinstance(event, End):
+                    self.end, self.status = event, event.status
+                else:
+                    await self._take(event)
+
+    async def _take(self, event: Event) -> None:
+        if isinstance(event, Delta):
+            self.text += event.text
+        elif isinstance(event, Replace):
+            self.text = event.text
+        elif isinstance(event, (Cited, Abstain)):
+            self.kept.append(event)
+        await self._tell_event(event)
+
+    async def _finish(self) -> None:
+        """Saved first, so that whoever reloads on the last event finds it."""
+        await database_sync_to_async(close_answer, thread_sensitive=False)(
+            reply_id=self.opened.reply.pk, text=self.text, status=self.status, end=self.end, events=self.kept
+        )
+        end = self.end or End(status=self.status, strategy="")
+        await self._tell({**end.to_wire(), "message": self.opened.reply.pk, "finished_at": timezone.now().isoformat()})
+
+    async def _stop_requested(self) -> None:
+        while True:
+            with suppress(RedisError, OSError):
+                if await event_log.stop_requested(self.opened.reply.pk):
+                    return
+            await asyncio.sleep(STOP_POLL_SECONDS)
+
+    async def _tell_event(self, event: Event) -> None:
+        await self._tell({**event.to_wire(), "message": self.opened.reply.pk})
+
+    async def _tell(self, event: dict[str, Any]) -> None:
+        await broadcast(self.visitor, self.opened.conversation, event)

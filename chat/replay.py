@@ -1,0 +1,65 @@
+"""What a tab that comes (back) needs: the events it missed, or else the saved conversation."""
+
+from typing import Any
+from uuid import UUID
+
+from channels.db import database_sync_to_async
+
+from chat import event_log
+from chat.services import NotFound, own_conversation, saved_messages
+
+#: A snapshot is taken again when something was said while it was read.
+ATTEMPTS = 3
+
+
+async def resume(*, visitor: UUID, conversation: UUID, after: int | None) -> list[dict[str, Any]]:
+    """Events to send, in order: exactly those after `after` where they are kept, else a `conversation` snapshot.
+
+    A conversation that is not there yet (its id is the browser's) or is somebody else's is an empty one.
+    """
+    read = database_sync_to_async(_read, thread_sensitive=False)
+    messages = await read(visitor, conversation)
+    if messages is None:
+        return [_snapshot(conversation, [], 0)]
+    if after is not None:
+        missed = await event_log.since(conversation, after)
+        if missed and missed[0]["seq"] == after + 1:
+            return missed
+        if not missed and await event_log.last_seq(conversation) == after:
+            return []
+    for _attempt in range(ATTEMPTS):
+        before = await event_log.last_seq(conversation)
+        messages = await read(visitor, conversation) or []
+        if messages and messages[-1]["status"] == "generating":
+            events = await event_log.since(conversation, 0)
+            own = [event for event in events if _message_of(event) == messages[-1]["id"]]
+            begun = own[0]["seq"] if own else before
+            return [
+                _snapshot(conversation, messages, begun),
+                *(event for event in events if event["seq"] > begun),
+            ]
+        if before == await event_log.last_seq(conversation):
+            break
+    return [_snapshot(conversation, messages, before)]
+
+
+def _read(visitor: UUID, conversation: UUID) -> list[dict[str, Any]] | None:
+    try:
+        return saved_messages(own_conversation(visitor, conversation))
+    except NotFound:
+        return None
+
+
+def _snapshot(conversation: UUID, messages: list[dict[str, Any]], last_seq: int) -> dict[str, Any]:
+    return {
+        "type": "conversation",
+        "seq": None,
+        "conversation": str(conversation),
+        "messages": messages,
+        "last_seq": last_seq,
+    }
+
+
+def _message_of(event: dict[str, Any]) -> int | None:
+    message = event.get("message")
+    return message["id"] if isinstance(message, dict) else message

@@ -1,0 +1,85 @@
+"""Passages as sources of an answer: loaded, numbered, linked."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from chat.events import Source
+from knowledge.models import Passage
+from knowledge.retrieval.hybrid import Fused
+
+MARKUP = re.compile(r"!?\[([^\]]*)\]\([^)]*\)|[*_`#>|]+|<[^>]{0,200}>")
+SPACE = re.compile(r"\s+")
+QUOTE_CHARACTERS = 300
+FRAGMENT_WORDS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A retrieved passage that an answer may cite; `number` is what the model sees, from 1."""
+
+    number: int
+    passage_id: int
+    document_id: int
+    title: str
+    url: str
+    heading: str
+    text: str
+
+    @property
+    def label(self) -> str:
+        return " › ".join(part for part in (self.title, self.heading) if part).replace("\n", " ")
+
+
+def load_candidates(hits: Sequence[Fused]) -> list[Candidate]:
+    """The hits' passages in their order, numbered from 1; what is no longer published is left out. One query."""
+    rows = {
+        row["pk"]: row
+        for row in Passage.objects.retrievable()
+        .filter(pk__in=[hit.passage_id for hit in hits])
+        .values("pk", "document_id", "document__title", "document__url", "heading_path", "text")
+    }
+    found = [rows[hit.passage_id] for hit in hits if hit.passage_id in rows]
+    return [
+        Candidate(
+            number=number,
+            passage_id=row["pk"],
+            document_id=row["document_id"],
+            title=row["document__title"],
+            url=row["document__url"],
+            heading=" › ".join(part for part in row["heading_path"] if part != row["document__title"]),
+            text=row["text"],
+        )
+        for number, row in enumerate(found, start=1)
+    ]
+
+
+def plain(markdown: str) -> str:
+    """Markdown's words without its signs, on one line."""
+    return SPACE.sub(" ", MARKUP.sub(lambda match: match.group(1) or " ", markdown)).strip()
+
+
+def deep_link(url: str, quoted: str) -> str:
+    """The page scrolled to the quoted words, with a text fragment (WICG scroll-to-text-fragment) where it can be."""
+    if "#" in url or not quoted:
+        return url
+    words = quoted.split()
+    if len(words) < 4:
+        return url
+    start = quote(" ".join(words[:FRAGMENT_WORDS]), safe="").replace("-", "%2D")
+    return f"{url}#:~:text={start}"
+
+
+def as_source(candidate: Candidate, *, n: int, quoted: str = "") -> Source:
+    """What the student sees of a cited passage; `quoted` is the sentence meant, else its beginning is quoted."""
+    text = plain(quoted or candidate.text)
+    shown = text if len(text) <= QUOTE_CHARACTERS else text[:QUOTE_CHARACTERS].rsplit(" ", 1)[0] + " …"
+    return Source(
+        n=n,
+        title=candidate.title,
+        url=deep_link(candidate.url, text),
+        heading=candidate.heading,
+        page=None,
+        quote=shown,
+    )

@@ -1,0 +1,14 @@
+// When something was said, in the reader's own time zone and language.
+
+export function timeNode(iso) {
+  const node = document.createElement("time");
+  const moment = new Date(iso);
+  if (Number.isNaN(moment.getTime())) return node;
+  const language = document.documentElement.lang || undefined;
+  const today = moment.toDateString() === new Date().toDateString();
+  const day = today ? {} : { day: "numeric", month: "short", year: "numeric" };
+  node.dateTime = iso;
+  node.title = new Intl.DateTimeFormat(language, { dateStyle: "full", timeStyle: "short" }).format(moment);
+  node.textContent = new Intl.DateTimeFormat(language, { ...day, hour: "2-digit", minute: "2-digit" }).format(moment);
+  return node;
+}

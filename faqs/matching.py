@@ -1,0 +1,100 @@
+"""The FAQ retriever: a question is matched to a curated FAQ, whose linked documents rank first.
+
+After Marcel (EMNLP 2025); there the question alone is compared, here the best of question and phrasings.
+"""
+
+from dataclasses import dataclass
+
+from django.db import connection
+from django.utils import timezone
+
+from knowledge.retrieval.contracts import Hit, Origin, Query, Scope
+from knowledge.retrieval.dense import vector_literal
+
+#: Passages of a linked document that are worth ranking; a handbook must not fill the list alone.
+PASSAGES_A_DOCUMENT = 3
+
+NEAREST = """
+WITH nearest AS (
+    SELECT faq.id, faq.question, MAX(1 - (vector.embedding <=> %(vector)s::vector)) AS similarity
+    FROM faqs_faqvector AS vector
+    JOIN faqs_faq AS faq ON faq.id = vector.faq_id
+    WHERE vector.recipe = %(recipe)s AND faq.status = 'published'
+        AND (faq.valid_from IS NULL OR faq.valid_from <= %(today)s)
+        AND (faq.valid_until IS NULL OR faq.valid_until >= %(today)s)
+        AND EXISTS (
+            SELECT FROM faqs_faqsource AS source JOIN knowledge_document AS document ON document.id = source.document_id
+            WHERE source.faq_id = faq.id AND document.status = 'published'
+                AND document.collection_id = ANY(%(collections)s)
+        )
+    GROUP BY faq.id
+    ORDER BY similarity DESC, faq.id
+    LIMIT %(faqs)s
+), ranked AS (
+    SELECT nearest.id AS faq_id, nearest.question, nearest.similarity, source.position AS source_position,
+        source.id AS source_id, passage.id AS passage_id, passage.document_id,
+        row_number() OVER (
+            PARTITION BY nearest.id, passage.document_id ORDER BY passage.embedding <=> %(vector)s::vector
+        ) AS place
+    FROM nearest
+    JOIN faqs_faqsource AS source ON source.faq_id = nearest.id
+    JOIN knowledge_document AS document ON document.id = source.document_id
+    JOIN knowledge_passage AS passage ON passage.document_id = document.id
+    WHERE document.status = 'published' AND document.collection_id = ANY(%(collections)s)
+        AND passage.recipe = %(recipe)s
+)
+SELECT faq_id, question, similarity, passage_id, document_id FROM ranked WHERE place <= %(passages)s
+ORDER BY similarity DESC, faq_id, place, source_position, source_id
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A passage of a document linked to a close FAQ; `similarity` is the FAQ's cosine to the question."""
+
+    faq_id: int
+    question: str
+    similarity: float
+    passage_id: int
+    document_id: int
+
+
+def confidence(similarity: float) -> float:
+    """How far a match may steer: nothing below a cosine of 0.3, everything from 0.7 on, linear between."""
+    return min(1.0, max(0.0, (similarity - 0.3) / 0.4))
+
+
+def match(query: Query, *, scope: Scope, faqs: int = 1) -> list[Match]:
+    """The passages behind the `faqs` closest published, valid FAQs: closest FAQ first, in order of its documents."""
+    assert query.vector is not None, "FAQ matching needs the question's vector"
+    parameters = {
+        "vector": vector_literal(query.vector),
+        "recipe": query.recipe,
+        "today": timezone.localdate(),
+        "collections": list(scope.collection_ids),
+        "faqs": faqs,
+        "passages": PASSAGES_A_DOCUMENT,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(NEAREST, parameters)
+        return [Match(*row) for row in cursor.fetchall()]
+
+
+class FAQRetriever:
+    """Ranks the documents of the closest FAQ; `steering` off gives Marcel's hard version, full weight always."""
+
+    origin = Origin.FAQ
+    needs_vector = True
+
+    def __init__(self, *, faqs: int = 1, steering: bool = True) -> None:
+        self.faqs, self.steering = faqs, steering
+
+    def retrieve(self, query: Query, *, k: int, scope: Scope) -> list[Hit]:
+        hits: dict[int, Hit] = {}
+        for found in match(query, scope=scope, faqs=self.faqs):
+            if found.passage_id not in hits and len(hits) < k:
+                weight = confidence(found.similarity) if self.steering else 1.0
+                hits[found.passage_id] = Hit(
+                    found.passage_id, found.document_id, len(hits) + 1, found.similarity, self.origin, weight
+                )
+        return list(hits.values())

@@ -1,0 +1,99 @@
+"""One imported record, checked: our own form of a document line and Marcel's; pure but for HTML conversion."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from markdownify import markdownify
+
+TEXT_KEYS = ("text", "content", "html")
+KNOWN = {"id", "_id", "url", "title", "language", "metadata", "og", "favicon", *TEXT_KEYS}
+H1 = re.compile(r"^#\s+(.+?)\s*#*\s*$", re.MULTILINE)
+
+
+class BadRecord(ValueError):
+    """A record that cannot be imported; the message says what is wrong with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentRecord:
+    url: str
+    title: str
+    text: str
+    external_id: str = ""
+    language: str = "en"
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+def document_record(raw: object) -> DocumentRecord:
+    """Checks `{"id"?, "url", "title"?, "text" | "content" | "html", "metadata"?, "language"?}`.
+
+    Marcel's `{url, content, og, favicon}` is the same with the title in Open Graph's `title`. Raises BadRecord.
+    """
+    if not isinstance(raw, dict):
+        raise BadRecord(f"it is {_kind(raw)}, not an object such as {{\"url\": …, \"text\": …}}")
+    url = _text(raw, "url").strip()
+    if not url:
+        raise BadRecord('"url" is missing')
+    try:
+        parts = urlsplit(url)
+    except ValueError as error:
+        raise BadRecord(f'"url" cannot be read: {error}') from error
+    if parts.scheme not in {"http", "https"} or not parts.netloc:
+        raise BadRecord(f'"url" is {url[:100]!r}; it must begin with http:// or https://')
+    if len(url) > 2000:
+        raise BadRecord(f'"url" has {len(url):,} characters; 2,000 are allowed')
+
+    text = next((_text(raw, key) for key in TEXT_KEYS if raw.get(key)), "")
+    if raw.get("html") and not raw.get("text") and not raw.get("content"):
+        text = markdownify(text, heading_style="ATX", strip=["script", "style"])
+    text = text.replace("\x00", "").strip()
+    if not text:
+        raise BadRecord('it has no text: fill "text" or "content" (Markdown), or "html"')
+
+    graph, metadata = raw.get("og") or {}, raw.get("metadata") or {}
+    if not isinstance(graph, dict) or not isinstance(metadata, dict):
+        raise BadRecord('"metadata" and "og" must be objects')
+    title = _text(raw, "title").strip() or str(graph.get("title") or graph.get("og:title") or "").strip()
+    extra = {key: value for key, value in raw.items() if key not in KNOWN}
+    pictures = {key: raw[key] for key in ("og", "favicon") if raw.get(key)}
+    return DocumentRecord(
+        url=url,
+        title=readable_title(title or _first_heading(text) or parts.path.rstrip("/").rpartition("/")[2] or url)[:500],
+        text=text,
+        external_id=str(raw.get("id") or raw.get("_id") or "")[:500],
+        language=(_text(raw, "language") or str(metadata.get("language") or "en"))[:12],
+        metadata={**extra, **pictures, **metadata},
+    )
+
+
+def readable_title(title: str) -> str:
+    """A file's name as a title: `Student%20Handbook_2023.pdf` becomes `Student Handbook 2023`."""
+    if "%" in title:
+        title = unquote(title)
+    if " " not in title:
+        title = title.replace("_", " ")
+    elif re.search(r"\w_\w", title):
+        title = re.sub(r"(?<=\w)_(?=\w)", " ", title)
+    return re.sub(r"\.(pdf|html?|txt|md)$", "", title.strip(), flags=re.IGNORECASE) or title
+
+
+def _first_heading(text: str) -> str:
+    found = H1.search(text)
+    return found.group(1) if found else ""
+
+
+def _text(raw: Mapping[str, Any], key: str) -> str:
+    value = raw.get(key)
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise BadRecord(f'"{key}" is {_kind(value)}, not a text')
+    return value
+
+
+def _kind(value: object) -> str:
+    names = {dict: "an object", list: "a list", str: "a text", bool: "true or false", type(None): "null"}
+    return names.get(type(value), "a number")

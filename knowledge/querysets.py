@@ -1,0 +1,34 @@
+"""Reads of the knowledge base that read aloud."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Self
+
+from django.db.models import Count, F, Q, QuerySet
+
+if TYPE_CHECKING:
+    from knowledge.models import Document, Passage
+
+
+class DocumentQuerySet(QuerySet["Document"]):
+    def published(self) -> Self:
+        return self.filter(status=self.model.Status.PUBLISHED)
+
+    def in_collections(self, slugs: Iterable[str]) -> Self:
+        return self.filter(collection__slug__in=list(slugs))
+
+    def needing_index(self, recipe: str) -> Self:
+        """Documents whose last edit, or the embedder's recipe, is not in the index yet."""
+        return self.filter(~Q(indexed_state=F("state_hash")) | ~Q(indexed_recipe=recipe))
+
+    def for_list(self) -> Self:
+        """What the admin list shows, in a constant number of queries."""
+        return self.select_related("collection").annotate(passage_count=Count("passages")).defer("text")
+
+
+class PassageQuerySet(QuerySet["Passage"]):
+    def retrievable(self) -> Self:
+        """Passages of published documents that have a vector."""
+        return self.filter(document__status="published", embedding__isnull=False)
+
+    def in_collections(self, collection_ids: Iterable[int]) -> Self:
+        return self.filter(document__collection_id__in=list(collection_ids))

@@ -1,0 +1,1 @@
+"""MarcelCMS: answers from a university's own pages, curated in Django admin."""

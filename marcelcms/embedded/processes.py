@@ -1,0 +1,224 @@
+"""Child processes that end with their parent, however it ends (Linux), each with a log file of its own."""
+
+import ctypes
+import os
+import pwd
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+CHILD = Path(__file__).with_name("_child.py")
+PR_SET_PDEATHSIG = 1
+LOG_BYTES = 5_000_000
+
+
+class ServiceError(Exception):
+    """A part could not be started or is gone; the message is for the person at the terminal."""
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """Who a child becomes."""
+
+    uid: int
+    gid: int
+
+
+class Process:
+    """A running child: `signals` are tried in turn when it is to stop, each for `patience` seconds, then SIGKILL."""
+
+    def __init__(
+        self, name: str, popen: "subprocess.Popen[bytes]", log: Path | None, signals: Sequence[int], patience: float
+    ) -> None:
+        self.name, self.log, self.signals, self.patience = name, log, signals, patience
+        self.popen = popen
+        self.log_start = log.stat().st_size if log else 0
+
+    @property
+    def pid(self) -> int:
+        return self.popen.pid
+
+    @property
+    def running(self) -> bool:
+        return self.popen.poll() is None
+
+    def last_lines(self, count: int = 8) -> str:
+        """The end of what it wrote since its start, indented."""
+        if not self.log:
+            return ""
+        with self.log.open("rb") as log:
+            log.seek(max(self.log_start, self.log.stat().st_size - 8_000))
+            lines = log.read().decode(errors="replace").strip().splitlines()
+        return "".join(f"\n    {line}" for line in lines[-count:])
+
+    def stop(self) -> None:
+        """Ends it and what it started; an interrupt while waiting is the wish to wait no longer."""
+        for signum in self.signals:
+            if not self.running:
+                break
+            with suppress(ProcessLookupError):
+                self.popen.send_signal(signum)
+            with suppress(subprocess.TimeoutExpired, KeyboardInterrupt):
+                self.popen.wait(self.patience)
+        self.sweep()
+        self.popen.wait()
+
+    def sweep(self) -> None:
+        """Kills what is left of its process group."""
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, signal.SIGKILL)
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A started server and the address that others use it by."""
+
+    process: Process
+    url: str
+
+
+def spawn(
+    name: str,
+    argv: Sequence[str | Path],
+    *,
+    log: Path | None,
+    env: Mapping[str, str],
+    cwd: Path | None = None,
+    user: User | None = None,
+    on_parent_death: int = signal.SIGKILL,
+    signals: Sequence[int] = (signal.SIGTERM,),
+    patience: float = 5,
+) -> Process:
+    """Starts `argv` in a session of its own, so that a terminal's Ctrl-C reaches only the parent.
+
+    Without `log` it writes where its parent writes.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        # Linux tells a child about the death of the thread that started it.
+        raise RuntimeError("Child processes are started by the main thread only.")
+    who = user or User(-1, -1)
+    wrapper = [sys.executable, "-IS", str(CHILD), *map(str, (os.getpid(), int(on_parent_death), who.uid, who.gid))]
+    output = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600) if log else None
+    try:
+        popen = subprocess.Popen(  # noqa: S603
+            [*wrapper, *map(str, argv)],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=None if output is None else subprocess.STDOUT,
+            env=dict(env),
+            cwd=cwd,
+            start_new_session=True,
+        )
+    finally:
+        if output is not None:
+            os.close(output)
+    return Process(name, popen, log, signals, patience)
+
+
+def finish(process: Process) -> int:
+    """Waits for a child that ends by itself; takes it along when the wait is cut short."""
+    try:
+        return process.popen.wait()
+    except BaseException:
+        process.stop()
+        raise
+
+
+def log_file(folder: Path, name: str) -> Path:
+    """The log of a part; a long one makes way when the part starts."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    log = folder / f"{name}.log"
+    if log.exists() and log.stat().st_size > LOG_BYTES:
+        log.replace(log.with_suffix(".log.1"))
+    log.touch(mode=0o600)
+    return log
+
+
+def server_environment() -> dict[str, str]:
+    """What a server inherits: nothing that could change its language or its settings."""
+    inherited = ("PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "TMPDIR")
+    return {"LC_ALL": "C", "TZ": "UTC"} | {name: os.environ[name] for name in inherited if name in os.environ}
+
+
+def end_leftover(pid_file: Path, *, mark: Path, signals: Sequence[int] = (signal.SIGTERM,)) -> None:
+    """Ends the server that a killed owner left behind, known by `mark` in its command line; drops its pid file.
+
+    After a restart of the machine the number may be someone else's, who is left alone.
+    """
+    try:
+        pid = int(pid_file.read_text().split()[0])
+    except (FileNotFoundError, ValueError, IndexError):
+        return
+    for signum in (*signals, signal.SIGKILL):
+        if str(mark) not in _command_line(pid):
+            break
+        with suppress(ProcessLookupError):
+            os.kill(pid, signum)
+        deadline = time.monotonic() + 10
+        while str(mark) in _command_line(pid) and time.monotonic() < deadline:
+            time.sleep(0.05)
+    pid_file.unlink(missing_ok=True)
+
+
+def _command_line(pid: int) -> str:
+    if sys.platform == "linux":
+        with suppress(OSError):
+            return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+        return ""
+    ps = ["/bin/ps", "-p", str(pid), "-o", "command="]
+    return subprocess.run(ps, capture_output=True, text=True, check=False).stdout  # noqa: S603
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def answers(port: int) -> bool:
+    """Whether something listens there."""
+    try:
+        with socket.create_connection(("127.0.0.1", port), timeout=2):
+            return True
+    except OSError:
+        return False
+
+
+def secret(path: Path) -> str:
+    """The secret kept in `path`, readable by its owner only; made where there is none."""
+    if not path.exists():
+        write_private(path, secrets.token_urlsafe(32))
+    return path.read_text().strip()
+
+
+def write_private(path: Path, content: str) -> None:
+    """Writes a file that only its owner reads; nobody sees it half written."""
+    draft = path.with_name(f"{path.name}.{os.getpid()}")
+    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+        file.write(content)
+    draft.replace(path)
+
+
+def unprivileged() -> User:
+    """The user that root lends to programs which refuse to run as root."""
+    try:
+        nobody = pwd.getpwnam("nobody")
+    except KeyError as error:
+        raise ServiceError("PostgreSQL does not run as root, and there is no user `nobody` to run it as.") from error
+    return User(nobody.pw_uid, nobody.pw_gid)
+
+
+def end_with_make() -> None:
+    """Asks for SIGTERM when the `make` that started this dies, which leaves its children running."""
+    if sys.platform == "linux":
+        with suppress(OSError):
+            if Path(f"/proc/{os.getppid()}/comm").read_text().strip() in {"make", "gmake"}:
+                ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, int(signal.SIGTERM), 0, 0, 0)

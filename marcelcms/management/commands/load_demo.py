@@ -1,0 +1,69 @@
+import email
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand
+from django.db import transaction
+
+from chat.models import Assistant
+from faqs import importing as faq_files
+from faqs.indexing import sync_pending as sync_pending_faqs
+from knowledge.indexing import sync_pending as sync_pending_documents
+from knowledge.ingest.pipeline import collection_for, import_records
+from knowledge.ingest.records import document_record
+from knowledge.management.progress import progress_bar
+from knowledge.models import Collection
+
+DEMO = Path(__file__).resolve().parents[2] / "demo"
+
+
+class Command(BaseCommand):
+    help = "Loads the demo university: pages, FAQs and its assistant. It is loaded once; later edits are left alone."
+
+    def handle(self, **options: Any) -> None:
+        if Collection.objects.exists():
+            self.stdout.write("The demo is left as it is: there are collections already.")
+        else:
+            self.load()
+        for label, sync in (("Indexing pages", sync_pending_documents), ("Indexing FAQs", sync_pending_faqs)):
+            with progress_bar(label) as show:
+                count = sync(progress=show)
+            if count:
+                self.stdout.write(f"{label}: {count} done.")
+
+    @transaction.atomic
+    def load(self) -> None:
+        pages = [email.message_from_string(path.read_text("utf-8")) for path in sorted((DEMO / "pages").glob("*.md"))]
+        records = [
+            document_record(
+                {
+                    "url": page["URL"],
+                    "title": page["Title"],
+                    "language": page["Language"],
+                    "text": str(page.get_payload()),
+                }
+            )
+            for page in pages
+        ]
+        report = import_records(enumerate(records, start=1), collection=collection_for("lindental"))
+        faqs = faq_files.import_faqs(faq_files.read_faqs(DEMO / "faqs.json"))
+        Assistant.objects.get_or_create(
+            slug="lindental",
+            defaults={
+                "name": "Lindi",
+                "institution": "the University of Lindental",
+                "welcome": "Ask me about applying, deadlines, fees, housing, exams and courses at the University of "
+                "Lindental. I answer from its own pages and show you where it stands.",
+                "welcome_de": "Fragen Sie nach Bewerbung, Fristen, Gebühren, Wohnen, Prüfungen und Modulen an der "
+                "Universität Lindental. Die Antworten stammen von ihren eigenen Seiten, mit Angabe der Stelle.",
+                "suggestions": "When is the application deadline for the Master's in Data Science?\n"
+                "How much is the semester contribution?\nWhich English certificates are accepted?\n"
+                "How do I get a room in a dormitory?",
+                "suggestions_de": "Bis wann muss ich mich zurückmelden?\nWie hoch ist der Semesterbeitrag?\n"
+                "Wie beantrage ich ein Urlaubssemester?\nWas passiert, wenn ich in der Prüfung krank bin?",
+                "contact_name": "Student Service Centre",
+                "contact_email": "studierende@uni-lindental.example",
+                "contact_url": "https://www.uni-lindental.example/en/contact",
+            },
+        )
+        self.stdout.write(f"Demo university: {report.created} pages, {faqs.created} FAQs.")

@@ -1,0 +1,151 @@
+"""`make run`'s program as a whole: one start for most tests, since it takes seconds."""
+
+import json
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from marcelcms.embedded import supervisor
+from marcelcms.embedded.processes import ServiceError, free_port
+from marcelcms.embedded.run import host
+from marcelcms.embedded.supervisor import Program, Supervisor
+from tests.runtime.processes import ROOT, alive, bare_environment, command_lines, descendants, wait_until
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+COMMAND = [sys.executable, "-m", "marcelcms.embedded"]
+
+
+class Run:
+    """A started `python -m marcelcms.embedded`."""
+
+    def __init__(self, state: Path) -> None:
+        self.state, self.port = state, free_port()
+        self.output = (state / "output").open("w+")
+        environment = bare_environment(STATE_DIR=str(state), PORT=str(self.port))
+        self.process = subprocess.Popen(COMMAND, cwd=ROOT, env=environment, stdout=self.output, stderr=self.output)
+        wait_until(lambda: "MarcelCMS runs" in self.printed() or self.process.poll() is not None, 100)
+        assert self.process.poll() is None, self.printed()
+
+    def printed(self) -> str:
+        return (self.state / "output").read_text()
+
+    def get(self, path: str) -> int:
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=10) as response:
+            return response.status
+
+    def web(self) -> int:
+        """The process number of the web server, 0 when there is none."""
+        ours = descendants(self.process.pid)
+        return next((pid for pid, line in command_lines().items() if pid in ours and "uvicorn" in line), 0)
+
+    def end(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        self.output.close()
+
+
+@pytest.fixture(scope="module")
+def state() -> Iterator[Path]:
+    folder = Path(tempfile.mkdtemp(prefix="marcelcms-run-"))
+    folder.chmod(0o711)
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="module")
+def run(state: Path) -> Iterator[Run]:
+    started = Run(state)
+    yield started
+    started.end()
+
+
+def test_it_says_where_everything_is(run: Run) -> None:
+    password = (run.state / "admin_password").read_text().strip()
+    printed = run.printed()
+    for part in (f"http://127.0.0.1:{run.port}/admin/", f"admin / {password}", "none: answers are quotes", "Ctrl-C"):
+        assert part in printed
+    assert (run.state / "admin_password").stat().st_mode & 0o777 == 0o600
+    announced = json.loads((run.state / "services.json").read_text())
+    assert not [name for name, entry in announced.items() if entry["url"] in printed]
+
+
+def test_it_serves_the_admin(run: Run) -> None:
+    assert run.get("/health/live") == 200
+    assert run.get("/admin/login/") == 200
+
+
+def test_a_second_start_says_that_it_runs(run: Run) -> None:
+    environment = bare_environment(STATE_DIR=str(run.state))
+    second = subprocess.run(COMMAND, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    assert second.returncode == 1
+    assert f"already runs here (http://127.0.0.1:{run.port}/" in second.stderr
+
+
+def test_a_killed_web_server_is_started_again(run: Run) -> None:
+    first = run.web()
+    subprocess.run(["kill", "-KILL", str(first)], check=True)
+    wait_until(lambda: run.web() not in (0, first), 20)
+    assert "web ended with -9; starting it again in 1 s" in run.printed()
+
+
+def test_commands_work_beside_it_and_print_only_their_own(run: Run) -> None:
+    command = [sys.executable, "manage.py", "shell", "--no-imports", "-c", "print(1)"]
+    environment = bare_environment(STATE_DIR=str(run.state))
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (0, "1\n"), done.stderr
+
+
+def test_an_interrupt_stops_it_and_a_later_start_keeps_the_data(run: Run, state: Path) -> None:
+    children = descendants(run.process.pid)
+    password = (state / "admin_password").read_text()
+    began = time.monotonic()
+    run.process.send_signal(signal.SIGINT)
+    assert run.process.wait(30) == 0
+    assert time.monotonic() - began < 15
+    assert not any(map(alive, children))
+
+    again = Run(state)
+    try:
+        assert (state / "admin_password").read_text() == password
+        children = descendants(again.process.pid)
+        assert len(children) > 8
+        again.process.kill()
+        wait_until(lambda: not any(map(alive, children)))
+    finally:
+        again.end()
+
+
+def test_a_taken_port_is_an_error_when_it_was_asked_for(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        environment = bare_environment(STATE_DIR=str(tmp_path), PORT=port)
+        done = subprocess.run(
+            COMMAND, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60, check=False
+        )
+    assert done.returncode == 1
+    assert f"Port {port} is taken" in done.stderr
+
+
+def test_it_gives_up_on_what_keeps_dying(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines: list[str] = []
+    monkeypatch.setattr(supervisor, "FIRST_PAUSE", 0.01)
+    parts = Supervisor(tmp_path, tmp_path, [], lines.append)
+    parts.add(Program("web", [sys.executable, "-c", "print('no such table'); exit(7)"], {}, [signal.SIGTERM]))
+    with pytest.raises(ServiceError, match=r"web ended with 7, 5 times in a row; giving up(.|\n)*no such table"):
+        parts.watch()
+    assert len(lines) == 4
+
+
+def test_addresses_are_shown_without_their_password() -> None:
+    assert host("postgresql://user:secret@db.example:5432/marcel") == "db.example:5432/marcel"

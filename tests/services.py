@@ -1,0 +1,41 @@
+"""Pytest plugin (`-p tests.services`): a PostgreSQL and a Valkey of the session's own, before settings are read.
+
+TEST_DATABASE_URL and TEST_REDIS_URL name others to use. DATABASE_URL and REDIS_URL, which may hold somebody's real
+data, are never used.
+"""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Generator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from marcelcms.embedded.processes import ServiceError
+from marcelcms.embedded.services import PARTS, provide
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None]:
+    """A wrapper, because it must be earlier than pytest-django, which reads the settings in the same hook."""
+    stack = ExitStack()
+    early_config.add_cleanup(stack.close)
+    # Short, and open to the user that PostgreSQL runs as when the tests run as root.
+    folder = Path(tempfile.mkdtemp(prefix="marcelcms-tests-"))
+    stack.callback(shutil.rmtree, folder, ignore_errors=True)
+    folder.chmod(0o711)
+    for part in PARTS:
+        os.environ.pop(part.variable, None)
+        if given := os.environ.get(f"TEST_{part.variable}"):
+            os.environ[part.variable] = given
+    for name in [name for name in os.environ if name.startswith("LLM_") and not name.startswith("LLM_TEST_")]:
+        del os.environ[name]
+    os.environ["SECRET_KEY"] = "only for tests"
+    os.environ["STATE_DIR"] = str(folder)
+    try:
+        stack.enter_context(provide(folder, durable=False))
+    except ServiceError as error:
+        raise pytest.UsageError(str(error)) from error
+    yield
