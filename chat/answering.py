@@ -163,9 +163,7 @@ async def _abstain(ask: Ask, reason: str, context: Context) -> AsyncIterator[Eve
     yield _end(ask, context, Message.Status.ABSTAINED, Message.Strategy.NONE)
 
 
-def _end(
-    ask: Ask, context: Context, status: Message.Status, strategy: Message.Strategy, *, notice: str = ""
-) -> End:
+def _end(ask: Ask, context: Context, status: Message.Status, strategy: Message.Strategy, *, notice: str = "") -> End:
     return End(
         status=status.value,
         strategy=strategy.value,

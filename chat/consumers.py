@@ -38,7 +38,9 @@ class ChatConsumer(AsyncWebsocketConsumer):
             except Refused as error:
                 await self.refuse(error.code, error.detail, frame, retry_after=getattr(error, "retry_after", None))
             except services.NotFound:
-                await self.refuse("not_found", _("This conversation is not there any more. Please begin a new one."), frame)
+                await self.refuse(
+                    "not_found", _("This conversation is not there any more. Please begin a new one."), frame
+                )
             except (DatabaseError, RedisError, OSError) as error:
                 logger.error("chat unavailable error=%s", type(error).__name__)
                 await self.refuse("unavailable", _("The service is interrupted. Please try again in a moment."), frame)

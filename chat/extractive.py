@@ -14,13 +14,24 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 WORD = re.compile(r"\w+")
+LIST_MARK = re.compile(r"^(?:[-*+•]|\d{1,3}[.)])\s+")
+TABLE_RULE = re.compile(r"^\|?[\s:|-]+\|?$")
+CELL_END = re.compile(r"(?<!\\)\|")
 #: Passages whose sentences are compared, sentences that are quoted, and their least and most characters.
-PASSAGES, SENTENCES = 4, 3
+PASSAGES, SENTENCES = 6, 3
 SHORTEST, LONGEST = 20, 600
 #: A further sentence is quoted only when it is nearly as close as the best one.
 MARGIN = 0.12
 LEXICAL_SHARE = 0.35
-RANK_PENALTY = 0.02
+RANK_PENALTY = 0.01
+#: Questions after a number or a date, and what a sentence that answers them holds.
+ASKS_FOR_FIGURE = re.compile(
+    r"\b(when|how (much|many|long|often|high|old)|what time|deadlines?|cost|fees?|price"
+    r"|wann|wie (viel|viele|lange|oft|hoch|alt)|frist|kostet|kosten|uhrzeit)\b",
+    re.IGNORECASE,
+)
+FIGURE = re.compile(r"\d")
+FIGURE_BONUS = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +46,26 @@ def terms(text: str) -> set[str]:
     return {word[:6] for word in WORD.findall(text.lower()) if len(word) > 3 or word.isdecimal()}
 
 
+def readable(unit: str, passage: str) -> str:
+    """A sentence, list item or table row as a quote; a row says which column each cell is from."""
+    unit = LIST_MARK.sub("", unit.strip())
+    if not unit.startswith("|"):
+        return plain(unit)
+    if TABLE_RULE.match(unit):
+        return ""
+    cells = _cells(unit)
+    rows = [line.strip() for line in passage.splitlines() if line.strip().startswith("|")]
+    header = _cells(rows[0])
+    if unit == rows[0] and len(rows) > 1 and TABLE_RULE.match(rows[1]):
+        return ""
+    named = zip(header, cells, strict=False)
+    return "; ".join(f"{name}: {cell}" if name else cell for name, cell in named if cell)
+
+
+def _cells(row: str) -> list[str]:
+    return [plain(cell) for cell in CELL_END.split(row.strip().strip("|"))]
+
+
 def quote_best(
     question: str, vector: "NDArray[np.float32]", candidates: Sequence[Candidate], embedder: Embedder
 ) -> list[Quotation]:
@@ -44,16 +75,18 @@ def quote_best(
         (rank, candidate, text)
         for rank, candidate in enumerate(candidates[:PASSAGES])
         for sentence in split_sentences(candidate.text)
-        if SHORTEST <= len(text := plain(sentence)) <= LONGEST
+        if SHORTEST <= len(text := readable(sentence, candidate.text)) <= LONGEST
     ]
     if not units:
         return []
     # The heading belongs to the sentence: "By 15 July." says nothing without "Application deadline".
     cosines = embedder.embed([f"{candidate.label}: {text}" for _, candidate, text in units]) @ vector
     scored = []
+    wants_figure = bool(ASKS_FOR_FIGURE.search(question))
     for (rank, candidate, text), cosine in zip(units, cosines.tolist(), strict=True):
         overlap = len(asked & terms(text)) / len(asked) if asked else 0.0
-        scored.append(Quotation(candidate, text, cosine + LEXICAL_SHARE * overlap - RANK_PENALTY * rank))
+        bonus = FIGURE_BONUS if wants_figure and FIGURE.search(text) else 0.0
+        scored.append(Quotation(candidate, text, cosine + LEXICAL_SHARE * overlap + bonus - RANK_PENALTY * rank))
     scored.sort(key=lambda quotation: -quotation.score)
     chosen: list[Quotation] = []
     for quotation in scored:

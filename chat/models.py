@@ -26,7 +26,10 @@ class Assistant(models.Model):
         help_text=_("What it answers from; none: every collection that is searched by default."),
     )
     contact_name = models.CharField(
-        _("contact"), max_length=200, blank=True, help_text=_("Who helps where the bot cannot, such as Student Services.")
+        _("contact"),
+        max_length=200,
+        blank=True,
+        help_text=_("Who helps where the bot cannot, such as Student Services."),
     )
     contact_email = models.EmailField(_("contact's e-mail"), blank=True)
     contact_url = models.URLField(_("contact's page"), blank=True)

@@ -136,9 +136,7 @@ def rate(*, visitor: UUID, message_id: object, value: object) -> tuple[UUID, int
     """Saves thumbs up (1), down (-1) or neither (0) on the visitor's own answer; raises NotFound, Refused."""
     if value not in (-1, 0, 1) or isinstance(value, (bool, float)) or not isinstance(message_id, int):
         raise Refused("bad_feedback", _("A rating is 1, -1 or 0."))
-    reply = Message.objects.filter(
-        pk=message_id, role=Message.Role.ASSISTANT, conversation__visitor_id=visitor
-    ).first()
+    reply = Message.objects.filter(pk=message_id, role=Message.Role.ASSISTANT, conversation__visitor_id=visitor).first()
     if reply is None:
         raise NotFound
     if value == 0:
@@ -180,8 +178,6 @@ def new_visitor() -> UUID:
 
 def visitor_exists(visitor: UUID) -> bool:
     return Visitor.objects.filter(pk=visitor).exists()
-
-
 
 
 def own_running_answer(visitor: UUID, message_id: object) -> int:

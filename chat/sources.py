@@ -73,12 +73,13 @@ def deep_link(url: str, quoted: str) -> str:
 
 def as_source(candidate: Candidate, *, n: int, quoted: str = "") -> Source:
     """What the student sees of a cited passage; `quoted` is the sentence meant, else its beginning is quoted."""
-    text = plain(quoted or candidate.text)
+    text = quoted or plain(candidate.text)
     shown = text if len(text) <= QUOTE_CHARACTERS else text[:QUOTE_CHARACTERS].rsplit(" ", 1)[0] + " …"
     return Source(
         n=n,
         title=candidate.title,
-        url=deep_link(candidate.url, text),
+        # Only words that stand on the page in this order can be scrolled to.
+        url=deep_link(candidate.url, text if text in SPACE.sub(" ", candidate.text) else ""),
         heading=candidate.heading,
         page=None,
         quote=shown,

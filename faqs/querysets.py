@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Self
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 
 if TYPE_CHECKING:
-    from faqs.models import FAQ
+    pass
 
 
 class FAQQuerySet(QuerySet["FAQ"]):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Self
 from django.db.models import Count, F, Q, QuerySet
 
 if TYPE_CHECKING:
-    from knowledge.models import Document, Passage
+    pass
 
 
 class DocumentQuerySet(QuerySet["Document"]):

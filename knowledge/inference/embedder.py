@@ -19,9 +19,7 @@ from knowledge.hashing import fingerprint
 from knowledge.models import DIMENSIONS
 
 if TYPE_CHECKING:
-    import onnxruntime
     from numpy.typing import NDArray
-    from tokenizers import Tokenizer
 
 TOKENIZER = Path(__file__).parent / "minilm-tokenizer.json"
 WINDOW = 256

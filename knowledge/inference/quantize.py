@@ -26,11 +26,10 @@ def quantized(model: Path, *, folder: Path) -> Path:
 
 def _rewrite(path: Path) -> bytes:
     """Replaces `MatMul(x, Mul(Cast(weight), scale))` by DynamicQuantizeLinear, MatMulInteger and a rescale."""
+    import numpy as np
     import onnx
     from onnx import TensorProto, helper, numpy_helper
     from onnx.onnx_pb import NodeProto
-
-    import numpy as np
 
     model = onnx.load(str(path))
     graph = model.graph

@@ -10,6 +10,8 @@ from markdownify import markdownify
 
 TEXT_KEYS = ("text", "content", "html")
 KNOWN = {"id", "_id", "url", "title", "language", "metadata", "og", "favicon", *TEXT_KEYS}
+#: Tags that other tools leave in plain text where a line or a part ended.
+BREAKS = re.compile(r"[ \t]*<\s*/?\s*(?:br|hr|p|sep)\s*/?\s*>[ \t]*", re.IGNORECASE)
 H1 = re.compile(r"^#\s+(.+?)\s*#*\s*$", re.MULTILINE)
 
 
@@ -33,7 +35,7 @@ def document_record(raw: object) -> DocumentRecord:
     Marcel's `{url, content, og, favicon}` is the same with the title in Open Graph's `title`. Raises BadRecord.
     """
     if not isinstance(raw, dict):
-        raise BadRecord(f"it is {_kind(raw)}, not an object such as {{\"url\": …, \"text\": …}}")
+        raise BadRecord(f'it is {_kind(raw)}, not an object such as {{"url": …, "text": …}}')
     url = _text(raw, "url").strip()
     if not url:
         raise BadRecord('"url" is missing')
@@ -49,7 +51,7 @@ def document_record(raw: object) -> DocumentRecord:
     text = next((_text(raw, key) for key in TEXT_KEYS if raw.get(key)), "")
     if raw.get("html") and not raw.get("text") and not raw.get("content"):
         text = markdownify(text, heading_style="ATX", strip=["script", "style"])
-    text = text.replace("\x00", "").strip()
+    text = BREAKS.sub("\n\n", text.replace("\x00", "")).strip()
     if not text:
         raise BadRecord('it has no text: fill "text" or "content" (Markdown), or "html"')
 

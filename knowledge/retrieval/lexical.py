@@ -112,8 +112,7 @@ class LexicalIndex:
         passages = searcher.fast_field_values("passage", addresses)
         documents = searcher.fast_field_values("document", addresses)
         return [
-            (passage, document, score)
-            for passage, document, (score, _) in zip(passages, documents, found, strict=True)
+            (passage, document, score) for passage, document, (score, _) in zip(passages, documents, found, strict=True)
         ]
 
 

@@ -26,4 +26,5 @@ def main() -> None:
     os.execv(sys.argv[5], sys.argv[5:])  # noqa: S606
 
 
-main()
+if __name__ == "__main__":
+    main()

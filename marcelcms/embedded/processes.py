@@ -169,9 +169,9 @@ def end_leftover(pid_file: Path, *, mark: Path, signals: Sequence[int] = (signal
 
 
 def _command_line(pid: int) -> str:
-    if sys.platform == "linux":
-        with suppress(OSError):
-            return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+    with suppress(OSError):
+        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+    if Path("/proc/self").exists():
         return ""
     ps = ["/bin/ps", "-p", str(pid), "-o", "command="]
     return subprocess.run(ps, capture_output=True, text=True, check=False).stdout  # noqa: S603

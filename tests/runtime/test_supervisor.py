@@ -20,7 +20,8 @@ from marcelcms.embedded.run import host
 from marcelcms.embedded.supervisor import Program, Supervisor
 from tests.runtime.processes import ROOT, alive, bare_environment, command_lines, descendants, wait_until
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+# The first start loads the whole demo.
+pytestmark = [pytest.mark.timeout(300), pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")]
 COMMAND = [sys.executable, "-m", "marcelcms.embedded"]
 
 
@@ -32,7 +33,7 @@ class Run:
         self.output = (state / "output").open("w+")
         environment = bare_environment(STATE_DIR=str(state), PORT=str(self.port))
         self.process = subprocess.Popen(COMMAND, cwd=ROOT, env=environment, stdout=self.output, stderr=self.output)
-        wait_until(lambda: "MarcelCMS runs" in self.printed() or self.process.poll() is not None, 100)
+        wait_until(lambda: "MarcelCMS runs" in self.printed() or self.process.poll() is not None, 240)
         assert self.process.poll() is None, self.printed()
 
     def printed(self) -> str:
@@ -97,11 +98,27 @@ def test_a_killed_web_server_is_started_again(run: Run) -> None:
     assert "web ended with -9; starting it again in 1 s" in run.printed()
 
 
-def test_commands_work_beside_it_and_print_only_their_own(run: Run) -> None:
-    command = [sys.executable, "manage.py", "shell", "--no-imports", "-c", "print(1)"]
-    environment = bare_environment(STATE_DIR=str(run.state))
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60, check=False)
-    assert (done.returncode, done.stdout) == (0, "1\n"), done.stderr
+def manage(state: Path, code: str) -> str:
+    """What a command printed on standard output."""
+    command = [sys.executable, "manage.py", "shell", "--no-imports", "-c", code]
+    environment = bare_environment(STATE_DIR=str(state))
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=90, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+COUNT_ACCOUNTS = "from django.contrib.auth import get_user_model as model; print(model().objects.count())"
+
+
+def test_a_command_beside_it_uses_its_database(run: Run) -> None:
+    assert manage(run.state, COUNT_ACCOUNTS) == "1\n"
+
+
+def test_a_command_alone_has_a_database_with_all_tables(state: Path) -> None:
+    alone = state / "alone"
+    alone.mkdir()
+    assert manage(alone, COUNT_ACCOUNTS) == "0\n"
+    assert not [line for line in command_lines().values() if str(alone) in line]
 
 
 def test_an_interrupt_stops_it_and_a_later_start_keeps_the_data(run: Run, state: Path) -> None:

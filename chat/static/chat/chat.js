@@ -25,8 +25,11 @@ export class Chat {
   #everReady = false;
   #stopWanted = false;
   #stopSent = null;
+  #beganAnew = false;
   #renewals = 0;
-  #stateTimer = 0;
+  #greeted = false;
+  #told = false;
+  #tellTimer = 0;
   #silence = 0;
   #deadlines = new Map();
 
@@ -90,10 +93,13 @@ export class Chat {
 
   async #greeting() {
     const token = await this.#session.token();
-    return { type: "resume", token, conversation: this.#conversation.id, after: this.#conversation.lastSeq };
+    // After a break the whole saved state is asked for: it is the only reply that always comes.
+    return { type: "resume", token, conversation: this.#conversation.id, after: null };
   }
 
   #resume() {
+    // A connection that has not begun yet asks for the current conversation when it does.
+    if (!this.#greeted) return;
     this.#connection.send({
       type: "resume",
       conversation: this.#conversation.id,
@@ -102,27 +108,32 @@ export class Chat {
   }
 
   #connectionIs(state) {
-    if (state === "open") return;
+    this.#greeted = state === "open";
+    if (this.#greeted) return;
     this.#ready = false;
-    if (!this.#stateTimer && this.#everReady) {
-      // A short break needs no words.
-      const tell = () => this.#view.showState(navigator.onLine ? "reconnecting" : "offline");
-      this.#stateTimer = setTimeout(tell, navigator.onLine ? SAY_RECONNECTING_AFTER : 0);
-    } else if (!this.#everReady) {
-      this.#view.showState(state === "waiting" ? (navigator.onLine ? "reconnecting" : "offline") : "connecting");
-    }
+    const tell = () => {
+      this.#told = true;
+      this.#view.showState(navigator.onLine ? "reconnecting" : "offline");
+    };
+    if (this.#told || !navigator.onLine) tell();
+    else if (!this.#everReady && state === "connecting") this.#view.showState("connecting");
+    // A short break needs no words.
+    else this.#tellTimer ||= setTimeout(tell, SAY_RECONNECTING_AFTER);
     this.#show();
   }
 
   #isReady() {
-    clearTimeout(this.#stateTimer);
-    this.#stateTimer = 0;
+    clearTimeout(this.#tellTimer);
+    this.#tellTimer = 0;
+    this.#told = false;
     this.#ready = this.#everReady = true;
     this.#renewals = 0;
     this.#connection.settled();
     this.#view.showState("ready");
     for (const question of this.#conversation.sending) this.#send(question);
-    if (this.#stopSent !== null && this.#conversation.generating?.id === this.#stopSent) this.#sendStop();
+    const writing = this.#conversation.generating;
+    if (this.#stopSent !== null && writing?.id === this.#stopSent) this.#sendStop();
+    else this.#stopSent = null;
   }
 
   /** A server that writes an answer is never silent for long; if it is, the line is dead. */
@@ -139,7 +150,8 @@ export class Chat {
       this.#listen();
       return;
     }
-    if (frame.type === "error") this.#error(frame);
+    // An error without a number is the reply to a frame of ours; one with a number is part of an answer.
+    if (frame.type === "error" && typeof frame.seq !== "number") this.#error(frame);
     else if (frame.type === "conversation") this.#restored(frame);
     else this.#event(frame);
     this.#listen();
@@ -155,6 +167,8 @@ export class Chat {
       if (this.#conversation.findQuestion(clientId)?.id) this.#taken(clientId);
     }
     this.#isReady();
+    const last = this.#conversation.messages.findLast((message) => message.role === "user");
+    if (last?.id && this.#composer.text.trim() === last.text) this.#composer.text = "";
   }
 
   #event(frame) {
@@ -175,17 +189,23 @@ export class Chat {
     this.#taken(question.client_id);
     this.#view.clearProblem();
     this.#view.announce(t("looking"));
-    // The question went out, so its copy that came back into the field after a problem is not needed.
-    if (this.#composer.text.trim() === question.text && this.#conversation.findQuestion(question.client_id)) {
-      this.#composer.text = "";
-    }
+    // The server has the question, so what was kept of it here is not needed.
+    if (this.#composer.text.trim() === question.text) this.#composer.text = "";
+    if (!this.#composer.text) this.#store.draft = "";
     if (this.#stopWanted) this.#sendStop();
     this.#stopWanted = false;
   }
 
-  #error({ code, detail, client_id: clientId, message: id, retry_after: wait }) {
+  #error({ code = "", detail, conversation, client_id: clientId, message: id, retry_after: wait }) {
     if (code === "session_expired" || code === "session_required") {
       this.#renew();
+      return;
+    }
+    if (conversation && conversation !== this.#conversation.id) return;
+    if (id !== undefined && id === this.#stopSent) {
+      // Nothing left to stop: see what has become of the answer.
+      this.#stopSent = null;
+      this.#resume();
       return;
     }
     const text = detail || t("error_generic");
@@ -194,9 +214,8 @@ export class Chat {
     if (question?.status === "sending") {
       this.#giveBack(question, text, wait);
     } else if (message) {
-      const writing = message.status === "generating";
-      this.#conversation.refused(message, text);
-      if (!writing) this.#view.showProblem(text);
+      this.#conversation.refused(message);
+      this.#view.showProblem(text);
     } else {
       this.#view.showProblem(text);
       this.#view.announce(text);
@@ -206,7 +225,8 @@ export class Chat {
 
   /** The conversation cannot be had, for example because it belongs to a visitor of before: begin another. */
   #cannotResume(code) {
-    if (code.startsWith("rate") || code.startsWith("too_many")) return;
+    if (this.#beganAnew || code.startsWith("rate") || code.startsWith("too_many")) return;
+    this.#beganAnew = true;
     this.#begin();
   }
 
@@ -239,6 +259,7 @@ export class Chat {
     }
     const clientId = newId();
     this.#conversation.addQuestion(clientId, text);
+    if (!this.#composer.text) this.#store.draft = text;
     if (this.#ready) this.#send(this.#conversation.findQuestion(clientId));
     this.#show();
     this.#view.toEnd();

@@ -5,10 +5,12 @@
 // abstained, error, version}. Questions typed here are "sending" until the server has them, or "unsent".
 // `version` grows with each change, so that a view can tell what to draw.
 
+const GAP_FILLED_WITHIN = 3_000;
+
 export class Conversation {
   #lastSeq = null;
   #anySeq = true;
-  #gapAt = null;
+  #gap = { after: null, since: 0 };
   #elsewhere = new Set();
   #feedbackBefore = new Map();
 
@@ -74,10 +76,9 @@ export class Conversation {
     change(message, { feedback: value });
   }
 
-  /** The server refused what was asked of this message: show what it still holds. */
-  refused(message, detail) {
-    if (message.status === "generating") change(message, { error: detail });
-    else if (this.#feedbackBefore.has(message.id)) change(message, { feedback: this.#feedbackBefore.get(message.id) });
+  /** The server refused the rating: show what it still holds. */
+  refused(message) {
+    if (this.#feedbackBefore.has(message.id)) change(message, { feedback: this.#feedbackBefore.get(message.id) });
     this.#feedbackBefore.delete(message.id);
   }
 
@@ -85,13 +86,15 @@ export class Conversation {
 
   /** The saved state. Messages keep their identity; what was typed here and is not saved there stays at the end. */
   restore({ messages, last_seq: lastSeq }) {
+    const writing = this.generating;
     const saved = messages.map((wire) => this.#merge(wire));
     const here = this.messages.filter(
       (message) => message.role === "user" && message.id === null && !saved.includes(message),
     );
     this.messages = [...saved, ...here];
-    // What is being written follows as its events, from wherever the server holds them.
-    if (!this.generating) this.#lastSeq = lastSeq ?? null;
+    // What is being written follows as its events from the beginning; those that are here already are passed over.
+    const goesOn = writing !== null && this.generating === writing;
+    this.#lastSeq = goesOn ? Math.max(this.#lastSeq ?? 0, lastSeq ?? 0) : (lastSeq ?? null);
     this.#anySeq = true;
   }
 
@@ -117,14 +120,17 @@ export class Conversation {
     return this.#elsewhere.has(event.message);
   }
 
-  #order({ seq }) {
-    if (seq === null || seq === undefined) return "next";
-    if (this.#lastSeq !== null) {
+  #order({ seq, type, question }) {
+    if (typeof seq !== "number") return "next";
+    // The reply to a question of this tab is never old: if its number says so, the server's count began anew.
+    const own = type === "message_start" && this.findQuestion(question.client_id)?.status === "sending";
+    if (this.#lastSeq !== null && !own) {
       if (seq <= this.#lastSeq) return "ignored";
-      const gap = seq > this.#lastSeq + 1 && !this.#anySeq;
-      if (gap && this.#gapAt !== this.#lastSeq) {
-        this.#gapAt = this.#lastSeq;
-        return "gap";
+      if (seq > this.#lastSeq + 1 && !this.#anySeq) {
+        const asked = this.#gap.after === this.#lastSeq;
+        if (!asked) this.#gap = { after: this.#lastSeq, since: Date.now() };
+        // What is missing comes with all that follows it; if it has not come by then, it is gone.
+        if (Date.now() - this.#gap.since < GAP_FILLED_WITHIN) return asked ? "ignored" : "gap";
       }
     }
     this.#lastSeq = seq;
@@ -172,6 +178,8 @@ export class Conversation {
           notice: event.notice ?? "",
           abstained: event.status === "abstained",
         });
+      case "error":
+        return change(message, { error: event.detail ?? "" });
       case "feedback":
         this.#feedbackBefore.delete(message.id);
         return change(message, { feedback: event.value });
@@ -184,9 +192,10 @@ export class Conversation {
     const known = this.find(wire.id) ?? (wire.role === "user" ? this.findQuestion(wire.client_id) : null);
     const saved = fromWire(wire);
     if (!known) return saved;
-    const keepText = saved.status === "generating" && known.status === "generating";
-    const { key, version, text, sources, ...rest } = saved;
-    change(known, keepText ? rest : { ...rest, text, sources });
+    // Its text so far is here, or comes again from its beginning.
+    if (saved.status === "generating" && known.status === "generating") return known;
+    const { key, version, ...values } = saved;
+    change(known, values);
     return known;
   }
 }

@@ -16,9 +16,10 @@ export class Follower {
     jump.addEventListener("click", () => this.toEnd());
     const look = onceAFrame(() => this.#showJump());
     window.addEventListener("scroll", () => {
-      // Only a movement upwards is the reader's wish to stay; content that grows moves nothing.
-      if (window.scrollY < this.#top - 2) this.#following = false;
-      else if (this.#distance() < NEAR) this.#following = true;
+      // Only a movement upwards is the reader's wish to stay; at the very end it is a page that became shorter.
+      const upwards = window.scrollY < this.#top;
+      if (this.#distance() <= (upwards ? 4 : NEAR)) this.#following = true;
+      else if (upwards) this.#following = false;
       this.#top = window.scrollY;
       look();
     });

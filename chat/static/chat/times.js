@@ -4,7 +4,8 @@ export function timeNode(iso) {
   const node = document.createElement("time");
   const moment = new Date(iso);
   if (Number.isNaN(moment.getTime())) return node;
-  const language = document.documentElement.lang || undefined;
+  // A plain "en" would give the American clock.
+  const language = { en: "en-GB" }[document.documentElement.lang] ?? document.documentElement.lang;
   const today = moment.toDateString() === new Date().toDateString();
   const day = today ? {} : { day: "numeric", month: "short", year: "numeric" };
   node.dateTime = iso;

@@ -130,6 +130,11 @@ export class View {
       const there = this.#list.children[index];
       if (there !== view.element) this.#list.insertBefore(view.element, there ?? null);
     });
+    this.#grew();
+  }
+
+  #grew() {
+    if (this.#list.hidden) return;
     this.#follower.grew(this.#conversation?.generating ? null : this.#lastQuestion());
   }
 
@@ -162,7 +167,7 @@ export class View {
     const root = document.documentElement;
     const measure = () => {
       root.style.setProperty("--composer-height", `${this.#composer.offsetHeight}px`);
-      this.#follower.grew(null);
+      this.#grew();
     };
     new ResizeObserver(measure).observe(this.#composer);
   }

@@ -2,9 +2,9 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
+from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 from django.core.validators import validate_slug
-from django.core.exceptions import ValidationError
 
 from knowledge.indexing import sync_pending
 from knowledge.ingest.pipeline import collection_for, import_records, read_jsonl
@@ -25,7 +25,9 @@ class Command(BaseCommand):
         try:
             validate_slug(collection)
         except ValidationError as error:
-            raise CommandError(f"--collection {collection!r}: letters, digits, hyphens and underscores only.") from error
+            raise CommandError(
+                f"--collection {collection!r}: letters, digits, hyphens and underscores only."
+            ) from error
         try:
             report = import_records(read_jsonl(file), collection=collection_for(collection))
         except OSError as error:

@@ -62,7 +62,7 @@ class Command(BaseCommand):
                 "suggestions_de": "Bis wann muss ich mich zurückmelden?\nWie hoch ist der Semesterbeitrag?\n"
                 "Wie beantrage ich ein Urlaubssemester?\nWas passiert, wenn ich in der Prüfung krank bin?",
                 "contact_name": "Student Service Centre",
-                "contact_email": "studierende@uni-lindental.example",
+                "contact_email": "students@uni-lindental.example",
                 "contact_url": "https://www.uni-lindental.example/en/contact",
             },
         )
