@@ -6,7 +6,7 @@ It stores nothing: `chat.production` saves a visitor's questions and answers aro
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 
@@ -66,7 +66,7 @@ def gather_context(ask: Ask) -> Context:
     return Context(retrieval, candidates, evidence_of(ask.text, retrieval, candidates), timings)
 
 
-async def answer(ask: Ask) -> AsyncIterator[Event]:
+async def answer(ask: Ask) -> AsyncGenerator[Event]:
     """Retrieves, then has the model write or quotes; the last event is always End.
 
     What fails outside ends in an Error event that says so to the student; only a mistake of ours raises.
@@ -106,19 +106,19 @@ async def answer(ask: Ask) -> AsyncIterator[Event]:
             yield event
 
 
-async def _generate(ask: Ask, context: Context) -> AsyncIterator[Event]:
+async def _generate(ask: Ask, context: Context) -> AsyncGenerator[Event]:
     """Relays the model; raises ModelUnavailable."""
     messages = build_messages(ask.text, context.candidates, institution=ask.institution, history=ask.history)
     resolver = StreamResolver({candidate.number: candidate for candidate in context.candidates})
     verdict = VerdictReader()
     async with aclosing(chat_model.stream(messages)) as pieces:
         async for piece in pieces:
-            for event in resolver.feed(verdict.feed(piece)):
-                yield event
+            for resolved in resolver.feed(verdict.feed(piece)):
+                yield resolved
             if verdict.declined:
                 break
-    for event in [*resolver.feed(verdict.finish()), *resolver.finish()]:
-        yield event
+    for resolved in [*resolver.feed(verdict.finish()), *resolver.finish()]:
+        yield resolved
     if verdict.declined:
         async for event in _abstain(ask, "model_declined", context):
             yield event
@@ -127,7 +127,7 @@ async def _generate(ask: Ask, context: Context) -> AsyncIterator[Event]:
     yield _end(ask, context, Message.Status.COMPLETE, Message.Strategy.GENERATED)
 
 
-async def _quote(ask: Ask, context: Context, *, notice: str = "") -> AsyncIterator[Event]:
+async def _quote(ask: Ask, context: Context, *, notice: str = "") -> AsyncGenerator[Event]:
     """Quotes the closest sentences, one a paragraph, each with its source."""
     quotations = await asyncio.to_thread(_closest_sentences, ask.text, context)
     if not quotations:
@@ -146,14 +146,10 @@ async def _quote(ask: Ask, context: Context, *, notice: str = "") -> AsyncIterat
 
 
 def _closest_sentences(question: str, context: Context) -> list[Quotation]:
-    embedder = get_embedder()
-    vector = context.retrieval.query.vector
-    if vector is None:
-        vector = embedder.embed([question])[0]
-    return quote_best(question, vector, context.candidates, embedder)
+    return quote_best(question, context.retrieval.query.vector, context.candidates, get_embedder())
 
 
-async def _abstain(ask: Ask, reason: str, context: Context) -> AsyncIterator[Event]:
+async def _abstain(ask: Ask, reason: str, context: Context) -> AsyncGenerator[Event]:
     with translation.override(ask.language):
         if reason == "nothing_found":
             text = _("There is nothing to look this up in yet, so I cannot answer it.")

@@ -2,7 +2,7 @@
 
 import json
 import logging
-from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -15,10 +15,11 @@ from django.utils.translation import gettext as _
 from redis import RedisError
 
 from chat import event_log, limits, production, replay, services, tokens
+from chat.frames import as_uuid, read_frame
 from chat.guard import Refused, clean_question
 
 logger = logging.getLogger(__name__)
-in_database: Callable[..., Callable[..., Awaitable[Any]]] = lambda f: database_sync_to_async(f, thread_sensitive=False)  # noqa: E731
+in_database = partial(database_sync_to_async, thread_sensitive=False)
 
 
 class ChatConsumer(AsyncWebsocketConsumer):
@@ -31,55 +32,47 @@ class ChatConsumer(AsyncWebsocketConsumer):
         with translation.override(self.session.language if self.session else settings.LANGUAGE_CODE):
             try:
                 frame = read_frame(text_data)
-                await self.authenticate(frame)
-                await self.handle(frame)
+                session = await self.authenticate(frame)
+                await self.handle(frame, session.visitor, session.language)
             except tokens.InvalidToken as error:
                 await self.refuse(error.code, _("Your session has ended. Please start it again."), frame)
             except Refused as error:
                 await self.refuse(error.code, error.detail, frame, retry_after=getattr(error, "retry_after", None))
             except services.NotFound:
-                await self.refuse(
-                    "not_found", _("This conversation is not there any more. Please begin a new one."), frame
-                )
+                await self.refuse("not_found", _("This is not there any more. Please begin anew."), frame)
             except (DatabaseError, RedisError, OSError) as error:
                 logger.error("chat unavailable error=%s", type(error).__name__)
                 await self.refuse("unavailable", _("The service is interrupted. Please try again in a moment."), frame)
 
-    async def authenticate(self, frame: dict[str, Any]) -> None:
+    async def authenticate(self, frame: dict[str, Any]) -> tokens.Session:
         """The first frame carries the token; a later one may renew it."""
         if self.session is not None and "token" not in frame:
-            return
+            return self.session
         session = tokens.read(frame.get("token"))
         if not await in_database(services.visitor_exists)(session.visitor):
             raise tokens.InvalidToken("session_required")
-        if self.session is not None and self.session.visitor != session.visitor:
-            await self.channel_layer.group_discard(production.group_of(self.session.visitor), self.channel_name)
-        translation.activate(session.language)
+        await self.disconnect(1000)
         await self.channel_layer.group_add(production.group_of(session.visitor), self.channel_name)
+        translation.activate(session.language)
         self.session = session
+        return session
 
-    async def handle(self, frame: dict[str, Any]) -> None:
-        assert self.session is not None
-        visitor = self.session.visitor
+    async def handle(self, frame: dict[str, Any], visitor: UUID, language: str) -> None:
         match frame["type"]:
             case "ask":
                 text = clean_question(frame.get("text"), limit=settings.QUESTION_MAX_CHARACTERS)
                 conversation, client_id = as_uuid(frame, "conversation"), as_uuid(frame, "client_id")
                 await limits.count_question(visitor.hex)
                 opened = await in_database(services.open_question)(
-                    visitor=visitor,
-                    conversation=conversation,
-                    client_id=client_id,
-                    text=text,
-                    language=self.session.language,
+                    visitor=visitor, conversation=conversation, client_id=client_id, text=text, language=language
                 )
                 if opened.is_new:
                     production.start(opened, visitor=visitor)
                 else:
-                    await self.send_missed(conversation, None)
+                    await self.send_missed(visitor, conversation, None)
             case "resume":
-                after = frame.get("after")
-                await self.send_missed(as_uuid(frame, "conversation"), after if isinstance(after, int) else None)
+                after = frame["after"] if isinstance(frame.get("after"), int) else None
+                await self.send_missed(visitor, as_uuid(frame, "conversation"), after)
             case "stop":
                 message_id = await in_database(services.own_running_answer)(visitor, frame.get("message"))
                 await event_log.request_stop(message_id)
@@ -89,40 +82,21 @@ class ChatConsumer(AsyncWebsocketConsumer):
                 )
                 event = {"type": "feedback", "message": frame["message"], "value": value}
                 await production.broadcast(visitor, conversation, event)
-            case unknown:
-                raise Refused("unknown_event", _("This page is out of date. Please reload it.") + f" ({unknown!s:.40})")
+            case _unknown:
+                raise Refused("unknown_event", _("This page is out of date. Please reload it."))
 
-    async def send_missed(self, conversation: UUID, after: int | None) -> None:
-        assert self.session is not None
-        for event in await replay.resume(visitor=self.session.visitor, conversation=conversation, after=after):
+    async def send_missed(self, visitor: UUID, conversation: UUID, after: int | None) -> None:
+        for event in await replay.resume(visitor=visitor, conversation=conversation, after=after):
             await self.send(json.dumps(event))
 
     async def relay(self, message: dict[str, Any]) -> None:
         await self.send(json.dumps(message["event"]))
 
     async def refuse(self, code: str, detail: str, frame: dict[str, Any], *, retry_after: int | None = None) -> None:
-        about = {key: frame[key] for key in ("client_id", "message", "conversation") if key in frame}
-        event = {"type": "error", "seq": None, "code": code, "detail": detail, "retry_after": retry_after, **about}
-        await self.send(json.dumps(event))
+        about = {key: frame.get(key) for key in ("client_id", "message", "conversation")}
+        event = {"type": "error", "seq": None, "code": code, "detail": detail, "retry_after": retry_after}
+        await self.send(json.dumps({**event, **about}))
 
     async def disconnect(self, code: int) -> None:
         if self.session is not None:
             await self.channel_layer.group_discard(production.group_of(self.session.visitor), self.channel_name)
-
-
-def read_frame(text: str | None) -> dict[str, Any]:
-    """Raises Refused for anything but a JSON object with a type."""
-    try:
-        frame = json.loads(text or "")
-    except (ValueError, RecursionError):
-        frame = None
-    if not isinstance(frame, dict) or not isinstance(frame.get("type"), str):
-        raise Refused("bad_frame", _("This message could not be read. Please reload the page."))
-    return frame
-
-
-def as_uuid(frame: dict[str, Any], key: str) -> UUID:
-    try:
-        return UUID(frame[key])
-    except (KeyError, ValueError, TypeError, AttributeError) as error:
-        raise Refused("bad_frame", _("This message could not be read. Please reload the page.")) from error

@@ -20,7 +20,9 @@ async def count_question(visitor: str) -> None:
     now = int(time.time())
     key = f"marcelcms:asked:{visitor}:{now // 60}"
     async with connections().pipeline() as pipeline:
-        asked, _expiry = await pipeline.incr(key).expire(key, 120).execute()
+        pipeline.incr(key)
+        pipeline.expire(key, 120)
+        asked, _expiry = await pipeline.execute()
     if asked > settings.QUESTIONS_PER_MINUTE:
         refused = TooMany("too_many_questions", _("That was a lot of questions at once. Please wait a moment."))
         object.__setattr__(refused, "retry_after", 60 - now % 60)

@@ -29,7 +29,7 @@ class Assistant(models.Model):
         _("contact"),
         max_length=200,
         blank=True,
-        help_text=_("Who helps where the bot cannot, such as Student Services."),
+        help_text=_("Who helps where the bot cannot: an office."),
     )
     contact_email = models.EmailField(_("contact's e-mail"), blank=True)
     contact_url = models.URLField(_("contact's page"), blank=True)

@@ -3,8 +3,10 @@
 from collections.abc import Callable
 
 from django.db import transaction
+from django.db.models import Exists, F, OuterRef, Q
 
-from faqs.models import FAQ, FAQVector
+from faqs.models import FAQ, FAQVector, Phrasing
+from faqs.querysets import FAQQuerySet
 from knowledge.inference.embedder import Embedder, get_embedder
 
 
@@ -17,7 +19,7 @@ def sync_faq(faq_id: int, *, embedder: Embedder | None = None) -> int:
     texts = {faq.question, *(phrasing.text for phrasing in faq.phrasings.all())}
     known = set(faq.vectors.filter(recipe=embedder.recipe).values_list("text", flat=True))
     missing = sorted(texts - known)
-    vectors = embedder.embed(missing) if missing else []
+    vectors = embedder.embed(missing)
     with transaction.atomic():
         # The lock keeps two workers from adding the same vectors twice.
         if not FAQ.objects.select_for_update().filter(pk=faq_id).exists():
@@ -32,10 +34,22 @@ def sync_faq(faq_id: int, *, embedder: Embedder | None = None) -> int:
     return len(missing)
 
 
+def needing_index(recipe: str) -> FAQQuerySet:
+    """FAQs with a text that has no vector of this recipe, or with a vector whose text is gone."""
+    current = FAQVector.objects.filter(recipe=recipe)
+    same_text = {"faq": OuterRef("faq"), "text": OuterRef("text")}
+    asked = current.filter(faq=OuterRef("pk"), text=OuterRef("question"))
+    unindexed = Phrasing.objects.filter(~Exists(current.filter(**same_text)), faq=OuterRef("pk"))
+    orphaned = FAQVector.objects.filter(
+        ~Exists(Phrasing.objects.filter(**same_text)) & ~Q(text=F("faq__question")), faq=OuterRef("pk")
+    )
+    return FAQ.objects.filter(~Exists(asked) | Exists(unindexed) | Exists(orphaned))
+
+
 def sync_pending(*, progress: Callable[[int, int], None] | None = None) -> int:
     """Brings every FAQ that needs it up to date; returns how many. `progress` gets (done, of)."""
     embedder = get_embedder()
-    pending = list(FAQ.objects.needing_index(embedder.recipe).order_by("pk").values_list("pk", flat=True))
+    pending = list(needing_index(embedder.recipe).order_by("pk").values_list("pk", flat=True))
     for done, faq_id in enumerate(pending, start=1):
         sync_faq(faq_id, embedder=embedder)
         if progress:

@@ -4,6 +4,7 @@ After Marcel (EMNLP 2025); there the question alone is compared, here the best o
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 from django.db import connection
 from django.utils import timezone
@@ -69,8 +70,7 @@ def confidence(similarity: float) -> float:
 
 def match(query: Query, *, scope: Scope, faqs: int = 1) -> list[Match]:
     """The passages behind the `faqs` closest published, valid FAQs: closest FAQ first, in order of its documents."""
-    assert query.vector is not None, "FAQ matching needs the question's vector"
-    parameters = {
+    parameters: dict[str, Any] = {
         "vector": vector_literal(query.vector),
         "recipe": query.recipe,
         "today": timezone.localdate(),
@@ -87,7 +87,6 @@ class FAQRetriever:
     """Ranks the documents of the closest FAQ; `steering` off gives Marcel's hard version, full weight always."""
 
     origin = Origin.FAQ
-    needs_vector = True
 
     def __init__(self, *, faqs: int = 1, steering: bool = True) -> None:
         self.faqs, self.steering = faqs, steering

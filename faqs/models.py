@@ -133,3 +133,6 @@ class FAQVector(models.Model):
 
     class Meta:
         default_permissions = ()
+
+    def __str__(self) -> str:
+        return self.text

@@ -152,3 +152,6 @@ class IndexChange(models.Model):
 
     class Meta:
         default_permissions = ()
+
+    def __str__(self) -> str:
+        return f"{self.pk}: document {self.document_id}"

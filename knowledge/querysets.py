@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Self
 from django.db.models import Count, F, Q, QuerySet
 
 if TYPE_CHECKING:
-    pass
+    from knowledge.models import Document, Passage  # noqa: F401 (named in a base class)
 
 
 class DocumentQuerySet(QuerySet["Document"]):

@@ -1,7 +1,7 @@
 """A language model behind any OpenAI-compatible endpoint. The only place that calls one."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +32,7 @@ def _client(base_url: str, api_key: str, timeout: int, loop: asyncio.AbstractEve
     return AsyncOpenAI(base_url=base_url, api_key=api_key, max_retries=1, timeout=timeout)
 
 
-async def stream(messages: Sequence[dict[str, str]]) -> AsyncIterator[str]:
+async def stream(messages: Sequence[dict[str, str]]) -> AsyncGenerator[str]:
     """The answer's text in pieces; raises ModelUnavailable, also in the middle.
 
     The first piece must come within LLM_FIRST_TOKEN_SECONDS, each next one too, all within LLM_TOTAL_SECONDS.

@@ -5,7 +5,6 @@ integer-arithmetic-only inference"): a matrix product's left side is quantized o
 stored int8 weight with one scale a column. The cosine between a text's old and new vector is above 0.99.
 """
 
-import os
 import tempfile
 from pathlib import Path
 
@@ -19,8 +18,9 @@ def quantized(model: Path, *, folder: Path) -> Path:
         # Renamed into place: another process may be doing the same.
         with tempfile.NamedTemporaryFile(dir=folder, delete=False) as file:
             file.write(data)
-        os.chmod(file.name, 0o644)
-        os.replace(file.name, target)
+        made = Path(file.name)
+        made.chmod(0o644)
+        made.replace(target)
     return target
 
 
@@ -35,7 +35,7 @@ def _rewrite(path: Path) -> bytes:
     graph = model.graph
     initial = {tensor.name: tensor for tensor in graph.initializer}
     producer = {output: node for node in graph.node for output in node.output}
-    graph.initializer.append(numpy_helper.from_array(np.int8(0), "weight_zero_point"))
+    graph.initializer.append(numpy_helper.from_array(np.array(0, dtype=np.int8), "weight_zero_point"))
 
     def stored_weight(node: NodeProto) -> tuple[str, str] | None:
         """The names of the int8 weight and its scale behind a MatMul's right side."""

@@ -30,7 +30,7 @@ class Query:
     """A question, with its unit vector of shape (DIMENSIONS,) for the retrievers that compare meanings."""
 
     text: str
-    vector: "NDArray[np.float32] | None"
+    vector: "NDArray[np.float32]"
     recipe: str
 
 
@@ -51,7 +51,6 @@ class Hit:
 
 class Retriever(Protocol):
     origin: Origin
-    needs_vector: bool
 
     def retrieve(self, query: Query, *, k: int, scope: Scope) -> Sequence[Hit]:
         """At most `k` hits, best first."""

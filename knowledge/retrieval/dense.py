@@ -1,6 +1,6 @@
-"""Nearest passages by cosine, in PostgreSQL: exact while the table is small, through HNSW once the planner prefers it."""
+"""Nearest passages by cosine, in PostgreSQL: exact in a small table, through HNSW once the planner prefers it."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.db import connection
 
@@ -28,11 +28,9 @@ def vector_literal(vector: "NDArray[np.float32]") -> str:
 
 class DenseRetriever:
     origin = Origin.DENSE
-    needs_vector = True
 
     def retrieve(self, query: Query, *, k: int, scope: Scope) -> list[Hit]:
-        assert query.vector is not None, "the dense retriever needs the question's vector"
-        parameters = {
+        parameters: dict[str, Any] = {
             "vector": vector_literal(query.vector),
             "collections": list(scope.collection_ids),
             "recipe": query.recipe,

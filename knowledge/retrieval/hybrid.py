@@ -61,8 +61,7 @@ def retrieve(text: str, *, legs: Sequence[Leg], scope: Scope, k: int) -> Retriev
     timings: dict[str, float] = {}
     embedder = get_embedder()
     started = time.perf_counter()
-    vector = embedder.embed([text])[0] if any(leg.retriever.needs_vector for leg in legs) else None
-    query = Query(text=text, vector=vector, recipe=embedder.recipe)
+    query = Query(text=text, vector=embedder.embed([text])[0], recipe=embedder.recipe)
     timings["embed"] = (time.perf_counter() - started) * 1000
 
     runs: dict[Origin, Sequence[Hit]] = {}

@@ -112,7 +112,8 @@ class LexicalIndex:
         passages = searcher.fast_field_values("passage", addresses)
         documents = searcher.fast_field_values("document", addresses)
         return [
-            (passage, document, score) for passage, document, (score, _) in zip(passages, documents, found, strict=True)
+            (int(passage or 0), int(document or 0), score)
+            for passage, document, (score, _) in zip(passages, documents, found, strict=True)
         ]
 
 
@@ -129,7 +130,6 @@ def get_index() -> LexicalIndex:
 
 class LexicalRetriever:
     origin = Origin.LEXICAL
-    needs_vector = False
 
     def retrieve(self, query: Query, *, k: int, scope: Scope) -> list[Hit]:
         index = get_index()

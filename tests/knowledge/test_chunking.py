@@ -212,9 +212,9 @@ HOSTILE = {
 
 @pytest.mark.parametrize("source", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_documents_cut_in_time(source: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     chunks = cut(source, limit=200, measure=subwords)
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2
     assert 0 < max(subwords(chunk.text) for chunk in chunks) <= 200
 
 

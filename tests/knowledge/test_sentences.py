@@ -107,9 +107,9 @@ def test_no_words_give_no_sentences() -> None:
 )
 def test_long_texts_take_linear_time(unit: str) -> None:
     text = unit * (200_000 // len(unit))
-    started = time.perf_counter()
+    started = time.process_time()
     split_sentences(text)
-    assert time.perf_counter() - started < 1
+    assert time.process_time() - started < 1
 
 
 pieces = st.lists(

@@ -29,7 +29,7 @@ class Command(BaseCommand):
         except UnknownCollection as error:
             raise CommandError(str(error)) from error
         fused = {hit.passage_id: hit for hit in retrieval.hits}
-        rows = [
+        rows: list[dict[str, Any]] = [
             {
                 "rank": rank,
                 "document": candidate.document_id,
@@ -49,6 +49,6 @@ class Command(BaseCommand):
         if not rows:
             self.stdout.write("Nothing was found.")
         for row in rows:
-            origins = ", ".join(f"{origin} {place}" for origin, place in row["origins"].items())  # type: ignore[attr-defined]
+            origins = ", ".join(f"{origin} {place}" for origin, place in row["origins"].items())
             self.stdout.write(f"{row['rank']:>3}. {row['title']} › {row['heading']}  ({row['score']:.4f}: {origins})")
             self.stdout.write(f"     {row['url']}\n     {str(row['text'])[:160]!r}")

@@ -31,7 +31,7 @@ export class Announcer {
       end = said;
       for (const match of text.slice(said).matchAll(SENTENCE_END)) end = said + match.index + match[0].length;
     }
-    if (end > said) this.say(plain(text.slice(said, end)).replace(/\*\*|\||^\s*[-*•]\s+/gm, " "));
+    if (end > said) this.say(plain(text.slice(said, end)).replace(/\*\*|\||^[\s:-]*-{2,}|^\s*[-*•]\s+/gm, " "));
     this.#said.set(id, end);
   }
 }

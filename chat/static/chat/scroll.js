@@ -13,6 +13,8 @@ export class Follower {
   /** `jump` is the button that leads back to the end. */
   constructor(jump) {
     this.#jump = jump;
+    // The messages come after the page, so the browser cannot know where one was.
+    history.scrollRestoration = "manual";
     jump.addEventListener("click", () => this.toEnd());
     const look = onceAFrame(() => this.#showJump());
     window.addEventListener("scroll", () => {
@@ -24,6 +26,15 @@ export class Follower {
       look();
     });
     window.addEventListener("resize", look);
+    // The wish is known before the page has moved: a first small step must not be taken back by the next word.
+    const stay = () => {
+      if (window.scrollY > 0) this.#following = false;
+    };
+    window.addEventListener("wheel", (event) => event.deltaY < 0 && stay(), { passive: true });
+    window.addEventListener("touchmove", stay, { passive: true });
+    window.addEventListener("keydown", (event) => {
+      if (["ArrowUp", "PageUp", "Home"].includes(event.key) && event.target.tagName !== "TEXTAREA") stay();
+    });
   }
 
   /** To the end now, and on from there. */

@@ -1,0 +1,28 @@
+"""What a client sends over the websocket, read; pure."""
+
+import json
+from typing import Any
+from uuid import UUID
+
+from django.utils.translation import gettext as _
+
+from chat.guard import Refused
+
+
+def read_frame(text: str | None) -> dict[str, Any]:
+    """Raises Refused for anything but a JSON object with a type."""
+    try:
+        frame = json.loads(text or "")
+    except (ValueError, RecursionError):
+        frame = None
+    if not isinstance(frame, dict) or not isinstance(frame.get("type"), str):
+        raise Refused("bad_frame", _("This message could not be read. Please reload the page."))
+    return frame
+
+
+def as_uuid(frame: dict[str, Any], key: str) -> UUID:
+    """Raises Refused."""
+    try:
+        return UUID(frame[key])
+    except (KeyError, ValueError, TypeError, AttributeError) as error:
+        raise Refused("bad_frame", _("This message could not be read. Please reload the page.")) from error

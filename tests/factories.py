@@ -1,0 +1,151 @@
+"""One row of everything, with sensible values; nothing is indexed unless a test does it."""
+
+import uuid
+from typing import Any
+
+import factory
+from django.contrib.auth import get_user_model
+from factory.django import DjangoModelFactory
+
+from chat.models import Assistant, Citation, Conversation, Feedback, Message, Visitor
+from faqs.models import FAQ, Category, FAQSource, Phrasing
+from knowledge.models import Collection, Document, Passage
+
+
+class UserFactory(DjangoModelFactory):
+    """Staff without permissions; `is_superuser=True` may do everything."""
+
+    class Meta:
+        model = get_user_model()
+
+    username = factory.Sequence(lambda n: f"staff{n}")
+    is_staff = True
+
+
+class CollectionFactory(DjangoModelFactory):
+    class Meta:
+        model = Collection
+
+    slug = factory.Sequence(lambda n: f"collection-{n}")
+    name = factory.Sequence(lambda n: f"Collection {n}")
+
+
+class DocumentFactory(DjangoModelFactory):
+    class Meta:
+        model = Document
+
+    collection = factory.SubFactory(CollectionFactory)
+    url = factory.Sequence(lambda n: f"https://www.uni.example/page-{n}")
+    title = factory.Sequence(lambda n: f"Page {n}")
+    text = factory.LazyAttribute(lambda document: f"# {document.title}\n\nWhat there is to know about it.\n")
+
+
+class PassageFactory(DjangoModelFactory):
+    """A passage without a vector."""
+
+    class Meta:
+        model = Passage
+
+    document = factory.SubFactory(DocumentFactory)
+    position = factory.Sequence(lambda n: n)
+    heading_path = factory.LazyAttribute(lambda passage: [passage.document.title])
+    text = "What there is to know about it."
+    input_hash = factory.Sequence(lambda n: f"{n:032x}")
+    recipe = "none"
+
+
+class CategoryFactory(DjangoModelFactory):
+    class Meta:
+        model = Category
+
+    name = factory.Sequence(lambda n: f"Category {n}")
+
+
+class FAQFactory(DjangoModelFactory):
+    """A draft; `phrasings=[texts]` and `documents=[documents]` link what is given."""
+
+    class Meta:
+        model = FAQ
+        skip_postgeneration_save = True
+
+    question = factory.Sequence(lambda n: f"What about matter {n}?")
+
+    @factory.post_generation
+    def phrasings(self, create: bool, texts: list[str] | None, **_kwargs: Any) -> None:
+        for text in texts or ():
+            Phrasing.objects.create(faq=self, text=text)
+
+    @factory.post_generation
+    def documents(self, create: bool, documents: list[Document] | None, **_kwargs: Any) -> None:
+        for position, document in enumerate(documents or ()):
+            FAQSource.objects.create(faq=self, document=document, position=position)
+
+
+class AssistantFactory(DjangoModelFactory):
+    class Meta:
+        model = Assistant
+
+    slug = factory.Sequence(lambda n: f"assistant-{n}")
+    name = factory.Sequence(lambda n: f"Assistant {n}")
+    institution = "the University of Example"
+
+
+class VisitorFactory(DjangoModelFactory):
+    class Meta:
+        model = Visitor
+
+
+class ConversationFactory(DjangoModelFactory):
+    class Meta:
+        model = Conversation
+
+    id = factory.LazyFunction(uuid.uuid4)
+    visitor = factory.SubFactory(VisitorFactory)
+    assistant = factory.SubFactory(AssistantFactory)
+
+
+class QuestionFactory(DjangoModelFactory):
+    """What a student asked."""
+
+    class Meta:
+        model = Message
+
+    conversation = factory.SubFactory(ConversationFactory)
+    role = Message.Role.USER
+    client_id = factory.LazyFunction(uuid.uuid4)
+    text = factory.Sequence(lambda n: f"How do I do matter {n}?")
+
+
+class AnswerFactory(DjangoModelFactory):
+    """An answer with its question."""
+
+    class Meta:
+        model = Message
+
+    question = factory.SubFactory(QuestionFactory)
+    conversation = factory.LazyAttribute(lambda answer: answer.question.conversation)
+    role = Message.Role.ASSISTANT
+    text = "“You do it like this.” [1]"
+    strategy = Message.Strategy.EXTRACTIVE
+
+
+class CitationFactory(DjangoModelFactory):
+    class Meta:
+        model = Citation
+
+    message = factory.SubFactory(AnswerFactory)
+    n = 1
+    document = factory.SubFactory(DocumentFactory)
+    title = factory.LazyAttribute(lambda citation: citation.document.title if citation.document else "A page")
+    url = factory.LazyAttribute(
+        lambda citation: citation.document.url if citation.document else "https://www.uni.example/"
+    )
+    quote = "You do it like this."
+
+
+class FeedbackFactory(DjangoModelFactory):
+    class Meta:
+        model = Feedback
+
+    message = factory.SubFactory(AnswerFactory)
+    value = 1
