@@ -202,7 +202,7 @@ export class Chat {
       return;
     }
     if (conversation && conversation !== this.#conversation.id) return;
-    if (id !== undefined && id === this.#stopSent) {
+    if (this.#stopSent !== null && id === this.#stopSent) {
       // Nothing left to stop: see what has become of the answer.
       this.#stopSent = null;
       this.#resume();

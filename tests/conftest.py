@@ -1,0 +1,111 @@
+"""What every test may use. Tests talk to nobody but this machine."""
+
+import ipaddress
+import socket
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.db import connections
+from pytest_django import DjangoDbBlocker
+from pytest_django.fixtures import SettingsWrapper
+
+from tests.fakes.llm import FakeLLM
+from tests.servers import Server, server_in_thread, wait_until
+
+PAGES = [
+    {
+        "url": "https://www.uni.example/fees",
+        "title": "Fees",
+        "text": "# Semester contribution\n\nThe semester contribution is 318.40 euros each semester. "
+        "It covers the semester ticket and student services.\n\n"
+        "# Refunds\n\nA refund of the semester ticket is requested at the students' union by 30 April.",
+    },
+    {
+        "url": "https://www.uni.example/library",
+        "title": "Library",
+        "text": "# Opening hours\n\nThe university library is open from 8 am to midnight on weekdays.\n\n"
+        "# Lending\n\nBooks are lent for four weeks. A loan is renewed online in the library account.",
+    },
+    {
+        "url": "https://www.uni.example/housing",
+        "title": "Housing",
+        "text": "# Dormitories\n\nApply for a room in a dormitory with the housing office. "
+        "A single room costs 290 euros a month.",
+    },
+]
+#: Asks for what stands in PAGES.
+QUESTION = "How much is the semester contribution?"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def only_this_machine() -> Iterator[None]:
+    """No socket out: neither a test nor what it tests may need the internet."""
+    connect = socket.socket.connect
+
+    def guarded(self: socket.socket, address: Any) -> None:
+        if self.family in {socket.AF_INET, socket.AF_INET6} and address[0] != "localhost":
+            assert ipaddress.ip_address(address[0]).is_loopback, f"a test wants to talk to {address}"
+        connect(self, address)
+
+    socket.socket.connect = guarded  # type: ignore[method-assign]
+    yield
+    socket.socket.connect = connect  # type: ignore[method-assign]
+
+
+@pytest.fixture(autouse=True)
+def _empty_lexical_index() -> None:
+    """This process's index outlives the rows that a test leaves behind."""
+    from knowledge.retrieval.lexical import get_index
+
+    get_index.cache_clear()
+
+
+@pytest.fixture(scope="session")
+def _fake_llm() -> Iterator[FakeLLM]:
+    llm = FakeLLM()
+    yield llm
+    llm.close()
+
+
+@pytest.fixture
+def llm(_fake_llm: FakeLLM, settings: SettingsWrapper) -> Iterator[FakeLLM]:
+    """A model's endpoint, configured; it must speak within half a second."""
+    _fake_llm.reset()
+    settings.LLM_BASE_URL, settings.LLM_MODEL = _fake_llm.base_url, "fake"
+    settings.LLM_FIRST_TOKEN_SECONDS = 0.5
+    yield _fake_llm
+    _fake_llm.release()
+
+
+@pytest.fixture(scope="session")
+def _served(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[Server]:
+    """One server for all tests: its loop's connections need no opening and closing for each."""
+    # A connection that a server's thread kept would outlive the test database.
+    connections["default"].settings_dict["CONN_MAX_AGE"] = 0
+    with django_db_blocker.unblock(), server_in_thread() as server:
+        yield server
+
+
+@pytest.fixture
+def server(transactional_db: None, _served: Server) -> Iterator[Server]:
+    """The real application over HTTP and websockets, on the test's database and settings."""
+    from chat import production
+
+    yield _served
+    wait_until(lambda: not production._running)
+
+
+@pytest.fixture
+def pages(request: pytest.FixtureRequest) -> None:
+    """PAGES, indexed, in the collection `site`."""
+    load_pages(PAGES)
+
+
+def load_pages(pages: list[dict[str, Any]], *, collection: str = "site") -> None:
+    from knowledge.indexing import sync_pending
+    from knowledge.ingest.pipeline import collection_for, import_records
+    from knowledge.ingest.records import document_record
+
+    import_records(enumerate(map(document_record, pages), start=1), collection=collection_for(collection))
+    sync_pending()

@@ -1,0 +1,188 @@
+"""A language model's endpoint that says what a test tells it to: real HTTP on 127.0.0.1, OpenAI's streaming form."""
+
+import json
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+Script = Callable[["_Handler"], None]
+
+
+class FakeLLM:
+    """One for the whole session; `requests` are the bodies it got since `reset`, `script` is how it replies."""
+
+    def __init__(self) -> None:
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Handler, self))
+        self._server.daemon_threads = True
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), name="fake-llm")
+        self._thread.start()
+        self.base_url = f"http://127.0.0.1:{self._server.server_port}/v1"
+        self.reset()
+
+    def reset(self) -> None:
+        self.requests: list[dict[str, Any]] = []
+        self.released = threading.Event()
+        self.says("The semester contribution is 318.40 euros [1].")
+
+    def close(self) -> None:
+        self.released.set()
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+    # --- what it does with every request from now on ---
+
+    def says(
+        self,
+        *pieces: str | bytes,
+        first_after: float = 0,
+        between: float = 0,
+        hold_before: int | None = None,
+        end: str = "stop",
+    ) -> None:
+        """Streams one chunk a piece (bytes: raw, as a part of the body) and ends properly, unless `end` is "cut"
+        (the connection breaks) or "silence" (the body ends without a finish_reason).
+
+        Before piece number `hold_before` it waits for `release`.
+        """
+        self.script = partial(
+            _stream, pieces=pieces, first_after=first_after, between=between, hold_before=hold_before, end=end
+        )
+
+    def says_words(self, text: str, **timing: Any) -> None:
+        """Streams `text` word by word."""
+        self.says(*(word if index == 0 else f" {word}" for index, word in enumerate(text.split(" "))), **timing)
+
+    def release(self) -> None:
+        """Lets go on what waits at `hold_before`, or hangs."""
+        self.released.set()
+
+    def fails(self, status: int, *, headers: dict[str, str] | None = None, times: int | None = None) -> None:
+        """Replies with an error status; after `times` of them it goes on as before."""
+        before, left = self.script, [times]
+
+        def script(handler: "_Handler") -> None:
+            if left[0] == 0:
+                before(handler)
+                return
+            if left[0] is not None:
+                left[0] -= 1
+            body = json.dumps({"error": {"message": "no", "code": status}}).encode()
+            handler.reply(status, body, "application/json", headers or {})
+
+        self.script = script
+
+    def sends(self, body: bytes, *, content_type: str = "text/event-stream") -> None:
+        """Replies 200 with this body, whatever it is."""
+        self.script = lambda handler: handler.reply(200, body, content_type, {})
+
+    def hangs(self) -> None:
+        """Reads the request and says nothing until it is released."""
+        self.script = lambda handler: handler.hold()
+
+    def streams_split(self, text: str, *, size: int = 1) -> None:
+        """A normal answer whose bytes arrive `size` at a time, also within a character."""
+        body = b"".join(_chunk(word) for word in text.split(" ") for word in (word + " ",)) + _chunk(None, "stop") + DONE
+        self.says(*(body[at : at + size] for at in range(0, len(body), size)), end="silence")
+
+    # --- what it was told ---
+
+    @property
+    def prompt(self) -> str:
+        """All that was said to it last, system and user."""
+        return "\n".join(message["content"] for message in self.requests[-1]["messages"])
+
+
+def _chunk(content: str | None, finish_reason: str | None = None) -> bytes:
+    delta = {} if content is None else {"content": content}
+    data = {
+        "id": "chatcmpl-1",
+        "object": "chat.completion.chunk",
+        "created": 1,
+        "model": "fake",
+        "choices": [{"index": 0, "delta": delta, "finish_reason": finish_reason}],
+    }
+    # Not escaped to ASCII, as vLLM does: a character may be split between two packets.
+    return b"data: " + json.dumps(data, ensure_ascii=False).encode() + b"\n\n"
+
+
+DONE = b"data: [DONE]\n\n"
+
+
+def _stream(
+    handler: "_Handler",
+    *,
+    pieces: Sequence[str | bytes],
+    first_after: float,
+    between: float,
+    hold_before: int | None,
+    end: str,
+) -> None:
+    handler.begin_stream()
+    handler.pause(first_after)
+    for number, piece in enumerate(pieces):
+        if number == hold_before:
+            handler.hold()
+        if number:
+            handler.pause(between)
+        handler.write_part(piece if isinstance(piece, bytes) else _chunk(piece))
+    if hold_before == len(pieces):
+        handler.hold()
+    if end == "cut":
+        return
+    if end == "stop":
+        handler.write_part(_chunk(None, "stop"))
+        handler.write_part(DONE)
+    handler.end_stream()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def __init__(self, llm: FakeLLM, *args: Any) -> None:
+        self.llm = llm
+        # Gone clients (stop, timeout) are no mistake of a test.
+        with suppress(ConnectionError):
+            super().__init__(*args)
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        self.llm.requests.append(json.loads(body))
+        self.close_connection = True
+        self.llm.script(self)
+
+    def reply(self, status: int, body: bytes, content_type: str, headers: dict[str, str]) -> None:
+        self.send_response(status)
+        for name, value in {"Content-Type": content_type, "Content-Length": str(len(body)), **headers}.items():
+            self.send_header(name, value)
+        self.send_header("Connection", "close")
+        self.end_headers()
+        self.wfile.write(body)
+
+    def begin_stream(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Transfer-Encoding", "chunked")
+        self.send_header("Connection", "close")
+        self.end_headers()
+        self.wfile.flush()
+
+    def write_part(self, data: bytes) -> None:
+        self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
+        self.wfile.flush()
+
+    def end_stream(self) -> None:
+        self.wfile.write(b"0\r\n\r\n")
+
+    def hold(self) -> None:
+        self.llm.released.wait(30)
+
+    def pause(self, seconds: float) -> None:
+        if seconds:
+            self.llm.released.wait(seconds)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
