@@ -15,10 +15,10 @@ from django.conf import settings
 from django.utils import translation
 from django.utils.translation import gettext as _
 
-from chat.events import Abstain, Cited, Contact, Delta, End, Error, Event, Sources
+from chat.events import Abstain, Cited, Contact, Delta, End, Error, Event, Replace, Sources
 from chat.evidence import THRESHOLD, evidence_of
 from chat.extractive import Quotation, quote_best
-from chat.grounding import StreamResolver, VerdictReader
+from chat.grounding import StreamResolver, VerdictReader, attribute
 from chat.models import Message
 from chat.profiles import get_profile, retrieve_with
 from chat.prompts import build_messages
@@ -26,6 +26,7 @@ from chat.sources import Candidate, as_source, load_candidates
 from knowledge.inference import chat_model
 from knowledge.inference.chat_model import ModelUnavailable
 from knowledge.inference.embedder import get_embedder
+from knowledge.retrieval.contracts import Origin
 from knowledge.retrieval.hybrid import Retrieval, scope_of
 
 logger = logging.getLogger(__name__)
@@ -111,8 +112,10 @@ async def _generate(ask: Ask, context: Context) -> AsyncGenerator[Event]:
     messages = build_messages(ask.text, context.candidates, institution=ask.institution, history=ask.history)
     resolver = StreamResolver({candidate.number: candidate for candidate in context.candidates})
     verdict = VerdictReader()
+    text = ""
     async with aclosing(chat_model.stream(messages)) as pieces:
         async for piece in pieces:
+            text += piece
             for resolved in resolver.feed(verdict.feed(piece)):
                 yield resolved
             if verdict.declined:
@@ -121,6 +124,16 @@ async def _generate(ask: Ask, context: Context) -> AsyncGenerator[Event]:
         yield resolved
     if verdict.declined:
         async for event in _abstain(ask, "model_declined", context):
+            yield event
+        return
+    if not resolver.sources:
+        for candidate in attribute(text, context.candidates):
+            for resolved in resolver.cite(candidate):
+                yield resolved
+    if not resolver.sources:
+        # An answer that no source holds is a guess: it goes.
+        yield Replace("")
+        async for event in _abstain(ask, "ungrounded", context):
             yield event
         return
     yield Sources(tuple(resolver.sources))
@@ -146,7 +159,9 @@ async def _quote(ask: Ask, context: Context, *, notice: str = "") -> AsyncGenera
 
 
 def _closest_sentences(question: str, context: Context) -> list[Quotation]:
-    return quote_best(question, context.retrieval.query.vector, context.candidates, get_embedder())
+    steered = {hit.passage_id: hit.confidence for hit in context.retrieval.runs.get(Origin.FAQ, ())}
+    vector = context.retrieval.query.vector
+    return quote_best(question, vector, context.candidates, get_embedder(), steered=steered)
 
 
 async def _abstain(ask: Ask, reason: str, context: Context) -> AsyncGenerator[Event]:

@@ -28,7 +28,7 @@ def create_session(request: HttpRequest, data: SessionRequest) -> SessionRespons
     visitor = None
     if data.token:
         try:
-            earlier = tokens.read(data.token, max_age=tokens.RENEWABLE_SECONDS).visitor
+            earlier = tokens.read(data.token, max_age=settings.RETENTION_DAYS * 24 * 3600).visitor
             visitor = earlier if services.visitor_exists(earlier) else None
         except tokens.InvalidToken:
             visitor = None

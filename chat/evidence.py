@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from chat.extractive import terms
 from chat.sources import Candidate
+from chat.wording import terms
 from knowledge.retrieval.contracts import Origin
 from knowledge.retrieval.hybrid import Retrieval
 

@@ -1,11 +1,12 @@
 """Answers without a language model: the sentences of the sources that are closest to the question, as quotes."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from chat.sources import Candidate, plain
+from chat.wording import terms
 from knowledge.inference.embedder import Embedder
 from knowledge.passages.sentences import split_sentences
 
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-WORD = re.compile(r"\w+")
 LIST_MARK = re.compile(r"^(?:[-*+•]|\d{1,3}[.)])\s+")
 TABLE_RULE = re.compile(r"^\|?[\s:|-]+\|?$")
 CELL_END = re.compile(r"(?<!\\)\|")
@@ -32,6 +32,7 @@ ASKS_FOR_FIGURE = re.compile(
 )
 FIGURE = re.compile(r"\d")
 FIGURE_BONUS = 0.1
+FAQ_BONUS = 0.12
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +40,6 @@ class Quotation:
     candidate: Candidate
     text: str
     score: float
-
-
-def terms(text: str) -> set[str]:
-    """Words that carry meaning, roughly stemmed: long enough, cut to six letters; figures stay whole."""
-    return {word[:6] for word in WORD.findall(text.lower()) if len(word) > 3 or word.isdecimal()}
 
 
 def readable(unit: str, passage: str) -> str:
@@ -67,9 +63,17 @@ def _cells(row: str) -> list[str]:
 
 
 def quote_best(
-    question: str, vector: "NDArray[np.float32]", candidates: Sequence[Candidate], embedder: Embedder
+    question: str,
+    vector: "NDArray[np.float32]",
+    candidates: Sequence[Candidate],
+    embedder: Embedder,
+    *,
+    steered: Mapping[int, float],
 ) -> list[Quotation]:
-    """At most SENTENCES quotations, best first; closeness is the cosine plus the share of the question's terms."""
+    """At most SENTENCES quotations, best first; closeness is the cosine plus the share of the question's terms.
+
+    `steered` holds the confidence (0 to 1) of passages that a curated FAQ points to: staff know best.
+    """
     asked = terms(question)
     units = [
         (rank, candidate, text)
@@ -86,6 +90,7 @@ def quote_best(
     for (rank, candidate, text), cosine in zip(units, cosines.tolist(), strict=True):
         overlap = len(asked & terms(text)) / len(asked) if asked else 0.0
         bonus = FIGURE_BONUS if wants_figure and FIGURE.search(text) else 0.0
+        bonus += FAQ_BONUS * steered.get(candidate.passage_id, 0.0)
         scored.append(Quotation(candidate, text, cosine + LEXICAL_SHARE * overlap + bonus - RANK_PENALTY * rank))
     scored.sort(key=lambda quotation: -quotation.score)
     chosen: list[Quotation] = []

@@ -5,15 +5,18 @@ goes, so an answer can only point at what was retrieved.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from chat.events import Cited, Delta, Source
 from chat.prompts import DECLINE
 from chat.sources import Candidate, as_source
+from chat.wording import terms
 
 MARKER = re.compile(r"[ \t]*\[(\d{1,3}(?:\s*[,;]\s*\d{1,3})*)\]")
 LINK = re.compile(r"!?\[([^\]\n]{0,300})\]\([^)\n]{0,2000}\)")
 URL = re.compile(r"(?:https?://|www\.)[^\s<>()\[\]]+", re.IGNORECASE)
+#: Shares of an answer's terms that a first and a further source must hold to be named by us.
+LEAST_SHARE, FURTHER_SHARE, MOST_ATTRIBUTED = 0.5, 0.15, 3
 #: Past this an open bracket is text.
 HELD_BACK = 400
 
@@ -26,6 +29,10 @@ class StreamResolver:
         self._pending = ""
         self._numbers: dict[int, int] = {}
         self.sources: list[Source] = []
+
+    def cite(self, candidate: Candidate) -> Iterator[Cited | Delta]:
+        """Names a source after the text, as if the model had."""
+        yield from self._resolve(f" [{candidate.number}]")
 
     def feed(self, text: str) -> Iterator[Cited | Delta]:
         self._pending += text
@@ -72,6 +79,25 @@ class StreamResolver:
         shown += text[done:]
         if shown:
             yield Delta(shown)
+
+
+def attribute(text: str, candidates: Sequence[Candidate]) -> list[Candidate]:
+    """The sources of an answer whose model named none: those that hold most of its words, best first.
+
+    Empty where no source holds at least half of the answer's terms: then it came from somewhere else.
+    """
+    said = terms(text)
+    held = {candidate.number: said & terms(f"{candidate.label} {candidate.text}") for candidate in candidates}
+    chosen: list[Candidate] = []
+    covered: set[str] = set()
+    while len(chosen) < MOST_ATTRIBUTED and said:
+        best = max(candidates, key=lambda candidate: (len(held[candidate.number] - covered), -candidate.number))
+        gain = len(held[best.number] - covered) / len(said)
+        if gain < (FURTHER_SHARE if chosen else LEAST_SHARE):
+            break
+        chosen.append(best)
+        covered |= held[best.number]
+    return chosen
 
 
 class VerdictReader:

@@ -28,7 +28,7 @@ Question, between two lines of {fence}:
 {fence}
 
 If the sources do not answer the question, reply with exactly: {decline}
-Otherwise answer it from the sources and cite them, like [1]."""
+Otherwise answer from the sources in a few sentences. End each sentence with its source's number in brackets: [1]"""
 
 
 def build_messages(

@@ -79,7 +79,7 @@ def as_source(candidate: Candidate, *, n: int, quoted: str = "") -> Source:
         n=n,
         title=candidate.title,
         # Only words that stand on the page in this order can be scrolled to.
-        url=deep_link(candidate.url, text if text in SPACE.sub(" ", candidate.text) else ""),
+        url=deep_link(candidate.url, text if text in plain(candidate.text) else ""),
         heading=candidate.heading,
         page=None,
         quote=shown,

@@ -7,8 +7,6 @@ from django.conf import settings
 from django.core import signing
 
 SALT = "chat.session"
-#: An expired token can be renewed for as long as conversations are kept at most.
-RENEWABLE_SECONDS = 90 * 24 * 3600
 
 
 class InvalidToken(Exception):

@@ -11,8 +11,6 @@ from chat.page_strings import page_strings
 from chat.services import default_assistant
 from knowledge.inference import chat_model
 
-RETENTION_DAYS = 90
-
 
 @require_safe
 @ensure_csrf_cookie
@@ -29,7 +27,7 @@ def chat_page(request: HttpRequest) -> HttpResponse:
         "language": language,
         "maxCharacters": settings.QUESTION_MAX_CHARACTERS,
         "quotes": not chat_model.is_configured(),
-        "retentionDays": RETENTION_DAYS,
+        "retentionDays": settings.RETENTION_DAYS,
     }
     context = {
         "assistant": assistant,

@@ -11,6 +11,11 @@ from faqs.tasks import index_faq
 from knowledge.queueing import queue_after_commit
 
 
+def index_saved_faq(*, faq: FAQ) -> None:
+    """Has an FAQ indexed that a form saved; called once, when its phrasings and sources are saved too."""
+    queue_after_commit(index_faq, faq.pk)
+
+
 @transaction.atomic
 def set_faq_status(*, faqs: Iterable[FAQ], status: str) -> int:
     """Publishes, retires or sends back; matching heeds it at once. Returns how many changed.

@@ -36,3 +36,13 @@ def delete_document(*, document: Document) -> None:
     document_id = document.pk
     document.delete()
     record_change(document_id)
+
+
+@transaction.atomic
+def delete_documents(*, documents: Iterable[Document]) -> int:
+    """Deletes several at once, as `delete_document` does one. Returns how many."""
+    ids = [document.pk for document in documents]
+    Document.objects.filter(pk__in=ids).delete()
+    for document_id in ids:
+        record_change(document_id)
+    return len(ids)

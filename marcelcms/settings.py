@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from celery.schedules import crontab
 from csp.constants import NONE, SELF
 
 from marcelcms import env
@@ -38,6 +39,7 @@ EMBEDDING_THREADS = env.integer("EMBEDDING_THREADS", default=1, least=1)
 # --- limits at the door ---
 QUESTION_MAX_CHARACTERS = 2_000
 QUESTIONS_PER_MINUTE = env.integer("QUESTIONS_PER_MINUTE", default=12, least=1)
+RETENTION_DAYS = env.integer("RETENTION_DAYS", default=90, least=1)
 SESSION_TOKEN_SECONDS = 12 * 3600
 
 # --- Django ---
@@ -151,6 +153,10 @@ CELERY_TASK_PUBLISH_RETRY_POLICY = {"max_retries": 1, "interval_start": 0, "inte
 CELERY_BEAT_SCHEDULE = {
     "index-pending-documents": {"task": "knowledge.tasks.index_pending_documents", "schedule": 60.0},
     "index-pending-faqs": {"task": "faqs.tasks.index_pending_faqs", "schedule": 60.0},
+    "delete-old-conversations": {
+        "task": "chat.tasks.delete_old_conversations",
+        "schedule": crontab(hour="3", minute="30"),
+    },
 }
 
 LOGGING = {

@@ -1,14 +1,15 @@
 """What every test may use. Tests talk to nobody but this machine."""
 
 import ipaddress
+import logging
 import socket
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from django.conf import settings as django_settings
 from django.db import connections
-from pytest_django import DjangoDbBlocker
-from pytest_django.fixtures import SettingsWrapper
+from pytest_django import DjangoDbBlocker, Settings
 
 from tests.fakes.llm import FakeLLM
 from tests.servers import Server, server_in_thread, wait_until
@@ -53,6 +54,12 @@ def only_this_machine() -> Iterator[None]:
     socket.socket.connect = connect  # type: ignore[method-assign]
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _static_root() -> None:
+    """WhiteNoise warns where there is none."""
+    django_settings.STATIC_ROOT.mkdir(exist_ok=True)
+
+
 @pytest.fixture(autouse=True)
 def _empty_lexical_index() -> None:
     """This process's index outlives the rows that a test leaves behind."""
@@ -69,7 +76,7 @@ def _fake_llm() -> Iterator[FakeLLM]:
 
 
 @pytest.fixture
-def llm(_fake_llm: FakeLLM, settings: SettingsWrapper) -> Iterator[FakeLLM]:
+def llm(_fake_llm: FakeLLM, settings: Settings) -> Iterator[FakeLLM]:
     """A model's endpoint, configured; it must speak within half a second."""
     _fake_llm.reset()
     settings.LLM_BASE_URL, settings.LLM_MODEL = _fake_llm.base_url, "fake"
@@ -88,12 +95,18 @@ def _served(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterat
 
 
 @pytest.fixture
-def server(transactional_db: None, _served: Server) -> Iterator[Server]:
-    """The real application over HTTP and websockets, on the test's database and settings."""
+def server(transactional_db: None, _served: Server, caplog: pytest.LogCaptureFixture) -> Iterator[Server]:
+    """The real application over HTTP and websockets, on the test's database and settings.
+
+    Nothing may break in it unnoticed: what others than our own modules log as an error fails the test.
+    """
     from chat import production
 
     yield _served
     wait_until(lambda: not production._running)
+    errors = [record for record in caplog.get_records("call") if record.levelno >= logging.ERROR]
+    foreign = [record.getMessage() for record in errors if not record.name.startswith(("chat.", "knowledge.", "faqs."))]
+    assert not foreign, foreign
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import urllib.error
 import urllib.request
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self
 
@@ -67,8 +67,11 @@ class Tab:
         self.server, self.token = server, token
         self.conversation = str(uuid.uuid4())
         self.seen: list[dict[str, Any]] = []
-        self.socket: ClientConnection = connect_socket(
-            f"ws://127.0.0.1:{server.port}/ws/chat", origin=origin or server.origin, close_timeout=2, proxy=None
+        self._open = ExitStack()
+        self.socket: ClientConnection = self._open.enter_context(
+            connect_socket(
+                f"ws://127.0.0.1:{server.port}/ws/chat", origin=origin or server.origin, close_timeout=2, proxy=None
+            )
         )
         self._token_due = bool(token)
 
@@ -79,12 +82,12 @@ class Tab:
         self.close()
 
     def close(self) -> None:
-        self.socket.close()
+        self._open.close()
 
     def drop(self) -> None:
         """The network goes away: no closing handshake."""
         self.socket.socket.shutdown(socket.SHUT_RDWR)
-        self.socket.close()
+        self.close()
 
     def send(self, frame: dict[str, Any]) -> None:
         if self._token_due:

@@ -1,6 +1,8 @@
 """A language model's endpoint that says what a test tells it to: real HTTP on 127.0.0.1, OpenAI's streaming form."""
 
 import json
+import select
+import socket
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -12,7 +14,10 @@ Script = Callable[["_Handler"], None]
 
 
 class FakeLLM:
-    """One for the whole session; `requests` are the bodies it got since `reset`, `script` is how it replies."""
+    """One for the whole session; `requests` are the bodies it got since `reset`, `script` is how it replies.
+
+    `hung_up` is set when a client went away while it waited.
+    """
 
     def __init__(self) -> None:
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Handler, self))
@@ -24,7 +29,7 @@ class FakeLLM:
 
     def reset(self) -> None:
         self.requests: list[dict[str, Any]] = []
-        self.released = threading.Event()
+        self.released, self.hung_up = threading.Event(), threading.Event()
         self.says("The semester contribution is 318.40 euros [1].")
 
     def close(self) -> None:
@@ -85,7 +90,9 @@ class FakeLLM:
 
     def streams_split(self, text: str, *, size: int = 1) -> None:
         """A normal answer whose bytes arrive `size` at a time, also within a character."""
-        body = b"".join(_chunk(word) for word in text.split(" ") for word in (word + " ",)) + _chunk(None, "stop") + DONE
+        body = (
+            b"".join(_chunk(word) for word in text.split(" ") for word in (word + " ",)) + _chunk(None, "stop") + DONE
+        )
         self.says(*(body[at : at + size] for at in range(0, len(body), size)), end="silence")
 
     # --- what it was told ---
@@ -178,7 +185,14 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(b"0\r\n\r\n")
 
     def hold(self) -> None:
-        self.llm.released.wait(30)
+        """Waits for the release, or for the client to hang up."""
+        for _attempt in range(1500):
+            if self.llm.released.wait(0.02):
+                return
+            readable, _, _ = select.select([self.connection], [], [], 0)
+            if readable and not self.connection.recv(1, socket.MSG_PEEK):
+                self.llm.hung_up.set()
+                raise ConnectionResetError
 
     def pause(self, seconds: float) -> None:
         if seconds:

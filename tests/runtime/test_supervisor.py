@@ -8,50 +8,20 @@ import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from marcelcms.embedded import supervisor
-from marcelcms.embedded.processes import ServiceError, free_port
+from marcelcms.embedded.processes import ServiceError
 from marcelcms.embedded.run import host
 from marcelcms.embedded.supervisor import Program, Supervisor
 from tests.runtime.processes import ROOT, alive, bare_environment, command_lines, descendants, wait_until
+from tests.runtime.stack import COMMAND, Run
 
 # The first start loads the whole demo.
 pytestmark = [pytest.mark.timeout(300), pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")]
-COMMAND = [sys.executable, "-m", "marcelcms.embedded"]
-
-
-class Run:
-    """A started `python -m marcelcms.embedded`."""
-
-    def __init__(self, state: Path) -> None:
-        self.state, self.port = state, free_port()
-        self.output = (state / "output").open("w+")
-        environment = bare_environment(STATE_DIR=str(state), PORT=str(self.port))
-        self.process = subprocess.Popen(COMMAND, cwd=ROOT, env=environment, stdout=self.output, stderr=self.output)
-        wait_until(lambda: "MarcelCMS runs" in self.printed() or self.process.poll() is not None, 240)
-        assert self.process.poll() is None, self.printed()
-
-    def printed(self) -> str:
-        return (self.state / "output").read_text()
-
-    def get(self, path: str) -> int:
-        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=10) as response:
-            return response.status
-
-    def web(self) -> int:
-        """The process number of the web server, 0 when there is none."""
-        ours = descendants(self.process.pid)
-        return next((pid for pid, line in command_lines().items() if pid in ours and "uvicorn" in line), 0)
-
-    def end(self) -> None:
-        self.process.kill()
-        self.process.wait()
-        self.output.close()
 
 
 @pytest.fixture(scope="module")

@@ -211,7 +211,12 @@ export class Chat {
     const text = detail || t("error_generic");
     const question = this.#conversation.findQuestion(clientId);
     const message = this.#conversation.find(id);
-    if (question?.status === "sending") {
+    if (question?.status === "sending" && code === "not_found" && !this.#conversation.saved) {
+      // The id belongs to a visitor of before, whose token is gone; nothing was said in it here.
+      this.#taken(clientId);
+      this.#begin();
+      this.#ask(question.text);
+    } else if (question?.status === "sending") {
       this.#giveBack(question, text, wait);
     } else if (message) {
       this.#conversation.refused(message);
@@ -249,7 +254,7 @@ export class Chat {
 
   #ask(text) {
     if (this.#conversation.busy) return;
-    if (!this.#ready && this.#everReady) {
+    if (!this.#ready && this.#told) {
       this.#composer.text = text;
       this.#composer.hint(t("hint_offline"));
       return;

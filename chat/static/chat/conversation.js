@@ -33,6 +33,11 @@ export class Conversation {
     return this.messages.filter((message) => message.status === "sending");
   }
 
+  /** Whether the server has anything of it. */
+  get saved() {
+    return this.messages.some((message) => message.id !== null);
+  }
+
   get busy() {
     return this.generating !== null || this.sending.length > 0;
   }

@@ -6,4 +6,4 @@ import { useStrings } from "./strings.js";
 const read = (id) => JSON.parse(document.getElementById(id).textContent);
 
 useStrings(read("chat-strings"));
-new Chat({ config: read("chat-config"), name: document.querySelector("[data-part=name]").textContent }).start();
+new Chat({ config: read("chat-config"), name: document.querySelector("[data-part=name]").textContent.trim() }).start();

@@ -99,9 +99,11 @@ function inline(text, cite) {
   const nodes = [];
   let end = 0;
   for (const match of text.matchAll(INLINE)) {
-    nodes.push(words(text.slice(end, match.index)));
-    end = match.index + match[0].length;
     const [whole, bold, code, label, numbers] = match;
+    const before = text.slice(end, match.index);
+    // A number stays on the line of what it belongs to.
+    nodes.push(words(numbers === undefined ? before : before.replace(/ +$/, "\u00a0")));
+    end = match.index + whole.length;
     if (bold !== undefined) nodes.push(el("strong", {}, ...inline(bold, cite)));
     else if (code !== undefined) nodes.push(el("code", {}, code));
     else if (label !== undefined) nodes.push(...inline(label, cite));

@@ -66,6 +66,8 @@ export class View {
     this.#composer.hidden = false;
     this.#begin.hidden = false;
     if (this.#suggestions) this.#suggestions.hidden = false;
+    // The consent that was scrolled through is gone.
+    window.scrollTo({ top: 0, behavior: "instant" });
   }
 
   // --- state of the connection ---

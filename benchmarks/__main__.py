@@ -1,0 +1,61 @@
+"""`python -m benchmarks [--quick] [--only NAME] [--sizes N,N] [--json FILE]`: prints tables, writes JSON.
+
+Everything runs on a PostgreSQL and a Valkey of its own in a temporary folder, which is removed at the end.
+"""
+
+import argparse
+import datetime
+import json
+import sys
+from pathlib import Path
+
+from benchmarks.environment import ROOT, private_services
+from benchmarks.measuring import machine, say
+
+NAMES = ("retrieval", "faq_effect", "indexing")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="small sizes and few repetitions")
+    parser.add_argument("--only", choices=NAMES, help="one benchmark instead of all")
+    parser.add_argument("--sizes", type=numbers, help="documents for `retrieval`, such as 249,2490")
+    parser.add_argument("--json", type=Path, default=ROOT / "benchmarks" / "out" / "results.json", metavar="FILE")
+    arguments = parser.parse_args()
+    results: dict[str, object] = {
+        "at": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "quick": arguments.quick,
+        "machine": machine(),
+    }
+    with private_services() as folder:
+        for name in (arguments.only,) if arguments.only else NAMES:
+            say(f"\n== {name}\n")
+            results[name] = run(name, folder, arguments)
+    arguments.json.parent.mkdir(parents=True, exist_ok=True)
+    arguments.json.write_text(json.dumps(results, indent=1) + "\n")
+    say(f"\nWritten to {arguments.json}")
+    return 0
+
+
+def run(name: str, folder: Path, arguments: argparse.Namespace) -> object:
+    # The benchmarks import models, which need the settings that `private_services` makes.
+    if name == "retrieval":
+        from benchmarks import retrieval
+
+        sizes = arguments.sizes or (retrieval.QUICK_SIZES if arguments.quick else retrieval.SIZES)
+        return retrieval.measure(folder, sizes=sizes, quick=arguments.quick)
+    if name == "faq_effect":
+        from benchmarks import faq_effect
+
+        return faq_effect.measure(folder, edits=5 if arguments.quick else 20)
+    from benchmarks import indexing
+
+    return indexing.measure(documents=10 if arguments.quick else 40)
+
+
+def numbers(text: str) -> list[int]:
+    return sorted(int(part) for part in text.split(","))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,126 @@
+"""Synthetic pages into the real tables, in bulk: what indexing them one by one would leave there, minus the wait.
+
+The passages of the first `embedded` pages are embedded for real; the vectors of all others are derived from these.
+"""
+
+import json
+from pathlib import Path
+
+import numpy as np
+from django.db import connection, transaction
+from django.utils import timezone
+
+from benchmarks.corpus import SECTIONS, Corpus, Page, Vectors, derived_vectors
+from faqs.indexing import sync_pending as sync_faqs
+from faqs.models import FAQ, FAQSource, Phrasing
+from knowledge.hashing import fingerprint
+from knowledge.indexing import embedding_input, record_change
+from knowledge.inference.embedder import get_embedder
+from knowledge.models import Collection, Document, Passage
+from knowledge.passages.chunking import Chunk
+from knowledge.retrieval.dense import vector_literal
+
+BATCH = 500
+HNSW = next(index for index in Passage._meta.indexes if index.name == "passage_embedding_hnsw")
+COPY = "COPY knowledge_passage (document_id, position, heading_path, text, input_hash, embedding, recipe) FROM STDIN"
+
+
+class Loader:
+    """A collection that grows; what it holds is also written to `folder` for the peer."""
+
+    def __init__(self, folder: Path, *, embedded: int) -> None:
+        self.corpus = Corpus()
+        self.folder, self.size = folder, 0
+        self.texts, self.vectors = folder / "pages.jsonl", folder / "vectors.npy"
+        self._collection = Collection.objects.create(slug="bench", name="Benchmark")
+        self._embedder = get_embedder()
+        self._documents: list[int] = []
+        self._page_vectors: list[Vectors] = []
+        pages = [self.corpus.page(number) for number in range(embedded)]
+        self._real = self._embedder.embed([text for page in pages for text in passage_inputs(page)])
+
+    def grow(self, size: int) -> None:
+        """Adds pages up to `size`; the HNSW index is made afresh, as after a first import."""
+        with transaction.atomic(), connection.schema_editor() as editor:
+            editor.remove_index(Passage, HNSW)
+        with self.texts.open("a") as texts:
+            for start in range(self.size, size, BATCH):
+                pages = [self.corpus.page(number) for number in range(start, min(start + BATCH, size))]
+                self._add(pages)
+                texts.writelines(json.dumps(page.text) + "\n" for page in pages)
+        self.size = size
+        np.save(self.vectors, np.concatenate(self._page_vectors))
+        with connection.cursor() as cursor, transaction.atomic():
+            cursor.execute("SET LOCAL maintenance_work_mem = '1GB'")
+            with connection.schema_editor() as editor:
+                editor.add_index(Passage, HNSW)
+        with transaction.atomic():
+            record_change(self._documents[-1])
+        self.settle()
+
+    def settle(self) -> None:
+        """What autovacuum does within minutes."""
+        with connection.cursor() as cursor:
+            cursor.execute("VACUUM (ANALYZE)")
+            cursor.execute("CHECKPOINT")
+
+    def add_faqs(self, count: int) -> None:
+        """Published FAQs on the pages there are, embedded for real."""
+        for question, phrasings, pages in self.corpus.faqs(count, pages=self.size):
+            faq = FAQ.objects.create(question=question, status=FAQ.Status.PUBLISHED)
+            Phrasing.objects.bulk_create(Phrasing(faq=faq, text=text) for text in dict.fromkeys(phrasings))
+            FAQSource.objects.bulk_create(
+                FAQSource(faq=faq, document_id=self._documents[page], position=position)
+                for position, page in enumerate(pages)
+            )
+        sync_faqs()
+        self.settle()
+
+    def _add(self, pages: list[Page]) -> None:
+        recipe, now = self._embedder.recipe, timezone.now()
+        vectors = self._passage_vectors(pages)
+        self._page_vectors.append(unit(vectors.reshape(len(pages), SECTIONS, -1).mean(axis=1)))
+        with transaction.atomic(), connection.cursor() as cursor:
+            documents = Document.objects.bulk_create(self._document(page, recipe) for page in pages)
+            Document.objects.filter(pk__in=[document.pk for document in documents]).update(indexed_at=now)
+            rows = iter(vectors)
+            with cursor.copy(COPY) as copy:
+                for page, document in zip(pages, documents, strict=True):
+                    self._documents.append(document.pk)
+                    for position, ((heading, text), hashed) in enumerate(
+                        zip(page.sections, passage_inputs(page), strict=True)
+                    ):
+                        vector = vector_literal(next(rows))
+                        copy.write_row((document.pk, position, [heading], text, fingerprint(hashed), vector, recipe))
+
+    def _passage_vectors(self, pages: list[Page]) -> Vectors:
+        start = pages[0].number * SECTIONS
+        real = self._real[start : start + len(pages) * SECTIONS]
+        return np.concatenate((real, derived_vectors(self._real, len(pages) * SECTIONS - len(real), start=start)))
+
+    def _document(self, page: Page, recipe: str) -> Document:
+        content = fingerprint(page.title, page.markdown)
+        document = Document(
+            collection=self._collection,
+            url=page.url,
+            title=page.title,
+            language=page.language,
+            text=page.markdown,
+            content_hash=content,
+            state_hash=fingerprint(content, Document.Status.PUBLISHED, page.language, str(self._collection.pk)),
+            indexed_recipe=recipe,
+        )
+        document.indexed_state = document.state_hash
+        return document
+
+
+def passage_inputs(page: Page) -> list[str]:
+    return [
+        embedding_input(page.title, Chunk(position, (heading,), text))
+        for position, (heading, text) in enumerate(page.sections)
+    ]
+
+
+def unit(vectors: Vectors) -> Vectors:
+    normalised: Vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    return normalised

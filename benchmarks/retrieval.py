@@ -1,0 +1,164 @@
+"""The time of one retrieval, the question's embedding included: ours beside the peer's, question by question.
+
+Each runs in a fresh process of its own, one thread, both warm; they take turns on the same questions. Beside that the
+dense part's recall against an exact scan, and whether PostgreSQL used the HNSW index for it.
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from django.db import connection, transaction
+
+from benchmarks.environment import Child, postgres_processes
+from benchmarks.loading import Loader
+from benchmarks.measuring import percentiles, proportional_mib, say, table
+from faqs.models import FAQ, FAQVector
+from knowledge.inference.embedder import get_embedder
+from knowledge.models import Document
+from knowledge.retrieval import dense
+from knowledge.retrieval.contracts import Query
+from knowledge.retrieval.hybrid import scope_of
+
+SIZES, QUICK_SIZES = [249, 2_490, 24_900], [249, 2_490]
+QUESTIONS, WARM_UP, FAQS = 200, 15, 300
+RECALL_QUESTIONS, K = 50, 50
+
+
+def measure(folder: Path, *, sizes: Sequence[int], quick: bool) -> list[dict[str, Any]]:
+    files = folder / "peer"
+    files.mkdir()
+    loader = Loader(files, embedded=60 if quick else 300)
+    results = []
+    for size in sizes:
+        say(f"loading {size:,} documents ...")
+        loader.grow(size)
+        if not FAQ.objects.exists():
+            loader.add_faqs(100 if quick else FAQS)
+        results.append(measure_size(folder, loader, questions=40 if quick else QUESTIONS))
+        show(results[-1])
+    summarise(results)
+    return results
+
+
+def measure_size(folder: Path, loader: Loader, *, questions: int) -> dict[str, Any]:
+    faqs = loader.folder / "faqs.npz"
+    write_faqs(faqs)
+    python = os.environ.get("PEER_PYTHON", sys.executable)
+    files = [str(path) for path in (loader.texts, loader.vectors, faqs)]
+    with Child("ours") as ours, Child("peer", *files, python=python) as peer:
+        sides = {"ours": ours, "peer": peer}
+        for question in loader.corpus.questions(WARM_UP, pages=loader.size, kind=1):
+            for child in sides.values():
+                child.ask(question)
+        asked = loader.corpus.questions(questions, pages=loader.size)
+        answers: dict[str, list[dict[str, Any]]] = {name: [] for name in sides}
+        for turn, question in enumerate(asked):
+            # Whoever comes second finds the caches cold in another way: they take turns.
+            for name in ("ours", "peer") if turn % 2 else ("peer", "ours"):
+                answers[name].append(sides[name].ask(question))
+        result: dict[str, Any] = {"documents": loader.size, "questions": questions, "faqs": FAQ.objects.count()}
+        for name, child in sides.items():
+            result[name] = {
+                "ms": percentiles(answer["ms"] for answer in answers[name]),
+                "steps_ms": {
+                    step: percentiles(answer["steps"][step] for answer in answers[name])
+                    for step in answers[name][0]["steps"]
+                },
+                "mib": child.ask(None)["mib"],
+                "ready_s": child.ready_seconds,
+                **{key: value for key, value in child.ready.items() if key != "mib"},
+            }
+        # Its shared buffers serve every process of ours, so they are told apart.
+        result["ours"]["postgres_mib"] = proportional_mib(postgres_processes(folder))
+    result["ours_of_peer"] = {
+        key: round(result["ours"]["ms"][key] / result["peer"]["ms"][key], 3) for key in ("p50", "p95")
+    }
+    result["dense"] = dense_quality(asked[:RECALL_QUESTIONS])
+    return result
+
+
+def write_faqs(path: Path) -> None:
+    """The same FAQ vectors for the peer; pages are numbered as its texts are, in order of documents."""
+    documents = Document.objects.filter(collection__slug="bench").order_by("pk").values_list("pk", flat=True)
+    pages = {document: number for number, document in enumerate(documents)}
+    rows = FAQVector.objects.filter(faq__sources__position=0).values_list("embedding", "faq__sources__document_id")
+    vectors, linked = zip(*rows, strict=True)
+    np.savez(path, vectors=np.array(vectors, dtype=np.float32), pages=[pages[document] for document in linked])
+
+
+def dense_quality(questions: Sequence[str]) -> dict[str, Any]:
+    """Recall@K of the dense part against the exact scan, and how PostgreSQL found the passages."""
+    embedder, scope = get_embedder(), scope_of()
+    recalls, least = [], K
+    for question in questions:
+        query = Query(question, embedder.embed([question])[0], embedder.recipe)
+        found = {hit.passage_id for hit in dense.DenseRetriever().retrieve(query, k=K, scope=scope)}
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SET LOCAL enable_indexscan = off")
+            exact = {hit.passage_id for hit in dense.DenseRetriever().retrieve(query, k=K, scope=scope)}
+        recalls.append(len(found & exact) / len(exact))
+        least = min(least, len(found))
+    parameters = {
+        "vector": dense.vector_literal(query.vector),
+        "collections": list(scope.collection_ids),
+        "recipe": query.recipe,
+        "k": K,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN {dense.NEAREST}", parameters)
+        plan = [row[0] for row in cursor.fetchall()]
+    return {
+        f"recall_at_{K}": round(float(np.mean(recalls)), 4),
+        "worst_recall": round(min(recalls), 4),
+        "fewest_found": least,
+        "uses_hnsw": any("passage_embedding_hnsw" in line for line in plan),
+        "plan": [line[:160] for line in plan],
+    }
+
+
+def show(result: dict[str, Any]) -> None:
+    ours, peer, found = result["ours"], result["peer"], result["dense"]
+    say(f"\n{result['documents']:,} documents, {result['questions']} questions, {result['faqs']} FAQs")
+    say(f"peer's embedder: {peer['embedder']}\n")
+    steps = [*ours["steps_ms"], *(step for step in peer["steps_ms"] if step not in ours["steps_ms"])]
+    sides = [("ours", ours), ("peer", peer)]
+    cells = [
+        [name, both(side["ms"]), *(both(side["steps_ms"][step]) if step in side["steps_ms"] else "" for step in steps)]
+        for name, side in sides
+    ]
+    table(["p50 / p95, ms", "all", *steps], cells)
+    say()
+    head = ["", "MiB", "of PostgreSQL, MiB", "ready, s", "lexical index, s"]
+    table(
+        head,
+        [
+            [name, side["mib"], side.get("postgres_mib", ""), side["ready_s"], side["lexical_build_s"]]
+            for name, side in sides
+        ],
+    )
+    say(
+        f"\ndense: recall@{K} {found[f'recall_at_{K}']} (worst {found['worst_recall']}), at least "
+        f"{found['fewest_found']} found, HNSW {'used' if found['uses_hnsw'] else 'not used'}\n"
+    )
+
+
+def summarise(results: Sequence[dict[str, Any]]) -> None:
+    table(
+        ["documents", "ours p50 / p95, ms", "peer p50 / p95, ms", "ours / peer p50"],
+        [
+            [f"{result['documents']:,}", both(result["ours"]["ms"]), both(result["peer"]["ms"]), ratio(result)]
+            for result in results
+        ],
+    )
+
+
+def both(value: dict[str, float]) -> str:
+    return f"{value['p50']:.1f} / {value['p95']:.1f}"
+
+
+def ratio(result: dict[str, Any]) -> float:
+    return float(result["ours_of_peer"]["p50"])

@@ -1,0 +1,157 @@
+"""What was asked and answered: to be read, never changed; deleted where somebody asks for it."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+from django.contrib import admin
+from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Left
+from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext_lazy as _
+
+from chat.admin import labels
+from chat.evidence import THRESHOLD
+from chat.models import Conversation, Feedback, Message
+
+ConversationModelAdmin = admin.ModelAdmin[Conversation] if TYPE_CHECKING else admin.ModelAdmin
+#: Characters of the first question in the list.
+OPENING = 120
+
+
+def with_answer(status: str) -> Exists:
+    return Exists(Message.objects.filter(conversation=OuterRef("pk"), status=status))
+
+
+def with_thumbs(value: int) -> Exists:
+    return Exists(Feedback.objects.filter(message__conversation=OuterRef("pk"), value=value))
+
+
+class AnswerFilter(admin.SimpleListFilter):
+    title = _("answers")
+    parameter_name = "answer"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        return [
+            (Message.Status.ABSTAINED.value, _("Abstained at least once")),
+            (Message.Status.FAILED.value, _("Failed at least once")),
+            (Message.Status.STOPPED.value, _("Stopped by the student")),
+        ]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        value = self.value()
+        return queryset.filter(with_answer(value)) if value in Message.Status.values else queryset
+
+
+class FeedbackFilter(admin.SimpleListFilter):
+    title = _("feedback")
+    parameter_name = "feedback"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        return [("down", _("Thumbs down")), ("up", _("Thumbs up")), ("none", _("None"))]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        match self.value():
+            case "down":
+                return queryset.filter(with_thumbs(-1))
+            case "up":
+                return queryset.filter(with_thumbs(1))
+            case "none":
+                return queryset.exclude(with_thumbs(-1)).exclude(with_thumbs(1))
+        return queryset
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A message as the page shows it."""
+
+    message: Message
+    feedback: int
+    reason: str
+    notice: str
+    timings: list[tuple[str, float]]
+
+
+def dialogue(conversation: Conversation) -> list[Turn]:
+    """Oldest first; two queries however long it is."""
+    messages = conversation.messages.select_related("feedback").prefetch_related("citations").order_by("pk")
+    return [
+        Turn(
+            message=message,
+            feedback=message.feedback.value if hasattr(message, "feedback") else 0,
+            reason=labels.label(labels.REASONS, message.reason),
+            notice=labels.label(labels.NOTICES, message.notice),
+            timings=labels.timings(message.timings_ms),
+        )
+        for message in messages
+    ]
+
+
+@admin.register(Conversation)
+class ConversationAdmin(ConversationModelAdmin):
+    list_display = ["opening", "who", "assistant", "message_count", "abstained", "thumbs_down", "updated_at"]
+    list_filter = ["updated_at", AnswerFilter, FeedbackFilter, "assistant"]
+    search_fields = ["messages__text"]
+    search_help_text = _("Searches questions and answers.")
+    date_hierarchy = "updated_at"
+    list_per_page = 50
+    fields = ["who", "assistant", "created_at", "updated_at"]
+    readonly_fields = fields
+    change_form_template = "admin/chat/conversation/change_form.html"
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Conversation]:
+        conversations = super().get_queryset(request).select_related("assistant")
+        if not (request.resolver_match and (request.resolver_match.url_name or "").endswith("_changelist")):
+            return conversations
+        asked = Message.objects.filter(conversation=OuterRef("pk"), role=Message.Role.USER).order_by("pk")
+        counted = Message.objects.filter(conversation=OuterRef("pk")).order_by().values("conversation")
+        return conversations.annotate(
+            first_question=Subquery(asked.values(start=Left("text", OPENING))[:1]),
+            messages_in_all=Subquery(counted.annotate(count=Count("pk")).values("count")),
+            has_abstained=with_answer(Message.Status.ABSTAINED),
+            has_thumbs_down=with_thumbs(-1),
+        )
+
+    # --- what is shown ---
+
+    @admin.display(description=_("first question"))
+    def opening(self, conversation: Any) -> str:
+        return conversation.first_question or "–"
+
+    @admin.display(description=_("visitor"))
+    def who(self, conversation: Conversation) -> str:
+        return str(conversation.visitor_id)[:8]
+
+    @admin.display(description=_("messages"), ordering="messages_in_all")
+    def message_count(self, conversation: Any) -> int:
+        return conversation.messages_in_all or 0
+
+    @admin.display(description=_("abstained"), ordering="has_abstained")
+    def abstained(self, conversation: Any) -> str:
+        return str(_("yes")) if conversation.has_abstained else "–"
+
+    @admin.display(description=_("thumbs down"), ordering="has_thumbs_down")
+    def thumbs_down(self, conversation: Any) -> str:
+        return "👎" if conversation.has_thumbs_down else "–"
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        conversation = self.get_object(request, object_id)
+        turns = dialogue(conversation) if conversation and self.has_view_permission(request, conversation) else []
+        context = {"turns": turns, "threshold": THRESHOLD, "subtitle": None, **(extra_context or {})}
+        return super().change_view(request, object_id, form_url, context)
+
+    # --- what may be done ---
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Conversation | None = None) -> bool:
+        return False
+
+    def get_deleted_objects(
+        self, objs: Any, request: HttpRequest
+    ) -> tuple[list[Any], dict[str, int], set[str], list[Any]]:
+        """Names the conversations and counts the rest: what was said need not be read to be deleted."""
+        listed, counts, lacking, protected = super().get_deleted_objects(objs, request)
+        return [item for item in listed if isinstance(item, str)], counts, lacking, protected

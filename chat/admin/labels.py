@@ -1,0 +1,46 @@
+"""What codes in the record mean, for people."""
+
+from collections.abc import Mapping
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+ORIGINS: Mapping[str, str | Promise] = {
+    "lexical": _("Same words (BM25)"),
+    "dense": _("Same meaning (vectors)"),
+    "faq": _("Curated FAQs"),
+}
+REASONS: Mapping[str, str | Promise] = {
+    "nothing_found": _("No page was found at all."),
+    "no_evidence": _("The pages that were found are too far from the question."),
+    "model_declined": _("The language model found no answer in the pages."),
+    "ungrounded": _("What the language model wrote stands on none of the pages."),
+}
+NOTICES: Mapping[str, str | Promise] = {
+    "model_unavailable": _("The language model did not answer, so pages were quoted instead."),
+    "timeout": _("The language model took too long."),
+    "busy": _("The language model had too much to do."),
+    "unreachable": _("The language model could not be reached."),
+    "garbage": _("The language model sent something that is no answer."),
+    "cut_off": _("The language model broke off."),
+}
+STEPS: Mapping[str, str | Promise] = {
+    "embed": _("understanding the question"),
+    "lexical": _("search by words"),
+    "dense": _("search by meaning"),
+    "faq": _("search in FAQs"),
+    "retrieval": _("all searching"),
+    "first_token": _("until the first word"),
+    "total": _("until the end"),
+}
+
+
+def label(names: Mapping[str, str | Promise], code: str) -> str:
+    """Its meaning, or the code itself where nobody has named it."""
+    return str(names.get(code, code))
+
+
+def timings(milliseconds: Mapping[str, float]) -> list[tuple[str, float]]:
+    """In the order of the work."""
+    known = [step for step in STEPS if step in milliseconds]
+    return [(label(STEPS, step), milliseconds[step]) for step in [*known, *(set(milliseconds) - set(known))]]

@@ -1,0 +1,106 @@
+"""The page on which staff try a question; its address holds the question, so that it can be kept and passed on."""
+
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.contrib import admin
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.utils.translation import get_language
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_safe
+
+from chat.admin import labels
+from chat.answering import SOURCES, Ask
+from chat.evidence import THRESHOLD
+from chat.guard import Refused, clean_question
+from chat.models import Message
+from chat.playground import RRF_CONSTANT, Trial, try_question
+from chat.profiles import PROFILES
+from chat.services import contact_of, default_assistant
+from knowledge.inference.embedder import EmbeddingUnavailable
+from knowledge.models import Collection
+
+
+class TryForm(forms.Form):
+    question = forms.CharField(
+        label=_("Question"), required=False, strip=False, widget=forms.TextInput(attrs={"autocomplete": "off"})
+    )
+    profile = forms.ChoiceField(
+        label=_("Retrieval profile"), required=False, choices=[(name, name) for name in PROFILES], initial="default"
+    )
+    collection = forms.ModelMultipleChoiceField(
+        label=_("Collections"),
+        required=False,
+        queryset=Collection.objects.all(),
+        to_field_name="slug",
+        widget=forms.CheckboxSelectMultiple,
+        help_text=_("None ticked: those that students are answered from."),
+    )
+
+    def clean_question(self) -> str:
+        try:
+            return clean_question(self.cleaned_data["question"], limit=settings.QUESTION_MAX_CHARACTERS)
+        except Refused as refused:
+            raise forms.ValidationError(refused.detail, code=refused.code) from refused
+
+
+@require_safe
+def try_question_view(request: HttpRequest) -> HttpResponse:
+    """To be wrapped in `admin.site.admin_view`; raises PermissionDenied."""
+    user = request.user
+    if not (user.has_perm("chat.view_conversation") or user.has_perm("faqs.view_faq")):
+        raise PermissionDenied
+    form = TryForm(request.GET if "question" in request.GET else None)
+    context: dict[str, Any] = {
+        **admin.site.each_context(request),
+        "title": _("Try a question"),
+        "form": form,
+        "may_see_documents": user.has_perm("knowledge.view_document") or user.has_perm("knowledge.change_document"),
+        "may_see_faqs": user.has_perm("faqs.view_faq") or user.has_perm("faqs.change_faq"),
+    }
+    if form.is_bound and form.is_valid():
+        try:
+            context |= shown(try_question(asked(form.cleaned_data)))
+        except EmbeddingUnavailable as error:
+            context["failure"] = str(error)
+    return TemplateResponse(request, "admin/chat/try_question.html", context)
+
+
+def asked(cleaned: dict[str, Any]) -> Ask:
+    """What the students' assistant would be asked."""
+    assistant = default_assistant()
+    collections = [collection.slug for collection in cleaned["collection"]]
+    if not collections and assistant:
+        collections = list(assistant.collections.values_list("slug", flat=True))
+    return Ask(
+        text=cleaned["question"],
+        language=(get_language() or "en")[:2],
+        collections=tuple(collections),
+        profile=cleaned["profile"] or "default",
+        institution=assistant.institution if assistant else "the university",
+        contact=contact_of(assistant),
+    )
+
+
+def shown(trial: Trial) -> dict[str, Any]:
+    """The trial, with codes put into words."""
+    end = trial.reply.end
+    return {
+        "trial": trial,
+        "rankings": [(labels.label(labels.ORIGINS, ranking.origin), ranking) for ranking in trial.rankings],
+        "fused": [
+            (row, [(labels.label(labels.ORIGINS, share.origin), share) for share in row.shares]) for row in trial.fused
+        ],
+        "reason": labels.label(labels.REASONS, trial.reply.reason),
+        "notice": labels.label(labels.NOTICES, end.notice) if end else "",
+        "status": Message.Status(end.status).label if end else "",
+        "strategy": Message.Strategy(end.strategy).label if end else "",
+        "evidence": end.evidence if end else None,
+        "timings": labels.timings(end.timings_ms or {}) if end else [],
+        "threshold": THRESHOLD,
+        "constant": RRF_CONSTANT,
+        "given": SOURCES,
+    }

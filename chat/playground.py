@@ -1,0 +1,167 @@
+"""A question as staff try it: every ranking on the way, and the answer that a student would get. Stores nothing."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+
+from asgiref.sync import async_to_sync
+
+from chat.answering import SOURCES, Ask, answer
+from chat.events import Abstain, Cited, Contact, Delta, End, Error, Replace, Source
+from chat.profiles import get_profile, retrieve_with
+from faqs.matching import confidence, match
+from knowledge.models import Passage
+from knowledge.retrieval.contracts import Hit, Origin
+from knowledge.retrieval.hybrid import Fused, Leg, Retrieval, scope_of
+
+#: Rows shown of each ranking.
+SHOWN = 10
+#: FAQs shown: the one that steers, and those that came close.
+FAQS_SHOWN = 3
+#: The c of `knowledge.retrieval.fusion.weighted_rrf`.
+RRF_CONSTANT = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What one retriever added to a passage's fused score: weight × confidence / (60 + rank)."""
+
+    origin: Origin
+    rank: int
+    weight: float
+    confidence: float
+
+    @property
+    def value(self) -> float:
+        return self.weight * self.confidence / (RRF_CONSTANT + self.rank)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A ranked passage; `is_given` says whether the answer is made from it."""
+
+    rank: int
+    score: float
+    document_id: int
+    title: str
+    heading: str
+    text: str
+    shares: tuple[Share, ...] = ()
+    is_given: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """One retriever's list: its first rows, and how many passages it found."""
+
+    origin: Origin
+    weight: float
+    found: int
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NearFAQ:
+    """A curated question close to the one asked; only the closest one steers."""
+
+    faq_id: int
+    question: str
+    similarity: float
+    confidence: float
+    steers: bool
+
+
+@dataclass(slots=True)
+class Reply:
+    """What a student would see, and the record of it; `sources` go with the id of their document."""
+
+    text: str = ""
+    sources: list[tuple[Source, int]] = field(default_factory=list)
+    reason: str = ""
+    contact: Contact | None = None
+    error: str = ""
+    end: End | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    rankings: Sequence[Ranking]
+    faqs: Sequence[NearFAQ]
+    matches_faqs: bool
+    fused: Sequence[Row]
+    reply: Reply
+
+
+def try_question(ask: Ask) -> Trial:
+    """Raises UnknownProfile, UnknownCollection, EmbeddingUnavailable."""
+    profile, scope = get_profile(ask.profile), scope_of(ask.collections)
+    retrieval = retrieve_with(profile, ask.text, scope=scope, k=SHOWN)
+    passages = _load(retrieval)
+    matches_faqs = Origin.FAQ in retrieval.runs
+    closest: dict[int, NearFAQ] = {}
+    if matches_faqs:
+        for found in match(retrieval.query, scope=scope, faqs=FAQS_SHOWN):
+            sure = confidence(found.similarity)
+            near = NearFAQ(found.faq_id, found.question, found.similarity, sure, steers=not closest)
+            closest.setdefault(found.faq_id, near)
+    return Trial(
+        rankings=[_ranking(leg, retrieval.runs[leg.retriever.origin], passages) for leg in profile.legs],
+        faqs=list(closest.values()),
+        matches_faqs=matches_faqs,
+        fused=list(_fused(retrieval, profile.legs, passages)),
+        reply=async_to_sync(collect)(ask),
+    )
+
+
+async def collect(ask: Ask) -> Reply:
+    """All events of an answer as one value."""
+    reply = Reply()
+    async with aclosing(answer(ask)) as events:
+        async for event in events:
+            match event:
+                case Delta():
+                    reply.text += event.text
+                case Replace():
+                    reply.text = event.text
+                case Cited():
+                    reply.sources.append((event.source, event.document_id))
+                case Abstain():
+                    reply.text, reply.reason, reply.contact = event.text, event.reason, event.contact
+                    reply.sources.clear()
+                case Error():
+                    reply.error = event.detail
+                case End():
+                    reply.end = event
+    return reply
+
+
+def _load(retrieval: Retrieval) -> Mapping[int, Passage]:
+    """The passages of all rows that are shown, in one query."""
+    hits: Iterable[Hit | Fused] = (hit for run in (*retrieval.runs.values(), retrieval.hits) for hit in run[:SHOWN])
+    rows = Passage.objects.select_related("document").only(
+        "heading_path", "text", "document__title", "document__url", "document__status"
+    )
+    return rows.in_bulk({hit.passage_id for hit in hits})
+
+
+def _ranking(leg: Leg, run: Sequence[Hit], passages: Mapping[int, Passage]) -> Ranking:
+    rows = tuple(_row(hit, passages[hit.passage_id]) for hit in run[:SHOWN] if hit.passage_id in passages)
+    return Ranking(leg.retriever.origin, leg.weight, len(run), rows)
+
+
+def _fused(retrieval: Retrieval, legs: Sequence[Leg], passages: Mapping[int, Passage]) -> Iterable[Row]:
+    weights = {leg.retriever.origin: leg.weight for leg in legs}
+    confidences = {(origin, hit.passage_id): hit.confidence for origin, run in retrieval.runs.items() for hit in run}
+    for hit in retrieval.hits:
+        if hit.passage_id in passages:
+            shares = tuple(
+                Share(origin, rank, weights[origin], confidences[origin, hit.passage_id])
+                for origin, rank in hit.ranks.items()
+            )
+            yield _row(hit, passages[hit.passage_id], shares, is_given=hit.rank <= SOURCES)
+
+
+def _row(hit: Hit | Fused, passage: Passage, shares: tuple[Share, ...] = (), *, is_given: bool = False) -> Row:
+    document = passage.document
+    heading = " › ".join(part for part in passage.heading_path if part != document.title)
+    return Row(hit.rank, hit.score, document.pk, document.title, heading, passage.text, shares, is_given)
