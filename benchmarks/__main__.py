@@ -9,6 +9,8 @@ import json
 import sys
 from pathlib import Path
 
+from django.core.management import call_command
+
 from benchmarks.environment import ROOT, private_services
 from benchmarks.measuring import machine, say
 
@@ -30,6 +32,7 @@ def main() -> int:
     with private_services() as folder:
         for name in (arguments.only,) if arguments.only else NAMES:
             say(f"\n== {name}\n")
+            call_command("flush", verbosity=0, interactive=False)  # each begins with empty tables
             results[name] = run(name, folder, arguments)
     arguments.json.parent.mkdir(parents=True, exist_ok=True)
     arguments.json.write_text(json.dumps(results, indent=1) + "\n")

@@ -147,13 +147,14 @@ async def _quote(ask: Ask, context: Context, *, notice: str = "") -> AsyncGenera
         async for event in _abstain(ask, "no_evidence", context):
             yield event
         return
+    opening, closing = "„“" if ask.language == "de" else "“”"
     sources = []
     for n, quotation in enumerate(quotations, start=1):
         source = as_source(quotation.candidate, n=n, quoted=quotation.text)
         sources.append(source)
         yield Cited(source, quotation.candidate.passage_id, quotation.candidate.document_id)
         separator = "\n\n" if n > 1 else ""
-        yield Delta(f"{separator}“{quotation.text}” [{n}]")
+        yield Delta(f"{separator}{opening}{quotation.text}{closing} [{n}]")
     yield Sources(tuple(sources))
     yield _end(ask, context, Message.Status.COMPLETE, Message.Strategy.EXTRACTIVE, notice=notice)
 

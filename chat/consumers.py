@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from redis import RedisError
 
 from chat import event_log, limits, production, replay, services, tokens
-from chat.frames import as_uuid, read_frame
+from chat.frames import as_seq, as_uuid, read_frame
 from chat.guard import Refused, clean_question
 
 logger = logging.getLogger(__name__)
@@ -71,8 +71,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
                 else:
                     await self.send_missed(visitor, conversation, None)
             case "resume":
-                after = frame["after"] if isinstance(frame.get("after"), int) else None
-                await self.send_missed(visitor, as_uuid(frame, "conversation"), after)
+                await self.send_missed(visitor, as_uuid(frame, "conversation"), as_seq(frame, "after"))
             case "stop":
                 message_id = await in_database(services.own_running_answer)(visitor, frame.get("message"))
                 await event_log.request_stop(message_id)

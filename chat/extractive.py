@@ -1,5 +1,6 @@
 """Answers without a language model: the sentences of the sources that are closest to the question, as quotes."""
 
+import itertools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,13 +17,14 @@ if TYPE_CHECKING:
 
 LIST_MARK = re.compile(r"^(?:[-*+•]|\d{1,3}[.)])\s+")
 TABLE_RULE = re.compile(r"^\|?[\s:|-]+\|?$")
+ENDED = re.compile(r"[.!?…][\"”“»)]*$")
 CELL_END = re.compile(r"(?<!\\)\|")
 #: Passages whose sentences are compared, sentences that are quoted, and their least and most characters.
 PASSAGES, SENTENCES = 6, 3
 SHORTEST, LONGEST = 20, 600
 #: A further sentence is quoted only when it is nearly as close as the best one.
 MARGIN = 0.12
-LEXICAL_SHARE = 0.35
+LEXICAL_SHARE = 0.5
 RANK_PENALTY = 0.01
 #: Questions after a number or a date, and what a sentence that answers them holds.
 ASKS_FOR_FIGURE = re.compile(
@@ -31,7 +33,7 @@ ASKS_FOR_FIGURE = re.compile(
     re.IGNORECASE,
 )
 FIGURE = re.compile(r"\d")
-FIGURE_BONUS = 0.1
+FIGURE_BONUS = 0.15
 FAQ_BONUS = 0.12
 
 
@@ -58,6 +60,22 @@ def readable(unit: str, passage: str) -> str:
     return "; ".join(f"{name}: {cell}" if name else cell for name, cell in named if cell)
 
 
+def quotable(passage: str) -> list[str]:
+    """The passage's sentences, list items and table rows; a sentence that leads to a list takes it along."""
+    raw = split_sentences(passage)
+    texts = [readable(unit, passage) for unit in raw]
+    items = [bool(LIST_MARK.match(unit.strip())) for unit in raw]
+    for place, text in enumerate(texts):
+        if items[place] or raw[place].strip().startswith("|") or ENDED.search(text):
+            continue
+        for item in itertools.takewhile(lambda later: items[later], range(place + 1, len(texts))):
+            if len(texts[place]) + len(texts[item]) > LONGEST:
+                break
+            separator = " " if texts[place] == text else "; "
+            texts[place] += separator + texts[item].rstrip(".,;")
+    return texts
+
+
 def _cells(row: str) -> list[str]:
     return [plain(cell) for cell in CELL_END.split(row.strip().strip("|"))]
 
@@ -78,8 +96,8 @@ def quote_best(
     units = [
         (rank, candidate, text)
         for rank, candidate in enumerate(candidates[:PASSAGES])
-        for sentence in split_sentences(candidate.text)
-        if SHORTEST <= len(text := readable(sentence, candidate.text)) <= LONGEST
+        for text in quotable(candidate.text)
+        if SHORTEST <= len(text) <= LONGEST
     ]
     if not units:
         return []

@@ -26,3 +26,9 @@ def as_uuid(frame: dict[str, Any], key: str) -> UUID:
         return UUID(frame[key])
     except (KeyError, ValueError, TypeError, AttributeError) as error:
         raise Refused("bad_frame", _("This message could not be read. Please reload the page.")) from error
+
+
+def as_seq(frame: dict[str, Any], key: str) -> int | None:
+    """The number of an event; None where it cannot be one."""
+    number = frame.get(key)
+    return number if type(number) is int and 0 <= number < 2**53 else None

@@ -33,6 +33,7 @@ def page_strings() -> dict[str, str]:
         "abstained_title": _("No reliable answer found"),
         "contact_title": _("These people can help:"),
         "contact_fallback": _("Contact"),
+        "table": _("Table"),
         "answer_actions": _("This answer"),
         "thumbs_up": _("Helpful"),
         "thumbs_down": _("Not helpful"),

@@ -9,7 +9,8 @@ from asgiref.sync import async_to_sync
 from chat.answering import SOURCES, Ask, answer
 from chat.events import Abstain, Cited, Contact, Delta, End, Error, Replace, Source
 from chat.profiles import get_profile, retrieve_with
-from faqs.matching import confidence, match
+from faqs.matching import confidence
+from faqs.matching import match as match_faqs
 from knowledge.models import Passage
 from knowledge.retrieval.contracts import Hit, Origin
 from knowledge.retrieval.hybrid import Fused, Leg, Retrieval, scope_of
@@ -100,7 +101,7 @@ def try_question(ask: Ask) -> Trial:
     matches_faqs = Origin.FAQ in retrieval.runs
     closest: dict[int, NearFAQ] = {}
     if matches_faqs:
-        for found in match(retrieval.query, scope=scope, faqs=FAQS_SHOWN):
+        for found in match_faqs(retrieval.query, scope=scope, faqs=FAQS_SHOWN):
             sure = confidence(found.similarity)
             near = NearFAQ(found.faq_id, found.question, found.similarity, sure, steers=not closest)
             closest.setdefault(found.faq_id, near)
@@ -137,11 +138,12 @@ async def collect(ask: Ask) -> Reply:
 
 def _load(retrieval: Retrieval) -> Mapping[int, Passage]:
     """The passages of all rows that are shown, in one query."""
-    hits: Iterable[Hit | Fused] = (hit for run in (*retrieval.runs.values(), retrieval.hits) for hit in run[:SHOWN])
+    ids = {hit.passage_id for run in retrieval.runs.values() for hit in run[:SHOWN]}
+    ids |= {hit.passage_id for hit in retrieval.hits}
     rows = Passage.objects.select_related("document").only(
         "heading_path", "text", "document__title", "document__url", "document__status"
     )
-    return rows.in_bulk({hit.passage_id for hit in hits})
+    return rows.in_bulk(ids)
 
 
 def _ranking(leg: Leg, run: Sequence[Hit], passages: Mapping[int, Passage]) -> Ranking:

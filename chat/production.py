@@ -8,6 +8,7 @@ from uuid import UUID
 
 from channels.db import database_sync_to_async
 from channels.layers import get_channel_layer
+from django.db import InterfaceError, OperationalError
 from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 from redis import RedisError
@@ -21,6 +22,8 @@ from chat.services import Opened, close_answer
 logger = logging.getLogger(__name__)
 
 STOP_POLL_SECONDS = 0.2
+#: Pauses in seconds before an answer that could not be saved is saved again: a database restarts in less.
+SAVE_AGAIN_AFTER = (0.5, 1, 2, 4, 8, 16)
 #: Tasks are only weakly held by the loop.
 _running: set[asyncio.Task[None]] = set()
 
@@ -113,11 +116,28 @@ class Production:
 
     async def _finish(self) -> None:
         """Saved first, so that whoever reloads on the last event finds it."""
-        await database_sync_to_async(close_answer, thread_sensitive=False)(
-            reply_id=self.opened.reply.pk, text=self.text, status=self.status, end=self.end, events=self.kept
-        )
+        if not await self._save():
+            self.end, self.status = None, Message.Status.FAILED
+            with translation.override(self.opened.ask.language):
+                detail = _("The service is interrupted. Please try again in a moment.")
+            await self._tell_event(Error("unavailable", detail))
         end = self.end or End(status=self.status, strategy="")
         await self._tell({**end.to_wire(), "message": self.opened.reply.pk, "finished_at": timezone.now().isoformat()})
+
+    async def _save(self) -> bool:
+        """Saves the answer, again and again where the database is away for a moment."""
+        save = database_sync_to_async(close_answer, thread_sensitive=False)
+        for pause in (*SAVE_AGAIN_AFTER, None):
+            try:
+                await save(
+                    reply_id=self.opened.reply.pk, text=self.text, status=self.status, end=self.end, events=self.kept
+                )
+                return True
+            except (OperationalError, InterfaceError) as error:
+                logger.error("answer not saved message=%d error=%s", self.opened.reply.pk, type(error).__name__)
+            if pause is not None:
+                await asyncio.sleep(pause)
+        return False
 
     async def _stop_requested(self) -> None:
         while True:

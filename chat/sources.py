@@ -9,7 +9,10 @@ from chat.events import Source
 from knowledge.models import Passage
 from knowledge.retrieval.hybrid import Fused
 
-MARKUP = re.compile(r"!?\[([^\]]*)\]\([^)]*\)|[*_`#>|]+|<[^>]{0,200}>")
+LINKED = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
+#: Signs that mark up but are not text: emphasis, code, headings, quotes, cell borders, tags.
+SIGNS = re.compile(r"\*+|`+|(?<!\w)_+|_+(?!\w)|<[^>]{0,200}>")
+BORDERS = re.compile(r"^[ \t]*(?:#{1,6}|>)[ \t]|\|", re.MULTILINE)
 SPACE = re.compile(r"\s+")
 QUOTE_CHARACTERS = 300
 FRAGMENT_WORDS = 8
@@ -57,7 +60,7 @@ def load_candidates(hits: Sequence[Fused]) -> list[Candidate]:
 
 def plain(markdown: str) -> str:
     """Markdown's words without its signs, on one line."""
-    return SPACE.sub(" ", MARKUP.sub(lambda match: match.group(1) or " ", markdown)).strip()
+    return SPACE.sub(" ", BORDERS.sub(" ", SIGNS.sub("", LINKED.sub(r"\1", markdown)))).strip()
 
 
 def deep_link(url: str, quoted: str) -> str:

@@ -5,6 +5,7 @@ from typing import Any
 
 import factory
 from django.contrib.auth import get_user_model
+from django.contrib.auth.models import Permission
 from factory.django import DjangoModelFactory
 
 from chat.models import Assistant, Citation, Conversation, Feedback, Message, Visitor
@@ -13,13 +14,20 @@ from knowledge.models import Collection, Document, Passage
 
 
 class UserFactory(DjangoModelFactory):
-    """Staff without permissions; `is_superuser=True` may do everything."""
+    """Staff who may do what `permissions=["app.codename"]` says; `is_superuser=True` may do everything."""
 
     class Meta:
         model = get_user_model()
+        skip_postgeneration_save = True
 
     username = factory.Sequence(lambda n: f"staff{n}")
     is_staff = True
+
+    @factory.post_generation
+    def permissions(self, create: bool, names: list[str] | None, **_kwargs: Any) -> None:
+        for name in names or ():
+            app, codename = name.split(".")
+            self.user_permissions.add(Permission.objects.get(content_type__app_label=app, codename=codename))
 
 
 class CollectionFactory(DjangoModelFactory):

@@ -9,7 +9,10 @@ from django.utils.translation import gettext_lazy as _
 
 from chat.models import Assistant
 
-AssistantModelAdmin = admin.ModelAdmin[Assistant] if TYPE_CHECKING else admin.ModelAdmin
+if TYPE_CHECKING:
+    AssistantModelAdmin = admin.ModelAdmin[Assistant]
+else:
+    AssistantModelAdmin = admin.ModelAdmin
 
 
 @admin.register(Assistant)

@@ -1,7 +1,7 @@
 """What was asked and answered: to be read, never changed; deleted where somebody asks for it."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
 from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery
@@ -13,7 +13,11 @@ from chat.admin import labels
 from chat.evidence import THRESHOLD
 from chat.models import Conversation, Feedback, Message
 
-ConversationModelAdmin = admin.ModelAdmin[Conversation] if TYPE_CHECKING else admin.ModelAdmin
+if TYPE_CHECKING:
+    ConversationModelAdmin = admin.ModelAdmin[Conversation]
+else:
+    ConversationModelAdmin = admin.ModelAdmin
+
 #: Characters of the first question in the list.
 OPENING = 120
 
@@ -94,8 +98,8 @@ class ConversationAdmin(ConversationModelAdmin):
     search_help_text = _("Searches questions and answers.")
     date_hierarchy = "updated_at"
     list_per_page = 50
-    fields = ["who", "assistant", "created_at", "updated_at"]
-    readonly_fields = fields
+    fields = ("who", "assistant", "created_at", "updated_at")
+    readonly_fields = ["who", "assistant", "created_at", "updated_at"]
     change_form_template = "admin/chat/conversation/change_form.html"
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Conversation]:

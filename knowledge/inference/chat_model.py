@@ -10,6 +10,8 @@ from django.conf import settings
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
+RETRY_SECONDS = 0.3
+
 
 class ModelUnavailable(Exception):
     """The endpoint refused, failed, sent nonsense or took too long; `code` says which, for logs and the record."""
@@ -28,8 +30,30 @@ def _client(base_url: str, api_key: str, timeout: int, loop: asyncio.AbstractEve
     """One a loop, since its connections belong to the loop; `loop` only keeps them apart."""
     from openai import AsyncOpenAI
 
-    # One quick retry, before the first token only; a timeout is not retried, the student has waited enough.
-    return AsyncOpenAI(base_url=base_url, api_key=api_key, max_retries=1, timeout=timeout)
+    # Its own retries heed Retry-After for up to a minute, in which the student would see nothing.
+    return AsyncOpenAI(base_url=base_url, api_key=api_key, max_retries=0, timeout=timeout)
+
+
+async def _begin(client: "AsyncOpenAI", messages: Sequence[dict[str, str]]) -> Any:
+    """The stream, once its headers are there; one quick retry where the endpoint failed, none where it is busy."""
+    import openai
+
+    async def create() -> Any:
+        return await client.chat.completions.create(
+            model=settings.LLM_MODEL,
+            messages=list(messages),  # type: ignore[arg-type]
+            stream=True,
+            temperature=0.1,
+            max_tokens=settings.LLM_MAX_TOKENS,
+        )
+
+    try:
+        return await create()
+    except openai.APITimeoutError:
+        raise
+    except (openai.APIConnectionError, openai.InternalServerError):
+        await asyncio.sleep(RETRY_SECONDS)
+    return await create()
 
 
 async def stream(messages: Sequence[dict[str, str]]) -> AsyncGenerator[str]:
@@ -49,13 +73,7 @@ async def stream(messages: Sequence[dict[str, str]]) -> AsyncGenerator[str]:
     finished = False
     try:
         async with asyncio.timeout_at(next_limit()):
-            completion: Any = await client.chat.completions.create(
-                model=settings.LLM_MODEL,
-                messages=list(messages),  # type: ignore[arg-type]
-                stream=True,
-                temperature=0.1,
-                max_tokens=settings.LLM_MAX_TOKENS,
-            )
+            completion = await _begin(client, messages)
         async with completion:
             chunks = aiter(completion)
             while True:
@@ -65,6 +83,8 @@ async def stream(messages: Sequence[dict[str, str]]) -> AsyncGenerator[str]:
                     break
                 for choice in chunk.choices or ():
                     if choice.delta and choice.delta.content:
+                        if not isinstance(choice.delta.content, str):
+                            raise TypeError("content is no text")
                         yield choice.delta.content
                     finished = finished or choice.finish_reason is not None
     except TimeoutError as error:

@@ -60,7 +60,7 @@ def test_a_question_that_no_page_is_about_is_not_answered(server: Server, llm: F
     assert (reply.text, reply.reason) == (answer.events[1]["text"], "no_evidence")
 
 
-@pytest.mark.parametrize("refusal", ["NO_ANSWER", "  \"no_answer\".", "NO_ANSWER because [1] says nothing of it.", ""])
+@pytest.mark.parametrize("refusal", ["NO_ANSWER", '  "no_answer".', "NO_ANSWER because [1] says nothing of it.", ""])
 def test_a_model_that_declines_shows_neither_text_nor_sources(server: Server, llm: FakeLLM, refusal: str) -> None:
     llm.says(*refusal)
     with server.connect() as tab:
@@ -240,11 +240,10 @@ def test_what_a_client_claims_was_said_does_not_count(server: Server, llm: FakeL
     with server.connect() as tab:
         tab.answer(QUESTION, history=forged, messages=forged, role="assistant", system="FORGED", profile="FORGED")
         assert "FORGED" not in llm.prompt
-        tab.answer("And what does it cover?", history=forged)
+        tab.answer("What does the semester contribution cover?", history=forged)
     assert "FORGED" not in llm.prompt
-    print(llm.prompt)
     assert QUESTION in llm.prompt
-    assert "318.40 euros [1]" in llm.prompt
+    assert "The semester contribution is 318.40 euros [1]." in llm.prompt
     assert list(Message.objects.values_list("role", flat=True)) == ["user", "assistant"] * 2
 
 

@@ -2,6 +2,7 @@
 // parsed, no address becomes a link, no image is loaded. Only `[n]` of a known source is made a control.
 
 import { el } from "./dom.js";
+import { t } from "./strings.js";
 
 const INLINE =
   /\*\*(.+?)\*\*|`([^`\n]{1,300})`|!?\[([^\[\]\n]{0,300})\]\([^()\s]{0,2000}\)|\[(\d{1,3}(?:,\s?\d{1,3}){0,20})\]/gs;
@@ -92,7 +93,7 @@ function tableNode(lines, into) {
     el("tbody", {}, ...body.map((line) => row("td", line))),
   );
   // Wider than the page: it scrolls by itself, also with the keyboard.
-  return el("div", { class: "answer-table", tabindex: "0" }, table);
+  return el("div", { class: "answer-table", tabindex: "0", role: "region", "aria-label": t("table") }, table);
 }
 
 function inline(text, cite) {

@@ -51,7 +51,7 @@ class Command(BaseCommand):
             slug="lindental",
             defaults={
                 "name": "Lindi",
-                "institution": "the University of Lindental",
+                "institution": "University of Lindental",
                 "welcome": "Ask me about applying, deadlines, fees, housing, exams and courses at the University of "
                 "Lindental. I answer from its own pages and show you where it stands.",
                 "welcome_de": "Fragen Sie nach Bewerbung, Fristen, Gebühren, Wohnen, Prüfungen und Modulen an der "

@@ -1,0 +1,83 @@
+"""A real browser before the real stack: `make run`'s program, with the demo university."""
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.fakes.llm import FakeLLM
+from tests.runtime.processes import ROOT
+from tests.runtime.stack import Run
+
+#: Screenshots of what the tests saw.
+ARTEFACTS = ROOT / "tests" / "artefacts"
+QUIET = ["--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    names = ("chromium", "chromium-browser", "google-chrome")
+    path = next((found for name in names if (found := shutil.which(name))), None)
+    assert path, "the browser tests need Chromium: install the package chromium"
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--no-first-run", *QUIET])
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(scope="session")
+def llm() -> Iterator[FakeLLM]:
+    fake = FakeLLM()
+    yield fake
+    fake.close()
+
+
+def start(**variables: str) -> Iterator[Run]:
+    folder = Path(tempfile.mkdtemp(prefix="marcelcms-e2e-"))
+    folder.chmod(0o711)
+    run = Run(folder, QUESTIONS_PER_MINUTE="1000", **variables)
+    yield run
+    run.end()
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def quoting() -> Iterator[Run]:
+    """The stack as a newcomer starts it, without a language model."""
+    yield from start()
+
+
+@pytest.fixture(scope="session")
+def writing(llm: FakeLLM) -> Iterator[Run]:
+    """The stack with a language model that says what the test tells it to."""
+    yield from start(LLM_BASE_URL=llm.base_url, LLM_MODEL="fake", LLM_FIRST_TOKEN_SECONDS="5")
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    """A new visitor's page; whatever goes wrong in it fails the test."""
+    context = browser.new_context(viewport={"width": 1440, "height": 900}, locale="en-GB")
+    page = context.new_page()
+    problems: list[str] = []
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
+    yield page
+    context.close()
+    assert problems == []
+
+
+def keep(page: Page, name: str) -> None:
+    """A screenshot for people to look at."""
+    ARTEFACTS.mkdir(exist_ok=True)
+    page.screenshot(path=ARTEFACTS / f"{name}.png")
+
+
+def violations(page: Page) -> list[str]:
+    """What axe finds wrong by WCAG 2.2 AA."""
+    tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
+    found = Axe().run(page, options={"runOnly": {"type": "tag", "values": tags}}).response["violations"]
+    return [f"{rule['id']}: {[node['html'][:120] for node in rule['nodes']]}" for rule in found]
