@@ -160,7 +160,7 @@ async def _quote(ask: Ask, context: Context, *, notice: str = "") -> AsyncGenera
 
 
 def _closest_sentences(question: str, context: Context) -> list[Quotation]:
-    steered = {hit.passage_id: hit.confidence for hit in context.retrieval.runs.get(Origin.FAQ, ())}
+    steered = {hit.passage_id: hit.score for hit in context.retrieval.runs.get(Origin.FAQ, ())}
     vector = context.retrieval.query.vector
     return quote_best(question, vector, context.candidates, get_embedder(), steered=steered)
 

@@ -34,7 +34,8 @@ ASKS_FOR_FIGURE = re.compile(
 )
 FIGURE = re.compile(r"\d")
 FIGURE_BONUS = 0.15
-FAQ_BONUS = 0.12
+#: From this cosine on, the more exactly a curated FAQ asks the same, the more its documents are preferred.
+FAQ_LEAST = 0.6
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,7 @@ def quote_best(
 ) -> list[Quotation]:
     """At most SENTENCES quotations, best first; closeness is the cosine plus the share of the question's terms.
 
-    `steered` holds the confidence (0 to 1) of passages that a curated FAQ points to: staff know best.
+    `steered` holds, for passages that a curated FAQ points to, its cosine to the question: staff know best.
     """
     asked = terms(question)
     units = [
@@ -108,7 +109,7 @@ def quote_best(
     for (rank, candidate, text), cosine in zip(units, cosines.tolist(), strict=True):
         overlap = len(asked & terms(text)) / len(asked) if asked else 0.0
         bonus = FIGURE_BONUS if wants_figure and FIGURE.search(text) else 0.0
-        bonus += FAQ_BONUS * steered.get(candidate.passage_id, 0.0)
+        bonus += max(0.0, steered.get(candidate.passage_id, 0.0) - FAQ_LEAST)
         scored.append(Quotation(candidate, text, cosine + LEXICAL_SHARE * overlap + bonus - RANK_PENALTY * rank))
     scored.sort(key=lambda quotation: -quotation.score)
     chosen: list[Quotation] = []

@@ -9,10 +9,11 @@ from asgiref.sync import async_to_sync
 from chat.answering import SOURCES, Ask, answer
 from chat.events import Abstain, Cited, Contact, Delta, End, Error, Replace, Source
 from chat.profiles import get_profile, retrieve_with
-from faqs.matching import confidence
+from chat.sources import plain
+from faqs.matching import FAQRetriever, confidence
 from faqs.matching import match as match_faqs
 from knowledge.models import Passage
-from knowledge.retrieval.contracts import Hit, Origin
+from knowledge.retrieval.contracts import Hit, Origin, Scope
 from knowledge.retrieval.hybrid import Fused, Leg, Retrieval, scope_of
 
 #: Rows shown of each ranking.
@@ -50,6 +51,10 @@ class Row:
     shares: tuple[Share, ...] = ()
     is_given: bool = False
 
+    @property
+    def excerpt(self) -> str:
+        return plain(self.text)
+
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
@@ -63,7 +68,7 @@ class Ranking:
 
 @dataclass(frozen=True, slots=True)
 class NearFAQ:
-    """A curated question close to the one asked; only the closest one steers."""
+    """A curated question close to the one asked; `steers` says whether it lifts its documents."""
 
     faq_id: int
     question: str
@@ -89,6 +94,7 @@ class Trial:
     rankings: Sequence[Ranking]
     faqs: Sequence[NearFAQ]
     matches_faqs: bool
+    steers_softly: bool
     fused: Sequence[Row]
     reply: Reply
 
@@ -98,17 +104,12 @@ def try_question(ask: Ask) -> Trial:
     profile, scope = get_profile(ask.profile), scope_of(ask.collections)
     retrieval = retrieve_with(profile, ask.text, scope=scope, k=SHOWN)
     passages = _load(retrieval)
-    matches_faqs = Origin.FAQ in retrieval.runs
-    closest: dict[int, NearFAQ] = {}
-    if matches_faqs:
-        for found in match_faqs(retrieval.query, scope=scope, faqs=FAQS_SHOWN):
-            sure = confidence(found.similarity)
-            near = NearFAQ(found.faq_id, found.question, found.similarity, sure, steers=not closest)
-            closest.setdefault(found.faq_id, near)
+    matcher = next((leg.retriever for leg in profile.legs if isinstance(leg.retriever, FAQRetriever)), None)
     return Trial(
         rankings=[_ranking(leg, retrieval.runs[leg.retriever.origin], passages) for leg in profile.legs],
-        faqs=list(closest.values()),
-        matches_faqs=matches_faqs,
+        faqs=_near_faqs(matcher, retrieval, scope) if matcher else [],
+        matches_faqs=matcher is not None,
+        steers_softly=matcher is not None and matcher.steering,
         fused=list(_fused(retrieval, profile.legs, passages)),
         reply=async_to_sync(collect)(ask),
     )
@@ -134,6 +135,17 @@ async def collect(ask: Ask) -> Reply:
                 case End():
                     reply.end = event
     return reply
+
+
+def _near_faqs(matcher: FAQRetriever, retrieval: Retrieval, scope: Scope) -> list[NearFAQ]:
+    """Closest first: those that steer, and those that came close."""
+    near: dict[int, NearFAQ] = {}
+    for found in match_faqs(retrieval.query, scope=scope, faqs=max(FAQS_SHOWN, matcher.faqs)):
+        if found.faq_id not in near:
+            sure = confidence(found.similarity) if matcher.steering else 1.0
+            steers = len(near) < matcher.faqs and sure > 0
+            near[found.faq_id] = NearFAQ(found.faq_id, found.question, found.similarity, sure, steers)
+    return list(near.values())
 
 
 def _load(retrieval: Retrieval) -> Mapping[int, Passage]:

@@ -4,7 +4,6 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import get_language
-from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_safe
 
 from chat.page_strings import page_strings
@@ -13,7 +12,6 @@ from knowledge.inference import chat_model
 
 
 @require_safe
-@ensure_csrf_cookie
 def chat_page(request: HttpRequest) -> HttpResponse:
     """Served to everybody; makes no identifier and stores nothing."""
     assistant = default_assistant()

@@ -74,9 +74,9 @@ class DocumentAdmin(DocumentModelAdmin):
     actions = ["publish", "archive"]
     readonly_fields = ["indexing", "passages", "created_at", "updated_at"]
     fieldsets = [
-        (None, {"fields": ["title", "url", ("collection", "language"), "status"]}),
+        (None, {"fields": ["title", "url", "collection", "language", "status"]}),
         (_("Text"), {"fields": ["text"], "description": _("The page as Markdown: # starts a heading, - a list item.")}),
-        (_("Passages as cut"), {"fields": ["indexing", "passages"], "classes": ["wide-readonly"]}),
+        (_("Passages as cut"), {"fields": ["indexing", "passages"]}),
         (_("More"), {"fields": ["external_id", "metadata", "created_at", "updated_at"], "classes": ["collapse"]}),
     ]
     formfield_overrides = {models.TextField: {"widget": Textarea(attrs={"rows": 28, "class": "document-text"})}}

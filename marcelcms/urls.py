@@ -1,5 +1,7 @@
 from django.contrib import admin
-from django.urls import include, path
+from django.urls import path
+from django.views.decorators.csrf import csrf_exempt
+from django.views.i18n import set_language
 
 from chat.admin import try_question_view
 from chat.api import api
@@ -11,6 +13,7 @@ urlpatterns = [
     path("api/v1/", api.urls),
     path("admin/try/", admin.site.admin_view(try_question_view), name="try-question"),
     path("admin/", admin.site.urls),
-    path("i18n/", include("django.conf.urls.i18n")),
+    # Exempt, because a token would be a cookie before consent; forging a choice of language does no harm.
+    path("i18n/setlang/", csrf_exempt(set_language), name="set_language"),
     path("health/live", health.live, name="health-live"),
 ]

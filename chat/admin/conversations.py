@@ -135,7 +135,7 @@ class ConversationAdmin(ConversationModelAdmin):
 
     @admin.display(description=_("thumbs down"), ordering="has_thumbs_down")
     def thumbs_down(self, conversation: Any) -> str:
-        return "👎" if conversation.has_thumbs_down else "–"
+        return str(_("yes")) if conversation.has_thumbs_down else "–"
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None

@@ -37,7 +37,7 @@ class Migration(migrations.Migration):
                 ('welcome_de', models.TextField(blank=True, verbose_name='welcome in German')),
                 ('suggestions', models.TextField(blank=True, help_text='Example questions, one a line.', verbose_name='suggestions')),
                 ('suggestions_de', models.TextField(blank=True, verbose_name='suggestions in German')),
-                ('contact_name', models.CharField(blank=True, help_text='Who helps where the bot cannot, such as Student Services.', max_length=200, verbose_name='contact')),
+                ('contact_name', models.CharField(blank=True, help_text='Who helps where the bot cannot: an office.', max_length=200, verbose_name='contact')),
                 ('contact_email', models.EmailField(blank=True, max_length=254, verbose_name="contact's e-mail")),
                 ('contact_url', models.URLField(blank=True, verbose_name="contact's page")),
                 ('collections', models.ManyToManyField(blank=True, help_text='What it answers from; none: every collection that is searched by default.', to='knowledge.collection', verbose_name='collections')),

@@ -49,6 +49,7 @@ def test_nothing_is_stored_or_asked_for_before_the_visitor_agrees(page: Page, qu
     expect(test_id(page, "consent")).to_be_visible()
     expect(test_id(page, "question")).to_be_hidden()
     keep(page, "consent")
+    assert page.context.cookies() == []
     assert page.evaluate("localStorage.length + sessionStorage.length") == 0
     assert not [url for url in requests if "/api/" in url or "ws" in url.split(":")[0]]
     assert all(url.startswith(f"http://127.0.0.1:{quoting.port}/") for url in requests)
