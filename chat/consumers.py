@@ -63,6 +63,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
                 text = clean_question(frame.get("text"), limit=settings.QUESTION_MAX_CHARACTERS)
                 conversation, client_id = as_uuid(frame, "conversation"), as_uuid(frame, "client_id")
                 await limits.count_question(visitor.hex)
+                await replay.settle(visitor, conversation)
                 opened = await in_database(services.open_question)(
                     visitor=visitor, conversation=conversation, client_id=client_id, text=text, language=language
                 )

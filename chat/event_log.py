@@ -14,6 +14,8 @@ from django.conf import settings
 
 #: Long answers have some thousands of deltas; who was away longer than this gets the saved conversation instead.
 KEPT_EVENTS, KEPT_SECONDS = 10_000, 3600
+#: A process that writes an answer and says nothing for so long has died.
+HELD_SECONDS = 6
 
 APPEND = """
 local seq = redis.call('INCR', KEYS[2])
@@ -62,6 +64,15 @@ async def since(conversation: UUID, after: int) -> list[dict[str, Any]]:
         {**json.loads(fields["event"]), "seq": int(identifier.split("-")[0])}
         for identifier, fields in cast("list[tuple[str, dict[str, str]]]", entries)
     ]
+
+
+async def hold(message_id: int) -> None:
+    """Says that a process is writing this answer; to be said again within HELD_SECONDS."""
+    await connections().set(f"marcelcms:held:{message_id}", 1, ex=HELD_SECONDS)
+
+
+async def is_held(message_id: int) -> bool:
+    return bool(await connections().exists(f"marcelcms:held:{message_id}"))
 
 
 async def request_stop(message_id: int) -> None:

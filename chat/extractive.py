@@ -48,12 +48,12 @@ class Quotation:
 def readable(unit: str, passage: str) -> str:
     """A sentence, list item or table row as a quote; a row says which column each cell is from."""
     unit = LIST_MARK.sub("", unit.strip())
-    if not unit.startswith("|"):
+    rows = [line.strip() for line in passage.splitlines() if line.strip().startswith("|")]
+    if unit not in rows:
         return plain(unit)
     if TABLE_RULE.match(unit):
         return ""
     cells = _cells(unit)
-    rows = [line.strip() for line in passage.splitlines() if line.strip().startswith("|")]
     header = _cells(rows[0])
     if unit == rows[0] and len(rows) > 1 and TABLE_RULE.match(rows[1]):
         return ""

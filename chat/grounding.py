@@ -12,13 +12,20 @@ from chat.prompts import DECLINE
 from chat.sources import Candidate, as_source
 from chat.wording import terms
 
-MARKER = re.compile(r"[ \t]*\[(\d{1,3}(?:\s*[,;]\s*\d{1,3})*)\]")
-LINK = re.compile(r"!?\[([^\]\n]{0,300})\]\([^)\n]{0,2000}\)")
+#: `[1]`, `[1, 2]` with the blanks before it, also as a link; or any other link.
+TOKEN = re.compile(
+    r"[ \t]*\[(?P<numbers>\d{1,3}(?:[ \t]*[,;][ \t]*\d{1,3})*)\](?:\([^)\[\n]{0,1000}\))?"
+    r"|!?\[(?P<label>[^\[\]\n]{0,300})\]\([^)\[\n]{0,1000}\)"
+)
+#: What may yet become a token.
+BEGUN = re.compile(r"!?\[[^\[\]\n]{0,300}(?:\](?:\([^)\[\n]{0,1000})?)?$")
 URL = re.compile(r"(?:https?://|www\.)[^\s<>()\[\]]+", re.IGNORECASE)
+#: After this nothing more of a word can follow.
+WORD_ENDS = re.compile(r"[.,;:!?)]*(?:\s|$)")
 #: Shares of an answer's terms that a first and a further source must hold to be named by us.
 LEAST_SHARE, FURTHER_SHARE, MOST_ATTRIBUTED = 0.5, 0.15, 3
-#: Past this an open bracket is text.
-HELD_BACK = 400
+#: Past this a word is shown before it ends.
+HELD_BACK = 1600
 
 
 class StreamResolver:
@@ -39,46 +46,57 @@ class StreamResolver:
         cut = self._safe_length()
         ready, self._pending = self._pending[:cut], self._pending[cut:]
         yield from self._resolve(ready)
+        if len(self._pending) > HELD_BACK:
+            ready, self._pending = self._pending, ""
+            yield from self._resolve(ready + " ")  # no address may come of it and what follows
 
     def finish(self) -> Iterator[Cited | Delta]:
         ready, self._pending = self._pending.rstrip(), ""
         yield from self._resolve(ready)
 
     def _safe_length(self) -> int:
-        """How much is complete: up to the last white space that no open bracket reaches across."""
+        """How much is complete: up to the last white space that is in no token, and none that may yet become one."""
         text = self._pending
-        end = max(text.rfind(" "), text.rfind("\n"), 0)
-        opened = text.rfind("[", max(0, len(text) - HELD_BACK))
-        if opened >= 0 and not re.match(r"\[[^\]]*\](?!\()(?=.)|\[[^\]]*\]\([^)]*\)", text[opened:], re.DOTALL):
-            end = min(end, opened)
-        while end > 0 and text[end - 1] in " \t":
-            end -= 1  # the blanks before a marker go with it
-        return end if len(text) - end <= 4 * HELD_BACK else len(text)
+        begun = BEGUN.search(text)
+        end = _last_space(text, begun.start() if begun else len(text))
+        for token in reversed([*TOKEN.finditer(text)]):
+            if token.start() < end < token.end():
+                end = _last_space(text, token.start())
+        return len(text[:end].rstrip(" \t"))  # the blanks before a marker go with it
 
     def _resolve(self, text: str) -> Iterator[Cited | Delta]:
-        text = URL.sub("", LINK.sub(r"\1", text))
         done = 0
         shown = ""
-        for marker in MARKER.finditer(text):
-            shown += text[done : marker.start()]
-            done = marker.end()
-            for number in map(int, re.findall(r"\d+", marker.group(1))):
-                candidate = self._candidates.get(number)
-                if candidate is None:
-                    continue
+        for token in TOKEN.finditer(text):
+            shown += text[done : token.start()]
+            done = token.end()
+            if token["numbers"] is None:
+                shown += token["label"]
+                continue
+            known = [number for number in map(int, re.findall(r"\d+", token["numbers"])) if number in self._candidates]
+            if not known:  # what it stood between must not make an address
+                shown = URL.sub("", shown) + ("" if WORD_ENDS.match(text, done) else " ")
+            for candidate in map(self._candidates.__getitem__, known):
                 n = self._numbers.get(candidate.passage_id)
                 if n is None:
-                    if shown:
-                        yield Delta(shown)
-                        shown = ""
+                    yield from _delta(shown)
+                    shown = ""
                     n = self._numbers[candidate.passage_id] = len(self._numbers) + 1
                     source = as_source(candidate, n=n)
                     self.sources.append(source)
                     yield Cited(source, candidate.passage_id, candidate.document_id)
                 shown += f" [{n}]"
-        shown += text[done:]
-        if shown:
-            yield Delta(shown)
+        yield from _delta(shown + text[done:])
+
+
+def _last_space(text: str, before: int) -> int:
+    """The place of the last white space before that place; 0 where there is none."""
+    return max(0, *(text.rfind(space, 0, before) for space in " \n\t"))
+
+
+def _delta(text: str) -> Iterator[Delta]:
+    if shown := URL.sub("", text):
+        yield Delta(shown)
 
 
 def attribute(text: str, candidates: Sequence[Candidate]) -> list[Candidate]:

@@ -1,6 +1,7 @@
 """Produces a visitor's answer whether or not anybody still listens: saves it, numbers its events, tells every tab."""
 
 import asyncio
+import itertools
 import logging
 from contextlib import aclosing, suppress
 from typing import Any
@@ -22,6 +23,8 @@ from chat.services import Opened, close_answer
 logger = logging.getLogger(__name__)
 
 STOP_POLL_SECONDS = 0.2
+#: Polls between two signs of life.
+HOLD_EVERY = 10
 #: Pauses in seconds before an answer that could not be saved is saved again: a database restarts in less.
 SAVE_AGAIN_AFTER = (0.5, 1, 2, 4, 8, 16)
 #: Tasks are only weakly held by the loop.
@@ -140,8 +143,11 @@ class Production:
         return False
 
     async def _stop_requested(self) -> None:
-        while True:
+        """Until the student pressed stop; meanwhile says that this process lives."""
+        for turn in itertools.count():
             with suppress(RedisError, OSError):
+                if turn % HOLD_EVERY == 0:
+                    await event_log.hold(self.opened.reply.pk)
                 if await event_log.stop_requested(self.opened.reply.pk):
                     return
             await asyncio.sleep(STOP_POLL_SECONDS)

@@ -6,7 +6,7 @@ from uuid import UUID
 from channels.db import database_sync_to_async
 
 from chat import event_log
-from chat.services import NotFound, own_conversation, saved_messages
+from chat.services import NotFound, give_up, own_conversation, saved_messages, unfinished_answer
 
 #: A snapshot is taken again when something was said while it was read.
 ATTEMPTS = 3
@@ -17,6 +17,7 @@ async def resume(*, visitor: UUID, conversation: UUID, after: int | None) -> lis
 
     A conversation that is not there yet (its id is the browser's) or is somebody else's is an empty one.
     """
+    await settle(visitor, conversation)
     read = database_sync_to_async(_read, thread_sensitive=False)
     messages = await read(visitor, conversation)
     if messages is None:
@@ -41,6 +42,18 @@ async def resume(*, visitor: UUID, conversation: UUID, after: int | None) -> lis
         if before == await event_log.last_seq(conversation):
             break
     return [_snapshot(conversation, messages, before)]
+
+
+async def settle(visitor: UUID, conversation: UUID) -> None:
+    """Ends an answer whose process died, keeping the text that was already on its way."""
+    reply_id = await database_sync_to_async(unfinished_answer, thread_sensitive=False)(visitor, conversation)
+    if reply_id is None or await event_log.is_held(reply_id):
+        return
+    events = await event_log.since(conversation, 0)
+    text = "".join(
+        event["text"] for event in events if event.get("type") == "message_delta" and event["message"] == reply_id
+    )
+    await database_sync_to_async(give_up, thread_sensitive=False)(reply_id, text)
 
 
 def _read(visitor: UUID, conversation: UUID) -> list[dict[str, Any]] | None:

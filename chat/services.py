@@ -5,7 +5,6 @@ from dataclasses import asdict, dataclass
 from typing import Any
 from uuid import UUID
 
-from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -16,8 +15,8 @@ from chat.guard import Refused
 from chat.models import Assistant, Citation, Conversation, Feedback, Message, Visitor
 from knowledge.models import Document, Passage
 
-#: An answer that has been "generating" for longer died with its process.
-ABANDONED_AFTER = datetime.timedelta(seconds=60)
+#: An answer so young may not have begun to give signs of life.
+JUST_BEGUN = datetime.timedelta(seconds=5)
 HISTORY_MESSAGES = 6
 
 
@@ -75,10 +74,7 @@ def open_question(*, visitor: UUID, conversation: UUID, client_id: UUID, text: s
     ask = _ask_for(row, text, language)
     if earlier is not None:
         return Opened(conversation, earlier, earlier.answer, ask, is_new=False)
-    abandoned = timezone.now() - ABANDONED_AFTER - datetime.timedelta(seconds=settings.LLM_TOTAL_SECONDS)
-    writing = row.messages.filter(status=Message.Status.GENERATING)
-    writing.filter(created_at__lt=abandoned).update(status=Message.Status.FAILED, finished_at=timezone.now())
-    if writing.exists():
+    if row.messages.filter(status=Message.Status.GENERATING).exists():
         raise Refused("busy", _("Another answer in this conversation is still being written. Please wait for it."))
     question = Message.objects.create(conversation=row, role=Message.Role.USER, client_id=client_id, text=text)
     reply = Message.objects.create(
@@ -99,6 +95,24 @@ def _ask_for(conversation: Conversation, text: str, language: str) -> Ask:
         collections=tuple(assistant.collections.values_list("slug", flat=True)) if assistant else (),
         institution=assistant.institution if assistant else "the university",
         contact=contact_of(assistant),
+    )
+
+
+def unfinished_answer(visitor: UUID, conversation: UUID) -> int | None:
+    """The id of the answer that is being written there, unless it has only just begun."""
+    running = Message.objects.filter(
+        conversation_id=conversation,
+        conversation__visitor_id=visitor,
+        status=Message.Status.GENERATING,
+        created_at__lt=timezone.now() - JUST_BEGUN,
+    )
+    return running.values_list("pk", flat=True).first()
+
+
+def give_up(reply_id: int, text: str) -> None:
+    """Saves what is known of an answer whose process died."""
+    Message.objects.filter(pk=reply_id, status=Message.Status.GENERATING).update(
+        status=Message.Status.FAILED, text=text, reason="interrupted", finished_at=timezone.now()
     )
 
 

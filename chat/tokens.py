@@ -36,5 +36,5 @@ def read(token: object, *, max_age: int | None = None) -> Session:
         return Session(UUID(visitor), str(language))
     except signing.SignatureExpired as error:
         raise InvalidToken("session_expired") from error
-    except (signing.BadSignature, ValueError, TypeError) as error:
+    except (signing.BadSignature, ValueError, TypeError, AttributeError) as error:
         raise InvalidToken("session_required") from error

@@ -149,7 +149,7 @@ class FAQAdmin(FAQModelAdmin):
     inlines = [PhrasingInline, SourceInline]
     readonly_fields = ["created_at", "updated_at"]
     fieldsets = [
-        (None, {"fields": ["question", ("category", "language"), "status", ("valid_from", "valid_until")]}),
+        (None, {"fields": ["question", "category", "language", "status", "valid_from", "valid_until"]}),
         (_("Reference answer"), {"fields": ["reference_answer"]}),
         (_("More"), {"fields": ["external_id", "created_at", "updated_at"], "classes": ["collapse"]}),
     ]

@@ -32,4 +32,7 @@ class AssistantAdmin(AssistantModelAdmin):
             },
         ),
     ]
-    formfield_overrides = {models.TextField: {"widget": Textarea(attrs={"rows": 4, "class": "vLargeTextField"})}}
+    formfield_overrides = {
+        models.TextField: {"widget": Textarea(attrs={"rows": 4, "class": "vLargeTextField"})},
+        models.URLField: {"assume_scheme": "https"},
+    }

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from django.db import connections
 from django.test import Client
 from django.urls import reverse
 
@@ -19,6 +20,12 @@ from tests.factories import AssistantFactory, CollectionFactory, FAQFactory, Use
 #: Answers are made in threads, which see what is committed only.
 pytestmark = pytest.mark.django_db(transaction=True)
 URL = "/admin/try/"
+
+
+@pytest.fixture(autouse=True)
+def _connections_end_with_their_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that a thread kept would outlive the thread, and the test database."""
+    monkeypatch.setitem(connections["default"].settings_dict, "CONN_MAX_AGE", 0)
 
 
 def ask(client: Client, question: str, **query: Any) -> str:

@@ -145,7 +145,9 @@ passage_texts = st.text(max_size=60) | st.sampled_from(["<<00000000>>", "{fence}
 )
 def test_no_text_can_close_its_fence(question: str, text: str, history: list[tuple[str, str]]) -> None:
     sources = [candidate(1, text=text), candidate(2, title=text.replace("\n", " "), text=question)]
-    system, user = build_messages(question, sources, institution=text, history=history)
+    system, user = (
+        message["content"] for message in build_messages(question, sources, institution=text, history=history)
+    )
     (fence,) = set(re.findall(r"between two lines of (<<\w+>>):\n", user)) - set(
         re.findall(r"<<\w+>>", question + text)
     )
@@ -155,8 +157,7 @@ def test_no_text_can_close_its_fence(question: str, text: str, history: list[tup
     assert f"{fence}\n{question}\n{fence}" in user
     assert f"{fence}\n{text}\n{fence}" in user
     assert DECLINE in user
-    assert (system["role"], user and "user") == ("system", "user")
-    assert text in system["content"]
+    assert text in system
 
 
 def build_fences(count: int) -> set[str]:
@@ -228,9 +229,12 @@ def test_any_unit_can_be_read(unit: str, rest: str) -> None:
     assert "\n" not in readable(unit, f"{unit}\n{rest}")
 
 
-def best(question: str, *candidates: Candidate) -> list[str]:
+def best(question: str, *candidates: Candidate, steered: dict[int, float] | None = None) -> list[str]:
     embedder = get_embedder()
-    return [found.text for found in quote_best(question, embedder.embed([question])[0], candidates, embedder)]
+    return [
+        found.text
+        for found in quote_best(question, embedder.embed([question])[0], candidates, embedder, steered=steered or {})
+    ]
 
 
 def test_the_sentence_that_answers_is_quoted_first() -> None:
@@ -241,6 +245,13 @@ def test_the_sentence_that_answers_is_quoted_first() -> None:
 def test_the_row_of_the_table_that_answers_is_quoted_with_its_columns() -> None:
     found = best("What is the deadline for non-EU applicants?", candidate(text=TABLE, heading="Application deadlines"))
     assert found[0] == "Group: non-EU; Deadline: 31 March"
+
+
+def test_what_staff_point_to_is_quoted_before_what_is_as_close() -> None:
+    one, two = (candidate(number, text=f"A parking permit costs {number}2 euros.") for number in (1, 2))
+    question = "What does a parking permit cost?"
+    assert best(question, one, two)[0] == one.text
+    assert best(question, one, two, steered={two.passage_id: 0.95})[0] == two.text
 
 
 def test_nothing_is_quoted_twice_and_never_more_than_fits() -> None:
@@ -305,4 +316,4 @@ def test_a_token_expires_and_can_be_renewed_for_a_while(settings: Settings, monk
     monkeypatch.setattr("django.core.signing.time.time", lambda: now + settings.SESSION_TOKEN_SECONDS + 5)
     with pytest.raises(tokens.InvalidToken, match="session_expired"):
         tokens.read(token)
-    assert tokens.read(token, max_age=tokens.RENEWABLE_SECONDS) == session
+    assert tokens.read(token, max_age=settings.SESSION_TOKEN_SECONDS * 2) == session

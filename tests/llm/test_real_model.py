@@ -1,0 +1,46 @@
+"""A real small language model behind a real endpoint: LLM_TEST_BASE_URL, and LLM_TEST_MODEL where it matters."""
+
+import os
+
+import pytest
+from django.db import connections
+from pytest_django import Settings
+
+from chat.answering import Ask
+from chat.management.commands.ask import collect
+from faqs.models import FAQ
+from knowledge.indexing import sync_document
+from tests.factories import DocumentFactory
+
+pytestmark = [
+    pytest.mark.llm,
+    pytest.mark.timeout(900),
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.skipif(not os.environ.get("LLM_TEST_BASE_URL"), reason="LLM_TEST_BASE_URL names no language model"),
+]
+FEES = "## Fees\n\nThe semester contribution is 318.40 euros. It is due on 15 February."
+
+
+@pytest.fixture(autouse=True)
+def model(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    # A connection that a thread of the loop kept would outlive the test database.
+    monkeypatch.setitem(connections["default"].settings_dict, "CONN_MAX_AGE", 0)
+    settings.LLM_BASE_URL = os.environ.get("LLM_TEST_BASE_URL", "")
+    settings.LLM_MODEL = os.environ.get("LLM_TEST_MODEL", "test")
+    settings.LLM_FIRST_TOKEN_SECONDS, settings.LLM_TOTAL_SECONDS = 240, 480
+    document = DocumentFactory(title="Fees", text=FEES)
+    sync_document(document.pk)
+    assert not FAQ.objects.exists()
+
+
+async def test_it_answers_from_the_pages_and_names_them() -> None:
+    result = await collect(Ask(text="How much is the semester contribution?"))
+    assert result["strategy"] == "generated"
+    assert "318.40" in result["answer"]
+    assert [source["title"] for source in result["citations"]] == ["Fees"]
+
+
+async def test_it_abstains_where_the_pages_say_nothing() -> None:
+    result = await collect(Ask(text="Can the semester contribution be paid in bitcoin at the library desk?"))
+    assert result["abstained"] or "bitcoin" not in result["answer"].lower()
+    assert not result["abstained"] or result["citations"] == []
