@@ -46,7 +46,11 @@ def sync(wanted: str, *, fresh: bool) -> None:
     quiet = [] if sys.stderr.isatty() else ["--quiet"]
     if quiet:
         sys.stderr.write(f"Installing what {lock.name} names ...\n")
-    call([uv, *quiet, "pip", "sync", "--python", VENV / "bin" / "python", "--require-hashes", lock], environment)
+    # The system's certificates, for networks with a gateway that signs for others.
+    call(
+        [uv, *quiet, "--system-certs", "pip", "sync", "--python", VENV / "bin" / "python", "--require-hashes", lock],
+        environment,
+    )
     STAMP.write_text(f"{wanted} {digest(lock)}\n")
 
 
