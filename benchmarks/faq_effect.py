@@ -21,9 +21,8 @@ from benchmarks.loading import Loader
 from benchmarks.measuring import percentiles, table
 from chat.profiles import get_profile, retrieve_with
 from faqs.models import FAQ, FAQSource, Phrasing
-from faqs.tasks import index_faq
+from faqs.services import index_saved_faq
 from knowledge.models import Document
-from knowledge.queueing import queue_after_commit
 from knowledge.retrieval.contracts import Origin
 from knowledge.retrieval.hybrid import Retrieval, scope_of
 from knowledge.services import save_document
@@ -81,7 +80,7 @@ def edit_faq(round_: int) -> tuple[float, float]:
         Phrasing.objects.create(faq=faq, text=question)
         faq.sources.all().delete()
         FAQSource.objects.create(faq=faq, document=document)
-        queue_after_commit(index_faq, faq.pk)
+        index_saved_faq(faq=faq)
     saved = since(started)
     poll(question, lambda found: found.hits and found.hits[0].document_id == document.pk)
     return saved, since(started)

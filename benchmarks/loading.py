@@ -18,7 +18,6 @@ from knowledge.indexing import embedding_input, record_change
 from knowledge.inference.embedder import get_embedder
 from knowledge.models import Collection, Document, Passage
 from knowledge.passages.chunking import Chunk
-from knowledge.retrieval.dense import vector_literal
 
 BATCH = 500
 HNSW = next(index for index in Passage._meta.indexes if index.name == "passage_embedding_hnsw")
@@ -90,7 +89,7 @@ class Loader:
                     for position, ((heading, text), hashed) in enumerate(
                         zip(page.sections, passage_inputs(page), strict=True)
                     ):
-                        vector = vector_literal(next(rows))
+                        vector = str(next(rows).tolist())
                         copy.write_row((document.pk, position, [heading], text, fingerprint(hashed), vector, recipe))
 
     def _passage_vectors(self, pages: list[Page]) -> Vectors:

@@ -53,7 +53,7 @@ class Row:
 
     @property
     def excerpt(self) -> str:
-        return plain(self.text)
+        return plain(self.text.replace("---", ""))  # a table's rule says nothing
 
 
 @dataclass(frozen=True, slots=True)

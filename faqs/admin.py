@@ -2,8 +2,10 @@
 
 from typing import TYPE_CHECKING, Any, cast
 
+from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin.models import CHANGE, LogEntry
+from django.contrib.admin.widgets import AdminIntegerFieldWidget
 from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import Count, Exists, OuterRef, QuerySet
@@ -21,12 +23,14 @@ if TYPE_CHECKING:
     CategoryModelAdmin = admin.ModelAdmin[Category]
     FAQModelAdmin = admin.ModelAdmin[FAQ]
     PartInline = admin.TabularInline[Any, FAQ]
+    SourceBaseForm = forms.ModelForm[FAQSource]
     SourceBaseFormSet = BaseInlineFormSet[FAQSource, FAQ, ModelForm[FAQSource]]
     FAQForm = ModelForm[FAQ]
     FormSets = list[BaseModelFormSet[Any, Any]]
 else:
     CategoryModelAdmin = FAQModelAdmin = admin.ModelAdmin
     PartInline = admin.TabularInline
+    SourceBaseForm = forms.ModelForm
     SourceBaseFormSet = BaseInlineFormSet
     FAQForm = FormSets = object
 
@@ -96,12 +100,31 @@ class PhrasingInline(PartOfFAQ):
     verbose_name_plural = _("Other ways to ask the same")
 
 
+class SourceForm(SourceBaseForm):
+    position = forms.IntegerField(
+        label=_("order"),
+        required=False,
+        min_value=0,
+        max_value=32767,
+        widget=AdminIntegerFieldWidget,
+        help_text=_("The smallest is the best; empty: after the others."),
+    )
+
+
 class SourceFormSet(SourceBaseFormSet):
     def clean(self) -> None:
-        """An FAQ without a document steers nobody anywhere."""
+        """An FAQ without a document steers nobody anywhere; one without an order comes last."""
         super().clean()
+        if any(self.errors):
+            return
         kept = [form for form in self.forms if form not in self.deleted_forms and form.cleaned_data.get("document")]
-        if self.instance.status == FAQ.Status.PUBLISHED and not kept and not any(self.errors):
+        orders = [form.cleaned_data["position"] for form in kept]
+        last = max((order for order in orders if order is not None), default=-1)
+        for form in kept:
+            if form.cleaned_data["position"] is None:
+                last += 1
+                form.instance.position = last
+        if self.instance.status == FAQ.Status.PUBLISHED and not kept:
             raise ValidationError(
                 _("A published FAQ needs at least one document: link one here, or choose another status above.")
             )
@@ -109,6 +132,7 @@ class SourceFormSet(SourceBaseFormSet):
 
 class SourceInline(PartOfFAQ):
     model = FAQSource
+    form = SourceForm
     formset = SourceFormSet
     autocomplete_fields = ["document"]
     verbose_name_plural = _("Documents that answer it, best first")

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from markdownify import markdownify
+from bs4 import BeautifulSoup
+from markdownify import MarkdownConverter
 
 TEXT_KEYS = ("text", "content", "html")
 KNOWN = {"id", "_id", "url", "title", "language", "metadata", "og", "favicon", *TEXT_KEYS}
@@ -50,7 +51,7 @@ def document_record(raw: object) -> DocumentRecord:
 
     text = next((_text(raw, key) for key in TEXT_KEYS if raw.get(key)), "")
     if raw.get("html") and not raw.get("text") and not raw.get("content"):
-        text = markdownify(text, heading_style="ATX", strip=["script", "style"])
+        text = markdown_of(text)
     text = BREAKS.sub("\n\n", text.replace("\x00", "")).strip()
     if not text:
         raise BadRecord('it has no text: fill "text" or "content" (Markdown), or "html"')
@@ -69,6 +70,14 @@ def document_record(raw: object) -> DocumentRecord:
         language=(_text(raw, "language") or str(metadata.get("language") or "en"))[:12],
         metadata={**extra, **pictures, **metadata},
     )
+
+
+def markdown_of(html: str) -> str:
+    """A page's words as Markdown; what browsers run or hide is none of them."""
+    soup = BeautifulSoup(html, "html.parser")
+    for hidden in soup(["script", "style", "noscript", "template", "head"]):
+        hidden.decompose()
+    return str(MarkdownConverter(heading_style="ATX").convert_soup(soup))
 
 
 def readable_title(title: str) -> str:

@@ -64,8 +64,9 @@ class LexicalIndex:
             else:
                 changes = IndexChange.objects.filter(pk__gt=self._at, pk__lte=newest)
                 changed = set(changes.values_list("document_id", flat=True))
-                for document_id in changed:
-                    self._writer.delete_documents_by_term("document", document_id)
+                # Not by term: tantivy-py takes the number for a signed one and finds nothing.
+                gone = tantivy.Query.term_set_query(self._schema, "document", list(changed))
+                self._writer.delete_documents_by_query(gone)
                 self._add(Passage.objects.retrievable().filter(document_id__in=changed))
             self._writer.commit()
             self._index.reload()

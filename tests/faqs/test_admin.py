@@ -154,6 +154,14 @@ def test_publishing_without_a_document_is_refused_and_keeps_what_was_typed(
     assert faq.status == "draft"
 
 
+def test_documents_without_an_order_come_last(admin_client: Client) -> None:
+    first, second, third = DocumentFactory.create_batch(3)
+    faq = FAQFactory(documents=[first])
+    data = form_of(faq, documents=[second, third]) | {"sources-1-position": "", "sources-2-position": ""}
+    assert admin_client.post(change_page(faq), data).status_code == 302
+    assert list(faq.sources.values_list("document_id", "position")) == [(first.pk, 0), (second.pk, 1), (third.pk, 2)]
+
+
 def test_a_published_faq_keeps_its_last_document(admin_client: Client) -> None:
     faq = FAQFactory(status="published", documents=[DocumentFactory()])
     page = admin_client.post(change_page(faq), form_of(faq) | {"sources-0-DELETE": "on"}).content.decode()
