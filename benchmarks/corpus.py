@@ -85,9 +85,7 @@ class Corpus:
         language = "de" if number % 5 == 4 else "en"
         return Page(number, " ".join(names[:3]).title(), language, sections, names)
 
-    def _prose(
-        self, drawn: NDArray[np.int64], at: int, limit: int, random: np.random.Generator
-    ) -> tuple[str, int]:
+    def _prose(self, drawn: NDArray[np.int64], at: int, limit: int, random: np.random.Generator) -> tuple[str, int]:
         """Sentences of at most `limit` word pieces from the words at `at` on, and where they end."""
         sentences, used = [], 0
         while True:

@@ -14,7 +14,8 @@ from benchmarks.corpus import SECTIONS, Corpus, Page, Vectors, derived_vectors
 from faqs.indexing import sync_pending as sync_faqs
 from faqs.models import FAQ, FAQSource, Phrasing
 from knowledge.hashing import fingerprint
-from knowledge.indexing import embedding_input, record_change
+from knowledge.changes import record_change
+from knowledge.indexing import embedding_input
 from knowledge.inference.embedder import get_embedder
 from knowledge.models import Collection, Document, Passage
 from knowledge.passages.chunking import Chunk

@@ -14,6 +14,7 @@ from django.conf import settings
 
 #: Long answers have some thousands of deltas; who was away longer than this gets the saved conversation instead.
 KEPT_EVENTS, KEPT_SECONDS = 10_000, 3600
+COUNTED_SECONDS = 30 * 24 * 3600
 #: A process that writes an answer and says nothing for so long has died.
 HELD_SECONDS = 6
 
@@ -21,6 +22,7 @@ APPEND = """
 local seq = redis.call('INCR', KEYS[2])
 redis.call('XADD', KEYS[1], 'MAXLEN', '~', ARGV[2], seq .. '-0', 'event', ARGV[1])
 redis.call('EXPIRE', KEYS[1], ARGV[3])
+redis.call('EXPIRE', KEYS[2], ARGV[4])
 return seq
 """
 
@@ -49,7 +51,9 @@ async def append(conversation: UUID, event: dict[str, Any]) -> int:
     """Stores the event and returns its number, from 1 and without gaps. Raises redis.RedisError."""
     keys = (_stream(conversation), _counter(conversation))
     # The counter outlives the stream: a number must never come twice while somebody's page is open.
-    return int(await connections().eval(APPEND, 2, *keys, json.dumps(event), KEPT_EVENTS, KEPT_SECONDS))
+    return int(
+        await connections().eval(APPEND, 2, *keys, json.dumps(event), KEPT_EVENTS, KEPT_SECONDS, COUNTED_SECONDS)
+    )
 
 
 async def last_seq(conversation: UUID) -> int:

@@ -4,20 +4,19 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.utils import timezone
 
+from knowledge.changes import record_change
 from knowledge.hashing import fingerprint
 from knowledge.inference.embedder import Embedder, get_embedder
-from knowledge.models import Document, IndexChange, Passage
+from knowledge.models import Document, Passage
 from knowledge.passages.chunking import Chunk, cut
 
 logger = logging.getLogger(__name__)
 
 #: Word pieces of a passage's own text; with its title and headings it fits the embedder's window of 256.
 PASSAGE_TOKENS = 200
-#: An advisory lock's number, the same in every process.
-CHANGE_LOCK = 0x6D61726365
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,16 +26,6 @@ class SyncReport:
     embedded: int = 0
     kept: int = 0
     removed: int = 0
-
-
-def record_change(document_id: int) -> None:
-    """Tells every lexical index that this document's passages changed; call it last in a transaction.
-
-    The lock, held to the end of the transaction, makes numbers appear in the order of commits.
-    """
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [CHANGE_LOCK])
-    IndexChange.objects.create(document_id=document_id)
 
 
 def embedding_input(title: str, chunk: Chunk) -> str:

@@ -144,7 +144,7 @@ class Passage(models.Model):
 class IndexChange(models.Model):
     """A document whose passages changed, numbered in order of commit: what lexical indexes follow.
 
-    Written only by `knowledge.indexing.record_change`, which holds a lock until its transaction ends: without
+    Written only by `knowledge.changes.record_change`, which holds a lock until its transaction ends: without
     it a smaller number could appear after a larger one, and a follower would never see it.
     """
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from django.db import transaction
 
-from knowledge.indexing import record_change
+from knowledge.changes import record_change
 from knowledge.models import Document
 from knowledge.queueing import queue_after_commit
 from knowledge.tasks import index_document

@@ -170,7 +170,12 @@ def server_in_thread() -> Iterator[Server]:
         os.environ.pop("DATABASE_POOL", None)
     listening = socket.create_server(("127.0.0.1", 0))
     config = uvicorn.Config(
-        application, ws="websockets-sansio", lifespan="off", log_config=None, timeout_graceful_shutdown=2
+        application,
+        loop="asyncio",
+        ws="websockets-sansio",
+        lifespan="off",
+        log_config=None,
+        timeout_graceful_shutdown=2,
     )
     server = uvicorn.Server(config)
 

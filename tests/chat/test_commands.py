@@ -1,7 +1,6 @@
 """`manage.py search` and `ask`: what other programs read."""
 
 import json
-from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -19,10 +18,9 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 
 
 @pytest.fixture
-def _no_kept_connections(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _no_kept_connections(monkeypatch: pytest.MonkeyPatch) -> None:
     """A thread of the command's loop would leave its connection behind."""
     monkeypatch.setitem(connections["default"].settings_dict, "CONN_MAX_AGE", 0)
-    yield
 
 
 def run(*arguments: str) -> str:

@@ -54,7 +54,7 @@ def resolve(
 
 def cuts(text: str, places: list[int]) -> list[str]:
     at = sorted({place % (len(text) + 1) for place in places} | {0, len(text)})
-    return [text[start:end] for start, end in zip(at, at[1:], strict=False)]
+    return [text[start:end] for start, end in itertools.pairwise(at)]
 
 
 @given(texts, st.lists(st.integers(0, 1000), max_size=30))

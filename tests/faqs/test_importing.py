@@ -34,10 +34,14 @@ def run(folder: Path, faqs: object) -> tuple[str, list[str]]:
 
 def state() -> list[Any]:
     """Everything that an import could change."""
-    models = (FAQ, Phrasing, FAQSource, FAQVector, Category)
-    return [list(model.objects.order_by("pk").defer("embedding").values_list("pk", *extra)) for model, extra in zip(
-        models, (("question", "status", "updated_at"), ("text",), ("document_id", "position"), ("text", "recipe"), ("name",)), strict=True
-    )]  # fmt: skip
+    fields: dict[Any, list[str]] = {
+        FAQ: ["question", "status", "updated_at"],
+        Phrasing: ["text"],
+        FAQSource: ["document_id", "position"],
+        FAQVector: ["text", "recipe"],
+        Category: ["name"],
+    }
+    return [list(model.objects.order_by("pk").values_list("pk", *names)) for model, names in fields.items()]
 
 
 @pytest.mark.usefixtures("_documents")
@@ -171,8 +175,13 @@ def test_bad_records_are_named_and_the_rest_is_loaded(tmp_path: Path) -> None:
 @pytest.mark.django_db
 @pytest.mark.parametrize(
     ("raw", "reason"),
-    [(b"{", "not JSON"), (b'{"a": 1}', "must be a list"), (b"\xff[]", "not UTF-8"), (b"[" * 100_000, "nested too deeply")],
-)  # fmt: skip
+    [
+        (b"{", "not JSON"),
+        (b'{"a": 1}', "must be a list"),
+        (b"\xff[]", "not UTF-8"),
+        (b"[" * 100_000, "nested too deeply"),
+    ],
+)
 def test_a_file_that_is_none_is_an_error(tmp_path: Path, raw: bytes, reason: str) -> None:
     with pytest.raises(CommandError, match=reason):
         run(tmp_path, raw)

@@ -88,8 +88,16 @@ def test_only_a_published_faq_is_found(status: str) -> None:
 
 @pytest.mark.parametrize(
     ("begins", "ends", "counts"),
-    [(None, None, True), (0, 0, True), (-1, 1, True), (1, None, False), (None, -1, False), (1, 2, False), (-2, -1, False)],
-)  # fmt: skip
+    [
+        (None, None, True),
+        (0, 0, True),
+        (-1, 1, True),
+        (1, None, False),
+        (None, -1, False),
+        (1, 2, False),
+        (-2, -1, False),
+    ],
+)
 def test_only_a_valid_faq_is_found(begins: int | None, ends: int | None, counts: bool) -> None:
     def day(offset: int | None) -> datetime.date | None:
         return None if offset is None else timezone.localdate() + datetime.timedelta(days=offset)
@@ -146,7 +154,7 @@ def test_vectors_of_another_model_are_never_compared() -> None:
 
 
 def test_a_match_steers_by_how_sure_it_is() -> None:
-    assert [confidence(value) for value in (-1, 0.0, 0.3, 0.7, 0.9, 1.0)] == [0, 0, 0, 1, 1, 1]
+    assert [confidence(value) for value in (-1, 0.0, 0.3, 0.7, 0.9, 1.0)] == pytest.approx([0, 0, 0, 1, 1, 1])
     assert confidence(0.5) == pytest.approx(0.25)
     fees = page("It is 318.40 euros.")
     faq(ASKED, fees)
