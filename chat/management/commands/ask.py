@@ -1,7 +1,6 @@
 import asyncio
 import json
 from argparse import ArgumentParser
-from contextlib import aclosing
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -9,10 +8,10 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from chat.answering import Ask, answer
-from chat.events import Abstain, Delta, End, Error, Replace, Sources
+from chat.answering import Ask
 from chat.guard import Refused, clean_question
 from chat.profiles import PROFILES
+from chat.replies import Reply, collect
 from chat.services import contact_of, default_assistant
 from knowledge.retrieval.hybrid import UnknownCollection, scope_of
 
@@ -48,13 +47,13 @@ class Command(BaseCommand):
             institution=assistant.institution if assistant else "the university",
             contact=contact_of(assistant),
         )
-        result = asyncio.run(collect(ask))
+        reply = asyncio.run(collect(ask))
         if options["json"]:
-            self.stdout.write(json.dumps(result, ensure_ascii=False, indent=1))
+            self.stdout.write(json.dumps(as_json(reply), ensure_ascii=False, indent=1))
             return
-        self.stdout.write(result["answer"])
-        for source in result["citations"]:
-            self.stdout.write(f"  [{source['n']}] {source['title']} › {source['heading']}\n      {source['url']}")
+        self.stdout.write(reply.text)
+        for source, _document in reply.sources:
+            self.stdout.write(f"  [{source.n}] {source.title} › {source.heading}\n      {source.url}")
 
 
 def read_history(path: Path | None) -> tuple[tuple[str, str], ...]:
@@ -71,25 +70,17 @@ def read_history(path: Path | None) -> tuple[tuple[str, str], ...]:
         raise CommandError(form) from error
 
 
-async def collect(ask: Ask) -> dict[str, Any]:
-    """All events of an answer as one result."""
-    text, result = "", {"abstained": False, "strategy": "", "rewritten": None, "citations": [], "timings_ms": {}}
-    async with aclosing(answer(ask)) as events:
-        async for event in events:
-            match event:
-                case Delta():
-                    text += event.text
-                case Replace():
-                    text = event.text
-                case Abstain():
-                    text, result["abstained"], result["reason"] = event.text, True, event.reason
-                case Sources():
-                    names = ("n", "title", "url", "heading", "page", "quote")
-                    result["citations"] = [{name: asdict(source)[name] for name in names} for source in event.sources]
-                case Error():
-                    result["error"] = event.code
-                case End():
-                    timings = event.timings_ms or {}
-                    result["strategy"], result["evidence"] = event.strategy, event.evidence
-                    result["timings_ms"] = {name: round(value, 2) for name, value in timings.items()}
-    return {"answer": text, **result}
+def as_json(reply: Reply) -> dict[str, Any]:
+    """The contract of `manage.py ask --json`."""
+    end = reply.end
+    return {
+        "answer": reply.text,
+        "abstained": bool(reply.reason),
+        "reason": reply.reason,
+        "strategy": end.strategy if end else "",
+        "rewritten": None,
+        "citations": [asdict(source) for source, _document in reply.sources],
+        "evidence": end.evidence if end else None,
+        "error": reply.error,
+        "timings_ms": {name: round(value, 2) for name, value in ((end and end.timings_ms) or {}).items()},
+    }

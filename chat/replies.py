@@ -1,0 +1,41 @@
+"""All events of an answer as one value, for the doors that do not stream."""
+
+from contextlib import aclosing
+from dataclasses import dataclass, field
+
+from chat.answering import Ask, answer
+from chat.events import Abstain, Cited, Contact, Delta, End, Error, Replace, Source
+
+
+@dataclass(slots=True)
+class Reply:
+    """What a student would see, and the record of it; `sources` go with the id of their document."""
+
+    text: str = ""
+    sources: list[tuple[Source, int]] = field(default_factory=list)
+    reason: str = ""
+    contact: Contact | None = None
+    error: str = ""
+    end: End | None = None
+
+
+async def collect(ask: Ask) -> Reply:
+    """All events of an answer as one value."""
+    reply = Reply()
+    async with aclosing(answer(ask)) as events:
+        async for event in events:
+            match event:
+                case Delta():
+                    reply.text += event.text
+                case Replace():
+                    reply.text = event.text
+                case Cited():
+                    reply.sources.append((event.source, event.document_id))
+                case Abstain():
+                    reply.text, reply.reason, reply.contact = event.text, event.reason, event.contact
+                    reply.sources.clear()
+                case Error():
+                    reply.error = event.detail
+                case End():
+                    reply.end = event
+    return reply
