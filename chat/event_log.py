@@ -4,10 +4,11 @@ A conversation's events form one stream `marcelcms:log:<id>`; an entry's id is i
 and tells in one step whether the student pressed stop, so that a process that writes an answer learns of it.
 """
 
+import asyncio
 import json
-from functools import lru_cache
 from typing import Any, cast
 from uuid import UUID
+from weakref import WeakKeyDictionary
 
 import redis.asyncio as redis
 from django.conf import settings
@@ -27,16 +28,15 @@ return seq
 """
 
 
-@lru_cache(maxsize=4)
-def _connections(url: str, loop: object) -> redis.Redis:
-    """One pool a loop, since connections belong to it."""
-    return redis.Redis.from_url(url, socket_connect_timeout=2, socket_timeout=5, decode_responses=True)
+_pools: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, redis.Redis]] = WeakKeyDictionary()
 
 
 def connections() -> redis.Redis:
-    import asyncio
-
-    return _connections(settings.REDIS_URL, asyncio.get_running_loop())
+    """One pool a loop, since connections belong to it."""
+    pools, url = _pools.setdefault(asyncio.get_running_loop(), {}), settings.REDIS_URL
+    if url not in pools:
+        pools[url] = redis.Redis.from_url(url, socket_connect_timeout=2, socket_timeout=5, decode_responses=True)
+    return pools[url]
 
 
 def _stream(conversation: UUID) -> str:

@@ -29,6 +29,7 @@ class Candidate:
     url: str
     heading: str
     text: str
+    page: int | None = None
 
     @property
     def label(self) -> str:
@@ -41,7 +42,7 @@ def load_candidates(hits: Sequence[Fused]) -> list[Candidate]:
         row["pk"]: row
         for row in Passage.objects.retrievable()
         .filter(pk__in=[hit.passage_id for hit in hits])
-        .values("pk", "document_id", "document__title", "document__url", "heading_path", "text")
+        .values("pk", "document_id", "document__title", "document__url", "heading_path", "text", "page")
     }
     found = [rows[hit.passage_id] for hit in hits if hit.passage_id in rows]
     return [
@@ -53,6 +54,7 @@ def load_candidates(hits: Sequence[Fused]) -> list[Candidate]:
             url=row["document__url"],
             heading=" › ".join(part for part in row["heading_path"] if part != row["document__title"]),
             text=row["text"],
+            page=row["page"],
         )
         for number, row in enumerate(found, start=1)
     ]
@@ -63,8 +65,11 @@ def plain(markdown: str) -> str:
     return SPACE.sub(" ", BORDERS.sub(" ", SIGNS.sub("", LINKED.sub(r"\1", markdown)))).strip()
 
 
-def deep_link(url: str, quoted: str) -> str:
-    """The page scrolled to the quoted words, with a text fragment (WICG scroll-to-text-fragment) where it can be."""
+def deep_link(url: str, quoted: str, page: int | None = None) -> str:
+    """The page scrolled to the quoted words, with a text fragment (WICG scroll-to-text-fragment) where it can be; a
+    PDF at its page (RFC 8118)."""
+    if page is not None and "#" not in url:
+        return f"{url}#page={page}"
     if "#" in url or not quoted:
         return url
     words = quoted.split()
@@ -82,8 +87,8 @@ def as_source(candidate: Candidate, *, n: int, quoted: str = "") -> Source:
         n=n,
         title=candidate.title,
         # Only words that stand on the page in this order can be scrolled to.
-        url=deep_link(candidate.url, text if text in plain(candidate.text) else ""),
+        url=deep_link(candidate.url, text if text in plain(candidate.text) else "", candidate.page),
         heading=candidate.heading,
-        page=None,
+        page=candidate.page,
         quote=shown,
     )

@@ -12,6 +12,7 @@ from knowledge.hashing import fingerprint
 from knowledge.inference.embedder import Embedder, get_embedder
 from knowledge.models import Document, Passage
 from knowledge.passages.chunking import Chunk, cut
+from knowledge.passages.pages import with_pages
 
 logger = logging.getLogger(__name__)
 
@@ -44,7 +45,9 @@ def sync_document(document_id: int, *, embedder: Embedder | None = None) -> Sync
         document = Document.objects.filter(pk=document_id).first()
         if document is None or (document.is_indexed and document.indexed_recipe == embedder.recipe):
             return SyncReport()
-        chunks = cut(document.text, limit=PASSAGE_TOKENS, measure=embedder.count_tokens)
+        cuts = cut(document.text, limit=PASSAGE_TOKENS, measure=embedder.count_tokens)
+        paged = list(with_pages(cuts))
+        chunks = [chunk for chunk, _page in paged]
         inputs = [embedding_input(document.title, chunk) for chunk in chunks]
         hashes = [fingerprint(text) for text in inputs]
         known = dict(
@@ -61,7 +64,7 @@ def sync_document(document_id: int, *, embedder: Embedder | None = None) -> Sync
                 return SyncReport()
             if locked.state_hash != document.state_hash:
                 continue
-            removed = _replace_passages(locked, chunks, hashes, known, embedder.recipe)
+            removed = _replace_passages(locked, paged, hashes, known, embedder.recipe)
             Document.objects.filter(pk=document_id).update(
                 indexed_state=locked.state_hash, indexed_recipe=embedder.recipe, indexed_at=timezone.now()
             )
@@ -72,18 +75,22 @@ def sync_document(document_id: int, *, embedder: Embedder | None = None) -> Sync
 
 
 def _replace_passages(
-    document: Document, chunks: list[Chunk], hashes: list[str], vectors: dict[str, object], recipe: str
+    document: Document,
+    paged: list[tuple[Chunk, int | None]],
+    hashes: list[str],
+    vectors: dict[str, object],
+    recipe: str,
 ) -> int:
     """Rows whose text stayed keep their ids, so that citations go on pointing at them; returns how many went."""
     spare: dict[str, list[Passage]] = {}
     for passage in document.passages.defer("embedding"):
         spare.setdefault(passage.input_hash if passage.recipe == recipe else "", []).append(passage)
     moved, added = [], []
-    for chunk, hash_ in zip(chunks, hashes, strict=True):
+    for (chunk, page), hash_ in zip(paged, hashes, strict=True):
         if rows := spare.get(hash_):
             passage = rows.pop(0)
-            if passage.position != chunk.position:
-                passage.position = chunk.position
+            if (passage.position, passage.page) != (chunk.position, page):
+                passage.position, passage.page = chunk.position, page
                 moved.append(passage)
         else:
             added.append(
@@ -92,6 +99,7 @@ def _replace_passages(
                     position=chunk.position,
                     heading_path=list(chunk.heading_path),
                     text=chunk.text,
+                    page=page,
                     input_hash=hash_,
                     embedding=vectors[hash_],
                     recipe=recipe,
@@ -99,7 +107,7 @@ def _replace_passages(
             )
     gone = [passage.pk for rows in spare.values() for passage in rows]
     Passage.objects.filter(pk__in=gone).delete()
-    Passage.objects.bulk_update(moved, ["position"], batch_size=500)
+    Passage.objects.bulk_update(moved, ["position", "page"], batch_size=500)
     Passage.objects.bulk_create(added, batch_size=200)
     return len(gone)
 

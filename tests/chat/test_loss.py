@@ -18,8 +18,7 @@ TEXT = "The semester contribution is 318.40 euros each semester [1]."
 
 
 @pytest.fixture(autouse=True)
-def _patient(llm: FakeLLM, settings: Settings) -> None:
-    settings.LLM_FIRST_TOKEN_SECONDS = 20
+def _says_the_text(llm: FakeLLM) -> None:
     llm.says_words(TEXT)
 
 

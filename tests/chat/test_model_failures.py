@@ -61,8 +61,9 @@ def works_again(llm: FakeLLM, answer: Callable[[str], Answer]) -> bool:
 
 @pytest.mark.parametrize("failure", BEFORE_THE_FIRST_WORD)
 def test_a_model_that_fails_at_once_costs_the_student_only_the_prose(
-    server: Server, llm: FakeLLM, failure: str
+    server: Server, llm: FakeLLM, settings: Settings, failure: str
 ) -> None:
+    settings.LLM_FIRST_TOKEN_SECONDS = 0.5 if "hangs" in failure else 10
     BEFORE_THE_FIRST_WORD[failure](llm)
     with server.connect() as tab:
         assert is_quoted(tab.answer(QUESTION))
@@ -82,7 +83,10 @@ def test_a_model_that_cannot_be_reached_costs_the_student_only_the_prose(
 
 
 @pytest.mark.parametrize("failure", IN_THE_MIDDLE)
-def test_an_answer_that_breaks_off_is_kept_and_said_to_be_broken(server: Server, llm: FakeLLM, failure: str) -> None:
+def test_an_answer_that_breaks_off_is_kept_and_said_to_be_broken(
+    server: Server, llm: FakeLLM, settings: Settings, failure: str
+) -> None:
+    settings.LLM_FIRST_TOKEN_SECONDS = 0.5 if failure == "hangs" else 10
     IN_THE_MIDDLE[failure](llm, ["The contribution", " is 318.40 euros", " [1]. It also", " covers"])
     with server.connect() as tab:
         answer = tab.answer(QUESTION)

@@ -36,7 +36,7 @@ class Command(BaseCommand):
                 "url": candidate.url,
                 "title": candidate.title,
                 "heading": candidate.heading,
-                "page": None,
+                "page": candidate.page,
                 "text": candidate.text,
                 "score": fused[candidate.passage_id].score,
                 "origins": {origin.value: place for origin, place in fused[candidate.passage_id].ranks.items()},
