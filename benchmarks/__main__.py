@@ -34,8 +34,8 @@ def main() -> int:
             say(f"\n== {name}\n")
             call_command("flush", verbosity=0, interactive=False)  # each begins with empty tables
             results[name] = run(name, folder, arguments)
-    arguments.json.parent.mkdir(parents=True, exist_ok=True)
-    arguments.json.write_text(json.dumps(results, indent=1) + "\n")
+            arguments.json.parent.mkdir(parents=True, exist_ok=True)
+            arguments.json.write_text(json.dumps(results, indent=1) + "\n")  # also where a later one fails
     say(f"\nWritten to {arguments.json}")
     return 0
 

@@ -31,8 +31,33 @@ from marcelcms.embedded.processes import Process, spawn
 DOCUMENTS, FAQS = 249, 100
 PAUSE = 0.005
 PATIENCE = 120
-#: No page has these words, so that only the edit can bring the document up.
-THINGS = ("trombone", "umbrella", "penguin", "lighthouse", "saxophone", "giraffe", "volcano", "submarine")
+#: No page is about one of these, so that only the edit can bring the document up; one for each round.
+THINGS = (
+    "trombone",
+    "umbrella",
+    "penguin",
+    "lighthouse",
+    "giraffe",
+    "volcano",
+    "submarine",
+    "pumpkin",
+    "violin",
+    "tractor",
+    "igloo",
+    "cactus",
+    "parachute",
+    "dinosaur",
+    "waffle",
+    "glacier",
+    "kangaroo",
+    "telescope",
+    "hammock",
+    "pirate",
+    "walrus",
+    "accordion",
+    "zeppelin",
+    "octopus",
+)
 DEEDS = ("rent", "repair", "paint", "adopt", "borrow")
 
 
@@ -92,9 +117,9 @@ def edit_document(round_: int) -> dict[str, float]:
     about = f"{thing(round_)} {deed(round_)}er"
     # One of its four sections changes, as in most edits.
     heading, _, rest = document.text.partition("\n\n")
-    first, _, others = rest.partition("\n\n## ")
-    document.text = f"{heading}\n\nThe {about} number {round_ + 100} is open. {first[:200]}\n\n## {others}"
-    question = f"Is the {about} number {round_ + 100} open?"
+    others = rest.partition("\n\n## ")[2]
+    document.text = f"{heading}\n\nThe {about} is open. Anyone may visit the {about}.\n\n## {others}"
+    question = f"Is the {about} open, and may I visit it?"
     started = time.perf_counter()
     save_document(document=document)
     effects = {"document_saving": since(started)}

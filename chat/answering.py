@@ -160,9 +160,9 @@ async def _quote(ask: Ask, context: Context, *, notice: str = "") -> AsyncGenera
 
 
 def _closest_sentences(question: str, context: Context) -> list[Quotation]:
-    steered = {hit.passage_id: hit.score for hit in context.retrieval.runs.get(Origin.FAQ, ())}
+    curated = {hit.passage_id: hit for hit in context.retrieval.runs.get(Origin.FAQ, ())}
     vector = context.retrieval.query.vector
-    return quote_best(question, vector, context.candidates, get_embedder(), steered=steered)
+    return quote_best(question, vector, context.candidates, get_embedder(), curated=curated)
 
 
 async def _abstain(ask: Ask, reason: str, context: Context) -> AsyncGenerator[Event]:

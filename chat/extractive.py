@@ -10,6 +10,7 @@ from chat.sources import Candidate, plain
 from chat.wording import terms
 from knowledge.inference.embedder import Embedder
 from knowledge.passages.sentences import split_sentences
+from knowledge.retrieval.contracts import Hit
 
 if TYPE_CHECKING:
     import numpy as np
@@ -36,6 +37,7 @@ FIGURE = re.compile(r"\d")
 FIGURE_BONUS = 0.15
 #: From this cosine on, the more exactly a curated FAQ asks the same, the more its documents are preferred.
 FAQ_LEAST = 0.6
+HINT_SHARE = 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +89,12 @@ def quote_best(
     candidates: Sequence[Candidate],
     embedder: Embedder,
     *,
-    steered: Mapping[int, float],
+    curated: Mapping[int, Hit],
 ) -> list[Quotation]:
     """At most SENTENCES quotations, best first; closeness is the cosine plus the share of the question's terms.
 
-    `steered` holds, for passages that a curated FAQ points to, its cosine to the question: staff know best.
+    `curated` holds the hits of passages that a FAQ points to: staff know best, the more so the more exactly the FAQ
+    asks the same, and what they wrote as a good answer tells which sentence to quote.
     """
     asked = terms(question)
     units = [
@@ -109,7 +112,10 @@ def quote_best(
     for (rank, candidate, text), cosine in zip(units, cosines.tolist(), strict=True):
         overlap = len(asked & terms(text)) / len(asked) if asked else 0.0
         bonus = FIGURE_BONUS if wants_figure and FIGURE.search(text) else 0.0
-        bonus += max(0.0, steered.get(candidate.passage_id, 0.0) - FAQ_LEAST)
+        if (hit := curated.get(candidate.passage_id)) and hit.score > FAQ_LEAST:
+            hinted = terms(hit.hint)
+            share = len(hinted & terms(text)) / len(hinted) if hinted else 0.0
+            bonus += hit.score - FAQ_LEAST + HINT_SHARE * hit.confidence * share
         scored.append(Quotation(candidate, text, cosine + LEXICAL_SHARE * overlap + bonus - RANK_PENALTY * rank))
     scored.sort(key=lambda quotation: -quotation.score)
     chosen: list[Quotation] = []

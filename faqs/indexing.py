@@ -1,4 +1,4 @@
-"""Keeps the vectors of questions and phrasings equal to the FAQs."""
+"""Keeps the vectors of questions, phrasings and reference answers equal to the FAQs."""
 
 from collections.abc import Callable
 
@@ -16,34 +16,52 @@ def sync_faq(faq_id: int, *, embedder: Embedder | None = None) -> int:
     faq = FAQ.objects.filter(pk=faq_id).prefetch_related("phrasings").first()
     if faq is None:
         return 0
-    texts = {faq.question, *(phrasing.text for phrasing in faq.phrasings.all())}
-    known = set(faq.vectors.filter(recipe=embedder.recipe).values_list("text", flat=True))
+    texts = _texts(faq)
+    known = set(faq.vectors.filter(recipe=embedder.recipe).values_list("kind", "text"))
     missing = sorted(texts - known)
-    vectors = embedder.embed(missing)
+    vectors = embedder.embed([text for _kind, text in missing])
     with transaction.atomic():
         # The lock keeps two workers from adding the same vectors twice.
         if not FAQ.objects.select_for_update().filter(pk=faq_id).exists():
             return 0
-        faq.vectors.exclude(recipe=embedder.recipe, text__in=texts).delete()
-        there = set(faq.vectors.values_list("text", flat=True))
+        there = set()
+        for vector in faq.vectors.defer("embedding"):
+            if vector.recipe == embedder.recipe and (vector.kind, vector.text) in texts:
+                there.add((vector.kind, vector.text))
+            else:
+                vector.delete()
         FAQVector.objects.bulk_create(
-            FAQVector(faq=faq, text=text, embedding=vector, recipe=embedder.recipe)
-            for text, vector in zip(missing, vectors, strict=True)
-            if text not in there
+            FAQVector(faq=faq, kind=kind, text=text, embedding=vector, recipe=embedder.recipe)
+            for (kind, text), vector in zip(missing, vectors, strict=True)
+            if (kind, text) not in there
         )
     return len(missing)
+
+
+def _texts(faq: FAQ) -> set[tuple[str, str]]:
+    """What of an FAQ has a vector: (kind, text)."""
+    asks = {faq.question, *(phrasing.text for phrasing in faq.phrasings.all())}
+    answers = {faq.reference_answer} - {""}
+    return {(FAQVector.Kind.ASKS.value, text) for text in asks} | {
+        (FAQVector.Kind.ANSWERS.value, text) for text in answers
+    }
 
 
 def needing_index(recipe: str) -> FAQQuerySet:
     """FAQs with a text that has no vector of this recipe, or with a vector whose text is gone."""
     current = FAQVector.objects.filter(recipe=recipe)
+    asking, answering = current.filter(kind=FAQVector.Kind.ASKS), current.filter(kind=FAQVector.Kind.ANSWERS)
     same_text = {"faq": OuterRef("faq"), "text": OuterRef("text")}
-    asked = current.filter(faq=OuterRef("pk"), text=OuterRef("question"))
-    unindexed = Phrasing.objects.filter(~Exists(current.filter(**same_text)), faq=OuterRef("pk"))
-    orphaned = FAQVector.objects.filter(
-        ~Exists(Phrasing.objects.filter(**same_text)) & ~Q(text=F("faq__question")), faq=OuterRef("pk")
+    asked = asking.filter(faq=OuterRef("pk"), text=OuterRef("question"))
+    answered = answering.filter(faq=OuterRef("pk"), text=OuterRef("reference_answer"))
+    unindexed = Phrasing.objects.filter(~Exists(asking.filter(**same_text)), faq=OuterRef("pk"))
+    own = Q(kind=FAQVector.Kind.ASKS, text=F("faq__question")) | Q(
+        kind=FAQVector.Kind.ANSWERS, text=F("faq__reference_answer")
     )
-    return FAQ.objects.filter(~Exists(asked) | Exists(unindexed) | Exists(orphaned))
+    phrased = Q(kind=FAQVector.Kind.ASKS) & Exists(Phrasing.objects.filter(**same_text))
+    orphaned = FAQVector.objects.filter(~own & ~phrased, faq=OuterRef("pk"))
+    unanswered = ~Q(reference_answer="") & ~Exists(answered)
+    return FAQ.objects.filter(~Exists(asked) | unanswered | Exists(unindexed) | Exists(orphaned))
 
 
 def sync_pending(*, progress: Callable[[int, int], None] | None = None) -> int:

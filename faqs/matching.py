@@ -17,10 +17,10 @@ PASSAGES_A_DOCUMENT = 3
 
 NEAREST = """
 WITH nearest AS (
-    SELECT faq.id, faq.question, MAX(1 - (vector.embedding <=> %(vector)s::vector)) AS similarity
+    SELECT faq.id, faq.question, faq.reference_answer, MAX(1 - (vector.embedding <=> %(vector)s::vector)) AS similarity
     FROM faqs_faqvector AS vector
     JOIN faqs_faq AS faq ON faq.id = vector.faq_id
-    WHERE vector.recipe = %(recipe)s AND faq.status = 'published'
+    WHERE vector.kind = 'asks' AND vector.recipe = %(recipe)s AND faq.status = 'published'
         AND (faq.valid_from IS NULL OR faq.valid_from <= %(today)s)
         AND (faq.valid_until IS NULL OR faq.valid_until >= %(today)s)
         AND EXISTS (
@@ -32,19 +32,22 @@ WITH nearest AS (
     ORDER BY similarity DESC, faq.id
     LIMIT %(faqs)s
 ), ranked AS (
-    SELECT nearest.id AS faq_id, nearest.question, nearest.similarity, source.position AS source_position,
-        source.id AS source_id, passage.id AS passage_id, passage.document_id,
+    SELECT nearest.id AS faq_id, nearest.question, nearest.reference_answer, nearest.similarity,
+        source.position AS source_position, source.id AS source_id, passage.id AS passage_id, passage.document_id,
         row_number() OVER (
-            PARTITION BY nearest.id, passage.document_id ORDER BY passage.embedding <=> %(vector)s::vector
+            PARTITION BY nearest.id, passage.document_id
+            ORDER BY LEAST(passage.embedding <=> %(vector)s::vector, passage.embedding <=> answer.embedding)
         ) AS place
     FROM nearest
     JOIN faqs_faqsource AS source ON source.faq_id = nearest.id
     JOIN knowledge_document AS document ON document.id = source.document_id
     JOIN knowledge_passage AS passage ON passage.document_id = document.id
+    LEFT JOIN faqs_faqvector AS answer
+        ON answer.faq_id = nearest.id AND answer.kind = 'answers' AND answer.recipe = %(recipe)s
     WHERE document.status = 'published' AND document.collection_id = ANY(%(collections)s)
         AND passage.recipe = %(recipe)s
 )
-SELECT faq_id, question, similarity, passage_id, document_id FROM ranked WHERE place <= %(passages)s
+SELECT faq_id, question, reference_answer, similarity, passage_id, document_id FROM ranked WHERE place <= %(passages)s
 ORDER BY similarity DESC, faq_id, place, source_position, source_id
 """
 
@@ -55,6 +58,7 @@ class Match:
 
     faq_id: int
     question: str
+    reference_answer: str
     similarity: float
     passage_id: int
     document_id: int
@@ -97,6 +101,12 @@ class FAQRetriever:
             if found.passage_id not in hits and len(hits) < k:
                 weight = confidence(found.similarity) if self.steering else 1.0
                 hits[found.passage_id] = Hit(
-                    found.passage_id, found.document_id, len(hits) + 1, found.similarity, self.origin, weight
+                    found.passage_id,
+                    found.document_id,
+                    len(hits) + 1,
+                    found.similarity,
+                    self.origin,
+                    weight,
+                    found.reference_answer,
                 )
         return list(hits.values())

@@ -42,7 +42,9 @@ class FAQ(models.Model):
         _("valid until"), null=True, blank=True, help_text=_("The last day on which it counts; empty: no end.")
     )
     reference_answer = models.TextField(
-        _("reference answer"), blank=True, help_text=_("What a good answer says; never shown to students as it is.")
+        _("reference answer"),
+        blank=True,
+        help_text=_("What a good answer says. It decides what is quoted, and is never shown as it is."),
     )
     documents = models.ManyToManyField(Document, through="FAQSource", related_name="faqs", verbose_name=_("documents"))
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
@@ -124,10 +126,18 @@ class FAQSource(models.Model):
 
 
 class FAQVector(models.Model):
-    """A question or phrasing with its vector; derived, rewritten by `faqs.indexing`."""
+    """A way to ask (question or phrasing) or the reference answer, with its vector; rewritten by `faqs.indexing`.
+
+    Students' questions are matched to ways to ask; the answer tells which passages of the documents to rank first.
+    """
+
+    class Kind(models.TextChoices):
+        ASKS = "asks"
+        ANSWERS = "answers"
 
     faq = models.ForeignKey(FAQ, on_delete=models.CASCADE, related_name="vectors")
-    text = models.CharField(max_length=1000)
+    kind = models.CharField(max_length=8, choices=Kind, default=Kind.ASKS)
+    text = models.TextField()
     embedding = VectorField(dimensions=DIMENSIONS)
     recipe = models.CharField(max_length=32)
 

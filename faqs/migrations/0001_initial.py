@@ -36,7 +36,7 @@ class Migration(migrations.Migration):
                 ('status', models.CharField(choices=[('draft', 'draft'), ('in_review', 'in review'), ('published', 'published'), ('retired', 'retired')], default='draft', max_length=12, verbose_name='status')),
                 ('valid_from', models.DateField(blank=True, null=True, verbose_name='valid from')),
                 ('valid_until', models.DateField(blank=True, help_text='The last day on which it counts; empty: no end.', null=True, verbose_name='valid until')),
-                ('reference_answer', models.TextField(blank=True, help_text='What a good answer says; never shown to students as it is.', verbose_name='reference answer')),
+                ('reference_answer', models.TextField(blank=True, help_text='What a good answer says. It decides what is quoted, and is never shown as it is.', verbose_name='reference answer')),
                 ('created_at', models.DateTimeField(auto_now_add=True, verbose_name='created')),
                 ('updated_at', models.DateTimeField(auto_now=True, verbose_name='last change')),
                 ('category', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='faqs', to='faqs.category', verbose_name='category')),

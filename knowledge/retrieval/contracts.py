@@ -38,7 +38,8 @@ class Query:
 class Hit:
     """One retrieved passage; `rank` counts from 1, `score` is the origin's own and not comparable across origins.
 
-    `confidence` (0 to 1) scales the retriever's weight in the fusion.
+    `confidence` (0 to 1) scales the retriever's weight in the fusion. Where staff linked the passage to a question,
+    `hint` is what a good answer to that question says.
     """
 
     passage_id: int
@@ -47,6 +48,7 @@ class Hit:
     score: float
     origin: Origin
     confidence: float = 1.0
+    hint: str = ""
 
 
 class Retriever(Protocol):

@@ -110,14 +110,6 @@ def test_a_second_question_must_wait_for_the_answer(server: Server, llm: FakeLLM
     assert Message.objects.filter(role="user").count() == 2
 
 
-def test_an_answer_whose_process_died_does_not_block_its_conversation(server: Server, llm: FakeLLM) -> None:
-    with server.connect() as tab:
-        dead = tab.answer(QUESTION).id
-        Message.objects.filter(pk=dead).update(status="generating", created_at="2020-01-01T00:00Z")
-        assert tab.answer(QUESTION).end["status"] == "complete"
-    assert Message.objects.get(pk=dead).status == "failed"
-
-
 # --- disconnects ---
 
 

@@ -7,6 +7,7 @@ import pytest
 from websockets.exceptions import InvalidStatus
 
 from chat.models import Citation, Conversation, Feedback, Message, Visitor
+from knowledge.models import Document
 from tests.conftest import QUESTION
 from tests.fakes.llm import FakeLLM
 from tests.servers import Server, Tab
@@ -58,6 +59,15 @@ def test_a_question_that_no_page_is_about_is_not_answered(server: Server, llm: F
     assert not llm.requests
     reply = Message.objects.get(role="assistant")
     assert (reply.text, reply.reason) == (answer.events[1]["text"], "no_evidence")
+
+
+def test_without_any_pages_there_is_nothing_to_answer_from(server: Server, llm: FakeLLM) -> None:
+    Document.objects.all().delete()
+    with server.connect() as tab:
+        answer = tab.answer(QUESTION)
+    assert answer.types == ["message_start", "abstain", "message_end"]
+    assert (answer.events[1]["reason"], answer.end["status"]) == ("nothing_found", "abstained")
+    assert not llm.requests
 
 
 @pytest.mark.parametrize("refusal", ["NO_ANSWER", '  "no_answer".', "NO_ANSWER because [1] says nothing of it.", ""])

@@ -232,11 +232,11 @@ def test_any_unit_can_be_read(unit: str, rest: str) -> None:
     assert "\n" not in readable(unit, f"{unit}\n{rest}")
 
 
-def best(question: str, *candidates: Candidate, steered: dict[int, float] | None = None) -> list[str]:
+def best(question: str, *candidates: Candidate, curated: dict[int, Hit] | None = None) -> list[str]:
     embedder = get_embedder()
     return [
         found.text
-        for found in quote_best(question, embedder.embed([question])[0], candidates, embedder, steered=steered or {})
+        for found in quote_best(question, embedder.embed([question])[0], candidates, embedder, curated=curated or {})
     ]
 
 
@@ -254,7 +254,10 @@ def test_what_staff_point_to_is_quoted_before_what_is_as_close() -> None:
     one, two = (candidate(number, text=f"A parking permit costs {number}2 euros.") for number in (1, 2))
     question = "What does a parking permit cost?"
     assert best(question, one, two)[0] == one.text
-    assert best(question, one, two, steered={two.passage_id: 0.95})[0] == two.text
+    assert (
+        best(question, one, two, curated={two.passage_id: Hit(two.passage_id, two.document_id, 1, 0.95, Origin.FAQ)})[0]
+        == two.text
+    )
 
 
 def test_nothing_is_quoted_twice_and_never_more_than_fits() -> None:

@@ -66,7 +66,7 @@ def test_an_faq_with_known_sources_is_published_with_them_in_order(tmp_path: Pat
     assert (str(faq.category), faq.reference_answer) == ("Fees", "Five.")
     assert [str(phrasing) for phrasing in faq.phrasings.all()] == ["What does it cost?"]
     assert list(faq.sources.values_list("document__url", flat=True)) == [B, A]
-    assert set(faq.vectors.values_list("text", flat=True)) == {"How much?", "What does it cost?"}
+    assert set(faq.vectors.values_list("text", flat=True)) == {"How much?", "What does it cost?", "Five."}
 
 
 @pytest.mark.usefixtures("_documents")

@@ -56,11 +56,12 @@ class Command(BaseCommand):
                 "Lindental. I answer from its own pages and show you where it stands.",
                 "welcome_de": "Fragen Sie nach Bewerbung, Fristen, Gebühren, Wohnen, Prüfungen und Modulen an der "
                 "Universität Lindental. Die Antworten stammen von ihren eigenen Seiten, mit Angabe der Stelle.",
-                "suggestions": "When is the application deadline for the Master's in Data Science?\n"
-                "How much is the semester contribution?\nWhich English certificates are accepted?\n"
-                "How do I get a room in a dormitory?",
-                "suggestions_de": "Bis wann muss ich mich zurückmelden?\nWie hoch ist der Semesterbeitrag?\n"
-                "Wie beantrage ich ein Urlaubssemester?\nWas passiert, wenn ich in der Prüfung krank bin?",
+                "suggestions": "When is the application deadline for the M.Sc. Data Science?\n"
+                "How much is the semester contribution?\nWhich English score do I need for the M.Sc. Data Science?\n"
+                "How much is a room in a student dormitory?",
+                "suggestions_de": "Wie hoch ist der Semesterbeitrag?\n"
+                "Kann ich in Teilzeit studieren?\nWann und wo melde ich mich zu Prüfungen an?\n"
+                "Wann sollte ich den BAföG-Antrag stellen?",
                 "contact_name": "Student Service Centre",
                 "contact_email": "students@uni-lindental.example",
                 "contact_url": "https://www.uni-lindental.example/en/contact",
