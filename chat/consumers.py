@@ -93,7 +93,11 @@ class ChatConsumer(AsyncWebsocketConsumer):
         await self.send(json.dumps(message["event"]))
 
     async def refuse(self, code: str, detail: str, frame: dict[str, Any], *, retry_after: int | None = None) -> None:
-        about = {key: frame.get(key) for key in ("client_id", "message", "conversation")}
+        about = {
+            key: frame[key]
+            for key in ("client_id", "message", "conversation")
+            if isinstance(frame.get(key), (str, int))
+        }
         event = {"type": "error", "seq": None, "code": code, "detail": detail, "retry_after": retry_after}
         await self.send(json.dumps({**event, **about}))
 

@@ -1,11 +1,14 @@
 """What staff and imports do to documents: check, save, queue after commit."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 from django.db import transaction
 
+from knowledge.catalogue import CODES, settle, snapshot
 from knowledge.changes import record_change
-from knowledge.models import Document
+from knowledge.courses import code_key
+from knowledge.models import Course, Document
 from knowledge.queueing import queue_after_commit
 from knowledge.tasks import index_document
 
@@ -14,7 +17,8 @@ from knowledge.tasks import index_document
 def save_document(*, document: Document) -> Document:
     """Saves it and has it indexed; raises ValidationError."""
     document.full_clean(exclude=["collection"] if document.collection_id else None)
-    document.save()
+    with _courses_settled([document]):
+        document.save()
     queue_after_commit(index_document, document.pk)
     return document
 
@@ -23,10 +27,11 @@ def save_document(*, document: Document) -> Document:
 def set_document_status(*, documents: Iterable[Document], status: str) -> int:
     """Publishes, archives or returns to draft; retrieval heeds it at once. Returns how many changed."""
     changed = [document for document in documents if document.status != status]
-    for document in changed:
-        document.status = status
-        document.save(update_fields=["status", "state_hash", "content_hash", "updated_at"])
-        queue_after_commit(index_document, document.pk)
+    with _courses_settled(changed):
+        for document in changed:
+            document.status = status
+            document.save(update_fields=["status", "state_hash", "content_hash", "updated_at"])
+            queue_after_commit(index_document, document.pk)
     return len(changed)
 
 
@@ -34,15 +39,62 @@ def set_document_status(*, documents: Iterable[Document], status: str) -> int:
 def delete_document(*, document: Document) -> None:
     """Deletes it with its passages and tells every lexical index."""
     document_id = document.pk
-    document.delete()
+    with _courses_settled([document]):
+        document.delete()
     record_change(document_id)
 
 
 @transaction.atomic
 def delete_documents(*, documents: Iterable[Document]) -> int:
     """Deletes several at once, as `delete_document` does one. Returns how many."""
+    documents = list(documents)
     ids = [document.pk for document in documents]
-    Document.objects.filter(pk__in=ids).delete()
+    with _courses_settled(documents):
+        Document.objects.filter(pk__in=ids).delete()
     for document_id in ids:
         record_change(document_id)
     return len(ids)
+
+
+@transaction.atomic
+def save_course(*, course: Course, document: Document, required: Iterable[Course] | None = None) -> Course:
+    """Saves it with its document, which has its address, language, collection and status, and updates its siblings.
+
+    `required` are the courses that it needs besides those that its prerequisites name. Raises ValidationError.
+    """
+    collections = Document.objects.filter(pk=document.pk).values_list("collection_id", flat=True)
+    before = snapshot({document.collection_id, *collections})
+    document.title = str(course)
+    if required is not None:  # from now on people say what the file's list said; what it may still find stays
+        known = {code_key(entry.code) for entry in before.entries.values()}
+        waiting = [code for code in document.metadata.get(CODES, ()) if code_key(code) not in known]
+        document.metadata = {key: value for key, value in document.metadata.items() if key != CODES}
+        document.metadata |= {CODES: waiting} if waiting else {}
+    document.full_clean(exclude=["text"])
+    document.save()
+    course.document = document
+    course.full_clean()
+    course.save()
+    chosen = None if required is None else {course.pk: frozenset(other.pk for other in required)}
+    for document_id in {document.pk, *settle(before, changed={course.pk}, chosen=chosen)}:
+        queue_after_commit(index_document, document_id)
+    return course
+
+
+def delete_courses(*, courses: Iterable[Course]) -> int:
+    """Deletes them with their documents; their siblings name them no more. Returns how many."""
+    return delete_documents(documents=[course.document for course in courses])
+
+
+@contextmanager
+def _courses_settled(documents: Iterable[Document]) -> Iterator[None]:
+    """Whatever happens inside to documents of courses, those of their siblings follow."""
+    affected = list(Course.objects.filter(document__in=[document.pk for document in documents if document.pk]))
+    if not affected:
+        yield
+        return
+    places = Document.objects.filter(course__in=affected).values_list("collection_id", flat=True)
+    before = snapshot({*places, *(document.collection_id for document in documents)})
+    yield
+    for document_id in settle(before, changed={course.pk for course in affected}):
+        queue_after_commit(index_document, document_id)

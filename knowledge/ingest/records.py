@@ -37,18 +37,7 @@ def document_record(raw: object) -> DocumentRecord:
     """
     if not isinstance(raw, dict):
         raise BadRecord(f'it is {_kind(raw)}, not an object such as {{"url": …, "text": …}}')
-    url = _text(raw, "url").strip()
-    if not url:
-        raise BadRecord('"url" is missing')
-    try:
-        parts = urlsplit(url)
-    except ValueError as error:
-        raise BadRecord(f'"url" cannot be read: {error}') from error
-    if parts.scheme not in {"http", "https"} or not parts.netloc:
-        raise BadRecord(f'"url" is {url[:100]!r}; it must begin with http:// or https://')
-    if len(url) > 2000:
-        raise BadRecord(f'"url" has {len(url):,} characters; 2,000 are allowed')
-
+    url = checked_url(_text(raw, "url"))
     text = next((_text(raw, key) for key in TEXT_KEYS if raw.get(key)), "")
     if raw.get("html") and not raw.get("text") and not raw.get("content"):
         text = markdown_of(text)
@@ -64,12 +53,30 @@ def document_record(raw: object) -> DocumentRecord:
     pictures = {key: raw[key] for key in ("og", "favicon") if raw.get(key)}
     return DocumentRecord(
         url=url,
-        title=readable_title(title or _first_heading(text) or parts.path.rstrip("/").rpartition("/")[2] or url)[:500],
+        title=readable_title(title or _first_heading(text) or urlsplit(url).path.rstrip("/").rpartition("/")[2] or url)[
+            :500
+        ],
         text=text,
         external_id=str(raw.get("id") or raw.get("_id") or "")[:500],
         language=(_text(raw, "language") or str(metadata.get("language") or "en"))[:12],
         metadata={**extra, **pictures, **metadata},
     )
+
+
+def checked_url(text: str, *, key: str = "url") -> str:
+    """The address of a web page; raises BadRecord, naming `key`."""
+    url = text.strip()
+    if not url:
+        raise BadRecord(f'"{key}" is missing')
+    try:
+        parts = urlsplit(url)
+    except ValueError as error:
+        raise BadRecord(f'"{key}" cannot be read: {error}') from error
+    if parts.scheme not in {"http", "https"} or not parts.netloc:
+        raise BadRecord(f'"{key}" is {url[:100]!r}; it must begin with http:// or https://')
+    if len(url) > 2000:
+        raise BadRecord(f'"{key}" has {len(url):,} characters; 2,000 are allowed')
+    return url
 
 
 def markdown_of(html: str) -> str:
@@ -82,12 +89,8 @@ def markdown_of(html: str) -> str:
 
 def readable_title(title: str) -> str:
     """A file's name as a title: `Student%20Handbook_2023.pdf` becomes `Student Handbook 2023`."""
-    if "%" in title:
-        title = unquote(title)
-    if " " not in title:
-        title = title.replace("_", " ")
-    elif re.search(r"\w_\w", title):
-        title = re.sub(r"(?<=\w)_(?=\w)", " ", title)
+    if "%" in title or " " not in title:
+        title = unquote(title).replace("_", " ")
     return re.sub(r"\.(pdf|html?|txt|md)$", "", title.strip(), flags=re.IGNORECASE) or title
 
 

@@ -57,8 +57,12 @@ class LexicalIndex:
         if newest == self._at:
             return
         with self._lock:
-            if newest <= self._at:
+            newest = newest_change()  # another thread may have been faster
+            if newest == self._at:
                 return
+            if newest < self._at:  # another database: a backup was restored
+                self._writer.delete_all_documents()
+                self._at = -1
             if self._at < 0:
                 self._add(Passage.objects.retrievable())
             else:

@@ -1,0 +1,310 @@
+"""A course's record as Markdown: four sections, each of which names its course; reads no database.
+
+What people write into a field may be Markdown, but never a heading or a block without an end: every section stays
+whole, so that a passage always says what it is of which course.
+"""
+
+import itertools
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Protocol, TypeVar
+
+from markdown_it import MarkdownIt
+
+from knowledge.models import Course
+
+#: Up to here a number is a year of study; beyond, as 2026, the record means a calendar year.
+LAST_YEAR_OF_STUDY = 20
+#: Digits alone must be as many to read as a code in a text: "30 minutes" names no course 30.
+LEAST_DIGITS = 4
+RUN = re.compile(r"[^\W_]+")
+SEPARATORS = frozenset("-._/ ")
+#: Addresses are no prose: a link's target may hold any code.
+ADDRESS = re.compile(r"\]\([^)\s]*\)|<[^>\s]*>|https?://\S+")
+NEWLINE = re.compile(r"\r\n?|\f")
+#: What opens a block that only its own mark ends, or makes a heading of the line before.
+OPENING = re.compile(r"^([ \t]*)(?=[#`~<=-])", re.MULTILINE)
+
+
+class Named(Protocol):
+    @property
+    def code(self) -> str: ...
+
+    @property
+    def name(self) -> str: ...
+
+
+NamedT = TypeVar("NamedT", bound=Named)
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A code in a text, at [start, end)."""
+
+    start: int
+    end: int
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """A document's own language, whatever staff's is."""
+
+    identity: str
+    contents: str
+    objectives: str
+    requirements: str
+    part_of: str
+    year: str
+    calendar_year: str
+    mandatory: str
+    yes: str
+    no: str
+    ects: str
+    decimal_point: str
+    field: str
+    programme: str
+    prerequisites: str
+    required: str
+    assessment: str
+    module_of: str
+    both_modules: str
+    all_modules: str
+    conjunction: str
+
+
+ENGLISH = Wording(
+    identity="Identity",
+    contents="Contents",
+    objectives="Objectives",
+    requirements="Requirements and assessment",
+    part_of="Integrated course",
+    year="Year of study",
+    calendar_year="Year",
+    mandatory="Mandatory",
+    yes="yes",
+    no="no, elective",
+    ects="ECTS credits",
+    decimal_point=".",
+    field="Field of research",
+    programme="Detailed programme of {course}",
+    prerequisites="Prerequisites",
+    required="Required courses",
+    assessment="Assessment",
+    module_of="{course} is a module of the integrated course “{general}”.",
+    both_modules="To pass the integrated course “{general}”, the modules {modules} must both be passed.",
+    all_modules="To pass the integrated course “{general}”, the modules {modules} must all be passed.",
+    conjunction="and",
+)
+GERMAN = Wording(
+    identity="Steckbrief",
+    contents="Inhalte",
+    objectives="Lernziele",
+    requirements="Voraussetzungen und Prüfung",
+    part_of="Integrierter Kurs",
+    year="Studienjahr",
+    calendar_year="Jahr",
+    mandatory="Pflichtmodul",
+    yes="ja",
+    no="nein, Wahlmodul",
+    ects="ECTS-Punkte",
+    decimal_point=",",
+    field="Fachgebiet",
+    programme="Ablauf von {course}",
+    prerequisites="Voraussetzungen",
+    required="Vorausgesetzte Module",
+    assessment="Prüfung",
+    module_of="{course} ist ein Modul des integrierten Kurses „{general}“.",
+    both_modules="Für den integrierten Kurs „{general}“ müssen die Module {modules} beide bestanden werden.",
+    all_modules="Für den integrierten Kurs „{general}“ müssen die Module {modules} alle bestanden werden.",
+    conjunction="und",
+)
+
+
+def render_course(course: Course, siblings: Iterable[Named], required: Iterable[Named] = ()) -> str:
+    """The text of a course's document, in its language; `siblings` are its integrated course's other modules."""
+    document = getattr(course, "document", None)
+    wording = GERMAN if document and document.language.lower().startswith("de") else ENGLISH
+    title = f"**{_one_line(str(course))}**"
+    note = _integration_note(course, list(siblings), wording)
+    prerequisites, unnamed = _with_names(course.prerequisites, list(required))
+    programme = wording.programme.format(course=_one_line(str(course)))
+    sections = {
+        wording.identity: [*_fields(_facts(course, wording)), note],
+        wording.contents: [_contained(course.contents), *_fields({programme: course.programme}, itemised=False)],
+        wording.objectives: [_contained(course.objectives)],
+        wording.requirements: [
+            *_fields(
+                {
+                    wording.prerequisites: prerequisites,
+                    wording.required: "; ".join(f"{other.code} {other.name}" for other in unnamed),
+                    wording.assessment: course.assessment,
+                }
+            ),
+            note,
+        ],
+    }
+    return "\n\n".join(
+        part for heading, parts in sections.items() for part in (f"## {heading}", title, *parts) if part.strip()
+    )
+
+
+def general_key(name: str) -> str:
+    """The same for two spellings of an integrated course that differ in case and spaces only."""
+    return "".join(name.casefold().split())
+
+
+def code_key(code: str) -> str:
+    """The same for CS-101, CS 101 and cs101."""
+    return "".join(RUN.findall(code.casefold()))
+
+
+def mentions(text: str, codes: Mapping[str, str]) -> Iterator[Mention]:
+    """Where `text` names one of `codes` (key to code), in order; the longest counts where one holds another."""
+    prose = ADDRESS.sub(lambda address: " " * len(address.group()), text)
+    longest = max((len(RUN.findall(code)) for code in codes.values()), default=0) + 1  # "CS101" may be two words
+    runs = list(RUN.finditer(prose))
+    first = 0
+    while first < len(runs):
+        reach = first + 1
+        while reach < len(runs) and reach - first < longest and _may_join(runs[reach - 1], runs[reach], prose):
+            reach += 1
+        for last in range(reach, first, -1):
+            start, end = runs[first].start(), runs[last - 1].end()
+            key = code_key(prose[start:end])
+            if key in codes and _reads_as(prose[start:end], codes[key]):
+                yield Mention(start, end, key)
+                first = last - 1
+                break
+        first += 1
+
+
+def split_by_mention(text: str, courses: Sequence[NamedT]) -> tuple[list[NamedT], list[NamedT]]:
+    """The courses that `text` names by their codes, and the others."""
+    found = {mention.key for mention in mentions(text, {code_key(course.code): course.code for course in courses})}
+    named = [course for course in courses if code_key(course.code) in found]
+    return named, [course for course in courses if code_key(course.code) not in found]
+
+
+# --- codes in a text ---
+
+
+def _may_join(left: re.Match[str], right: re.Match[str], text: str) -> bool:
+    return text[left.end() : right.start()] in SEPARATORS
+
+
+def _reads_as(found: str, code: str) -> bool:
+    """Whether `found`, of the same letters and digits, means the code rather than an everyday word or number."""
+    same = found.casefold() == code.casefold()
+    has_digit = any(character.isdigit() for character in code)
+    has_letter = any(character.isalpha() for character in code)
+    if has_digit and has_letter:
+        return same or not re.search(r"\d[ ]\d", found)
+    if has_digit:
+        return same and len(code_key(code)) >= LEAST_DIGITS
+    return found == code and len(code) > 1
+
+
+def _with_names(text: str, courses: list[Named]) -> tuple[str, list[Named]]:
+    """`text` with the name after each code that stands without it, and the courses that it does not name."""
+    text = NEWLINE.sub("\n", text).strip()
+    named, unnamed = split_by_mention(text, courses)
+    words = " ".join(text.casefold().split())
+    nameless = {code_key(course.code): course for course in named if _one_line(course.name).casefold() not in words}
+    parts, done, later = [], 0, []
+    for mention in mentions(text, {key: course.code for key, course in nameless.items()}):
+        if course := nameless.pop(mention.key, None):
+            parts.append(text[done : mention.end])
+            done = mention.end
+            if re.match(r"-\w", text[done:]):  # as in "CS-101-Klausur"
+                later.append(f" ({course.code}: {_one_line(course.name)})")
+            else:
+                parts.append(f" {_one_line(course.name)}")
+    return "".join((*parts, text[done:], *later)), unnamed
+
+
+# --- parts of a section ---
+
+
+def _facts(course: Course, wording: Wording) -> dict[str, str]:
+    year = wording.year if (course.year or 0) <= LAST_YEAR_OF_STUDY else wording.calendar_year
+    mandatory = {None: "", True: wording.yes, False: wording.no}[course.is_mandatory]
+    ects = "" if course.ects is None else f"{Decimal(str(course.ects)).normalize():f}"
+    return {
+        wording.part_of: course.general_name,
+        year: "" if course.year is None else str(course.year),
+        wording.mandatory: mandatory,
+        wording.ects: ects.replace(".", wording.decimal_point),
+        wording.field: course.field,
+    }
+
+
+def _integration_note(course: Course, siblings: list[Named], wording: Wording) -> str:
+    general = _one_line(course.general_name)
+    if not general:
+        return ""
+    modules: dict[str, Named] = {code_key(course.code): course}
+    for sibling in siblings:
+        modules.setdefault(code_key(sibling.code), sibling)
+    part_of = wording.module_of.format(course=_one_line(str(course)), general=general)
+    if len(modules) == 1:
+        return "" if general_key(general) == general_key(course.name) else part_of
+    *first, last = (f"{_one_line(module.name)} ({module.code})" for _key, module in sorted(modules.items()))
+    rule = wording.all_modules if len(first) > 1 else wording.both_modules
+    listed = f"{', '.join(first)} {wording.conjunction} {last}"
+    return f"{part_of} {rule.format(general=general, modules=listed)}"
+
+
+def _fields(values: Mapping[str, str], *, itemised: bool = True) -> Iterator[str]:
+    """Lists of the values of one line, and those of several lines under their labels; the empty ones are left out."""
+    items: list[str] = []
+    for label, raw in values.items():
+        value = NEWLINE.sub("\n", raw).strip()
+        if not value:
+            continue
+        if itemised and "\n" not in value:
+            items.append(f"- {label}: {value}")
+            continue
+        yield "\n".join(items)
+        yield f"**{label}:**\n\n{_contained(value)}"
+        items = []
+    yield "\n".join(items)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _contained(markdown: str) -> str:
+    """Markdown that ends where it ends and has no heading of its own."""
+    text = NEWLINE.sub("\n", markdown.replace("\0", "")).strip()
+    text = _without_headings(text)
+    if _leaks(text):
+        text = OPENING.sub(r"\1\\", text)
+    return text
+
+
+def _parser() -> MarkdownIt:
+    parser = MarkdownIt("commonmark", {"maxNesting": 20}).enable("table")
+    parser.core.ruler.enableOnly(["normalize", "block"])
+    return parser
+
+
+def _without_headings(text: str) -> str:
+    """Headings as paragraphs in bold: the four of the course are the only ones."""
+    lines = text.split("\n")
+    tokens = _parser().parse(text)
+    for opening, inline in itertools.pairwise(tokens):
+        if opening.type == "heading_open" and opening.level == 0 and opening.map:
+            start, end = opening.map
+            words = _one_line(inline.content)
+            lines[start:end] = [f"\n**{words}**\n" if words else "", *[""] * (end - start - 1)]
+    return "\n".join(lines).strip()
+
+
+def _leaks(text: str) -> bool:
+    """Whether what follows would be read as part of it, or a heading is left in it."""
+    outer = [token for token in _parser().parse(f"{text}\n\n## End") if token.level == 0]
+    return [token.type for token in outer if token.type == "heading_open"] != ["heading_open"]

@@ -1,0 +1,50 @@
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.core.management.base import BaseCommand, CommandError
+from django.core.validators import validate_slug
+
+from knowledge.catalogue import import_courses
+from knowledge.indexing import sync_pending
+from knowledge.ingest.courses import BadFile, read_courses
+from knowledge.ingest.pipeline import collection_for
+from knowledge.management.progress import progress_bar
+
+
+class Command(BaseCommand):
+    help = (
+        "Imports course records, a JSON list or a CSV table with code, name, url and more, and indexes them. A file "
+        "with a mistake is not imported at all: every mistake is named first. Running it twice changes nothing."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("file", type=Path, metavar="FILE.json|FILE.csv")
+        parser.add_argument("--collection", default="default", metavar="SLUG", help="where to put them (default)")
+
+    def handle(self, *, file: Path, collection: str, **options: Any) -> None:
+        try:
+            validate_slug(collection)
+        except ValidationError as error:
+            raise CommandError(
+                f"--collection {collection!r}: letters, digits, hyphens and underscores only."
+            ) from error
+        try:
+            read = read_courses(file)
+        except OSError as error:
+            raise CommandError(f"{file} cannot be read: {error.strerror}.") from error
+        except BadFile as error:
+            raise CommandError(f"{file.name}: {error}. Nothing was imported.") from error
+        for where, reason in read.problems:
+            self.stderr.write(f"{file.name}, {where}: {reason}")
+        if read.problems:
+            raise CommandError(f"Nothing was imported: {file.name} has {len(read.problems)} mistakes, see above.")
+        for column in read.unknown:
+            self.stderr.write(f'{file.name}: the column "{column}" is left out; no field of a course is called so.')
+        report = import_courses(read.records, collection=collection_for(collection))
+        with progress_bar("Indexing") as show:
+            indexed = sync_pending(progress=show)
+        self.stdout.write(
+            f"{report.created} new, {report.changed} changed, {report.unchanged} unchanged; {indexed} indexed."
+        )
