@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 from chat.events import Source
-from knowledge.models import Passage
+from knowledge.prepared import fetch_all
 from knowledge.retrieval.hybrid import Fused
 
 LINKED = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
@@ -36,27 +36,29 @@ class Candidate:
         return " › ".join(part for part in (self.title, self.heading) if part).replace("\n", " ")
 
 
+SOURCES = """
+SELECT passage.id, passage.document_id, document.title, document.url, passage.heading_path, passage.text, passage.page
+FROM knowledge_passage AS passage JOIN knowledge_document AS document ON document.id = passage.document_id
+WHERE document.status = 'published' AND passage.id = ANY(%s::bigint[])
+"""
+
+
 def load_candidates(hits: Sequence[Fused]) -> list[Candidate]:
     """The hits' passages in their order, numbered from 1; what is no longer published is left out. One query."""
-    rows = {
-        row["pk"]: row
-        for row in Passage.objects.retrievable()
-        .filter(pk__in=[hit.passage_id for hit in hits])
-        .values("pk", "document_id", "document__title", "document__url", "heading_path", "text", "page")
-    }
+    rows = {row[0]: row for row in fetch_all(SOURCES, [[hit.passage_id for hit in hits]])}
     found = [rows[hit.passage_id] for hit in hits if hit.passage_id in rows]
     return [
         Candidate(
             number=number,
-            passage_id=row["pk"],
-            document_id=row["document_id"],
-            title=row["document__title"],
-            url=row["document__url"],
-            heading=" › ".join(part for part in row["heading_path"] if part != row["document__title"]),
-            text=row["text"],
-            page=row["page"],
+            passage_id=passage_id,
+            document_id=document_id,
+            title=title,
+            url=url,
+            heading=" › ".join(part for part in path if part != title),
+            text=text,
+            page=page,
         )
-        for number, row in enumerate(found, start=1)
+        for number, (passage_id, document_id, title, url, path, text, page) in enumerate(found, start=1)
     ]
 
 

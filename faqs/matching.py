@@ -6,37 +6,41 @@ After Marcel (EMNLP 2025); there the question alone is compared, here the best o
 from dataclasses import dataclass
 from typing import Any
 
-from django.db import connection
 from django.utils import timezone
 
+from knowledge.prepared import BinaryVector, fetch_all
 from knowledge.retrieval.contracts import Hit, Origin, Query, Scope
-from knowledge.retrieval.dense import vector_literal
 
 #: Passages of a linked document that are worth ranking; a handbook must not fill the list alone.
 PASSAGES_A_DOCUMENT = 3
 
 NEAREST = """
 WITH nearest AS (
-    SELECT faq.id, faq.question, faq.reference_answer, MAX(1 - (vector.embedding <=> %(vector)s::vector)) AS similarity
-    FROM faqs_faqvector AS vector
-    JOIN faqs_faq AS faq ON faq.id = vector.faq_id
-    WHERE vector.kind = 'asks' AND vector.recipe = %(recipe)s AND faq.status = 'published'
+    SELECT faq.id, faq.question, faq.reference_answer, 1 - best.distance AS similarity
+    FROM (
+        SELECT faq_id, MIN(embedding <=> %(vector)b::vector) AS distance FROM faqs_faqvector
+        WHERE kind = 'asks' AND recipe = %(recipe)s
+        GROUP BY faq_id ORDER BY distance, faq_id OFFSET 0
+    ) AS best
+    JOIN faqs_faq AS faq ON faq.id = best.faq_id
+    WHERE faq.status = 'published'
         AND (faq.valid_from IS NULL OR faq.valid_from <= %(today)s)
         AND (faq.valid_until IS NULL OR faq.valid_until >= %(today)s)
-        AND EXISTS (
-            SELECT FROM faqs_faqsource AS source JOIN knowledge_document AS document ON document.id = source.document_id
+        AND (
+            SELECT TRUE
+            FROM faqs_faqsource AS source JOIN knowledge_document AS document ON document.id = source.document_id
             WHERE source.faq_id = faq.id AND document.status = 'published'
-                AND document.collection_id = ANY(%(collections)s)
+                AND document.collection_id = ANY(%(collections)s::bigint[])
+            LIMIT 1
         )
-    GROUP BY faq.id
-    ORDER BY similarity DESC, faq.id
-    LIMIT %(faqs)s
+    ORDER BY best.distance, best.faq_id
+    LIMIT {faqs:d}
 ), ranked AS (
     SELECT nearest.id AS faq_id, nearest.question, nearest.reference_answer, nearest.similarity,
         source.position AS source_position, source.id AS source_id, passage.id AS passage_id, passage.document_id,
         row_number() OVER (
             PARTITION BY nearest.id, passage.document_id
-            ORDER BY LEAST(passage.embedding <=> %(vector)s::vector, passage.embedding <=> answer.embedding)
+            ORDER BY LEAST(passage.embedding <=> %(vector)b::vector, passage.embedding <=> answer.embedding)
         ) AS place
     FROM nearest
     JOIN faqs_faqsource AS source ON source.faq_id = nearest.id
@@ -44,10 +48,10 @@ WITH nearest AS (
     JOIN knowledge_passage AS passage ON passage.document_id = document.id
     LEFT JOIN faqs_faqvector AS answer
         ON answer.faq_id = nearest.id AND answer.kind = 'answers' AND answer.recipe = %(recipe)s
-    WHERE document.status = 'published' AND document.collection_id = ANY(%(collections)s)
+    WHERE document.status = 'published' AND document.collection_id = ANY(%(collections)s::bigint[])
         AND passage.recipe = %(recipe)s
 )
-SELECT faq_id, question, reference_answer, similarity, passage_id, document_id FROM ranked WHERE place <= %(passages)s
+SELECT faq_id, question, reference_answer, similarity, passage_id, document_id FROM ranked WHERE place <= {passages:d}
 ORDER BY similarity DESC, faq_id, place, source_position, source_id
 """
 
@@ -75,16 +79,13 @@ def confidence(similarity: float) -> float:
 def match(query: Query, *, scope: Scope, faqs: int = 1) -> list[Match]:
     """The passages behind the `faqs` closest published, valid FAQs: closest FAQ first, in order of its documents."""
     parameters: dict[str, Any] = {
-        "vector": vector_literal(query.vector),
+        "vector": BinaryVector(query.vector),
         "recipe": query.recipe,
         "today": timezone.localdate(),
         "collections": list(scope.collection_ids),
-        "faqs": faqs,
-        "passages": PASSAGES_A_DOCUMENT,
     }
-    with connection.cursor() as cursor:
-        cursor.execute(NEAREST, parameters)
-        return [Match(*row) for row in cursor.fetchall()]
+    statement = NEAREST.format(faqs=faqs, passages=PASSAGES_A_DOCUMENT)
+    return [Match(*row) for row in fetch_all(statement, parameters)]
 
 
 class FAQRetriever:

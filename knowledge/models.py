@@ -165,7 +165,7 @@ class Passage(models.Model):
                 name="passage_embedding_hnsw",
                 fields=["embedding"],
                 m=16,
-                ef_construction=64,
+                ef_construction=200,
                 opclasses=["vector_cosine_ops"],
             ),
         ]

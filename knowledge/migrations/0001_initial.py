@@ -107,10 +107,14 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='passage',
-            index=pgvector.django.indexes.HnswIndex(ef_construction=64, fields=['embedding'], m=16, name='passage_embedding_hnsw', opclasses=['vector_cosine_ops']),
+            index=pgvector.django.indexes.HnswIndex(ef_construction=200, fields=['embedding'], m=16, name='passage_embedding_hnsw', opclasses=['vector_cosine_ops']),
         ),
         migrations.AddConstraint(
             model_name='passage',
             constraint=models.UniqueConstraint(deferrable=django.db.models.constraints.Deferrable['DEFERRED'], fields=('document', 'position'), name='one_passage_a_position'),
+        ),
+        # In the row, not beside it: a vector is read at every comparison.
+        migrations.RunSQL(
+            "ALTER TABLE knowledge_passage ALTER COLUMN embedding SET STORAGE PLAIN", migrations.RunSQL.noop
         ),
     ]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from knowledge.inference.embedder import get_embedder
 from knowledge.models import Collection
+from knowledge.prepared import fetch_all
 from knowledge.retrieval.contracts import Hit, Origin, Query, Retriever, Scope
 from knowledge.retrieval.fusion import weighted_rrf
 
@@ -48,7 +49,7 @@ def scope_of(slugs: Iterable[str] = ()) -> Scope:
     """The named collections, or those searched by default; raises UnknownCollection."""
     wanted = list(slugs)
     if not wanted:
-        return Scope(tuple(Collection.objects.filter(searched_by_default=True).values_list("pk", flat=True)))
+        return Scope(tuple(pk for (pk,) in fetch_all("SELECT id FROM knowledge_collection WHERE searched_by_default")))
     found = dict(Collection.objects.filter(slug__in=wanted).values_list("slug", "pk"))
     if missing := [slug for slug in wanted if slug not in found]:
         known = ", ".join(Collection.objects.values_list("slug", flat=True)) or "none yet"

@@ -10,9 +10,9 @@ from functools import cache
 from typing import Any
 
 import tantivy
-from django.db.models import Max
 
 from knowledge.models import IndexChange, Passage
+from knowledge.prepared import fetch_all
 from knowledge.retrieval.contracts import Hit, Origin, Query, Scope
 
 #: Stemmed and without stop words; texts of other languages are only lower-cased.
@@ -50,6 +50,7 @@ class LexicalIndex:
         self._writer = self._index.writer(WRITER_HEAP_BYTES, num_threads=1)
         self._lock = threading.Lock()
         self._at = -1
+        self._collections: set[int] = set()
 
     def follow(self) -> None:
         """Takes in every change committed so far."""
@@ -91,6 +92,7 @@ class LexicalIndex:
             document.add_unsigned("passage", pk)
             document.add_unsigned("document", document_id)
             document.add_unsigned("collection", collection_id)
+            self._collections.add(collection_id)
             field = language[:2] if language[:2] in STEMMERS else OTHER
             document.add_text(field, "\n".join((title, *headings, text)))
             self._writer.add_document(document)
@@ -104,13 +106,18 @@ class LexicalIndex:
         ]
         if not terms:
             return []
-        in_scope = tantivy.Query.term_set_query(self._schema, "collection", list(collection_ids))
-        query = tantivy.Query.boolean_query(
-            [
-                (tantivy.Occur.Must, tantivy.Query.const_score_query(in_scope, 0.0)),
-                (tantivy.Occur.Must, tantivy.Query.boolean_query(terms)),
-            ]
-        )
+        query = tantivy.Query.boolean_query(terms)
+        wanted = set(collection_ids)
+        if not self._collections <= wanted:  # without a filter Tantivy skips what cannot be among the best
+            in_scope = tantivy.Query.boolean_query(
+                [
+                    (tantivy.Occur.Should, tantivy.Query.term_query(self._schema, "collection", collection))
+                    for collection in wanted
+                ]
+            )
+            query = tantivy.Query.boolean_query(
+                [(tantivy.Occur.Must, tantivy.Query.const_score_query(in_scope, 0.0)), (tantivy.Occur.Must, query)]
+            )
         searcher = self._index.searcher()
         found = searcher.search(query, limit=k, count=False).hits
         addresses = [address for _, address in found]
@@ -124,7 +131,8 @@ class LexicalIndex:
 
 def newest_change() -> int:
     """The number of the newest change, 0 where there is none yet."""
-    return IndexChange.objects.aggregate(newest=Max("pk"))["newest"] or 0
+    ((newest,),) = fetch_all("SELECT coalesce(max(id), 0) FROM knowledge_indexchange")
+    return int(newest)
 
 
 @cache
