@@ -14,7 +14,7 @@ from django.core.management import call_command
 from benchmarks.environment import ROOT, private_services
 from benchmarks.measuring import machine, say
 
-NAMES = ("retrieval", "faq_effect", "indexing")
+NAMES = ("questions", "retrieval", "faq_effect", "indexing")
 
 
 def main() -> int:
@@ -42,6 +42,10 @@ def main() -> int:
 
 def run(name: str, folder: Path, arguments: argparse.Namespace) -> object:
     # The benchmarks import models, which need the settings that `private_services` makes.
+    if name == "questions":
+        from benchmarks import questions
+
+        return questions.measure()
     if name == "retrieval":
         from benchmarks import retrieval
 

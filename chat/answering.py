@@ -10,7 +10,6 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 
-from channels.db import database_sync_to_async
 from django.conf import settings
 from django.utils import translation
 from django.utils.translation import gettext as _
@@ -23,6 +22,7 @@ from chat.models import Message
 from chat.profiles import get_profile, retrieve_with
 from chat.prompts import build_messages
 from chat.sources import Candidate, as_source, load_candidates
+from chat.threads import in_database
 from knowledge.inference import chat_model
 from knowledge.inference.chat_model import ModelUnavailable
 from knowledge.inference.embedder import get_embedder
@@ -74,29 +74,29 @@ async def answer(ask: Ask) -> AsyncGenerator[Event]:
     """
     started = time.perf_counter()
     # Given back before the model speaks: no connection is held while it does.
-    context = await database_sync_to_async(gather_context, thread_sensitive=False)(ask)
+    context = await in_database(gather_context)(ask)
     if not context.candidates or context.evidence < THRESHOLD:
         events = _abstain(ask, "no_evidence" if context.candidates else "nothing_found", context)
     elif chat_model.is_configured():
         events = _generate(ask, context)
     else:
         events = _quote(ask, context)
-    text_shown = False
+    shown = False
     try:
         async with aclosing(events) as stream:
             async for event in stream:
-                if isinstance(event, Delta) and not text_shown:
-                    text_shown = True
+                if isinstance(event, (Delta, Cited)) and not shown:
+                    shown = True
                     context.timings_ms["first_token"] = (time.perf_counter() - started) * 1000
                 if isinstance(event, End):
                     context.timings_ms["total"] = (time.perf_counter() - started) * 1000
                 yield event
             return
     except ModelUnavailable as error:
-        logger.warning("model unavailable code=%s partial=%s", error.code, text_shown)
+        logger.warning("model unavailable code=%s partial=%s", error.code, shown)
         failure = error.code
     context.timings_ms["total"] = (time.perf_counter() - started) * 1000
-    if text_shown:
+    if shown:
         with translation.override(ask.language):
             detail = _("The answer broke off because the language model stopped. Please try again.")
         yield Error("model_interrupted", detail)
@@ -142,7 +142,7 @@ async def _generate(ask: Ask, context: Context) -> AsyncGenerator[Event]:
 
 async def _quote(ask: Ask, context: Context, *, notice: str = "") -> AsyncGenerator[Event]:
     """Quotes the closest sentences, one a paragraph, each with its source."""
-    quotations = await asyncio.to_thread(_closest_sentences, ask.text, context)
+    quotations = await asyncio.to_thread(closest_sentences, ask.text, context)
     if not quotations:
         async for event in _abstain(ask, "no_evidence", context):
             yield event
@@ -159,7 +159,8 @@ async def _quote(ask: Ask, context: Context, *, notice: str = "") -> AsyncGenera
     yield _end(ask, context, Message.Status.COMPLETE, Message.Strategy.EXTRACTIVE, notice=notice)
 
 
-def _closest_sentences(question: str, context: Context) -> list[Quotation]:
+def closest_sentences(question: str, context: Context) -> list[Quotation]:
+    """What is quoted where no model writes."""
     curated = {hit.passage_id: hit for hit in context.retrieval.runs.get(Origin.FAQ, ())}
     vector = context.retrieval.query.vector
     return quote_best(question, vector, context.candidates, get_embedder(), curated=curated)

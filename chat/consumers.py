@@ -2,11 +2,9 @@
 
 import json
 import logging
-from functools import partial
 from typing import Any
 from uuid import UUID
 
-from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
 from django.db import DatabaseError
@@ -15,11 +13,11 @@ from django.utils.translation import gettext as _
 from redis import RedisError
 
 from chat import event_log, limits, production, replay, services, tokens
-from chat.frames import as_seq, as_uuid, read_frame
+from chat.frames import as_seq, as_uuid, error_event, read_frame
 from chat.guard import Refused, clean_question
+from chat.threads import in_database
 
 logger = logging.getLogger(__name__)
-in_database = partial(database_sync_to_async, thread_sensitive=False)
 
 
 class ChatConsumer(AsyncWebsocketConsumer):
@@ -93,13 +91,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
         await self.send(json.dumps(message["event"]))
 
     async def refuse(self, code: str, detail: str, frame: dict[str, Any], *, retry_after: int | None = None) -> None:
-        about = {
-            key: frame[key]
-            for key in ("client_id", "message", "conversation")
-            if isinstance(frame.get(key), (str, int))
-        }
-        event = {"type": "error", "seq": None, "code": code, "detail": detail, "retry_after": retry_after}
-        await self.send(json.dumps({**event, **about}))
+        await self.send(json.dumps(error_event(code, detail, about=frame, retry_after=retry_after)))
 
     async def disconnect(self, code: int) -> None:
         if self.session is not None:

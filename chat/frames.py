@@ -32,3 +32,10 @@ def as_seq(frame: dict[str, Any], key: str) -> int | None:
     """The number of an event; None where it cannot be one."""
     number = frame.get(key)
     return number if type(number) is int and 0 <= number < 2**53 else None
+
+
+def error_event(code: str, detail: str, *, about: dict[str, Any], retry_after: int | None = None) -> dict[str, Any]:
+    """The reply to a frame that was refused, naming what it was about."""
+    named = ((key, about.get(key)) for key in ("client_id", "message", "conversation"))
+    echoed = {key: value for key, value in named if isinstance(value, (str, int))}
+    return {"type": "error", "seq": None, "code": code, "detail": detail, "retry_after": retry_after, **echoed}

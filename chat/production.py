@@ -7,7 +7,6 @@ from contextlib import aclosing, suppress
 from typing import Any
 from uuid import UUID
 
-from channels.db import database_sync_to_async
 from channels.layers import get_channel_layer
 from django.db import InterfaceError, OperationalError
 from django.utils import timezone, translation
@@ -19,6 +18,7 @@ from chat.answering import answer
 from chat.events import Abstain, Cited, Delta, End, Error, Event, Replace
 from chat.models import Message
 from chat.services import Opened, close_answer
+from chat.threads import in_database
 
 logger = logging.getLogger(__name__)
 
@@ -113,8 +113,10 @@ class Production:
             self.text += event.text
         elif isinstance(event, Replace):
             self.text = event.text
-        elif isinstance(event, (Cited, Abstain)):
+        elif isinstance(event, Cited):
             self.kept.append(event)
+        elif isinstance(event, Abstain):
+            self.kept = [event]  # an abstention has no sources
         await self._tell_event(event)
 
     async def _finish(self) -> None:
@@ -129,7 +131,7 @@ class Production:
 
     async def _save(self) -> bool:
         """Saves the answer, again and again where the database is away for a moment."""
-        save = database_sync_to_async(close_answer, thread_sensitive=False)
+        save = in_database(close_answer)
         for pause in (*SAVE_AGAIN_AFTER, None):
             try:
                 await save(

@@ -3,10 +3,9 @@
 from typing import Any
 from uuid import UUID
 
-from channels.db import database_sync_to_async
-
 from chat import event_log
 from chat.services import NotFound, give_up, own_conversation, saved_messages, unfinished_answer
+from chat.threads import in_database
 
 #: A snapshot is taken again when something was said while it was read.
 ATTEMPTS = 3
@@ -18,7 +17,7 @@ async def resume(*, visitor: UUID, conversation: UUID, after: int | None) -> lis
     A conversation that is not there yet (its id is the browser's) or is somebody else's is an empty one.
     """
     await settle(visitor, conversation)
-    read = database_sync_to_async(_read, thread_sensitive=False)
+    read = in_database(_read)
     messages = await read(visitor, conversation)
     if messages is None:
         return [_snapshot(conversation, [], 0)]
@@ -46,14 +45,14 @@ async def resume(*, visitor: UUID, conversation: UUID, after: int | None) -> lis
 
 async def settle(visitor: UUID, conversation: UUID) -> None:
     """Ends an answer whose process died, keeping the text that was already on its way."""
-    reply_id = await database_sync_to_async(unfinished_answer, thread_sensitive=False)(visitor, conversation)
+    reply_id = await in_database(unfinished_answer)(visitor, conversation)
     if reply_id is None or await event_log.is_held(reply_id):
         return
     events = await event_log.since(conversation, 0)
     text = "".join(
         event["text"] for event in events if event.get("type") == "message_delta" and event["message"] == reply_id
     )
-    await database_sync_to_async(give_up, thread_sensitive=False)(reply_id, text)
+    await in_database(give_up)(reply_id, text)
 
 
 def _read(visitor: UUID, conversation: UUID) -> list[dict[str, Any]] | None:

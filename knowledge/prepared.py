@@ -7,7 +7,7 @@ the statement itself, else PostgreSQL plans every call anew.
 
 import struct
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, LiteralString, cast
+from typing import TYPE_CHECKING, Any
 
 import psycopg
 from django.db import connection
@@ -40,4 +40,4 @@ def fetch_all(statement: str, parameters: Mapping[str, Any] | Sequence[Any] = ()
     """All rows; raises django.db's errors. Statements are the code's own, never built from what somebody sent."""
     connection.ensure_connection()
     with connection.wrap_database_errors, psycopg.Cursor(connection.connection) as cursor:
-        return cursor.execute(cast("LiteralString", statement), parameters, prepare=True).fetchall()
+        return cursor.execute(statement, parameters, prepare=True).fetchall()
