@@ -13,6 +13,7 @@ from django.template.loader import render_to_string
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
+from knowledge.course_admin import course_of, link_to
 from knowledge.models import Collection, Document
 from knowledge.querysets import DocumentQuerySet
 from knowledge.services import delete_document, delete_documents, save_document, set_document_status
@@ -25,6 +26,8 @@ else:
     CollectionModelAdmin = DocumentModelAdmin = admin.ModelAdmin
     DocumentForm = ModelForm
 
+#: What a course's record says, and its document after it.
+WRITTEN_BY_COURSE = ["title", "url", "collection", "language", "text"]
 #: A handbook is cut into thousands of passages; a page that shows them all would not open on a phone.
 PASSAGES_SHOWN = 200
 
@@ -88,6 +91,17 @@ class DocumentAdmin(DocumentModelAdmin):
         documents = cast("DocumentQuerySet", super().get_queryset(request))
         return documents.for_list() if shows_list(request) else documents
 
+    def get_readonly_fields(self, request: HttpRequest, obj: Document | None = None) -> Any:
+        fields = super().get_readonly_fields(request, obj)
+        return [*fields, "course_record", *WRITTEN_BY_COURSE] if obj and course_of(obj) else fields
+
+    def get_fieldsets(self, request: HttpRequest, obj: Document | None = None) -> Any:
+        fieldsets = super().get_fieldsets(request, obj)
+        if obj and course_of(obj):
+            (label, first), *others = fieldsets
+            return [(label, {**first, "fields": ["course_record", *first["fields"]]}), *others]
+        return fieldsets
+
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Document], search_term: str
     ) -> tuple[QuerySet[Document], bool]:
@@ -117,6 +131,11 @@ class DocumentAdmin(DocumentModelAdmin):
         count = cut.count()
         context = {"passages": cut[:PASSAGES_SHOWN], "count": count, "more": max(0, count - PASSAGES_SHOWN)}
         return render_to_string("admin/knowledge/document/passages.html", context)
+
+    @admin.display(description=_("course"))
+    def course_record(self, document: Document) -> str:
+        course = course_of(document)
+        return link_to(course) if course else ""
 
     def view_on_site(self, document: Document) -> str | None:
         """The page itself; nothing but a web address becomes a link."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from django.db import transaction
 
-from knowledge.courses import code_key, general_key, mentions, render_course
+from knowledge.courses import Codes, code_key, general_key, mentions, render_course
 from knowledge.ingest.courses import CourseRecord
 from knowledge.ingest.pipeline import ImportReport
 from knowledge.models import Collection, Course, Document
@@ -63,9 +63,7 @@ class Snapshot:
         by_code: dict[int, dict[str, list[Entry]]] = defaultdict(lambda: defaultdict(list))
         for entry in self.entries.values():
             by_code[entry.collection_id][code_key(entry.code)].append(entry)
-        codes = {
-            collection: {key: found[0].code for key, found in keys.items()} for collection, keys in by_code.items()
-        }
+        codes = {place: Codes.of(found[0].code for found in keys.values()) for place, keys in by_code.items()}
 
         def named(entry: Entry) -> Iterator[int]:
             keys = {mention.key for mention in mentions(entry.prerequisites, codes[entry.collection_id])}
@@ -110,7 +108,9 @@ def settle(
             Course(pk=pk).required_courses.set(links)
             relinked.add(pk)
 
-    altered = {pk for pk in before.entries.keys() | after.entries.keys() if before.entries.get(pk) != after.entries.get(pk)} | changed
+    altered = {
+        pk for pk in before.entries.keys() | after.entries.keys() if before.entries.get(pk) != after.entries.get(pk)
+    } | changed
     groups = {(entry.collection_id, entry.general) for pk in altered for entry in _both(before, after, pk)}
     affected = altered | relinked
     affected |= {entry.pk for entry in after.entries.values() if (entry.collection_id, entry.general) in groups}
@@ -129,7 +129,10 @@ def import_courses(records: Sequence[CourseRecord], *, collection: Collection) -
     by_url = {course.document.url: course for course in courses}
     by_code = {(course.code.casefold(), course.document.language): course for course in courses}
     urls = [record.url for record in records]
-    pages = {page.url: page for page in collection.documents.filter(url__in=urls, course=None).select_for_update()}
+    pages = {
+        page.url: page
+        for page in collection.documents.filter(url__in=urls, course=None).select_for_update(of=("self",))
+    }
     taken = {by_url[url].pk for url in urls if url in by_url}
     report, changed = ImportReport(), set()
     for record in records:

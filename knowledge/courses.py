@@ -24,6 +24,7 @@ SEPARATORS = frozenset("-._/ ")
 #: Addresses are no prose: a link's target may hold any code.
 ADDRESS = re.compile(r"\]\([^)\s]*\)|<[^>\s]*>|https?://\S+")
 NEWLINE = re.compile(r"\r\n?|\f")
+NEW_BLOCK = "\n\n"
 #: What opens a block that only its own mark ends, or makes a heading of the line before.
 OPENING = re.compile(r"^([ \t]*)(?=[#`~<=-])", re.MULTILINE)
 
@@ -128,7 +129,7 @@ def render_course(course: Course, siblings: Iterable[Named], required: Iterable[
     document = getattr(course, "document", None)
     wording = GERMAN if document and document.language.lower().startswith("de") else ENGLISH
     title = f"**{_one_line(str(course))}**"
-    note = _integration_note(course, list(siblings), wording)
+    note = _contained(_integration_note(course, list(siblings), wording))
     prerequisites, unnamed = _with_names(course.prerequisites, list(required))
     programme = wording.programme.format(course=_one_line(str(course)))
     sections = {
@@ -146,9 +147,7 @@ def render_course(course: Course, siblings: Iterable[Named], required: Iterable[
             note,
         ],
     }
-    return "\n\n".join(
-        part for heading, parts in sections.items() for part in (f"## {heading}", title, *parts) if part.strip()
-    )
+    return "\n\n".join(f"## {heading}\n\n{_led_by(title, parts)}" for heading, parts in sections.items())
 
 
 def general_key(name: str) -> str:
@@ -161,20 +160,35 @@ def code_key(code: str) -> str:
     return "".join(RUN.findall(code.casefold()))
 
 
-def mentions(text: str, codes: Mapping[str, str]) -> Iterator[Mention]:
-    """Where `text` names one of `codes` (key to code), in order; the longest counts where one holds another."""
+@dataclass(frozen=True, slots=True)
+class Codes:
+    """Codes to look for: as they are written, by their keys."""
+
+    written: Mapping[str, str]
+    most_words: int
+
+    @classmethod
+    def of(cls, codes: Iterable[str]) -> "Codes":
+        written: dict[str, str] = {}
+        for code in codes:
+            written.setdefault(code_key(code), code)
+        # "CS101" may stand as two words in a text.
+        return cls(written, max((len(RUN.findall(code)) for code in written.values()), default=0) + 1)
+
+
+def mentions(text: str, codes: Codes) -> Iterator[Mention]:
+    """Where `text` names one of `codes`, in order; the longest counts where one holds another."""
     prose = ADDRESS.sub(lambda address: " " * len(address.group()), text)
-    longest = max((len(RUN.findall(code)) for code in codes.values()), default=0) + 1  # "CS101" may be two words
     runs = list(RUN.finditer(prose))
     first = 0
     while first < len(runs):
         reach = first + 1
-        while reach < len(runs) and reach - first < longest and _may_join(runs[reach - 1], runs[reach], prose):
+        while reach < len(runs) and reach - first < codes.most_words and _may_join(runs[reach - 1], runs[reach], prose):
             reach += 1
         for last in range(reach, first, -1):
             start, end = runs[first].start(), runs[last - 1].end()
             key = code_key(prose[start:end])
-            if key in codes and _reads_as(prose[start:end], codes[key]):
+            if key in codes.written and _reads_as(prose[start:end], codes.written[key]):
                 yield Mention(start, end, key)
                 first = last - 1
                 break
@@ -183,7 +197,7 @@ def mentions(text: str, codes: Mapping[str, str]) -> Iterator[Mention]:
 
 def split_by_mention(text: str, courses: Sequence[NamedT]) -> tuple[list[NamedT], list[NamedT]]:
     """The courses that `text` names by their codes, and the others."""
-    found = {mention.key for mention in mentions(text, {code_key(course.code): course.code for course in courses})}
+    found = {mention.key for mention in mentions(text, Codes.of(course.code for course in courses))}
     named = [course for course in courses if code_key(course.code) in found]
     return named, [course for course in courses if code_key(course.code) not in found]
 
@@ -209,12 +223,12 @@ def _reads_as(found: str, code: str) -> bool:
 
 def _with_names(text: str, courses: list[Named]) -> tuple[str, list[Named]]:
     """`text` with the name after each code that stands without it, and the courses that it does not name."""
-    text = NEWLINE.sub("\n", text).strip()
+    text = _tidy(text)
     named, unnamed = split_by_mention(text, courses)
     words = " ".join(text.casefold().split())
     nameless = {code_key(course.code): course for course in named if _one_line(course.name).casefold() not in words}
     parts, done, later = [], 0, []
-    for mention in mentions(text, {key: course.code for key, course in nameless.items()}):
+    for mention in mentions(text, Codes.of(course.code for course in named)):
         if course := nameless.pop(mention.key, None):
             parts.append(text[done : mention.end])
             done = mention.end
@@ -257,30 +271,41 @@ def _integration_note(course: Course, siblings: list[Named], wording: Wording) -
     return f"{part_of} {rule.format(general=general, modules=listed)}"
 
 
+def _led_by(title: str, parts: list[str]) -> str:
+    """The parts after the course's title, which prose goes on from: a sentence that is quoted then names its course."""
+    parts = [part for part in parts if part.strip()]
+    lead = f"{title} – " if parts and _is_prose(parts[0]) else f"{title}\n\n"
+    return (lead + "\n\n".join(parts)).rstrip()
+
+
 def _fields(values: Mapping[str, str], *, itemised: bool = True) -> Iterator[str]:
     """Lists of the values of one line, and those of several lines under their labels; the empty ones are left out."""
     items: list[str] = []
     for label, raw in values.items():
-        value = NEWLINE.sub("\n", raw).strip()
+        value = _tidy(raw)
         if not value:
             continue
         if itemised and "\n" not in value:
             items.append(f"- {label}: {value}")
             continue
         yield "\n".join(items)
-        yield f"**{label}:**\n\n{_contained(value)}"
+        text = _contained(value)
+        yield f"**{label}:**{' ' if _is_prose(text) else NEW_BLOCK}{text}"
         items = []
     yield "\n".join(items)
 
 
+def _tidy(text: str) -> str:
+    return NEWLINE.sub("\n", text.replace("\0", "")).strip()
+
+
 def _one_line(text: str) -> str:
-    return " ".join(text.split())
+    return " ".join(text.replace("\0", "").split())
 
 
 def _contained(markdown: str) -> str:
     """Markdown that ends where it ends and has no heading of its own."""
-    text = NEWLINE.sub("\n", markdown.replace("\0", "")).strip()
-    text = _without_headings(text)
+    text = _without_headings(_tidy(markdown))
     if _leaks(text):
         text = OPENING.sub(r"\1\\", text)
     return text
@@ -290,6 +315,11 @@ def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"maxNesting": 20}).enable("table")
     parser.core.ruler.enableOnly(["normalize", "block"])
     return parser
+
+
+def _is_prose(text: str) -> bool:
+    blocks = _parser().parse(text)
+    return bool(blocks) and blocks[0].type == "paragraph_open"
 
 
 def _without_headings(text: str) -> str:

@@ -115,7 +115,7 @@ class Course(models.Model):
         help_text=_("The course that this module is a part of; all its modules must be passed."),
     )
     year = models.PositiveSmallIntegerField(_("year of study"), null=True, blank=True)
-    is_mandatory = models.BooleanField(_("mandatory"), null=True)
+    is_mandatory = models.BooleanField(_("mandatory"), null=True, blank=True)
     ects = models.DecimalField(_("ECTS"), max_digits=4, decimal_places=1, null=True, blank=True)
     field = models.CharField(_("field of research"), max_length=300, blank=True)
     prerequisites = models.TextField(_("prerequisites"), blank=True)

@@ -10,7 +10,7 @@ from factory.django import DjangoModelFactory
 
 from chat.models import Assistant, Citation, Conversation, Feedback, Message, Visitor
 from faqs.models import FAQ, Category, FAQSource, Phrasing
-from knowledge.models import Collection, Document, Passage
+from knowledge.models import Collection, Course, Document, Passage
 
 
 class UserFactory(DjangoModelFactory):
@@ -46,6 +46,17 @@ class DocumentFactory(DjangoModelFactory):
     url = factory.Sequence(lambda n: f"https://www.uni.example/page-{n}")
     title = factory.Sequence(lambda n: f"Page {n}")
     text = factory.LazyAttribute(lambda document: f"# {document.title}\n\nWhat there is to know about it.\n")
+
+
+class CourseFactory(DjangoModelFactory):
+    """A course whose document is not rendered."""
+
+    class Meta:
+        model = Course
+
+    document = factory.SubFactory(DocumentFactory)
+    code = factory.Sequence(lambda n: f"MO-{n}")
+    name = factory.Sequence(lambda n: f"Module {n}")
 
 
 class PassageFactory(DjangoModelFactory):

@@ -183,7 +183,7 @@ def _checked(row: Row, known: Mapping[str, str]) -> tuple[CourseRecord | None, l
             values[name] = READERS[name](raw, column)
         except BadRecord as problem:
             reasons.append(str(problem))
-    named = {name: column for column, name in reversed(known.items())}
+    named = {name: column for column, name in reversed(list(known.items()))}
     reasons += [f'"{named.get(name, name)}" is missing' for name in NEEDED if name not in given]
     if reasons:
         return None, reasons

@@ -8,7 +8,7 @@ from pathlib import Path
 from django.db import transaction
 
 from knowledge.ingest.records import BadRecord, DocumentRecord, document_record
-from knowledge.models import Collection, Document
+from knowledge.models import Collection, Course, Document
 
 BATCH = 200
 #: Past this a line is not a page but a mistake.
@@ -56,7 +56,8 @@ def import_records(
 ) -> ImportReport:
     """Creates or updates one document a URL; the good ones are saved whatever the others are.
 
-    A document that a member of staff archived stays archived. Indexing is the caller's next step.
+    A document that a member of staff archived stays archived, and a course's document is left to its record.
+    Indexing is the caller's next step.
     """
     report = ImportReport()
     batch: dict[str, DocumentRecord] = {}
@@ -70,15 +71,18 @@ def import_records(
             first_line[record.url] = number
             batch[record.url] = record
             if len(batch) == BATCH:
-                _save(batch, collection, report)
+                _save(batch, first_line, collection, report)
                 batch.clear()
-    _save(batch, collection, report)
+    _save(batch, first_line, collection, report)
     return report
 
 
 @transaction.atomic
-def _save(batch: dict[str, DocumentRecord], collection: Collection, report: ImportReport) -> None:
+def _save(
+    batch: dict[str, DocumentRecord], numbers: dict[str, int], collection: Collection, report: ImportReport
+) -> None:
     there = {document.url: document for document in collection.documents.filter(url__in=batch).select_for_update()}
+    courses = {course.document_id: course for course in Course.objects.filter(document__in=there.values())}
     for url, record in batch.items():
         values = {
             "external_id": record.external_id,
@@ -88,7 +92,10 @@ def _save(batch: dict[str, DocumentRecord], collection: Collection, report: Impo
             "metadata": dict(record.metadata),
         }
         document = there.get(url)
-        if document is None:
+        if document and document.pk in courses:
+            reason = f"{url} is the page of the course {courses[document.pk]}; change that course's record instead"
+            report.problems.append((numbers[url], reason))
+        elif document is None:
             Document.objects.create(collection=collection, url=url, **values)
             report.created += 1
         elif all(getattr(document, name) == value for name, value in values.items()):

@@ -29,7 +29,7 @@ class Migration(migrations.Migration):
                 ('name', models.CharField(max_length=300, verbose_name='name')),
                 ('general_name', models.CharField(blank=True, help_text='The course that this module is a part of; all its modules must be passed.', max_length=300, verbose_name='integrated course')),
                 ('year', models.PositiveSmallIntegerField(blank=True, null=True, verbose_name='year of study')),
-                ('is_mandatory', models.BooleanField(null=True, verbose_name='mandatory')),
+                ('is_mandatory', models.BooleanField(blank=True, null=True, verbose_name='mandatory')),
                 ('ects', models.DecimalField(blank=True, decimal_places=1, max_digits=4, null=True, verbose_name='ECTS')),
                 ('field', models.CharField(blank=True, max_length=300, verbose_name='field of research')),
                 ('prerequisites', models.TextField(blank=True, verbose_name='prerequisites')),

@@ -39,7 +39,8 @@ class Command(BaseCommand):
         for where, reason in read.problems:
             self.stderr.write(f"{file.name}, {where}: {reason}")
         if read.problems:
-            raise CommandError(f"Nothing was imported: {file.name} has {len(read.problems)} mistakes, see above.")
+            count = f"{len(read.problems)} mistakes" if len(read.problems) > 1 else "a mistake"
+            raise CommandError(f"Nothing was imported: {file.name} has {count}, see above.")
         for column in read.unknown:
             self.stderr.write(f'{file.name}: the column "{column}" is left out; no field of a course is called so.')
         report = import_courses(read.records, collection=collection_for(collection))

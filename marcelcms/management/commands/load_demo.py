@@ -8,7 +8,9 @@ from django.db import transaction
 from chat.models import Assistant
 from faqs import importing as faq_files
 from faqs.indexing import sync_pending as sync_pending_faqs
+from knowledge.catalogue import import_courses
 from knowledge.indexing import sync_pending as sync_pending_documents
+from knowledge.ingest.courses import read_courses
 from knowledge.ingest.pipeline import collection_for, import_records
 from knowledge.ingest.records import document_record
 from knowledge.management.progress import progress_bar
@@ -18,7 +20,7 @@ DEMO = Path(__file__).resolve().parents[2] / "demo"
 
 
 class Command(BaseCommand):
-    help = "Loads the demo university: pages, FAQs and its assistant. It is loaded once; later edits are left alone."
+    help = "Loads the demo university and its assistant. It is loaded once; later edits are left alone."
 
     def handle(self, **options: Any) -> None:
         if Collection.objects.exists():
@@ -45,7 +47,9 @@ class Command(BaseCommand):
             )
             for page in pages
         ]
-        report = import_records(enumerate(records, start=1), collection=collection_for("lindental"))
+        collection = collection_for("lindental")
+        report = import_records(enumerate(records, start=1), collection=collection)
+        courses = import_courses(read_courses(DEMO / "courses.json").records, collection=collection)
         faqs = faq_files.import_faqs(faq_files.read_faqs(DEMO / "faqs.json"))
         Assistant.objects.get_or_create(
             slug="lindental",
@@ -67,4 +71,4 @@ class Command(BaseCommand):
                 "contact_url": "https://www.uni-lindental.example/en/contact",
             },
         )
-        self.stdout.write(f"Demo university: {report.created} pages, {faqs.created} FAQs.")
+        self.stdout.write(f"Demo university: {report.created} pages, {courses.created} courses, {faqs.created} FAQs.")
