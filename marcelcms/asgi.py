@@ -1,6 +1,8 @@
 """HTTP and websockets, as one ASGI application."""
 
+import importlib
 import os
+import threading
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "marcelcms.settings")
 # Before the settings are read: only web processes pool their connections, a forked worker must not share one.
@@ -13,6 +15,17 @@ from django.core.asgi import get_asgi_application
 django_application = get_asgi_application()
 
 from chat.routing import websocket_urlpatterns  # noqa: E402  (needs the apps loaded)
+from knowledge.inference import chat_model, embedder  # noqa: E402
+
+
+def warm_up() -> None:
+    """What takes a second when it is first used, so that no student waits for it."""
+    embedder.get_embedder()
+    if chat_model.is_configured():
+        importlib.import_module("openai")
+
+
+threading.Thread(target=warm_up, name="warm-up", daemon=True).start()
 
 application = ProtocolTypeRouter(
     {
