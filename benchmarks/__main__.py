@@ -1,4 +1,4 @@
-"""`python -m benchmarks [--quick] [--only NAME] [--sizes N,N] [--json FILE]`: prints tables, writes JSON.
+"""`python -m benchmarks [--quick] [--only NAME] [--sizes N,N] [--pdfs FOLDER] [--json FILE]`: tables, and JSON in FILE.
 
 Everything runs on a PostgreSQL and a Valkey of its own in a temporary folder, which is removed at the end.
 """
@@ -14,7 +14,7 @@ from django.core.management import call_command
 from benchmarks.environment import ROOT, private_services
 from benchmarks.measuring import machine, say
 
-NAMES = ("questions", "retrieval", "faq_effect", "indexing")
+NAMES = ("questions", "retrieval", "faq_effect", "indexing", "fidelity_pdf")
 
 
 def main() -> int:
@@ -22,6 +22,7 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="small sizes and few repetitions")
     parser.add_argument("--only", choices=NAMES, help="one benchmark instead of all")
     parser.add_argument("--sizes", type=numbers, help="documents for `retrieval`, such as 249,2490")
+    parser.add_argument("--pdfs", type=Path, metavar="FOLDER", help="PDFs for `fidelity_pdf`")
     parser.add_argument("--json", type=Path, default=ROOT / "benchmarks" / "out" / "results.json", metavar="FILE")
     arguments = parser.parse_args()
     results: dict[str, object] = {
@@ -55,9 +56,13 @@ def run(name: str, folder: Path, arguments: argparse.Namespace) -> object:
         from benchmarks import faq_effect
 
         return faq_effect.measure(folder, edits=5 if arguments.quick else 20)
+    if name == "fidelity_pdf":
+        from benchmarks import fidelity_pdf
+
+        return fidelity_pdf.measure_folder(arguments.pdfs)
     from benchmarks import indexing
 
-    return indexing.measure(documents=10 if arguments.quick else 40)
+    return indexing.measure(documents=200 if arguments.quick else 6_250)
 
 
 def numbers(text: str) -> list[int]:

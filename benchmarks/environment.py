@@ -30,7 +30,7 @@ def private_services() -> Iterator[Path]:
     folder.chmod(0o711)
     for name in [part.variable for part in PARTS] + [key for key in os.environ if key.startswith("LLM_")]:
         os.environ.pop(name, None)
-    for name in ("EMBEDDING_MODEL_PATH", "DATABASE_POOL", "DEBUG"):
+    for name in ("EMBEDDING_MODEL", "DATABASE_POOL", "DEBUG"):
         os.environ.pop(name, None)
     os.environ |= {
         "SECRET_KEY": "only for benchmarks",

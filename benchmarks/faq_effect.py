@@ -24,7 +24,8 @@ from faqs.models import FAQ, FAQSource, Phrasing
 from faqs.services import index_saved_faq
 from knowledge.models import Document
 from knowledge.retrieval.contracts import Origin
-from knowledge.retrieval.hybrid import Retrieval, scope_of
+from knowledge.retrieval.hybrid import Retrieval
+from knowledge.retrieval.scoping import scope_of
 from knowledge.services import save_document
 from marcelcms.embedded.processes import Process, spawn
 

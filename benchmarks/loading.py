@@ -8,21 +8,23 @@ from pathlib import Path
 
 import numpy as np
 from django.db import connection, transaction
-from django.utils import timezone
 
 from benchmarks.corpus import SECTIONS, Corpus, Page, Vectors, derived_vectors
 from faqs.indexing import sync_pending as sync_faqs
 from faqs.models import FAQ, FAQSource, Phrasing
 from knowledge.changes import record_change
+from knowledge.generations import create_indexes, drop_indexes, live_generation
 from knowledge.hashing import fingerprint
 from knowledge.indexing import embedding_input
 from knowledge.inference.embedder import get_embedder
-from knowledge.models import Collection, Document, Passage
+from knowledge.models import Collection, Document, IndexedDocument
 from knowledge.passages.chunking import Chunk
 
 BATCH = 500
-HNSW = next(index for index in Passage._meta.indexes if index.name == "passage_embedding_hnsw")
-COPY = "COPY knowledge_passage (document_id, position, heading_path, text, input_hash, embedding, recipe) FROM STDIN"
+COPY = (
+    "COPY knowledge_passage (generation_id, document_id, position, heading_path, text, tokens, input_hash, embedding)"
+    " FROM STDIN"
+)
 
 
 class Loader:
@@ -33,7 +35,7 @@ class Loader:
         self.folder, self.size = folder, 0
         self.texts, self.vectors = folder / "pages.jsonl", folder / "vectors.npy"
         self._collection = Collection.objects.create(slug="bench", name="Benchmark")
-        self._embedder = get_embedder()
+        self._embedder, self._generation = get_embedder(), live_generation()
         self._documents: list[int] = []
         self._page_vectors: list[Vectors] = []
         pages = [self.corpus.page(number) for number in range(embedded)]
@@ -41,8 +43,7 @@ class Loader:
 
     def grow(self, size: int) -> None:
         """Adds pages up to `size`; the HNSW index is made afresh, as after a first import."""
-        with transaction.atomic(), connection.schema_editor() as editor:
-            editor.remove_index(Passage, HNSW)
+        drop_indexes(self._generation)
         with self.texts.open("a") as texts:
             for start in range(self.size, size, BATCH):
                 pages = [self.corpus.page(number) for number in range(start, min(start + BATCH, size))]
@@ -52,8 +53,7 @@ class Loader:
         np.save(self.vectors, np.concatenate(self._page_vectors))
         with connection.cursor() as cursor, transaction.atomic():
             cursor.execute("SET LOCAL maintenance_work_mem = '1GB'")
-            with connection.schema_editor() as editor:
-                editor.add_index(Passage, HNSW)
+            create_indexes(self._generation, concurrently=False)
         with transaction.atomic():
             record_change(self._documents[-1])
         self.settle()
@@ -77,12 +77,14 @@ class Loader:
         self.settle()
 
     def _add(self, pages: list[Page]) -> None:
-        recipe, now = self._embedder.recipe, timezone.now()
         vectors = self._passage_vectors(pages)
         self._page_vectors.append(unit(vectors.reshape(len(pages), SECTIONS, -1).mean(axis=1)))
         with transaction.atomic(), connection.cursor() as cursor:
-            documents = Document.objects.bulk_create(self._document(page, recipe) for page in pages)
-            Document.objects.filter(pk__in=[document.pk for document in documents]).update(indexed_at=now)
+            documents = Document.objects.bulk_create(self._document(page) for page in pages)
+            IndexedDocument.objects.bulk_create(
+                IndexedDocument(document=document, generation=self._generation, state_hash=document.state_hash)
+                for document in documents
+            )
             rows = iter(vectors)
             with cursor.copy(COPY) as copy:
                 for page, document in zip(pages, documents, strict=True):
@@ -91,27 +93,25 @@ class Loader:
                         zip(page.sections, passage_inputs(page), strict=True)
                     ):
                         vector = str(next(rows).tolist())
-                        copy.write_row((document.pk, position, [heading], text, fingerprint(hashed), vector, recipe))
+                        row = (document.pk, position, [heading], text, 0, fingerprint(hashed), vector)
+                        copy.write_row((self._generation.pk, *row))
 
     def _passage_vectors(self, pages: list[Page]) -> Vectors:
         start = pages[0].number * SECTIONS
         real = self._real[start : start + len(pages) * SECTIONS]
         return np.concatenate((real, derived_vectors(self._real, len(pages) * SECTIONS - len(real), start=start)))
 
-    def _document(self, page: Page, recipe: str) -> Document:
+    def _document(self, page: Page) -> Document:
         content = fingerprint(page.title, page.markdown)
-        document = Document(
+        return Document(
             collection=self._collection,
             url=page.url,
             title=page.title,
             language=page.language,
             text=page.markdown,
             content_hash=content,
-            state_hash=fingerprint(content, Document.Status.PUBLISHED, page.language, str(self._collection.pk)),
-            indexed_recipe=recipe,
+            state_hash=fingerprint(content, str(self._collection.pk)),
         )
-        document.indexed_state = document.state_hash
-        return document
 
 
 def passage_inputs(page: Page) -> list[str]:

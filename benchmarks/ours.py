@@ -18,13 +18,14 @@ def main() -> None:
     from chat.answering import SOURCES
     from chat.profiles import get_profile, retrieve_with
     from chat.sources import load_candidates
+    from knowledge.generations import live_generation
     from knowledge.inference.embedder import get_embedder
-    from knowledge.retrieval.hybrid import scope_of
-    from knowledge.retrieval.lexical import get_index
+    from knowledge.retrieval.scoping import scope_of
+    from knowledge.retrieval.serving import lexical_index
 
     get_embedder().embed(["ready"])
     before = time.perf_counter()
-    get_index().follow()
+    lexical_index(live_generation().pk).follow()
     now = time.perf_counter()
     say_json({"lexical_build_s": round(now - before, 2), "load_s": round(now - started, 2), "mib": resident_mib()})
 

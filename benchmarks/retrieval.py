@@ -14,14 +14,15 @@ import numpy as np
 from django.db import connection, transaction
 
 from benchmarks.environment import Child, postgres_processes
-from benchmarks.loading import HNSW, Loader
+from benchmarks.loading import Loader
 from benchmarks.measuring import percentiles, proportional_mib, say, table
 from faqs.models import FAQ, FAQVector
+from knowledge.generations import live_generation
 from knowledge.inference.embedder import get_embedder
 from knowledge.models import Document
 from knowledge.retrieval.contracts import Query
 from knowledge.retrieval.dense import DenseRetriever
-from knowledge.retrieval.hybrid import scope_of
+from knowledge.retrieval.scoping import scope_of
 
 SIZES, QUICK_SIZES = [249, 2_490, 24_900], [249, 2_490]
 QUESTIONS, WARM_UP, FAQS = 200, 15, 300
@@ -96,7 +97,7 @@ def dense_quality(questions: Sequence[str]) -> dict[str, Any]:
     embedder, scope = get_embedder(), scope_of()
     recalls, least, scans = [], K, hnsw_scans()
     for question in questions:
-        query = Query(question, embedder.embed([question])[0], embedder.recipe)
+        query = Query(question, embedder.embed([question])[0], live_generation().pk)
         found = {hit.passage_id for hit in DenseRetriever().retrieve(query, k=K, scope=scope)}
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute("SET LOCAL enable_indexscan = off")
@@ -112,10 +113,13 @@ def dense_quality(questions: Sequence[str]) -> dict[str, Any]:
     }
 
 
+SCANS = "SELECT sum(idx_scan) FROM pg_stat_user_indexes WHERE indexrelname LIKE 'knowledge_passage_hnsw_%'"
+
+
 def hnsw_scans() -> int:
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_stat_force_next_flush()")
-        cursor.execute("SELECT idx_scan FROM pg_stat_user_indexes WHERE indexrelname = %s", [HNSW.name])
+        cursor.execute(SCANS)
         return int(cursor.fetchone()[0])
 
 

@@ -15,11 +15,12 @@ from django.utils import translation
 from django.utils.translation import gettext as _
 
 from chat.events import Abstain, Cited, Contact, Delta, End, Error, Event, Replace, Sources
-from chat.evidence import THRESHOLD, evidence_of
+from chat.evidence import evidence_of
 from chat.extractive import Quotation, quote_best
 from chat.grounding import StreamResolver, VerdictReader, attribute
+from chat.hyde import hypothesise
 from chat.models import Message
-from chat.profiles import get_profile, retrieve_with
+from chat.profiles import PROFILES, Profile, retrieve_with
 from chat.prompts import build_messages
 from chat.sources import Candidate, as_source, load_candidates
 from chat.threads import in_database
@@ -27,12 +28,11 @@ from knowledge.inference import chat_model
 from knowledge.inference.chat_model import ModelUnavailable
 from knowledge.inference.embedder import get_embedder
 from knowledge.retrieval.contracts import Origin
-from knowledge.retrieval.hybrid import Retrieval, scope_of
+from knowledge.retrieval.hybrid import Retrieval
+from knowledge.retrieval.question_vectors import question_vector
+from knowledge.retrieval.scoping import scope_of
 
 logger = logging.getLogger(__name__)
-
-#: Passages that are given to the model.
-SOURCES = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Ask:
     language: str = "en"
     history: Sequence[tuple[str, str]] = ()
     collections: Sequence[str] = ()
-    profile: str = "default"
+    profile: Profile = PROFILES["default"]
     institution: str = "the university"
     contact: Contact | None = None
 
@@ -58,10 +58,14 @@ class Context:
     timings_ms: dict[str, float] = field(default_factory=dict)
 
 
-def gather_context(ask: Ask) -> Context:
-    """All database work of an answer: retrieval and its passages. Raises UnknownProfile, UnknownCollection."""
+def gather_context(ask: Ask, guesses: Sequence[str] = ()) -> Context:
+    """All database work of an answer: retrieval and its passages.
+
+    Raises UnknownCollection, EmbeddingUnavailable, RerankerUnavailable.
+    """
     started = time.perf_counter()
-    retrieval = retrieve_with(get_profile(ask.profile), ask.text, scope=scope_of(ask.collections), k=SOURCES)
+    profile, scope = ask.profile, scope_of(ask.collections)
+    retrieval = retrieve_with(profile, ask.text, scope=scope, k=profile.sources, guesses=guesses)
     candidates = load_candidates(retrieval.hits)
     timings = {**retrieval.timings_ms, "retrieval": (time.perf_counter() - started) * 1000}
     return Context(retrieval, candidates, evidence_of(ask.text, retrieval, candidates), timings)
@@ -74,8 +78,9 @@ async def answer(ask: Ask) -> AsyncGenerator[Event]:
     """
     started = time.perf_counter()
     # Given back before the model speaks: no connection is held while it does.
-    context = await in_database(gather_context)(ask)
-    if not context.candidates or context.evidence < THRESHOLD:
+    guesses = await hypothesise(ask.text) if ask.profile.guesses else ()
+    context = await in_database(gather_context)(ask, guesses)
+    if not context.candidates or context.evidence < ask.profile.threshold:
         events = _abstain(ask, "no_evidence" if context.candidates else "nothing_found", context)
     elif chat_model.is_configured():
         events = _generate(ask, context)
@@ -162,8 +167,9 @@ async def _quote(ask: Ask, context: Context, *, notice: str = "") -> AsyncGenera
 def closest_sentences(question: str, context: Context) -> list[Quotation]:
     """What is quoted where no model writes."""
     curated = {hit.passage_id: hit for hit in context.retrieval.runs.get(Origin.FAQ, ())}
-    vector = context.retrieval.query.vector
-    return quote_best(question, vector, context.candidates, get_embedder(), curated=curated)
+    query = context.retrieval.query
+    vector = query.vector if len(query.vector) else question_vector(query.model, question)
+    return quote_best(question, vector, context.candidates, get_embedder(query.model), curated=curated)
 
 
 async def _abstain(ask: Ask, reason: str, context: Context) -> AsyncGenerator[Event]:
@@ -182,7 +188,7 @@ def _end(ask: Ask, context: Context, status: Message.Status, strategy: Message.S
         strategy=strategy.value,
         notice=notice,
         model=settings.LLM_MODEL if strategy == Message.Strategy.GENERATED else "",
-        profile=ask.profile,
+        profile=ask.profile.name,
         evidence=context.evidence,
         timings_ms=context.timings_ms,
     )

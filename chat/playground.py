@@ -1,19 +1,23 @@
 """A question as staff try it: every ranking on the way, and the answer that a student would get. Stores nothing."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from asgiref.sync import async_to_sync
 
-from chat.answering import SOURCES, Ask
-from chat.profiles import get_profile, retrieve_with
+from chat.answering import Ask
+from chat.hyde import hypothesise
+from chat.profiles import Profile, retrieve_with
 from chat.replies import Reply, collect
 from chat.sources import plain
-from faqs.matching import FAQRetriever, confidence
+from faqs.matching import FAQRetriever
 from faqs.matching import match as match_faqs
 from knowledge.models import Passage
-from knowledge.retrieval.contracts import Hit, Origin, Scope
-from knowledge.retrieval.hybrid import Fused, Leg, Retrieval, scope_of
+from knowledge.retrieval.contracts import Hit, Origin, Scope, matched_parts
+from knowledge.retrieval.fusion import Fusion
+from knowledge.retrieval.hybrid import Fused, Leg, Retrieval
+from knowledge.retrieval.scoping import scope_of
 
 #: Rows shown of each ranking.
 SHOWN = 10
@@ -25,21 +29,25 @@ RRF_CONSTANT = 60
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What one retriever added to a passage's fused score: weight × confidence / (60 + rank)."""
+    """What one retriever added to a passage's fused score: weight × confidence, times `relative`, its score as a share
+    of the retriever's best, or, where rankings are merged by rank, divided by 60 + rank."""
 
     origin: Origin
     rank: int
     weight: float
     confidence: float
+    relative: float | None
 
     @property
     def value(self) -> float:
-        return self.weight * self.confidence / (RRF_CONSTANT + self.rank)
+        counts = 1 / (RRF_CONSTANT + self.rank) if self.relative is None else self.relative
+        return self.weight * self.confidence * counts
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A ranked passage; `is_given` says whether the answer is made from it."""
+    """A ranked passage; `is_given` says whether the answer is made from it, `matched` what of it was compared with the
+    question where that was a finer part."""
 
     rank: int
     score: float
@@ -49,10 +57,16 @@ class Row:
     text: str
     shares: tuple[Share, ...] = ()
     is_given: bool = False
+    matched: str = ""
 
     @property
     def excerpt(self) -> str:
-        return plain(self.text.replace("---", ""))  # a table's rule says nothing
+        return plain((self.matched or self.text).replace("---", ""))  # a table's rule says nothing
+
+    @property
+    def parts(self) -> tuple[str, str, str]:
+        """The text before, in and after the sentence that was matched; a proposition stands nowhere in it."""
+        return self.text.partition(self.matched) if self.matched else (self.text, "", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +101,10 @@ class Trial:
 
 
 def try_question(ask: Ask) -> Trial:
-    """Raises UnknownProfile, UnknownCollection, EmbeddingUnavailable."""
-    profile, scope = get_profile(ask.profile), scope_of(ask.collections)
-    retrieval = retrieve_with(profile, ask.text, scope=scope, k=SHOWN)
+    """Raises UnknownCollection, EmbeddingUnavailable, RerankerUnavailable."""
+    profile, scope = ask.profile, scope_of(ask.collections)
+    guesses = async_to_sync(hypothesise)(ask.text) if profile.guesses else ()
+    retrieval = retrieve_with(profile, ask.text, scope=scope, k=SHOWN, guesses=guesses)
     passages = _load(retrieval)
     matcher = next((leg.retriever for leg in profile.legs if isinstance(leg.retriever, FAQRetriever)), None)
     return Trial(
@@ -97,7 +112,7 @@ def try_question(ask: Ask) -> Trial:
         faqs=_near_faqs(matcher, retrieval, scope) if matcher else [],
         matches_faqs=matcher is not None,
         steers_softly=matcher is not None and matcher.steering,
-        fused=list(_fused(retrieval, profile.legs, passages)),
+        fused=list(_fused(retrieval, profile, passages)),
         reply=async_to_sync(collect)(ask),
     )
 
@@ -105,9 +120,11 @@ def try_question(ask: Ask) -> Trial:
 def _near_faqs(matcher: FAQRetriever, retrieval: Retrieval, scope: Scope) -> list[NearFAQ]:
     """Closest first: those that steer, and those that came close."""
     near: dict[int, NearFAQ] = {}
+    best = -1.0
     for found in match_faqs(retrieval.query, scope=scope, faqs=max(FAQS_SHOWN, matcher.faqs)):
         if found.faq_id not in near:
-            sure = confidence(found.similarity) if matcher.steering else 1.0
+            best = max(best, found.similarity)
+            sure = matcher.weight(found.similarity, best)
             steers = len(near) < matcher.faqs and sure > 0
             near[found.faq_id] = NearFAQ(found.faq_id, found.question, found.similarity, sure, steers)
     return list(near.values())
@@ -124,23 +141,33 @@ def _load(retrieval: Retrieval) -> Mapping[int, Passage]:
 
 
 def _ranking(leg: Leg, run: Sequence[Hit], passages: Mapping[int, Passage]) -> Ranking:
-    rows = tuple(_row(hit, passages[hit.passage_id]) for hit in run[:SHOWN] if hit.passage_id in passages)
+    rows = tuple(_row(hit, passages[hit.passage_id], hit.matched) for hit in run[:SHOWN] if hit.passage_id in passages)
     return Ranking(leg.retriever.origin, leg.weight, len(run), rows)
 
 
-def _fused(retrieval: Retrieval, legs: Sequence[Leg], passages: Mapping[int, Passage]) -> Iterable[Row]:
-    weights = {leg.retriever.origin: leg.weight for leg in legs}
-    confidences = {(origin, hit.passage_id): hit.confidence for origin, run in retrieval.runs.items() for hit in run}
+def _fused(retrieval: Retrieval, profile: Profile, passages: Mapping[int, Passage]) -> Iterable[Row]:
+    shares = _shares(retrieval, profile)
+    matched = matched_parts(retrieval.runs.values())
     for hit in retrieval.hits:
         if hit.passage_id in passages:
-            shares = tuple(
-                Share(origin, rank, weights[origin], confidences[origin, hit.passage_id])
-                for origin, rank in hit.ranks.items()
-            )
-            yield _row(hit, passages[hit.passage_id], shares, is_given=hit.rank <= SOURCES)
+            row = _row(hit, passages[hit.passage_id], matched.get(hit.passage_id, ""))
+            yield replace(row, shares=tuple(shares[hit.passage_id]), is_given=hit.rank <= profile.sources)
 
 
-def _row(hit: Hit | Fused, passage: Passage, shares: tuple[Share, ...] = (), *, is_given: bool = False) -> Row:
+def _shares(retrieval: Retrieval, profile: Profile) -> Mapping[int, list[Share]]:
+    by_score = profile.plan.fusion == Fusion.SCORES
+    shares: dict[int, list[Share]] = defaultdict(list)
+    for leg in profile.legs:
+        run = retrieval.runs[leg.retriever.origin]
+        best = max((hit.score for hit in run), default=0.0)
+        for hit in run:
+            relative = (max(0.0, hit.score) / best if best > 0 else 0.0) if by_score else None
+            share = Share(hit.origin, hit.rank, leg.weight, hit.confidence, relative)
+            shares[hit.passage_id].append(share)
+    return shares
+
+
+def _row(hit: Hit | Fused, passage: Passage, matched: str) -> Row:
     document = passage.document
     heading = " › ".join(part for part in passage.heading_path if part != document.title)
-    return Row(hit.rank, hit.score, document.pk, document.title, heading, passage.text, shares, is_given)
+    return Row(hit.rank, hit.score, document.pk, document.title, heading, passage.text, matched=matched)

@@ -1,14 +1,28 @@
-"""Retrieval profiles by name: which retrievers run, how much each counts. The first place that knows both FAQs and
-passages."""
+"""Retrieval profiles by name: which retrievers run, and how their rankings become one. The first place that knows both
+FAQs and passages."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from chat.models import ProfileLeg, RetrievalProfile
 from faqs.matching import FAQRetriever
-from knowledge.retrieval.contracts import Origin, Scope
-from knowledge.retrieval.dense import DenseRetriever
-from knowledge.retrieval.hybrid import Leg, Retrieval, retrieve
+from knowledge.models import Granularity
+from knowledge.retrieval.contracts import Origin, Retriever, Scope
+from knowledge.retrieval.dense import DenseRetriever, HydeRetriever
+from knowledge.retrieval.fusion import Fusion
+from knowledge.retrieval.hybrid import Leg, Plan, Retrieval, retrieve
 from knowledge.retrieval.lexical import LexicalRetriever
+
+Kind = ProfileLeg.Retriever
+RETRIEVERS: Mapping[str, Retriever] = {
+    Kind.LEXICAL: LexicalRetriever(),
+    Kind.DENSE: DenseRetriever(),
+    Kind.SENTENCES: DenseRetriever(Granularity.SENTENCE),
+    Kind.PROPOSITIONS: DenseRetriever(Granularity.PROPOSITION),
+    Kind.FAQ: FAQRetriever(faqs=3),
+    Kind.HARD_FAQ: FAQRetriever(steering=False),
+    Kind.HYDE: HydeRetriever(),
+}
 
 
 class UnknownProfile(ValueError):
@@ -17,33 +31,107 @@ class UnknownProfile(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Profile:
+    """`sources` passages are given to an answer; below `threshold` of evidence the assistant abstains."""
+
     name: str
-    legs: Sequence[Leg]
+    plan: Plan
+    sources: int = 6
+    threshold: float = 0.42
+
+    @property
+    def legs(self) -> Sequence[Leg]:
+        return self.plan.legs
 
     @property
     def origins(self) -> list[Origin]:
         return [leg.retriever.origin for leg in self.legs]
 
+    @property
+    def guesses(self) -> bool:
+        """Whether a language model must guess an answer first (HyDE)."""
+        return Origin.HYDE in self.origins
 
-LEXICAL, DENSE = LexicalRetriever(), DenseRetriever()
-PROFILES = {
-    profile.name: profile
-    for profile in (
-        Profile("default", (Leg(LEXICAL, 1.0, 50), Leg(DENSE, 1.0, 50), Leg(FAQRetriever(), 2.0, 10))),
-        Profile("bm25", (Leg(LEXICAL, 1.0, 100),)),
-        Profile("dense", (Leg(DENSE, 1.0, 100),)),
-        Profile("bm25+dense", (Leg(LEXICAL, 1.0, 100), Leg(DENSE, 1.0, 100))),
-        Profile("bm25+faq", (Leg(LEXICAL, 1.0, 100), Leg(FAQRetriever(steering=False), 2.0, 10))),
-    )
+
+def _legs(*parts: tuple[Kind, float, int]) -> tuple[Leg, ...]:
+    return tuple(Leg(RETRIEVERS[kind], weight, k) for kind, weight, k in parts)
+
+
+LEXICAL, DENSE = (Kind.LEXICAL, 1.0, 100), (Kind.DENSE, 1.0, 100)
+HARD_FAQ = (Kind.HARD_FAQ, 2.0, 10)
+#: What the papers compare, by their own names, and ours: `default`. See benchmarks/RESULTS.md.
+BUILT_IN: Mapping[str, tuple[str, Plan]] = {
+    "default": (
+        "Words, meanings and several close FAQs, merged by score: the best on every data set that was measured.",
+        Plan(_legs((Kind.LEXICAL, 0.35, 100), (Kind.DENSE, 0.65, 100), (Kind.FAQ, 1.2, 30)), Fusion.SCORES),
+    ),
+    "bm25": ("Words alone.", Plan(_legs(LEXICAL))),
+    "dense": ("Meanings alone.", Plan(_legs(DENSE))),
+    "dense-sentence": ("Meanings of sentences.", Plan(_legs((Kind.SENTENCES, 1.0, 100)))),
+    "dense-proposition": ("Meanings of propositions.", Plan(_legs((Kind.PROPOSITIONS, 1.0, 100)))),
+    "bm25+dense": ("Words and meanings, merged by rank.", Plan(_legs(LEXICAL, DENSE))),
+    "bm25+hyde": ("Words, and meanings of guessed answers.", Plan(_legs(LEXICAL, (Kind.HYDE, 1.0, 100)))),
+    "bm25+faq": ("Marcel: the closest FAQ\u2019s documents first.", Plan(_legs(LEXICAL, HARD_FAQ))),
+    "bm25+dense+rerank": ("Marcel without FAQs, reranked.", Plan(_legs(LEXICAL, DENSE), rerank_first=20)),
+    "bm25+faq+rerank": (
+        "Marcel with everything reranked, curated documents too.",
+        Plan(_legs(LEXICAL, HARD_FAQ), rerank_first=20, protect_faqs=False),
+    ),
+    "bm25+faq+rerank-protected": (
+        "Marcel reranked, curated documents kept first.",
+        Plan(_legs(LEXICAL, HARD_FAQ), rerank_first=20),
+    ),
+    "aueb-ensemble": (
+        "AUEB: words, and meanings at three granularities, merged by rank.",
+        Plan(_legs(LEXICAL, DENSE, (Kind.SENTENCES, 0.5, 100), (Kind.PROPOSITIONS, 0.5, 100))),
+    ),
+    "syllabus-hybrid": (
+        "SyllabusRAG: words and meanings, merged by score.",
+        Plan(_legs((Kind.LEXICAL, 0.5, 100), (Kind.DENSE, 0.5, 100)), Fusion.SCORES),
+    ),
 }
+PROFILES = {name: Profile(name, plan) for name, (_description, plan) in BUILT_IN.items()}
+KINDS = {id(retriever): kind for kind, retriever in RETRIEVERS.items()}
 
 
 def get_profile(name: str) -> Profile:
-    """Raises UnknownProfile."""
-    if name not in PROFILES:
-        raise UnknownProfile(f"No profile is called {name}. There are: {', '.join(PROFILES)}.")
-    return PROFILES[name]
+    """A built-in one, or one that staff made; raises UnknownProfile."""
+    if name in PROFILES:
+        return PROFILES[name]
+    row = RetrievalProfile.objects.filter(name=name, is_built_in=False).prefetch_related("legs").first()
+    if row is None:
+        raise UnknownProfile(f"No profile is called {name}. There are: {', '.join(profile_names())}.")
+    return profile_of(row)
 
 
-def retrieve_with(profile: Profile, text: str, *, scope: Scope, k: int) -> Retrieval:
-    return retrieve(text, legs=profile.legs, scope=scope, k=k)
+def profile_of(row: RetrievalProfile) -> Profile:
+    legs = tuple(Leg(RETRIEVERS[leg.retriever], leg.weight, leg.k) for leg in row.legs.all())
+    plan = Plan(legs, Fusion(row.fusion), row.rerank_first, row.protect_faqs)
+    return Profile(row.name, plan, row.sources, row.threshold)
+
+
+def profile_names() -> list[str]:
+    own = RetrievalProfile.objects.filter(is_built_in=False).order_by("name").values_list("name", flat=True)
+    return [*PROFILES, *own]
+
+
+def retrieve_with(profile: Profile, text: str, *, scope: Scope, k: int, guesses: Sequence[str] = ()) -> Retrieval:
+    return retrieve(text, plan=profile.plan, scope=scope, k=k, guesses=guesses)
+
+
+def write_built_in(**_: object) -> None:
+    """Shows the built-in profiles in the admin as rows, so that they can be chosen and cloned; run after migrations."""
+    for name, (description, plan) in BUILT_IN.items():
+        row, _made = RetrievalProfile.objects.update_or_create(
+            name=name,
+            defaults={
+                "description": description,
+                "is_built_in": True,
+                "fusion": plan.fusion.value,
+                "rerank_first": plan.rerank_first,
+                "protect_faqs": plan.protect_faqs,
+            },
+        )
+        row.legs.all().delete()
+        for leg in plan.legs:
+            row.legs.create(retriever=KINDS[id(leg.retriever)], weight=leg.weight, k=leg.k)
+    RetrievalProfile.objects.filter(is_built_in=True).exclude(name__in=BUILT_IN).update(is_built_in=False)

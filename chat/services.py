@@ -13,6 +13,7 @@ from chat.answering import Ask
 from chat.events import Abstain, Cited, Contact, End, Source
 from chat.guard import Refused
 from chat.models import Assistant, Citation, Conversation, Feedback, Message, Visitor
+from chat.profiles import PROFILES, Profile, profile_of
 from knowledge.models import Document, Passage
 
 #: An answer so young may not have begun to give signs of life.
@@ -95,7 +96,16 @@ def _ask_for(conversation: Conversation, text: str, language: str) -> Ask:
         collections=tuple(assistant.collections.values_list("slug", flat=True)) if assistant else (),
         institution=assistant.institution if assistant else "the university",
         contact=contact_of(assistant),
+        profile=profile_for(assistant),
     )
+
+
+def profile_for(assistant: Assistant | None) -> Profile:
+    """How the assistant retrieves."""
+    row = assistant.profile if assistant else None
+    if row is None or row.is_built_in:
+        return PROFILES[row.name if row else "default"]
+    return profile_of(row)
 
 
 def unfinished_answer(visitor: UUID, conversation: UUID) -> int | None:

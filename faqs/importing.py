@@ -8,7 +8,7 @@ from typing import Any
 from django.db import transaction
 
 from faqs.models import FAQ, Category, FAQSource, Phrasing
-from knowledge.models import Document
+from knowledge.models import Collection, Document
 
 
 class BadFile(ValueError):
@@ -84,8 +84,10 @@ def faq_record(raw: object) -> FAQRecord:
     )
 
 
-def import_faqs(raws: list[Any]) -> ImportReport:
+def import_faqs(raws: list[Any], *, collection: Collection | None = None) -> ImportReport:
     """Creates or updates one FAQ an id (or question); a source that no document has is reported.
+
+    Sources are documents of `collection`, or of any, those searched by default first.
 
     An FAQ whose sources are all known is published; otherwise it is kept as a draft. One that staff retired or
     sent to review keeps its status.
@@ -105,17 +107,18 @@ def import_faqs(raws: list[Any]) -> ImportReport:
             report.problems.append((name, "it is there twice; the first one counts"))
             continue
         seen.add(key)
-        _save(record, name, report)
+        _save(record, name, report, collection)
     return report
 
 
 @transaction.atomic
-def _save(record: FAQRecord, name: str, report: ImportReport) -> None:
+def _save(record: FAQRecord, name: str, report: ImportReport, collection: Collection | None) -> None:
     by_id = {"external_id": record.external_id} if record.external_id else {"question": record.question}
     faq = FAQ.objects.select_for_update().filter(**by_id).order_by("pk").first()
     before = _content(faq) if faq else None
     documents: dict[str, Document] = {}
     found = Document.objects.filter(url__in=record.sources).exclude(status=Document.Status.ARCHIVED)
+    found = found.filter(collection=collection) if collection else found
     for document in found.select_related("collection").order_by("-collection__searched_by_default", "pk"):
         documents.setdefault(document.url, document)
     for url in record.sources:

@@ -7,17 +7,23 @@ from django.db.models import Exists, F, OuterRef, Q
 
 from faqs.models import FAQ, FAQVector, Phrasing
 from faqs.querysets import FAQQuerySet
-from knowledge.inference.embedder import Embedder, get_embedder
+from knowledge.generations import Follower, active_generations, embedder_of, live_generation
+from knowledge.inference.embedder import Embedder
+from knowledge.models import Generation
 
 
-def sync_faq(faq_id: int, *, embedder: Embedder | None = None) -> int:
-    """Brings one FAQ's vectors up to date and returns how many texts were embedded; unchanged ones keep theirs."""
-    embedder = embedder or get_embedder()
+def sync_faq(faq_id: int) -> int:
+    """Brings one FAQ's vectors up to date in every active generation; returns how many texts were embedded."""
+    return sum(sync_in(faq_id, generation, embedder_of(generation)) for generation in active_generations())
+
+
+def sync_in(faq_id: int, generation: Generation, embedder: Embedder) -> int:
+    """Brings one FAQ's vectors in one generation up to date; unchanged texts keep theirs."""
     faq = FAQ.objects.filter(pk=faq_id).prefetch_related("phrasings").first()
     if faq is None:
         return 0
     texts = _texts(faq)
-    known = set(faq.vectors.filter(recipe=embedder.recipe).values_list("kind", "text"))
+    known = set(faq.vectors.filter(generation=generation).values_list("kind", "text"))
     missing = sorted(texts - known)
     vectors = embedder.embed([text for _kind, text in missing])
     with transaction.atomic():
@@ -25,13 +31,13 @@ def sync_faq(faq_id: int, *, embedder: Embedder | None = None) -> int:
         if not FAQ.objects.select_for_update().filter(pk=faq_id).exists():
             return 0
         there = set()
-        for vector in faq.vectors.defer("embedding"):
-            if vector.recipe == embedder.recipe and (vector.kind, vector.text) in texts:
+        for vector in faq.vectors.filter(generation=generation).defer("embedding"):
+            if (vector.kind, vector.text) in texts:
                 there.add((vector.kind, vector.text))
             else:
                 vector.delete()
         FAQVector.objects.bulk_create(
-            FAQVector(faq=faq, kind=kind, text=text, embedding=vector, recipe=embedder.recipe)
+            FAQVector(faq=faq, kind=kind, text=text, embedding=vector, generation=generation)
             for (kind, text), vector in zip(missing, vectors, strict=True)
             if (kind, text) not in there
         )
@@ -47,9 +53,9 @@ def _texts(faq: FAQ) -> set[tuple[str, str]]:
     }
 
 
-def needing_index(recipe: str) -> FAQQuerySet:
-    """FAQs with a text that has no vector of this recipe, or with a vector whose text is gone."""
-    current = FAQVector.objects.filter(recipe=recipe)
+def needing_index(generation_id: int) -> FAQQuerySet:
+    """FAQs with a text that has no vector in this generation, or with a vector whose text is gone."""
+    current = FAQVector.objects.filter(generation=generation_id)
     asking, answering = current.filter(kind=FAQVector.Kind.ASKS), current.filter(kind=FAQVector.Kind.ANSWERS)
     same_text = {"faq": OuterRef("faq"), "text": OuterRef("text")}
     asked = asking.filter(faq=OuterRef("pk"), text=OuterRef("question"))
@@ -59,17 +65,32 @@ def needing_index(recipe: str) -> FAQQuerySet:
         kind=FAQVector.Kind.ANSWERS, text=F("faq__reference_answer")
     )
     phrased = Q(kind=FAQVector.Kind.ASKS) & Exists(Phrasing.objects.filter(**same_text))
-    orphaned = FAQVector.objects.filter(~own & ~phrased, faq=OuterRef("pk"))
+    orphaned = current.filter(~own & ~phrased, faq=OuterRef("pk"))
     unanswered = ~Q(reference_answer="") & ~Exists(answered)
     return FAQ.objects.filter(~Exists(asked) | unanswered | Exists(unindexed) | Exists(orphaned))
 
 
 def sync_pending(*, progress: Callable[[int, int], None] | None = None) -> int:
-    """Brings every FAQ that needs it up to date; returns how many. `progress` gets (done, of)."""
-    embedder = get_embedder()
-    pending = list(needing_index(embedder.recipe).order_by("pk").values_list("pk", flat=True))
+    """Brings every FAQ that needs it up to date in the live generation; returns how many.
+
+    `progress` gets (done, of).
+    """
+    return sync_generation(live_generation(), progress=progress)
+
+
+def sync_generation(generation: Generation, *, progress: Callable[[int, int], None] | None = None) -> int:
+    """Brings every FAQ that needs it up to date in this generation; returns how many."""
+    embedder = embedder_of(generation)
+    pending = list(needing_index(generation.pk).order_by("pk").values_list("pk", flat=True))
     for done, faq_id in enumerate(pending, start=1):
-        sync_faq(faq_id, embedder=embedder)
+        sync_in(faq_id, generation, embedder)
         if progress:
             progress(done, len(pending))
     return len(pending)
+
+
+def _is_pending(generation_id: int) -> bool:
+    return needing_index(generation_id).exists()
+
+
+FOLLOWER = Follower(pending=_is_pending, sync=sync_generation)

@@ -3,38 +3,37 @@
 After Marcel (EMNLP 2025); there the question alone is compared, here the best of question and phrasings.
 """
 
+from collections import Counter
 from dataclasses import dataclass
-from typing import Any
-
-from django.utils import timezone
 
 from knowledge.prepared import BinaryVector, fetch_all
 from knowledge.retrieval.contracts import Hit, Origin, Query, Scope
+from knowledge.retrieval.scoping import IN_SCOPE, scope_parameters
 
 #: Passages of a linked document that are worth ranking; a handbook must not fill the list alone.
 PASSAGES_A_DOCUMENT = 3
 
-NEAREST = """
+CONDITION = IN_SCOPE.replace("{}", "{{}}")  # it goes through str.format below
+NEAREST = f"""
 WITH nearest AS (
     SELECT faq.id, faq.question, faq.reference_answer, 1 - best.distance AS similarity
     FROM (
         SELECT faq_id, MIN(embedding <=> %(vector)b::vector) AS distance FROM faqs_faqvector
-        WHERE kind = 'asks' AND recipe = %(recipe)s
+        WHERE kind = 'asks' AND generation_id = %(generation)s
         GROUP BY faq_id ORDER BY distance, faq_id OFFSET 0
     ) AS best
     JOIN faqs_faq AS faq ON faq.id = best.faq_id
     WHERE faq.status = 'published'
-        AND (faq.valid_from IS NULL OR faq.valid_from <= %(today)s)
-        AND (faq.valid_until IS NULL OR faq.valid_until >= %(today)s)
+        AND (faq.valid_from IS NULL OR faq.valid_from <= %(on)s)
+        AND (faq.valid_until IS NULL OR faq.valid_until >= %(on)s)
         AND (
             SELECT TRUE
             FROM faqs_faqsource AS source JOIN knowledge_document AS document ON document.id = source.document_id
-            WHERE source.faq_id = faq.id AND document.status = 'published'
-                AND document.collection_id = ANY(%(collections)s::bigint[])
+            WHERE source.faq_id = faq.id AND {CONDITION}
             LIMIT 1
         )
     ORDER BY best.distance, best.faq_id
-    LIMIT {faqs:d}
+    LIMIT {{faqs:d}}
 ), ranked AS (
     SELECT nearest.id AS faq_id, nearest.question, nearest.reference_answer, nearest.similarity,
         source.position AS source_position, source.id AS source_id, passage.id AS passage_id, passage.document_id,
@@ -47,11 +46,10 @@ WITH nearest AS (
     JOIN knowledge_document AS document ON document.id = source.document_id
     JOIN knowledge_passage AS passage ON passage.document_id = document.id
     LEFT JOIN faqs_faqvector AS answer
-        ON answer.faq_id = nearest.id AND answer.kind = 'answers' AND answer.recipe = %(recipe)s
-    WHERE document.status = 'published' AND document.collection_id = ANY(%(collections)s::bigint[])
-        AND passage.recipe = %(recipe)s
+        ON answer.faq_id = nearest.id AND answer.kind = 'answers' AND answer.generation_id = %(generation)s
+    WHERE passage.generation_id = %(generation)s AND {CONDITION}
 )
-SELECT faq_id, question, reference_answer, similarity, passage_id, document_id FROM ranked WHERE place <= {passages:d}
+SELECT faq_id, question, reference_answer, similarity, passage_id, document_id FROM ranked WHERE place <= {{passages:d}}
 ORDER BY similarity DESC, faq_id, place, source_position, source_id
 """
 
@@ -78,36 +76,49 @@ def confidence(similarity: float) -> float:
 
 def match(query: Query, *, scope: Scope, faqs: int = 1) -> list[Match]:
     """The passages behind the `faqs` closest published, valid FAQs: closest FAQ first, in order of its documents."""
-    parameters: dict[str, Any] = {
+    parameters = scope_parameters(scope) | {
         "vector": BinaryVector(query.vector),
-        "recipe": query.recipe,
-        "today": timezone.localdate(),
-        "collections": list(scope.collection_ids),
+        "generation": query.generation_id,
     }
     statement = NEAREST.format(faqs=faqs, passages=PASSAGES_A_DOCUMENT)
     return [Match(*row) for row in fetch_all(statement, parameters)]
 
 
-class FAQRetriever:
-    """Ranks the documents of the closest FAQ; `steering` off gives Marcel's hard version, full weight always."""
+def margin(similarity: float, best: float) -> float:
+    """How far an FAQ may steer beside the closest one: as much where it is as close, nothing from 0.15 behind on."""
+    return max(0.0, 1 - (best - similarity) / 0.15)
 
-    origin = Origin.FAQ
+
+class FAQRetriever:
+    """Ranks the documents of the closest FAQs; `steering` off gives Marcel's hard version: one FAQ, full weight always.
+
+    A hit's score is its FAQ's similarity, less for each passage of the FAQ before it.
+    """
+
+    origin, needs_vector = Origin.FAQ, True
 
     def __init__(self, *, faqs: int = 1, steering: bool = True) -> None:
         self.faqs, self.steering = faqs, steering
 
     def retrieve(self, query: Query, *, k: int, scope: Scope) -> list[Hit]:
         hits: dict[int, Hit] = {}
+        places: Counter[int] = Counter()
+        best = -1.0
         for found in match(query, scope=scope, faqs=self.faqs):
+            best = max(best, found.similarity)
             if found.passage_id not in hits and len(hits) < k:
-                weight = confidence(found.similarity) if self.steering else 1.0
                 hits[found.passage_id] = Hit(
                     found.passage_id,
                     found.document_id,
                     len(hits) + 1,
-                    found.similarity,
+                    found.similarity / (1 + 0.1 * places[found.faq_id]),
                     self.origin,
-                    weight,
+                    self.weight(found.similarity, best),
                     found.reference_answer,
                 )
+                places[found.faq_id] += 1
         return list(hits.values())
+
+    def weight(self, similarity: float, best: float) -> float:
+        """How much an FAQ of this similarity counts beside the closest one."""
+        return confidence(similarity) * margin(similarity, best) if self.steering else 1.0

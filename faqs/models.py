@@ -2,11 +2,12 @@
 
 from django.core.exceptions import ValidationError
 from django.db import models
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from pgvector.django import VectorField
 
 from faqs.querysets import FAQQuerySet
-from knowledge.models import DIMENSIONS, Document
+from knowledge.models import Document, Generation
 
 
 class Category(models.Model):
@@ -104,6 +105,7 @@ class FAQSource(models.Model):
         Document, on_delete=models.CASCADE, related_name="faq_sources", verbose_name=_("document")
     )
     position = models.PositiveSmallIntegerField(_("order"), default=0)
+    verified_at = models.DateTimeField(default=timezone.now, editable=False)  # when staff last saw that it answers
 
     class Meta:
         verbose_name = _("source")
@@ -138,8 +140,8 @@ class FAQVector(models.Model):
     faq = models.ForeignKey(FAQ, on_delete=models.CASCADE, related_name="vectors")
     kind = models.CharField(max_length=8, choices=Kind, default=Kind.ASKS)
     text = models.TextField()
-    embedding = VectorField(dimensions=DIMENSIONS)
-    recipe = models.CharField(max_length=32)
+    generation = models.ForeignKey(Generation, on_delete=models.CASCADE, related_name="+")
+    embedding = VectorField()
 
     class Meta:
         default_permissions = ()

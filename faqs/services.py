@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from faqs.models import FAQ
@@ -12,7 +13,11 @@ from knowledge.queueing import queue_after_commit
 
 
 def index_saved_faq(*, faq: FAQ) -> None:
-    """Has an FAQ indexed that a form saved; called once, when its phrasings and sources are saved too."""
+    """Has an FAQ indexed that a form saved; called once, when its phrasings and sources are saved too.
+
+    Who saved it saw its documents as they are now.
+    """
+    faq.sources.update(verified_at=timezone.now())
     queue_after_commit(index_faq, faq.pk)
 
 

@@ -1,23 +1,35 @@
-"""Keeps passages, vectors and the change log equal to the documents."""
+"""Keeps passages, vectors and the change log equal to the documents, in every generation that counts."""
 
 import logging
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Any
 
 from django.db import transaction
-from django.utils import timezone
 
 from knowledge.changes import record_change
+from knowledge.generations import (
+    active_generations,
+    embedder_of,
+    followers,
+    generation_to_build,
+    go_live,
+    live_generation,
+)
 from knowledge.hashing import fingerprint
-from knowledge.inference.embedder import Embedder, get_embedder
-from knowledge.models import Document, Passage
+from knowledge.inference.embedder import Embedder
+from knowledge.models import Document, Generation, IndexedDocument, Passage
 from knowledge.passages.chunking import Chunk, cut
 from knowledge.passages.pages import with_pages
+from knowledge.passages.units import in_context
+from knowledge.units import delete_unwanted, sync_units
 
 logger = logging.getLogger(__name__)
 
-#: Word pieces of a passage's own text; with its title and headings it fits the embedder's window of 256.
-PASSAGE_TOKENS = 200
+#: Documents cut, being embedded or being written at once.
+IN_FLIGHT = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,80 +41,129 @@ class SyncReport:
     removed: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A passage to be; `input_hash` is of all that its vector depends on."""
+
+    position: int
+    heading_path: tuple[str, ...]
+    text: str
+    page: int | None
+    tokens: int
+    input: str
+    input_hash: str
+
+
 def embedding_input(title: str, chunk: Chunk) -> str:
-    """What the embedder reads of a passage: it needs to know where the text stands."""
-    return "\n".join((title, " › ".join(chunk.heading_path), chunk.text))
+    """What the embedder reads of a passage."""
+    return in_context(title, chunk.heading_path, chunk.text)
 
 
-def sync_document(document_id: int, *, embedder: Embedder | None = None) -> SyncReport:
-    """Brings one document's passages up to date; unchanged texts keep their vectors, a document that is gone is fine.
+def sync_document(document_id: int) -> SyncReport:
+    """Brings one document up to date in every active generation; a document that is gone is fine.
 
-    Embedding happens outside the transaction, so that nobody's edit waits for it; an edit made meanwhile starts
-    it again. Raises EmbeddingUnavailable.
+    Returns what it took in the live one. Raises EmbeddingUnavailable.
     """
-    embedder = embedder or get_embedder()
+    live, *building = active_generations()
+    report = sync_in(document_id, live, embedder_of(live))
+    for generation in building:
+        sync_in(document_id, generation, embedder_of(generation))
+    return report
+
+
+def sync_in(document_id: int, generation: Generation, embedder: Embedder) -> SyncReport:
+    """Brings one document's passages in one generation up to date; unchanged texts keep their vectors.
+
+    Embedding happens outside the transaction, so that nobody's edit waits for it; an edit made meanwhile starts it
+    again.
+    """
     while True:
-        document = Document.objects.filter(pk=document_id).first()
-        if document is None or (document.is_indexed and document.indexed_recipe == embedder.recipe):
+        work = _prepare(document_id, generation, embedder)
+        if work is None:
             return SyncReport()
-        cuts = cut(document.text, limit=PASSAGE_TOKENS, measure=embedder.count_tokens)
-        paged = list(with_pages(cuts))
-        chunks = [chunk for chunk, _page in paged]
-        inputs = [embedding_input(document.title, chunk) for chunk in chunks]
-        hashes = [fingerprint(text) for text in inputs]
-        known = dict(
-            document.passages.filter(recipe=embedder.recipe, embedding__isnull=False).values_list(
-                "input_hash", "embedding"
-            )
-        )
-        missing = {hash_: text for hash_, text in zip(hashes, inputs, strict=True) if hash_ not in known}
-        if missing:
-            known.update(zip(missing, embedder.embed(list(missing.values())), strict=True))
+        if report := work.write(work.embed(embedder)):
+            work.finish(embedder)
+            return report
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """A document as read, cut, and with those of its vectors that are there already."""
+
+    document: Document
+    generation: Generation
+    cuts: Sequence[Cut]
+    known: dict[str, Any]
+
+    def embed(self, embedder: Embedder) -> dict[str, Any]:
+        missing = {cut.input_hash: cut.input for cut in self.cuts if cut.input_hash not in self.known}
+        return dict(zip(missing, embedder.embed(list(missing.values())), strict=True)) if missing else {}
+
+    def write(self, embedded: dict[str, Any]) -> SyncReport | None:
+        """None where the document was edited since it was read, and must be read again."""
         with transaction.atomic():
-            locked = Document.objects.select_for_update().filter(pk=document_id).first()
+            locked = Document.objects.select_for_update().filter(pk=self.document.pk).first()
             if locked is None:
                 return SyncReport()
-            if locked.state_hash != document.state_hash:
-                continue
-            removed = _replace_passages(locked, paged, hashes, known, embedder.recipe)
-            Document.objects.filter(pk=document_id).update(
-                indexed_state=locked.state_hash, indexed_recipe=embedder.recipe, indexed_at=timezone.now()
-            )
-            record_change(document_id)
-        report = SyncReport(embedded=len(missing), kept=len(chunks) - len(missing), removed=removed)
-        logger.info("document indexed id=%d embedded=%d kept=%d", document_id, report.embedded, report.kept)
-        return report
+            if locked.state_hash != self.document.state_hash:
+                return None
+            removed = _replace_passages(locked, self.generation, self.cuts, self.known | embedded)
+            delete_unwanted(locked, self.generation, self.document.collection.granularities)
+            state = {"state_hash": locked.state_hash, "granularities": []}  # until the units are there too
+            IndexedDocument.objects.update_or_create(document=locked, generation=self.generation, defaults=state)
+            record_change(locked.pk)
+        kept = len(self.cuts) - len(embedded)
+        logger.info("document indexed id=%d embedded=%d kept=%d", locked.pk, len(embedded), kept)
+        return SyncReport(embedded=len(embedded), kept=kept, removed=removed)
+
+    def finish(self, embedder: Embedder) -> None:
+        """Makes the units that the collection asks for; until then the document goes on needing its index."""
+        if self.document.collection.granularities:
+            sync_units(self.document.pk, self.generation, embedder)
 
 
-def _replace_passages(
-    document: Document,
-    paged: list[tuple[Chunk, int | None]],
-    hashes: list[str],
-    vectors: dict[str, object],
-    recipe: str,
-) -> int:
+def _prepare(document_id: int, generation: Generation, embedder: Embedder) -> _Work | None:
+    """None where there is nothing to do."""
+    pending = Document.objects.needing_index(generation.pk).select_related("collection")
+    document = pending.filter(pk=document_id).first()
+    if document is None:
+        return None
+    chunks = cut(document.text, limit=generation.passage_tokens, measure=embedder.count_tokens)
+    cuts = []
+    for chunk, page in with_pages(chunks):
+        text = embedding_input(document.title, chunk)
+        tokens = embedder.count_tokens(chunk.text)
+        cuts.append(Cut(chunk.position, chunk.heading_path, chunk.text, page, tokens, text, fingerprint(text)))
+    # Vectors of the same model count whichever generation made them: cutting anew embeds only what is new.
+    same_model = Passage.objects.filter(document=document, generation__embedder=generation.embedder)
+    known = dict(same_model.values_list("input_hash", "embedding"))
+    return _Work(document, generation, cuts, known)
+
+
+def _replace_passages(document: Document, generation: Generation, cuts: Sequence[Cut], vectors: dict[str, Any]) -> int:
     """Rows whose text stayed keep their ids, so that citations go on pointing at them; returns how many went."""
     spare: dict[str, list[Passage]] = {}
-    for passage in document.passages.defer("embedding"):
-        spare.setdefault(passage.input_hash if passage.recipe == recipe else "", []).append(passage)
+    for passage in document.passages.filter(generation=generation).defer("embedding"):
+        spare.setdefault(passage.input_hash, []).append(passage)
     moved, added = [], []
-    for (chunk, page), hash_ in zip(paged, hashes, strict=True):
-        if rows := spare.get(hash_):
+    for piece in cuts:
+        if rows := spare.get(piece.input_hash):
             passage = rows.pop(0)
-            if (passage.position, passage.page) != (chunk.position, page):
-                passage.position, passage.page = chunk.position, page
+            if (passage.position, passage.page) != (piece.position, piece.page):
+                passage.position, passage.page = piece.position, piece.page
                 moved.append(passage)
         else:
             added.append(
                 Passage(
+                    generation=generation,
                     document=document,
-                    position=chunk.position,
-                    heading_path=list(chunk.heading_path),
-                    text=chunk.text,
-                    page=page,
-                    input_hash=hash_,
-                    embedding=vectors[hash_],
-                    recipe=recipe,
+                    position=piece.position,
+                    heading_path=list(piece.heading_path),
+                    text=piece.text,
+                    page=piece.page,
+                    tokens=piece.tokens,
+                    input_hash=piece.input_hash,
+                    embedding=vectors[piece.input_hash],
                 )
             )
     gone = [passage.pk for rows in spare.values() for passage in rows]
@@ -112,14 +173,62 @@ def _replace_passages(
     return len(gone)
 
 
+# --- all that is pending ---
+
+
 def sync_pending(*, progress: Callable[[int, int], None] | None = None) -> int:
-    """Brings every document that needs it up to date; returns how many. `progress` gets (done, of)."""
-    embedder = get_embedder()
-    pending = list(Document.objects.needing_index(embedder.recipe).order_by("pk").values_list("pk", flat=True))
-    for done, document_id in enumerate(pending):
-        if progress:
-            progress(done, len(pending))
-        sync_document(document_id, embedder=embedder)
+    """Brings every document that needs it up to date in the live generation; returns how many.
+
+    `progress` gets (done, of).
+    """
+    return sync_generation(live_generation(), progress=progress)
+
+
+def sync_generation(generation: Generation, *, progress: Callable[[int, int], None] | None = None) -> int:
+    """Brings every document that needs it up to date in this generation; returns how many.
+
+    While a thread embeds one document the one before it is written and the next one is cut, so that the model never
+    waits; at most `IN_FLIGHT` documents are in memory.
+    """
+    embedder = embedder_of(generation)
+    pending = list(Document.objects.needing_index(generation.pk).order_by("pk").values_list("pk", flat=True))
+    in_flight: deque[tuple[_Work, Future[dict[str, Any]]]] = deque()
+
+    def finish_oldest() -> None:
+        work, embedded = in_flight.popleft()
+        if work.write(embedded.result()) is None:
+            sync_in(work.document.pk, generation, embedder)
+        else:
+            work.finish(embedder)
+
+    with ThreadPoolExecutor(1, "embed") as pool:
+        try:
+            for done, document_id in enumerate(pending):
+                if progress:
+                    progress(done - len(in_flight), len(pending))
+                if work := _prepare(document_id, generation, embedder):
+                    in_flight.append((work, pool.submit(work.embed, embedder)))
+                if len(in_flight) == IN_FLIGHT:
+                    finish_oldest()
+            while in_flight:
+                finish_oldest()
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
     if progress and pending:
         progress(len(pending), len(pending))
     return len(pending)
+
+
+def build_pending(*, progress: Callable[[int, int], None] | None = None) -> Generation | None:
+    """Builds what the settings ask for beside the live generation, then puts it in its place; returns it, or None
+    where there was nothing to build. It can be stopped and started again at any time."""
+    generation = generation_to_build()
+    if generation is None:
+        return None
+    while Document.objects.needing_index(generation.pk).exists() or any(f.pending(generation.pk) for f in followers):
+        sync_generation(generation, progress=progress)
+        for follower in followers:
+            follower.sync(generation)
+    go_live(generation)
+    sync_generation(generation)  # what was edited while its last index was built
+    return generation

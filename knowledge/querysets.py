@@ -1,14 +1,16 @@
 """Reads of the knowledge base that read aloud."""
 
 from collections.abc import Iterable
+from datetime import date, datetime
 from typing import TYPE_CHECKING, Self
 
 from django.apps import apps
-from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery
-from django.db.models.functions import Coalesce
+from django.contrib.postgres.search import SearchQuery, SearchVector
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce, Left
 
 if TYPE_CHECKING:
-    from knowledge.models import Document, Passage  # noqa: F401 (named in a base class)
+    from knowledge.models import Document, Passage, PdfUpload  # noqa: F401 (named in a base class)
 
 
 class DocumentQuerySet(QuerySet["Document"]):
@@ -18,23 +20,70 @@ class DocumentQuerySet(QuerySet["Document"]):
     def in_collections(self, slugs: Iterable[str]) -> Self:
         return self.filter(collection__slug__in=list(slugs))
 
-    def needing_index(self, recipe: str) -> Self:
-        """Documents whose last edit, or the embedder's recipe, is not in the index yet."""
-        return self.filter(~Q(indexed_state=F("state_hash")) | ~Q(indexed_recipe=recipe))
+    def valid_on(self, day: date) -> Self:
+        begun = Q(valid_from__isnull=True) | Q(valid_from__lte=day)
+        return self.filter(begun, Q(valid_until__isnull=True) | Q(valid_until__gte=day))
+
+    def from_source(self, source_id: int) -> Self:
+        pages = apps.get_model("knowledge", "SourcePage").objects.filter(source=source_id)
+        return self.filter(pk__in=pages.values("document"))
+
+    def with_words(self, text: str) -> Self:
+        """Those with each of the words: in the title, the address or the id, or in the text as a word's beginning."""
+        # The expression of the index `document_by_words`; a subquery of its own, since under OR no index is used.
+        words = SearchVector(Left("text", 200_000), config="simple")
+        found = self
+        for word in text.replace("\x00", "").split():
+            quoted = word.replace("\\", "\\\\").replace("'", "''")
+            query = SearchQuery(f"'{quoted}':*", search_type="raw", config="simple")
+            in_text = self.model._default_manager.annotate(words=words).filter(words=query).values("pk")
+            named = Q(title__icontains=word) | Q(url__icontains=word) | Q(external_id__icontains=word)
+            found = found.filter(named | Q(pk__in=in_text))
+        return found
+
+    def in_index(self, generation_id: int) -> Self:
+        """Documents whose present state this generation holds."""
+        indexed = apps.get_model("knowledge", "IndexedDocument").objects.filter(
+            generation=generation_id,
+            document=OuterRef("pk"),
+            state_hash=OuterRef("state_hash"),
+            granularities=OuterRef("collection__granularities"),
+        )
+        return self.filter(Exists(indexed))
+
+    def needing_index(self, generation_id: int) -> Self:
+        return self.exclude(pk__in=self.in_index(generation_id).values("pk"))
 
     def for_list(self) -> Self:
         """What the admin list shows, in a constant number of queries."""
         # A subquery, since a join would count the passages of every document before it sorts and pages.
-        passages = apps.get_model("knowledge", "Passage").objects.filter(document=OuterRef("pk"))
+        passages = apps.get_model("knowledge", "Passage").objects.live().filter(document=OuterRef("pk"))
+        states = apps.get_model("knowledge", "IndexedDocument").objects.filter(
+            generation__state="live", document=OuterRef("pk"), state_hash=OuterRef("state_hash")
+        )
         per_document = passages.order_by().values("document").annotate(count=Count("pk")).values("count")
         counted = Coalesce(Subquery(per_document), 0)
-        return self.select_related("collection").annotate(passage_count=counted).defer("text")
+        annotated = self.annotate(passage_count=counted, indexed_now=Exists(states))
+        return annotated.select_related("collection").defer("text")
+
+
+class PdfUploadQuerySet(QuerySet["PdfUpload"]):
+    def unfinished(self) -> Self:
+        return self.filter(status__in=[self.model.Status.WAITING, self.model.Status.READING])
+
+    def untouched_since(self, moment: datetime) -> Self:
+        """Unfinished ones whose task was lost: reading tells of every page."""
+        return self.unfinished().filter(changed_at__lt=moment)
 
 
 class PassageQuerySet(QuerySet["Passage"]):
-    def retrievable(self) -> Self:
-        """Passages of published documents that have a vector."""
-        return self.filter(document__status="published", embedding__isnull=False)
+    def live(self) -> Self:
+        """Those that questions are answered from."""
+        return self.filter(generation__state="live")
+
+    def retrievable(self, generation_id: int) -> Self:
+        """Passages of published documents as one generation has them."""
+        return self.filter(generation=generation_id, document__status="published")
 
     def in_collections(self, collection_ids: Iterable[int]) -> Self:
         return self.filter(document__collection_id__in=list(collection_ids))

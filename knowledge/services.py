@@ -1,16 +1,29 @@
 """What staff and imports do to documents: check, save, queue after commit."""
 
+import uuid
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
 
+from django.core.files import File
 from django.db import transaction
 
 from knowledge.catalogue import CODES, settle, snapshot
 from knowledge.changes import record_change
 from knowledge.courses import code_key
-from knowledge.models import Course, Document
+from knowledge.files import drop_unused
+from knowledge.models import (
+    Collection,
+    Course,
+    Document,
+    DocumentRevision,
+    Granularity,
+    IndexedDocument,
+    PdfUpload,
+)
 from knowledge.queueing import queue_after_commit
-from knowledge.tasks import index_document
+from knowledge.tasks import import_pdf_file, index_document, index_pending_documents, make_propositions
 
 
 @transaction.atomic
@@ -36,9 +49,28 @@ def set_document_status(*, documents: Iterable[Document], status: str) -> int:
 
 
 @transaction.atomic
+def restore_revision(*, revision: DocumentRevision) -> Document:
+    """Makes an earlier version the present one; the one that was is kept as a version too. Raises ValidationError."""
+    document = Document.objects.select_for_update().get(pk=revision.document_id)
+    document.title, document.text = revision.title, revision.text
+    return save_document(document=document)
+
+
+@transaction.atomic
+def reindex_documents(*, documents: Iterable[Document]) -> int:
+    """Has them cut anew, changed or not; what is searched stays until then. Returns how many."""
+    ids = [document.pk for document in documents]
+    IndexedDocument.objects.filter(document__in=ids).delete()
+    for document_id in ids:
+        queue_after_commit(index_document, document_id)
+    return len(ids)
+
+
+@transaction.atomic
 def delete_document(*, document: Document) -> None:
     """Deletes it with its passages and tells every lexical index."""
     document_id = document.pk
+    _forget_files([document])
     with _courses_settled([document]):
         document.delete()
     record_change(document_id)
@@ -49,11 +81,26 @@ def delete_documents(*, documents: Iterable[Document]) -> int:
     """Deletes several at once, as `delete_document` does one. Returns how many."""
     documents = list(documents)
     ids = [document.pk for document in documents]
+    _forget_files(documents)
     with _courses_settled(documents):
         Document.objects.filter(pk__in=ids).delete()
     for document_id in ids:
         record_change(document_id)
     return len(ids)
+
+
+@transaction.atomic
+def save_collection(*, collection: Collection) -> Collection:
+    """Saves it and, where it is to be indexed otherwise, has that done; raises ValidationError."""
+    collection.granularities = [name for name in Granularity.values if name in collection.granularities]
+    collection.full_clean()
+    before = Collection.objects.filter(pk=collection.pk).values_list("granularities", flat=True).first() or []
+    collection.save()
+    if before != collection.granularities:
+        queue_after_commit(index_pending_documents)
+    if Granularity.PROPOSITION in set(collection.granularities) - set(before):
+        queue_after_commit(make_propositions, collection.pk)
+    return collection
 
 
 @transaction.atomic
@@ -81,9 +128,29 @@ def save_course(*, course: Course, document: Document, required: Iterable[Course
     return course
 
 
+@transaction.atomic
+def upload_pdfs(*, files: "Iterable[File[bytes]]", collection: Collection) -> list[PdfUpload]:
+    """Keeps the files and has each imported; what comes of it is told by their state."""
+    uploads = []
+    for file in files:
+        name = Path((file.name or "").replace("\\", "/")).name[-255:] or "document.pdf"
+        upload = PdfUpload(name=name, collection=collection)
+        upload.file.save(f"{uuid.uuid4()}.pdf", file, save=False)
+        upload.save()
+        queue_after_commit(import_pdf_file, upload.pk)
+        uploads.append(upload)
+    return uploads
+
+
 def delete_courses(*, courses: Iterable[Course]) -> int:
     """Deletes them with their documents; their siblings name them no more. Returns how many."""
     return delete_documents(documents=[course.document for course in courses])
+
+
+def _forget_files(documents: Iterable[Document]) -> None:
+    """Deletes their files after the commit, but for those that another document is too."""
+    for name in {str(document.file) for document in documents if document.file}:
+        transaction.on_commit(partial(drop_unused, name))
 
 
 @contextmanager

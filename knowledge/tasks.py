@@ -10,9 +10,89 @@ def index_document(document_id: int) -> None:
     sync_document(document_id)
 
 
+@shared_task(soft_time_limit=1500, time_limit=1800)
+def import_pdf_file(upload_id: int) -> None:
+    from knowledge.indexing import sync_document
+    from knowledge.ingest.pdf_documents import import_upload
+
+    document_id = import_upload(upload_id)
+    if document_id is not None:
+        sync_document(document_id)
+
+
+@shared_task(soft_time_limit=1500, time_limit=1800)
+def import_pending_pdfs() -> None:
+    """Picks up the uploads that a lost task, or a broker that was away, left behind."""
+    from knowledge.ingest.pdf_documents import lost_uploads
+
+    for upload_id in lost_uploads():
+        import_pdf_file(upload_id)
+
+
 @shared_task(soft_time_limit=3000, time_limit=3300)
 def index_pending_documents() -> None:
     """Picks up what a lost task, or a broker that was away, left behind."""
     from knowledge.indexing import sync_pending
+    from knowledge.locks import PENDING, only_one
 
-    sync_pending()
+    with only_one(PENDING) as is_mine:
+        if is_mine:
+            sync_pending()
+
+
+@shared_task(soft_time_limit=3000, time_limit=3300)
+def build_generation() -> None:
+    """Builds the generation that the settings ask for, and clears away those that are retired."""
+    from knowledge.generations import delete_retired
+    from knowledge.indexing import build_pending
+    from knowledge.locks import BUILDING, only_one
+
+    with only_one(BUILDING) as is_mine:
+        if is_mine:
+            build_pending()
+            delete_retired()
+
+
+#: A run of propositions: short, so that edits need not wait long for the worker.
+PROPOSITION_SECONDS = 120
+
+
+@shared_task(soft_time_limit=1500, time_limit=1800)
+def make_propositions(collection_id: int | None = None) -> None:
+    """Makes some of what is lacking, in one collection or in all; without a language model, nothing."""
+    from knowledge.inference.chat_model import is_configured
+    from knowledge.propositions import make
+
+    if is_configured():
+        make(collection_id, seconds=PROPOSITION_SECONDS)
+
+
+#: A crawl takes as long as the pages of a site and the politeness towards it ask for.
+CRAWL_SECONDS = 24 * 3600
+
+
+@shared_task(time_limit=CRAWL_SECONDS)
+def run_crawl(run_id: int) -> None:
+    from knowledge.indexing import sync_document
+    from knowledge.ingest.crawls import crawl
+
+    crawl(run_id, index=sync_document)
+
+
+@shared_task(time_limit=CRAWL_SECONDS)
+def crawl_source(source_id: int) -> None:
+    """What a source's schedule runs; nothing where a crawl of it goes on."""
+    from knowledge.ingest.crawls import queue_run
+
+    run_id = queue_run(source_id)
+    if run_id is not None:
+        run_crawl(run_id)
+
+
+@shared_task(soft_time_limit=60, time_limit=120)
+def resume_crawls() -> None:
+    """Begins anew what a lost worker, or a broker that was away, left behind."""
+    from knowledge.ingest.crawls import lost_runs
+
+    for run_id in lost_runs():
+        run_crawl.delay(run_id)

@@ -2,6 +2,7 @@
 
 import os
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 from psycopg import ProgrammingError
@@ -30,6 +31,19 @@ def integer(name: str, *, default: int, least: int = 0) -> int:
     if not value.isdecimal() or int(value) < least:
         raise ImproperlyConfigured(f"{name} is {value!r}: it takes a whole number of at least {least}.")
     return int(value)
+
+
+def web_address(name: str, default: str) -> str:
+    """The beginning of addresses, such as https://chat.uni.example, without a slash at its end."""
+    value = text(name, default).rstrip("/")
+    try:
+        parts = urlsplit(value)
+        is_one = parts.scheme in {"http", "https"} and bool(parts.hostname) and not parts.query and not parts.fragment
+    except ValueError:
+        is_one = False
+    if not is_one:
+        raise ImproperlyConfigured(f"{name} is {value!r}: it takes an address such as https://chat.uni.example.")
+    return value
 
 
 def words(name: str, *, default: str = "") -> list[str]:

@@ -28,6 +28,8 @@ DATABASES["default"]["OPTIONS"].setdefault("prepare_threshold", 0)
 # Enough candidates for a recall of 0.96 at 50, also behind a filter; see benchmarks/RESULTS.md.
 DATABASES["default"]["OPTIONS"].setdefault("options", "-c hnsw.iterative_scan=strict_order -c hnsw.ef_search=100")
 REDIS_URL = env.text("REDIS_URL")
+# Where browsers reach this product: citations of imported PDFs open them below it.
+PUBLIC_URL = env.web_address("PUBLIC_URL", "http://localhost:8000")
 
 LLM_BASE_URL = env.text("LLM_BASE_URL", "")
 LLM_API_KEY = env.text("LLM_API_KEY", "none")
@@ -36,13 +38,22 @@ LLM_FIRST_TOKEN_SECONDS = env.integer("LLM_FIRST_TOKEN_SECONDS", default=30, lea
 LLM_TOTAL_SECONDS = env.integer("LLM_TOTAL_SECONDS", default=120, least=1)
 LLM_MAX_TOKENS = env.integer("LLM_MAX_TOKENS", default=700, least=16)
 
-# A folder with a sentence-transformers model; empty: the built-in all-MiniLM-L6-v2 through ONNX Runtime.
-EMBEDDING_MODEL_PATH = env.text("EMBEDDING_MODEL_PATH", "")
+# The built-in model, the name or folder of a sentence-transformers model, or what the server at EMBEDDING_BASE_URL has.
+EMBEDDING_MODEL = env.text("EMBEDDING_MODEL", "all-MiniLM-L6-v2")
+EMBEDDING_BASE_URL = env.text("EMBEDDING_BASE_URL", "")
+EMBEDDING_API_KEY = env.text("EMBEDDING_API_KEY", "none")
+# Word pieces of a passage's own text; with its title and headings it fits the built-in model's window of 256.
+PASSAGE_TOKENS = env.integer("PASSAGE_TOKENS", default=200, least=32)
+# A cross-encoder for profiles that rerank: a folder with model.onnx and tokenizer.json, or a name that
+# sentence-transformers knows.
+RERANKER_MODEL = env.text("RERANKER_MODEL", "")
 EMBEDDING_THREADS = env.integer("EMBEDDING_THREADS", default=1, least=1)
 
 # --- limits at the door ---
 QUESTION_MAX_CHARACTERS = 2_000
 QUESTIONS_PER_MINUTE = env.integer("QUESTIONS_PER_MINUTE", default=12, least=1)
+PDF_MAX_PAGES = env.integer("PDF_MAX_PAGES", default=2_000, least=1)
+PDF_MAX_MEGABYTES = env.integer("PDF_MAX_MEGABYTES", default=100, least=1)
 RETENTION_DAYS = env.integer("RETENTION_DAYS", default=90, least=1)
 SESSION_TOKEN_SECONDS = 12 * 3600
 
@@ -62,6 +73,7 @@ INSTALLED_APPS = [
     "knowledge",
     "faqs",
     "chat",
+    "analytics",
     "marcelcms",
 ]
 MIDDLEWARE = [
@@ -131,6 +143,7 @@ USE_TZ = True
 
 STATIC_URL = "static/"
 STATIC_ROOT = STATE_DIR / "static"
+MEDIA_ROOT = STATE_DIR / "media"  # served by `knowledge.views` alone, which heeds what is published
 # Static files are found in the apps themselves where nobody has collected them, as in `make run`.
 STATIC_ROOT.mkdir(parents=True, exist_ok=True)
 WHITENOISE_USE_FINDERS = not any(STATIC_ROOT.iterdir())
@@ -155,8 +168,27 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = TIME_ZONE
 # An edit must not wait long for a broker that is away: what could not be queued is found by the tasks below.
 CELERY_TASK_PUBLISH_RETRY_POLICY = {"max_retries": 1, "interval_start": 0, "interval_step": 0.2}
+# What may take minutes or hours has workers of its own, so that an edit never waits behind it.
+CELERY_TASK_ROUTES = {
+    f"knowledge.tasks.{name}": {"queue": "long"}
+    for name in (
+        "run_crawl",
+        "crawl_source",
+        "import_pdf_file",
+        "import_pending_pdfs",
+        "index_pending_documents",
+        "build_generation",
+        "make_propositions",
+    )
+}
+# In the database, so that staff can change when a source is crawled.
+CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
 CELERY_BEAT_SCHEDULE = {
     "index-pending-documents": {"task": "knowledge.tasks.index_pending_documents", "schedule": 60.0},
+    "build-generation": {"task": "knowledge.tasks.build_generation", "schedule": 60.0},
+    "make-propositions": {"task": "knowledge.tasks.make_propositions", "schedule": 60.0},
+    "resume-crawls": {"task": "knowledge.tasks.resume_crawls", "schedule": 60.0},
+    "import-pending-pdfs": {"task": "knowledge.tasks.import_pending_pdfs", "schedule": 60.0},
     "index-pending-faqs": {"task": "faqs.tasks.index_pending_faqs", "schedule": 60.0},
     "delete-old-conversations": {
         "task": "chat.tasks.delete_old_conversations",

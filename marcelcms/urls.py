@@ -3,17 +3,21 @@ from django.urls import path
 from django.views.decorators.csrf import csrf_exempt
 from django.views.i18n import set_language
 
-from chat.admin import try_question_view
+from chat.admin import impact_document_view, impact_list_view, try_question_view
 from chat.api import api
 from chat.views import chat_page
+from knowledge.views import document_file
 from marcelcms import health
 
 urlpatterns = [
     path("", chat_page, name="chat"),
     path("api/v1/", api.urls),
     path("admin/try/", admin.site.admin_view(try_question_view), name="try-question"),
+    path("admin/impact/", admin.site.admin_view(impact_list_view), name="impact"),
+    path("admin/impact/<int:document_id>/", admin.site.admin_view(impact_document_view), name="impact-document"),
     path("admin/", admin.site.urls),
     # Exempt, because a token would be a cookie before consent; forging a choice of language does no harm.
     path("i18n/setlang/", csrf_exempt(set_language), name="set_language"),
+    path("documents/<slug:digest>/<str:name>.pdf", document_file, name="document-file"),
     path("health/live", health.live, name="health-live"),
 ]

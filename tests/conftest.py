@@ -63,9 +63,19 @@ def _static_root() -> None:
 @pytest.fixture(autouse=True)
 def _empty_lexical_index() -> None:
     """This process's index outlives the rows that a test leaves behind."""
-    from knowledge.retrieval.lexical import get_index
+    from knowledge.retrieval.question_vectors import forget_vectors
+    from knowledge.retrieval.serving import forget_indexes
 
-    get_index.cache_clear()
+    forget_indexes()
+    forget_vectors()
+
+
+@pytest.fixture
+def word_reranker(settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """A cross-encoder for profiles that rerank, which counts shared words."""
+    from tests.knowledge.rerankers import overlap_reranker
+
+    settings.RERANKER_MODEL = str(overlap_reranker(tmp_path_factory.getbasetemp() / "overlap"))
 
 
 @pytest.fixture(scope="session")

@@ -10,6 +10,7 @@ from factory.django import DjangoModelFactory
 
 from chat.models import Assistant, Citation, Conversation, Feedback, Message, Visitor
 from faqs.models import FAQ, Category, FAQSource, Phrasing
+from knowledge.generations import live_generation
 from knowledge.models import Collection, Course, Document, Passage
 
 
@@ -60,17 +61,18 @@ class CourseFactory(DjangoModelFactory):
 
 
 class PassageFactory(DjangoModelFactory):
-    """A passage without a vector."""
+    """A passage of the live generation."""
 
     class Meta:
         model = Passage
 
+    generation = factory.LazyFunction(live_generation)
     document = factory.SubFactory(DocumentFactory)
     position = factory.Sequence(lambda n: n)
     heading_path = factory.LazyAttribute(lambda passage: [passage.document.title])
     text = "What there is to know about it."
     input_hash = factory.Sequence(lambda n: f"{n:032x}")
-    recipe = "none"
+    embedding = factory.LazyFunction(lambda: [1.0] + [0.0] * 383)
 
 
 class CategoryFactory(DjangoModelFactory):

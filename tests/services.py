@@ -34,6 +34,11 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None
         del os.environ[name]
     os.environ["SECRET_KEY"] = "only for tests"
     os.environ["STATE_DIR"] = str(folder)
+    if early_config.known_args_namespace.numprocesses and "PYTEST_XDIST_WORKER" not in os.environ:
+        # It only hands out tests to workers, which have servers of their own; settings need names all the same.
+        os.environ["DATABASE_URL"], os.environ["REDIS_URL"] = "postgresql://127.0.0.1:1/none", "redis://127.0.0.1:1/0"
+        yield
+        return
     try:
         stack.enter_context(provide(folder, durable=False))
     except ServiceError as error:

@@ -10,8 +10,8 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy as _
 
 from chat.admin import labels
-from chat.evidence import THRESHOLD
 from chat.models import Conversation, Feedback, Message
+from chat.services import profile_for
 
 if TYPE_CHECKING:
     ConversationModelAdmin = admin.ModelAdmin[Conversation]
@@ -142,7 +142,8 @@ class ConversationAdmin(ConversationModelAdmin):
     ) -> HttpResponse:
         conversation = self.get_object(request, object_id)
         turns = dialogue(conversation) if conversation and self.has_view_permission(request, conversation) else []
-        context = {"turns": turns, "threshold": THRESHOLD, "subtitle": None, **(extra_context or {})}
+        threshold = profile_for(conversation.assistant if conversation else None).threshold
+        context = {"turns": turns, "threshold": threshold, "subtitle": None, **(extra_context or {})}
         return super().change_view(request, object_id, form_url, context)
 
     # --- what may be done ---

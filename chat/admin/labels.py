@@ -8,6 +8,9 @@ from django.utils.translation import gettext_lazy as _
 ORIGINS: Mapping[str, str | Promise] = {
     "lexical": _("Same words (BM25)"),
     "dense": _("Same meaning (vectors)"),
+    "dense-sentence": _("Same meaning (sentences)"),
+    "dense-proposition": _("Same meaning (propositions)"),
+    "hyde": _("Same meaning as a guessed answer (HyDE)"),
     "faq": _("Curated FAQs"),
 }
 REASONS: Mapping[str, str | Promise] = {
@@ -28,7 +31,11 @@ STEPS: Mapping[str, str | Promise] = {
     "embed": _("understanding the question"),
     "lexical": _("search by words"),
     "dense": _("search by meaning"),
+    "dense-sentence": _("search by sentences"),
+    "dense-proposition": _("search by propositions"),
+    "hyde": _("search by a guessed answer"),
     "faq": _("search in FAQs"),
+    "rerank": _("putting the first in order"),
     "retrieval": _("all searching"),
     "first_token": _("until the first word"),
     "total": _("until the end"),

@@ -13,15 +13,24 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
 from chat.admin import labels
-from chat.answering import SOURCES, Ask
-from chat.evidence import THRESHOLD
+from chat.answering import Ask
 from chat.guard import Refused, clean_question
 from chat.models import Message
 from chat.playground import RRF_CONSTANT, Trial, try_question
-from chat.profiles import PROFILES
-from chat.services import contact_of, default_assistant
+from chat.profiles import Profile, UnknownProfile, get_profile, profile_names
+from chat.services import contact_of, default_assistant, profile_for
 from knowledge.inference.embedder import EmbeddingUnavailable
+from knowledge.inference.reranker import RerankerUnavailable
 from knowledge.models import Collection
+from knowledge.retrieval.fusion import Fusion
+
+
+def profile_choices() -> list[tuple[str, str]]:
+    return [(name, name) for name in profile_names()]
+
+
+def students_profile() -> str:
+    return profile_for(default_assistant()).name
 
 
 class TryForm(forms.Form):
@@ -29,7 +38,7 @@ class TryForm(forms.Form):
         label=_("Question"), required=False, strip=False, widget=forms.TextInput(attrs={"autocomplete": "off"})
     )
     profile = forms.ChoiceField(
-        label=_("Retrieval profile"), required=False, choices=[(name, name) for name in PROFILES], initial="default"
+        label=_("Retrieval profile"), required=False, choices=profile_choices, initial=students_profile
     )
     collection = forms.ModelMultipleChoiceField(
         label=_("Collections"),
@@ -63,8 +72,9 @@ def try_question_view(request: HttpRequest) -> HttpResponse:
     }
     if form.is_bound and form.is_valid():
         try:
-            context |= shown(try_question(asked(form.cleaned_data)))
-        except EmbeddingUnavailable as error:
+            ask = asked(form.cleaned_data)
+            context |= shown(try_question(ask), ask.profile)
+        except (EmbeddingUnavailable, RerankerUnavailable, UnknownProfile) as error:
             context["failure"] = str(error)
     return TemplateResponse(request, "admin/chat/try_question.html", context)
 
@@ -79,13 +89,13 @@ def asked(cleaned: dict[str, Any]) -> Ask:
         text=cleaned["question"],
         language=(get_language() or "en")[:2],
         collections=tuple(collections),
-        profile=cleaned["profile"] or "default",
+        profile=get_profile(cleaned["profile"]) if cleaned["profile"] else profile_for(assistant),
         institution=assistant.institution if assistant else "the university",
         contact=contact_of(assistant),
     )
 
 
-def shown(trial: Trial) -> dict[str, Any]:
+def shown(trial: Trial, profile: Profile) -> dict[str, Any]:
     """The trial, with codes put into words."""
     end = trial.reply.end
     return {
@@ -100,7 +110,8 @@ def shown(trial: Trial) -> dict[str, Any]:
         "strategy": Message.Strategy(end.strategy).label if end else "",
         "evidence": end.evidence if end else None,
         "timings": labels.timings(end.timings_ms or {}) if end else [],
-        "threshold": THRESHOLD,
+        "threshold": profile.threshold,
+        "by_score": profile.plan.fusion == Fusion.SCORES,
         "constant": RRF_CONSTANT,
-        "given": SOURCES,
+        "given": profile.sources,
     }

@@ -90,6 +90,7 @@ def _save(
             "text": record.text,
             "language": record.language,
             "metadata": dict(record.metadata),
+            "file": record.file,
         }
         document = there.get(url)
         if document and document.pk in courses:

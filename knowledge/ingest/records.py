@@ -1,4 +1,4 @@
-"""One imported record, checked: our own form of a document line and Marcel's; pure but for HTML conversion."""
+"""One imported record, checked: our own form of a document line and Marcel's; pure."""
 
 import re
 from collections.abc import Mapping
@@ -6,14 +6,16 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from bs4 import BeautifulSoup
-from markdownify import MarkdownConverter
+from knowledge.ingest.html import HtmlPage, UnreadablePage, read_html
 
 TEXT_KEYS = ("text", "content", "html")
 KNOWN = {"id", "_id", "url", "title", "language", "metadata", "og", "favicon", *TEXT_KEYS}
 #: Tags that other tools leave in plain text where a line or a part ended.
 BREAKS = re.compile(r"[ \t]*<\s*/?\s*(?:br|hr|p|sep)\s*/?\s*>[ \t]*", re.IGNORECASE)
 H1 = re.compile(r"^#\s+(.+?)\s*#*\s*$", re.MULTILINE)
+
+
+MARKS = re.compile(r"\\([^\w\s])|(?<!\\)[\[`]|\](?:\[\d+\])?")
 
 
 class BadRecord(ValueError):
@@ -28,6 +30,7 @@ class DocumentRecord:
     external_id: str = ""
     language: str = "en"
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    file: str = ""  # its name in the storage, for a document that is one of our own files
 
 
 def document_record(raw: object) -> DocumentRecord:
@@ -39,9 +42,12 @@ def document_record(raw: object) -> DocumentRecord:
         raise BadRecord(f'it is {_kind(raw)}, not an object such as {{"url": …, "text": …}}')
     url = checked_url(_text(raw, "url"))
     text = next((_text(raw, key) for key in TEXT_KEYS if raw.get(key)), "")
+    page = None
     if raw.get("html") and not raw.get("text") and not raw.get("content"):
-        text = markdown_of(text)
-    text = BREAKS.sub("\n\n", text.replace("\x00", "")).strip()
+        page = _page(text, url)
+        text = page.markdown
+    else:
+        text = BREAKS.sub("\n\n", text.replace("\x00", "")).strip()
     if not text:
         raise BadRecord('it has no text: fill "text" or "content" (Markdown), or "html"')
 
@@ -49,16 +55,19 @@ def document_record(raw: object) -> DocumentRecord:
     if not isinstance(graph, dict) or not isinstance(metadata, dict):
         raise BadRecord('"metadata" and "og" must be objects')
     title = _text(raw, "title").strip() or str(graph.get("title") or graph.get("og:title") or "").strip()
+    own, said = (page.title, page.language) if page else ("", "")
+    title = title or (_plain(_first_heading(text)) if page else _first_heading(text)) or own
+    title = title or urlsplit(url).path.rstrip("/").rpartition("/")[2] or url
     extra = {key: value for key, value in raw.items() if key not in KNOWN}
+    if page and page.references:
+        extra["references"] = [{"text": link.text, "url": link.url} for link in page.references]
     pictures = {key: raw[key] for key in ("og", "favicon") if raw.get(key)}
     return DocumentRecord(
         url=url,
-        title=readable_title(title or _first_heading(text) or urlsplit(url).path.rstrip("/").rpartition("/")[2] or url)[
-            :500
-        ],
+        title=readable_title(title)[:500],
         text=text,
         external_id=str(raw.get("id") or raw.get("_id") or "")[:500],
-        language=(_text(raw, "language") or str(metadata.get("language") or "en"))[:12],
+        language=(_text(raw, "language") or str(metadata.get("language") or "") or said or "en")[:12],
         metadata={**extra, **pictures, **metadata},
     )
 
@@ -79,12 +88,11 @@ def checked_url(text: str, *, key: str = "url") -> str:
     return url
 
 
-def markdown_of(html: str) -> str:
-    """A page's words as Markdown; what browsers run or hide is none of them."""
-    soup = BeautifulSoup(html, "html.parser")
-    for hidden in soup(["script", "style", "noscript", "template", "head"]):
-        hidden.decompose()
-    return str(MarkdownConverter(heading_style="ATX").convert_soup(soup))
+def _page(html: str, url: str) -> HtmlPage:
+    try:
+        return read_html(html.encode("utf-8", "replace"), url=url, charset="utf-8")
+    except UnreadablePage as error:
+        raise BadRecord(f'"html" has no text to import: {error}') from error
 
 
 def readable_title(title: str) -> str:
@@ -97,6 +105,11 @@ def readable_title(title: str) -> str:
 def _first_heading(text: str) -> str:
     found = H1.search(text)
     return found.group(1) if found else ""
+
+
+def _plain(heading: str) -> str:
+    """Without the links and escapes that our own Markdown of a page has."""
+    return MARKS.sub(lambda found: found[1] or "", heading)
 
 
 def _text(raw: Mapping[str, Any], key: str) -> str:

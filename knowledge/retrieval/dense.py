@@ -4,32 +4,111 @@ Iterative scans (`hnsw.iterative_scan`, in the settings) go on until enough pass
 filter cannot empty the result.
 """
 
+from dataclasses import replace
 from typing import Any
 
+from knowledge.models import Granularity
 from knowledge.prepared import BinaryVector, fetch_all
 from knowledge.retrieval.contracts import Hit, Origin, Query, Scope
+from knowledge.retrieval.scoping import IN_SCOPE, scope_parameters
 
-NEAREST = """
-SELECT passage.id, passage.document_id, 1 - (passage.embedding <=> %(vector)b::vector) AS similarity
-FROM knowledge_passage AS passage
-JOIN knowledge_document AS document ON document.id = passage.document_id
-WHERE document.status = 'published' AND document.collection_id = ANY(%(collections)s::bigint[])
-    AND passage.recipe = %(recipe)s
-ORDER BY passage.embedding <=> %(vector)b::vector
-LIMIT {k:d}
+CONDITION = IN_SCOPE.replace("{}", "{{}}")  # it goes through str.format below
+# The generation and the vectors' length stand in the statement itself, or its partial index could not be used.
+NEAREST = f"""
+SELECT passage.id, passage.document_id, 1 - (passage.embedding::vector({{length:d}}) <=> %(vector)b::vector)
+FROM knowledge_passage AS passage JOIN knowledge_document AS document ON document.id = passage.document_id
+WHERE passage.generation_id = {{generation:d}} AND {CONDITION}
+ORDER BY passage.embedding::vector({{length:d}}) <=> %(vector)b::vector
+LIMIT {{k:d}}
 """
+#: The best unit of each of the k best passages, and how many units were looked at.
+NEAREST_UNITS = f"""
+WITH nearest AS MATERIALIZED (
+    SELECT unit.id, unit.passage_id, passage.document_id,
+        unit.embedding::vector({{length:d}}) <=> %(vector)b::vector AS distance
+    FROM knowledge_unit AS unit JOIN knowledge_passage AS passage ON passage.id = unit.passage_id
+    JOIN knowledge_document AS document ON document.id = passage.document_id
+    WHERE unit.generation_id = {{generation:d}} AND unit.granularity = '{{granularity}}' AND {CONDITION}
+    ORDER BY unit.embedding::vector({{length:d}}) <=> %(vector)b::vector
+    LIMIT {{units:d}}
+), best AS (
+    SELECT DISTINCT ON (passage_id) id, passage_id, document_id, distance FROM nearest
+    ORDER BY passage_id, distance, id
+)
+SELECT best.passage_id, best.document_id, 1 - best.distance, unit.text, (SELECT count(*) FROM nearest)
+FROM best JOIN knowledge_unit AS unit ON unit.id = best.id
+ORDER BY best.distance, best.passage_id
+LIMIT {{k:d}}
+"""
+HAS_UNITS = f"""
+SELECT TRUE FROM knowledge_unit AS unit JOIN knowledge_passage AS passage ON passage.id = unit.passage_id
+JOIN knowledge_document AS document ON document.id = passage.document_id
+WHERE unit.generation_id = %(generation)s AND unit.granularity = %(granularity)s AND {IN_SCOPE}
+LIMIT 1
+"""
+#: Units looked at for each passage wanted, at first; several of one passage may be near.
+UNITS_A_PASSAGE = 4
+ORIGINS = {
+    None: Origin.DENSE,
+    Granularity.SENTENCE: Origin.DENSE_SENTENCE,
+    Granularity.PROPOSITION: Origin.DENSE_PROPOSITION,
+}
 
 
 class DenseRetriever:
-    origin = Origin.DENSE
+    """Compares the question with passages, or with their sentences or propositions and ranks passages by the best."""
+
+    needs_vector = True
+
+    def __init__(self, granularity: Granularity | None = None) -> None:
+        self.granularity, self.origin = granularity, ORIGINS[granularity]
 
     def retrieve(self, query: Query, *, k: int, scope: Scope) -> list[Hit]:
-        parameters: dict[str, Any] = {
-            "vector": BinaryVector(query.vector),
-            "collections": list(scope.collection_ids),
-            "recipe": query.recipe,
-        }
+        parameters = scope_parameters(scope) | {"vector": BinaryVector(query.vector)}
+        if self.granularity:
+            rows = _nearest_units(query, self.granularity, k, parameters)
+        else:
+            rows = _nearest(query, k, parameters)
         return [
-            Hit(passage, document, rank, similarity, self.origin)
-            for rank, (passage, document, similarity) in enumerate(fetch_all(NEAREST.format(k=k), parameters), start=1)
+            Hit(passage, document, rank, similarity, self.origin, matched=matched)
+            for rank, (passage, document, similarity, matched) in enumerate(rows, start=1)
         ]
+
+    def has_units(self, query: Query, *, scope: Scope) -> bool:
+        """Whether there is anything of this granularity to compare with; for passages that is not asked."""
+        parameters = {"generation": query.generation_id, "granularity": self.granularity}
+        return self.granularity is None or bool(fetch_all(HAS_UNITS, scope_parameters(scope) | parameters))
+
+
+def _nearest(query: Query, k: int, parameters: dict[str, Any]) -> list[tuple[Any, ...]]:
+    statement = NEAREST.format(generation=query.generation_id, length=len(query.vector), k=k)
+    return [(*row, "") for row in fetch_all(statement, parameters)]
+
+
+def _nearest_units(query: Query, granularity: Granularity, k: int, parameters: dict[str, Any]) -> list[tuple[Any, ...]]:
+    """Looks at more units where those of too few passages filled the list."""
+    units = k * UNITS_A_PASSAGE
+    while True:
+        statement = NEAREST_UNITS.format(
+            generation=query.generation_id,
+            length=len(query.vector),
+            granularity=granularity.value,
+            units=units,
+            k=k,
+        )
+        rows = fetch_all(statement, parameters)
+        if len(rows) >= k or not rows or rows[0][-1] < units:
+            return [row[:-1] for row in rows]
+        units *= UNITS_A_PASSAGE
+
+
+class HydeRetriever:
+    """Compares what a language model guessed with passages; finds nothing where there is no guess (HyDE)."""
+
+    origin, needs_vector = Origin.HYDE, True
+
+    def retrieve(self, query: Query, *, k: int, scope: Scope) -> list[Hit]:
+        if query.guess is None:
+            return []
+        hits = DenseRetriever().retrieve(replace(query, vector=query.guess), k=k, scope=scope)
+        return [replace(hit, origin=self.origin) for hit in hits]

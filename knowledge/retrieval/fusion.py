@@ -1,6 +1,14 @@
 """Merging rankings; pure."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from enum import StrEnum
+
+
+class Fusion(StrEnum):
+    """How several rankings become one."""
+
+    RRF = "rrf"
+    SCORES = "scores"
 
 
 def weighted_rrf(runs: Iterable[Sequence[tuple[int, float]]], *, c: int = 60) -> dict[int, float]:
@@ -14,5 +22,24 @@ def weighted_rrf(runs: Iterable[Sequence[tuple[int, float]]], *, c: int = 60) ->
         for rank, (item, weight) in enumerate(run, start=1):
             scores.setdefault(item, 0.0)
             scores[item] += weight / (c + rank)
+    return _highest_first(scores)
+
+
+def weighted_scores(runs: Iterable[Sequence[tuple[int, float, float]]]) -> dict[int, float]:
+    """The sum of weight × score / the run's best score: a convex combination (Bruch et al. 2023).
+
+    Each run is a ranking of (id, weight, score), best first; scores below 0 count as 0. Returns as `weighted_rrf`.
+    """
+    scores: dict[int, float] = {}
+    for run in runs:
+        best = max((score for _item, _weight, score in run), default=0.0)
+        for item, weight, score in run:
+            scores.setdefault(item, 0.0)
+            if best > 0:
+                scores[item] += weight * max(0.0, score) / best
+    return _highest_first(scores)
+
+
+def _highest_first(scores: Mapping[int, float]) -> dict[int, float]:
     # Rounded for the order only: float addition in another order differs in the last bits.
     return dict(sorted(scores.items(), key=lambda pair: (-round(pair[1], 12), pair[0])))

@@ -1,18 +1,25 @@
 """Several retrievers, one ranking."""
 
+import os
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 
-from knowledge.inference.embedder import get_embedder
-from knowledge.models import Collection
-from knowledge.prepared import fetch_all
+import numpy as np
+
+from knowledge.inference.reranker import get_reranker
 from knowledge.retrieval.contracts import Hit, Origin, Query, Retriever, Scope
-from knowledge.retrieval.fusion import weighted_rrf
+from knowledge.retrieval.fusion import Fusion, weighted_rrf, weighted_scores
+from knowledge.retrieval.question_vectors import guess_vector, question_vector
+from knowledge.retrieval.rerank import rerank
+from knowledge.retrieval.serving import Served, served_generation
 
-
-class UnknownCollection(ValueError):
-    """A collection was named that does not exist; the message lists those that do."""
+#: A passage of an FAQ that is at least so sure keeps its place when the rest is reranked.
+SURE = 0.5
+#: Embeds while the lexical index is searched; the model lets go of the interpreter meanwhile.
+_embedding = ThreadPoolExecutor(os.cpu_count() or 1, "question-vector")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +29,16 @@ class Leg:
     retriever: Retriever
     weight: float
     k: int
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Which rankings are made, how they become one, and whether a cross-encoder puts its first ones in order."""
+
+    legs: Sequence[Leg]
+    fusion: Fusion = Fusion.RRF
+    rerank_first: int = 0
+    protect_faqs: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,36 +62,28 @@ class Retrieval:
     timings_ms: Mapping[str, float]
 
 
-def scope_of(slugs: Iterable[str] = ()) -> Scope:
-    """The named collections, or those searched by default; raises UnknownCollection."""
-    wanted = list(slugs)
-    if not wanted:
-        return Scope(tuple(pk for (pk,) in fetch_all("SELECT id FROM knowledge_collection WHERE searched_by_default")))
-    found = dict(Collection.objects.filter(slug__in=wanted).values_list("slug", "pk"))
-    if missing := [slug for slug in wanted if slug not in found]:
-        known = ", ".join(Collection.objects.values_list("slug", flat=True)) or "none yet"
-        raise UnknownCollection(f"No collection is called {', '.join(missing)}. There are: {known}.")
-    return Scope(tuple(found.values()))
+def retrieve(text: str, *, plan: Plan, scope: Scope, k: int, guesses: Sequence[str] = ()) -> Retrieval:
+    """Runs every leg over `scope` and fuses their rankings into the `k` best passages.
 
-
-def retrieve(text: str, *, legs: Sequence[Leg], scope: Scope, k: int) -> Retrieval:
-    """Runs every leg over `scope` and fuses their rankings into the `k` best passages."""
+    `guesses` are what a language model thinks an answer says, for a leg that looks for that. Raises
+    EmbeddingUnavailable, RerankerUnavailable.
+    """
     timings: dict[str, float] = {}
-    embedder = get_embedder()
-    started = time.perf_counter()
-    query = Query(text=text, vector=embedder.embed([text])[0], recipe=embedder.recipe)
-    timings["embed"] = (time.perf_counter() - started) * 1000
-
-    runs: dict[Origin, Sequence[Hit]] = {}
-    for leg in legs:
-        started = time.perf_counter()
-        runs[leg.retriever.origin] = leg.retriever.retrieve(query, k=leg.k, scope=scope)
-        timings[leg.retriever.origin.value] = (time.perf_counter() - started) * 1000
-
-    weights = {leg.retriever.origin: leg.weight for leg in legs}
-    scores = weighted_rrf(
-        [(hit.passage_id, weights[origin] * hit.confidence) for hit in hits] for origin, hits in runs.items()
-    )
+    generation = served_generation()
+    reranker = get_reranker() if plan.rerank_first else None
+    runs, query = _run(text, plan.legs, scope, generation, guesses, timings)
+    scores = _fuse(plan, runs)
+    order = list(scores)
+    if reranker:
+        sure = {hit.passage_id for hit in runs.get(Origin.FAQ, ()) if hit.confidence >= SURE}
+        with _timed(timings, "rerank"):
+            order = rerank(
+                text,
+                order,
+                first=plan.rerank_first,
+                protected=sure if plan.protect_faqs else (),
+                reranker=reranker,
+            )
     documents: dict[int, int] = {}
     ranks: dict[int, dict[Origin, int]] = {}
     for origin, found in runs.items():
@@ -82,7 +91,49 @@ def retrieve(text: str, *, legs: Sequence[Leg], scope: Scope, k: int) -> Retriev
             documents[hit.passage_id] = hit.document_id
             ranks.setdefault(hit.passage_id, {})[origin] = hit.rank
     hits = [
-        Fused(passage_id=passage, document_id=documents[passage], rank=rank, score=score, ranks=ranks[passage])
-        for rank, (passage, score) in enumerate(list(scores.items())[:k], start=1)
+        Fused(passage, documents[passage], rank, scores[passage], ranks[passage])
+        for rank, passage in enumerate(order[:k], start=1)
     ]
     return Retrieval(query=query, hits=hits, runs=runs, timings_ms=timings)
+
+
+def _run(
+    text: str, legs: Sequence[Leg], scope: Scope, generation: Served, guesses: Sequence[str], timings: dict[str, float]
+) -> tuple[dict[Origin, Sequence[Hit]], Query]:
+    """Every leg's ranking; those that need no vector run while the question is embedded."""
+
+    def embed() -> "np.ndarray[tuple[int, ...], np.dtype[np.float32]]":
+        with _timed(timings, "embed"):
+            return question_vector(generation.model, text)
+
+    wanted = _embedding.submit(embed) if any(leg.retriever.needs_vector for leg in legs) else None
+    nothing = np.empty(0, dtype=np.float32)
+    query = Query(text, nothing, generation.pk, generation.model, newest_change=generation.newest_change)
+    runs: dict[Origin, Sequence[Hit]] = {}
+    for leg in sorted(legs, key=lambda leg: leg.retriever.needs_vector):
+        if leg.retriever.needs_vector and wanted and not len(query.vector):
+            vector = wanted.result()
+            guess = guess_vector(generation.model, vector, guesses) if guesses else None
+            query = replace(query, vector=vector, guess=guess)
+        with _timed(timings, leg.retriever.origin.value):
+            runs[leg.retriever.origin] = leg.retriever.retrieve(query, k=leg.k, scope=scope)
+    return {leg.retriever.origin: runs[leg.retriever.origin] for leg in legs}, query
+
+
+def _fuse(plan: Plan, runs: Mapping[Origin, Sequence[Hit]]) -> dict[int, float]:
+    weights = {leg.retriever.origin: leg.weight for leg in plan.legs}
+    if plan.fusion == Fusion.SCORES:
+        return weighted_scores(
+            [(hit.passage_id, weights[origin] * hit.confidence, hit.score) for hit in hits]
+            for origin, hits in runs.items()
+        )
+    return weighted_rrf(
+        [(hit.passage_id, weights[origin] * hit.confidence) for hit in hits] for origin, hits in runs.items()
+    )
+
+
+@contextmanager
+def _timed(timings: dict[str, float], step: str) -> Iterator[None]:
+    started = time.perf_counter()
+    yield
+    timings[step] = (time.perf_counter() - started) * 1000

@@ -20,7 +20,6 @@ from marcelcms.embedded.supervisor import Program, Supervisor
 ROOT = Path(__file__).resolve().parents[2]
 HOST = "127.0.0.1"
 ADMIN = "admin"
-BEAT = "django_celery_beat.schedulers:DatabaseScheduler"
 
 
 def main() -> int:
@@ -47,7 +46,7 @@ def run(state: Path) -> None:
         port = choose_port()
         choices = {part.title: choice(part, state) for part in PARTS}
         own = [stack.enter_context(announced(part, choices[part.title], state)) for part in PARTS]
-        env = child_environment()
+        env = {"PUBLIC_URL": f"http://{HOST}:{port}"} | child_environment()
         manage("Tables", ["migrate", "--noinput"], env, log=log_file(logs, "migrate"))
         manage("Demo", ["load_demo"], env, log=None)
         login = admin_account(state, env, log_file(logs, "admin"))
@@ -56,12 +55,14 @@ def run(state: Path) -> None:
         stack.callback(supervisor.stop)
         stack.callback(say, "\nStopping ...")
         celery = [sys.executable, "-m", "celery", "-A", "marcelcms"]
-        worker = [*celery, "worker", "--concurrency", "2", "--loglevel", "WARNING"]
-        beat = [*celery, "beat", "--scheduler", BEAT, "--loglevel", "WARNING"]
+        worker = [*celery, "worker", "--loglevel", "WARNING", "--concurrency"]
+        beat = [*celery, "beat", "--loglevel", "WARNING"]
         web = [sys.executable, "-m", "uvicorn", "marcelcms.asgi:application", "--host", HOST, "--port", str(port)]
         web += ["--ws", "websockets-sansio", "--no-access-log", "--timeout-graceful-shutdown", "2"]
         # A worker first finishes its task, then drops it (SIGQUIT): the broker hands it out again.
-        supervisor.add(Program("worker", worker, env, (signal.SIGTERM, signal.SIGQUIT)))
+        for name, options in (("worker", ["2", "--queues", "celery"]), ("long-worker", ["2", "--queues", "long"])):
+            command = [*worker, *options, "--hostname", f"{name}@%h"]
+            supervisor.add(Program(name, command, env, (signal.SIGTERM, signal.SIGQUIT)))
         supervisor.add(Program("beat", beat, env, (signal.SIGTERM,)))
         supervisor.add(Program("web", web, env, (signal.SIGTERM,)))
         with timed("Web, worker, beat"):
@@ -177,7 +178,7 @@ def only_one(state: Path) -> Iterator[Path]:
 def summary(port: int, login: str, choices: dict[str, str], state: Path) -> str:
     """What a person needs to know now."""
     model, base = os.environ.get("LLM_MODEL"), os.environ.get("LLM_BASE_URL")
-    embeddings = os.environ.get("EMBEDDING_MODEL_PATH") or "all-MiniLM-L6-v2, built in"
+    embeddings = os.environ.get("EMBEDDING_MODEL") or "all-MiniLM-L6-v2, built in"
     lines = {
         "Chat": f"http://{HOST}:{port}/",
         "Admin": f"http://{HOST}:{port}/admin/",

@@ -79,7 +79,7 @@ def test_an_unknown_collection_is_named_with_those_that_are_there(command: str) 
 
 @pytest.mark.parametrize("command", ["search", "ask"])
 def test_an_unknown_profile_is_an_error(command: str) -> None:
-    with pytest.raises(CommandError, match="invalid choice: 'best'"):
+    with pytest.raises(CommandError, match="No profile is called best"):
         run(command, QUESTION, "--profile", "best")
 
 

@@ -65,6 +65,30 @@ class FakeLLM:
         """Lets go on what waits at `hold_before`, or hangs."""
         self.released.set()
 
+    def completes(
+        self, write: Callable[[str], str], *, tokens: tuple[int, int] = (100, 50), knows_schemas: bool = True
+    ) -> None:
+        """Replies at once, not streamed, with what `write` makes of the last message, and its tokens as used; to a
+        schema that it does not know with 400."""
+
+        def script(handler: "_Handler") -> None:
+            if "response_format" in handler.request_body and not knows_schemas:
+                handler.reply(400, b'{"error": {"message": "response_format is unknown"}}', "application/json", {})
+                return
+            text = write(handler.request_body["messages"][-1]["content"])
+            message = {"role": "assistant", "content": text}
+            completion = {
+                "id": "chatcmpl-1",
+                "object": "chat.completion",
+                "created": 1,
+                "model": "fake",
+                "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+                "usage": {"prompt_tokens": tokens[0], "completion_tokens": tokens[1], "total_tokens": sum(tokens)},
+            }
+            handler.reply(200, json.dumps(completion).encode(), "application/json", {})
+
+        self.script = script
+
     def fails(self, status: int, *, headers: dict[str, str] | None = None, times: int | None = None) -> None:
         """Replies with an error status; after `times` of them it goes on as before."""
         before, left = self.script, [times]
@@ -157,7 +181,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        self.llm.requests.append(json.loads(body))
+        self.request_body = json.loads(body)
+        self.llm.requests.append(self.request_body)
         self.close_connection = True
         self.llm.script(self)
 

@@ -16,7 +16,6 @@ from django.utils import timezone
 from faqs.indexing import sync_faq
 from faqs.models import FAQ
 from faqs.tasks import index_faq
-from knowledge.inference.embedder import get_embedder
 from knowledge.models import Document
 from tests.factories import CategoryFactory, DocumentFactory, FAQFactory, UserFactory
 
@@ -185,7 +184,7 @@ def test_unchanged_texts_are_not_embedded_again(
     faq = FAQFactory(phrasings=["So?"])
     sync_faq(faq.pk)
     embedded: list[int] = []
-    monkeypatch.setattr(index_faq, "delay", lambda pk: embedded.append(sync_faq(pk, embedder=get_embedder())))
+    monkeypatch.setattr(index_faq, "delay", lambda pk: embedded.append(sync_faq(pk)))
     changes: list[dict[str, Any]] = [{}, {"status": "in_review"}, {"phrasings": ["Or so?"]}]
     for change in changes:
         with django_capture_on_commit_callbacks(execute=True):

@@ -38,7 +38,7 @@ def state() -> list[Any]:
         FAQ: ["question", "status", "updated_at"],
         Phrasing: ["text"],
         FAQSource: ["document_id", "position"],
-        FAQVector: ["text", "recipe"],
+        FAQVector: ["text", "generation"],
         Category: ["name"],
     }
     return [list(model.objects.order_by("pk").values_list("pk", *names)) for model, names in fields.items()]

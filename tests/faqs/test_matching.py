@@ -14,13 +14,14 @@ from faqs.matching import PASSAGES_A_DOCUMENT, FAQRetriever, Match, confidence, 
 from faqs.models import FAQ, FAQVector
 from faqs.services import set_faq_status
 from faqs.tasks import index_faq, index_pending_faqs
+from knowledge.generations import live_generation
 from knowledge.indexing import sync_document
 from knowledge.inference.embedder import get_embedder
 from knowledge.models import Document
 from knowledge.retrieval.contracts import Query, Scope
-from knowledge.retrieval.hybrid import scope_of
+from knowledge.retrieval.scoping import scope_of
 from tests.factories import CollectionFactory, DocumentFactory, FAQFactory
-from tests.knowledge.embedders import Watched
+from tests.knowledge.embedders import Watched, using
 
 pytestmark = pytest.mark.django_db
 ASKED = "How much is the semester contribution?"
@@ -48,7 +49,7 @@ def faq(question: str, *documents: Document, phrasings: tuple[str, ...] = (), **
 
 def query(text: str) -> Query:
     embedder = get_embedder()
-    return Query(text=text, vector=embedder.embed([text])[0], recipe=embedder.recipe)
+    return Query(text=text, vector=embedder.embed([text])[0], generation_id=live_generation().pk)
 
 
 def found(text: str = ASKED, **options: object) -> list[Match]:
@@ -147,12 +148,6 @@ def test_a_handbook_does_not_fill_the_list_and_its_closest_passages_count() -> N
     assert book.passages.get(pk=passages[0]).heading == "Fees"
 
 
-def test_vectors_of_another_model_are_never_compared() -> None:
-    faq(ASKED, page("It is 318.40 euros."))
-    FAQVector.objects.update(recipe="f" * 32)
-    assert found() == []
-
-
 def test_a_match_steers_by_how_sure_it_is() -> None:
     assert [confidence(value) for value in (-1, 0.0, 0.3, 0.7, 0.9, 1.0)] == pytest.approx([0, 0, 0, 1, 1, 1])
     assert confidence(0.5) == pytest.approx(0.25)
@@ -196,7 +191,8 @@ def test_a_new_phrasing_shows_in_the_next_search() -> None:
     made = faq("Money matters?", curated)
     made.phrasings.create(text=ASKED)
     watched = Watched()
-    assert sync_faq(made.pk, embedder=watched) == 1
+    with using(watched):
+        assert sync_faq(made.pk) == 1
     assert watched.seen == [ASKED]
     assert ranked()[0] == curated.pk
     made.phrasings.all().delete()
@@ -230,13 +226,10 @@ def test_publishing_queues_the_indexing_only_after_the_commit(
     assert queued == [made.pk]
 
 
-def test_an_unchanged_faq_is_not_embedded_again_and_another_model_embeds_all() -> None:
+def test_an_unchanged_faq_is_not_embedded_again() -> None:
     made = faq("A?", page("It."), phrasings=("B?",))
-    watched = Watched()
-    assert (sync_faq(made.pk, embedder=watched), watched.seen) == (0, [])
-    assert sync_faq(made.pk, embedder=Watched(recipe="f" * 32)) == 2
-    assert FAQVector.objects.count() == 2
-    assert sync_pending() == 1
+    with using(Watched()) as watched:
+        assert (sync_faq(made.pk), watched.seen) == (0, [])
 
 
 def test_tasks_may_run_twice_and_after_the_faq_is_gone() -> None:

@@ -1,12 +1,14 @@
 """The real embedder, watched."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+import pytest
 
+from knowledge.inference import embedder as embedding
 from knowledge.inference.embedder import get_embedder
-from knowledge.models import DIMENSIONS
 
 
 class Watched:
@@ -15,6 +17,8 @@ class Watched:
     def __init__(self, recipe: str | None = None, before: Callable[[], None] = lambda: None) -> None:
         self._embedder = get_embedder()
         self.recipe = recipe or self._embedder.recipe
+        self.model = recipe or self._embedder.model
+        self.dimensions = self._embedder.dimensions
         self.before = before
         self.seen: list[str] = []
 
@@ -28,10 +32,28 @@ class Watched:
 
 
 class Instant(Watched):
-    """Gives every text the same vector; for what is about amounts."""
+    """Gives every text the same vector, of any length; for what is about amounts."""
+
+    def __init__(self, recipe: str | None = None, dimensions: int = 384) -> None:
+        super().__init__(recipe)
+        self.dimensions = dimensions
 
     def embed(self, texts: Sequence[str]) -> Any:
         self.seen += texts
-        vectors = np.zeros((len(texts), DIMENSIONS), dtype=np.float32)
+        vectors = np.zeros((len(texts), self.dimensions), dtype=np.float32)
         vectors[:, 0] = 1
         return vectors
+
+
+def use(monkeypatch: pytest.MonkeyPatch, watched: Watched) -> Watched:
+    """The settings ask for this one; every other is found under its own name."""
+    load = embedding._load
+    monkeypatch.setattr(embedding, "configured_model", lambda: watched.model)
+    monkeypatch.setattr(embedding, "_load", lambda model: watched if model == watched.model else load(model))
+    return watched
+
+
+@contextmanager
+def using(watched: Watched) -> Iterator[Watched]:
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        yield use(monkeypatch, watched)

@@ -211,9 +211,9 @@ HOSTILE = {
 
 
 def timed_cut(source: str) -> tuple[float, list[Chunk]]:
-    started = time.process_time()
+    started = time.thread_time()
     chunks = cut(source, limit=200, measure=subwords)
-    return time.process_time() - started, chunks
+    return time.thread_time() - started, chunks
 
 
 @pytest.mark.parametrize("source", HOSTILE.values(), ids=HOSTILE)

@@ -75,7 +75,7 @@ def section(text: str, heading: str) -> str:
 
 def state() -> list[Any]:
     """Everything that an import could change, but for times."""
-    documents = Document.objects.order_by("pk").values("pk", "url", "title", "text", "metadata", "indexed_at")
+    documents = Document.objects.order_by("pk").values("pk", "url", "title", "text", "metadata", "indexed__indexed_at")
     courses = Course.objects.order_by("pk", "required_courses").values()
     links = Course.objects.order_by("pk", "required_courses").values("pk", "required_courses")
     return [*documents, *courses, *links, *Passage.objects.order_by("pk").values("pk", "text", "input_hash")]

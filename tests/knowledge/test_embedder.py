@@ -13,7 +13,6 @@ from knowledge.inference.embedder import (
     SentenceTransformerEmbedder,
     get_embedder,
 )
-from knowledge.models import DIMENSIONS
 from tests.servers import ROOT
 
 TEXTS = [
@@ -32,7 +31,7 @@ TEXTS = [
 def test_vectors_are_of_unit_length_and_in_the_order_of_the_texts() -> None:
     embedder = get_embedder()
     vectors = embedder.embed(TEXTS)
-    assert vectors.shape == (len(TEXTS), DIMENSIONS)
+    assert vectors.shape == (len(TEXTS), 384)
     assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
     backwards = embedder.embed(TEXTS[::-1])[::-1]
     assert np.diag(vectors @ backwards.T).min() > 0.98
@@ -62,7 +61,7 @@ def test_close_meanings_have_close_vectors() -> None:
 
 
 def test_no_texts_give_no_vectors() -> None:
-    assert get_embedder().embed([]).shape == (0, DIMENSIONS)
+    assert get_embedder().embed([]).shape == (0, 384)
 
 
 def test_tokens_are_counted_without_a_limit() -> None:

@@ -36,9 +36,9 @@ def run(path: Path, **options: Any) -> tuple[str, list[str]]:
 def state() -> list[Any]:
     """Everything that an import could change, but for times."""
     documents = Document.objects.order_by("pk").values(
-        "pk", "url", "title", "text", "metadata", "state_hash", "indexed_at"
+        "pk", "url", "title", "text", "metadata", "state_hash", "indexed__indexed_at"
     )
-    return [*documents, *Passage.objects.order_by("pk").values("pk", "text", "input_hash", "recipe")]
+    return [*documents, *Passage.objects.order_by("pk").values("pk", "text", "input_hash", "generation")]
 
 
 @pytest.mark.django_db

@@ -5,13 +5,14 @@ import threading
 import pytest
 from django.db import connection
 
+from knowledge.generations import live_generation
 from knowledge.indexing import sync_document, sync_pending
 from knowledge.inference.embedder import EmbeddingUnavailable, get_embedder
 from knowledge.models import Document, IndexChange, Passage
 from knowledge.services import delete_document, save_document, set_document_status
 from knowledge.tasks import index_document, index_pending_documents
 from tests.factories import DocumentFactory
-from tests.knowledge.embedders import Instant, Watched
+from tests.knowledge.embedders import Instant, Watched, using
 
 pytestmark = pytest.mark.django_db
 
@@ -51,7 +52,8 @@ def test_a_document_is_cut_and_every_passage_has_its_vector(document: Document) 
 
 def test_an_unchanged_document_is_left_alone(document: Document) -> None:
     watched, changes = Watched(), IndexChange.objects.count()
-    report = sync_document(document.pk, embedder=watched)
+    with using(watched):
+        report = sync_document(document.pk)
     assert (report.embedded, watched.seen) == (0, [])
     assert IndexChange.objects.count() == changes
 
@@ -59,7 +61,8 @@ def test_an_unchanged_document_is_left_alone(document: Document) -> None:
 def test_only_what_changed_is_embedded_and_the_other_rows_stay(document: Document) -> None:
     before, watched = ids(), Watched()
     edit(document, text=TEXT.replace("Second", "Another"))
-    report = sync_document(document.pk, embedder=watched)
+    with using(watched):
+        report = sync_document(document.pk)
     assert watched.seen == ["Page\nTwo\nAnother part."]
     assert (report.embedded, report.kept, report.removed) == (1, 2, 1)
     after = ids()
@@ -71,7 +74,8 @@ def test_only_what_changed_is_embedded_and_the_other_rows_stay(document: Documen
 def test_moved_parts_keep_their_rows_and_vectors(document: Document) -> None:
     before, watched = ids(), Watched()
     edit(document, text="# Three\n\nThird part.\n\n# One\n\nFirst part.\n\n# Two\n\nSecond part.")
-    sync_document(document.pk, embedder=watched)
+    with using(watched):
+        sync_document(document.pk)
     assert watched.seen == []
     assert ids() == before
     assert document.passages.get(position=0).text == "Third part."
@@ -80,7 +84,8 @@ def test_moved_parts_keep_their_rows_and_vectors(document: Document) -> None:
 def test_a_part_that_stands_there_twice_is_embedded_once(document: Document) -> None:
     watched = Watched()
     edit(document, text="# A\n\nThe same.\n\n# A\n\nThe same.\n\n# One\n\nFirst part.")
-    sync_document(document.pk, embedder=watched)
+    with using(watched):
+        sync_document(document.pk)
     assert watched.seen == ["Page\nA\nThe same."]
     assert document.passages.count() == 3
 
@@ -88,7 +93,8 @@ def test_a_part_that_stands_there_twice_is_embedded_once(document: Document) -> 
 def test_a_new_title_is_embedded_with_every_part(document: Document) -> None:
     watched = Watched()
     edit(document, title="New")
-    assert sync_document(document.pk, embedder=watched).embedded == 3
+    with using(watched):
+        assert sync_document(document.pk).embedded == 3
     assert all(text.startswith("New\n") for text in watched.seen)
 
 
@@ -103,7 +109,8 @@ def test_a_page_of_one_long_line_is_cut_to_the_embedders_window() -> None:
     line = "The semester contribution is 318.40 euros and it is due in May " * 3200
     assert len(line) > 200_000
     document, embedder = DocumentFactory(text=line), Instant()
-    sync_document(document.pk, embedder=embedder)
+    with using(embedder):
+        sync_document(document.pk)
     texts = list(document.passages.order_by("position").values_list("text", flat=True))
     assert len(texts) > 200
     assert max(map(embedder.count_tokens, texts)) <= 200
@@ -111,20 +118,12 @@ def test_a_page_of_one_long_line_is_cut_to_the_embedders_window() -> None:
     assert "".join("".join(texts).split()) == "".join(line.split())
 
 
-def test_another_embedding_model_embeds_everything_again(document: Document) -> None:
-    watched = Watched(recipe="f" * 32)
-    assert sync_document(document.pk, embedder=watched).embedded == 3
-    assert set(Passage.objects.values_list("recipe", flat=True)) == {"f" * 32}
-    assert sync_document(document.pk, embedder=watched).embedded == 0
-    assert sync_pending() == 1  # and back again, with the built-in one
-    assert set(Passage.objects.values_list("recipe", flat=True)) == {get_embedder().recipe}
-
-
 def test_an_edit_while_it_is_embedded_is_not_lost(document: Document) -> None:
     edit(document, text="# One\n\nSecond version.")
     edits = iter(["# One\n\nThird version."])
     watched = Watched(before=lambda: [edit(document, text=text) for text in edits])
-    sync_document(document.pk, embedder=watched)
+    with using(watched):
+        sync_document(document.pk)
     assert list(ids()) == ["Third version."]
     assert [text.rpartition("\n")[2] for text in watched.seen] == ["Second version.", "Third version."]
     document.refresh_from_db()
@@ -134,7 +133,8 @@ def test_an_edit_while_it_is_embedded_is_not_lost(document: Document) -> None:
 def test_a_document_deleted_while_it_is_embedded_is_gone(document: Document) -> None:
     edit(document, text="# One\n\nSecond version.")
     watched = Watched(before=lambda: delete_document(document=Document.objects.get(pk=document.pk)))
-    sync_document(document.pk, embedder=watched)
+    with using(watched):
+        sync_document(document.pk)
     assert not Passage.objects.exists()
     assert sync_document(document.pk).embedded == 0
 
@@ -145,8 +145,8 @@ def test_an_embedder_that_fails_leaves_what_was_there(document: Document) -> Non
 
     before = ids()
     edit(document, text="# One\n\nSecond version.")
-    with pytest.raises(EmbeddingUnavailable):
-        sync_document(document.pk, embedder=Watched(before=fail))
+    with pytest.raises(EmbeddingUnavailable), using(Watched(before=fail)):
+        sync_document(document.pk)
     assert ids() == before
     assert sync_pending() == 1
 
@@ -156,21 +156,23 @@ def test_two_workers_at_once_make_each_passage_once() -> None:
     document: Document = DocumentFactory(title="Page", text=TEXT)
     together = threading.Barrier(2, timeout=10)
     failures: list[BaseException] = []
+    met = iter([None, None])
+    live_generation()
 
     def work() -> None:
-        met = iter([None])
         try:
-            sync_document(document.pk, embedder=Watched(before=lambda: [together.wait() for _ in met] and None))
+            sync_document(document.pk)
         except BaseException as error:
             failures.append(error)
         finally:
             connection.close()
 
     threads = [threading.Thread(target=work) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(20)
+    with using(Watched(before=lambda: next(met, "both met") or together.wait())):  # type: ignore[arg-type, return-value]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(20)
     assert not failures, failures
     assert sorted(Passage.objects.values_list("position", "text")) == [
         (0, "First part."),

@@ -7,18 +7,23 @@ from pathlib import Path
 import pytest
 
 from chat.profiles import PROFILES, get_profile, retrieve_with
+from knowledge.generations import live_generation
+from knowledge.hashing import fingerprint
 from knowledge.indexing import sync_document
 from knowledge.inference.embedder import get_embedder
-from knowledge.models import Collection, Document, IndexChange, Passage
+from knowledge.models import Collection, Document, IndexChange, Passage, PropositionSet
+from knowledge.passages.units import in_context
 from knowledge.prepared import fetch_all
 from knowledge.retrieval.contracts import Origin, Query, Scope
 from knowledge.retrieval.dense import DenseRetriever
-from knowledge.retrieval.hybrid import UnknownCollection, scope_of
-from knowledge.retrieval.lexical import LexicalIndex, LexicalRetriever, get_index
+from knowledge.retrieval.lexical import LexicalRetriever
+from knowledge.retrieval.lexical_index import LexicalIndex
 from knowledge.retrieval.reference import ReferenceBM25
+from knowledge.retrieval.scoping import UnknownCollection, scope_of
+from knowledge.retrieval.serving import lexical_index
 from knowledge.services import delete_document, save_document, set_document_status
 from tests.factories import CollectionFactory, DocumentFactory
-from tests.knowledge.embedders import Instant
+from tests.knowledge.embedders import Instant, use
 
 pytestmark = pytest.mark.django_db
 
@@ -47,12 +52,12 @@ def page(text: str, **values: object) -> Document:
 
 def query(text: str) -> Query:
     embedder = get_embedder()
-    return Query(text=text, vector=embedder.embed([text])[0], recipe=embedder.recipe)
+    return Query(text=text, vector=embedder.embed([text])[0], generation_id=live_generation().pk)
 
 
 def lexical(text: str, scope: Scope | None = None, k: int = 10) -> list[int]:
     """Documents by words, best first."""
-    asked = Query(text=text, vector=None, recipe="")
+    asked = Query(text=text, vector=None, generation_id=live_generation().pk)
     return [hit.document_id for hit in LexicalRetriever().retrieve(asked, k=k, scope=scope or scope_of())]
 
 
@@ -96,12 +101,12 @@ def test_the_index_follows_edits_statuses_and_deletions_at_once() -> None:
 
 def test_every_process_follows() -> None:
     document = page("A parking permit costs 12 euros.")
-    ours, other = LexicalIndex(), LexicalIndex()
+    ours, other = (LexicalIndex(live_generation().pk) for _ in range(2))
     scope = scope_of()
 
     def found(index: LexicalIndex) -> int:
         index.follow()
-        return len(index.search("parking", k=5, collection_ids=scope.collection_ids))
+        return len(index.search("parking", k=5, scope=scope))
 
     assert (found(ours), found(other)) == (1, 1)
     second = page("Parking is free for visitors.", collection=document.collection)
@@ -120,7 +125,7 @@ def test_an_unchanged_index_costs_one_query(monkeypatch: pytest.MonkeyPatch) -> 
         statements.append(statement)
         return fetch_all(statement, *parameters)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("knowledge.retrieval.lexical.fetch_all", counting)
+    monkeypatch.setattr("knowledge.retrieval.lexical_index.fetch_all", counting)
     assert LexicalRetriever().retrieve(asked, k=10, scope=scope)
     assert len(statements) == 1
 
@@ -169,20 +174,24 @@ def test_words_are_searched_within_the_scope_only() -> None:
     assert lexical("parking", Scope(())) == []
 
 
-def test_the_index_ranks_much_as_the_papers_engine_does(demo_pages: list[dict[str, str]]) -> None:
-    collection, embedder = CollectionFactory(), Instant()
+def test_the_index_ranks_much_as_the_papers_engine_does(
+    demo_pages: list[dict[str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    collection = CollectionFactory()
+    use(monkeypatch, Instant())
     for values in demo_pages:
         if values["language"] == "en":
-            sync_document(DocumentFactory(collection=collection, **values).pk, embedder=embedder)
+            sync_document(DocumentFactory(collection=collection, **values).pk)
     rows = Passage.objects.values_list("pk", "document__url", "document__title", "heading_path", "text")
     reference = ReferenceBM25([(pk, "\n".join((title, *path, text))) for pk, _, title, path, text in rows])
     address = {pk: url for pk, url, *_ in rows}
     questions = [json.loads(line) for line in (DEMO / "questions.jsonl").read_text("utf-8").splitlines()]
     asked = [each for each in questions if each["answerable"] and set(each["urls"]) <= set(address.values())]
-    get_index().follow()
+    index = lexical_index(live_generation().pk)
+    index.follow()
     scope, agree, ours_right, theirs_right = scope_of(), 0, 0, 0
     for each in asked:
-        ours = [pk for pk, _, _ in get_index().search(each["text"], k=5, collection_ids=scope.collection_ids)]
+        ours = [pk for pk, _, _ in index.search(each["text"], k=5, scope=scope)]
         theirs = [pk for pk, _ in reference.search(each["text"], k=5)]
         agree += len({address[pk] for pk in ours} & {address[pk] for pk in theirs}) > 0
         ours_right += bool({address[pk] for pk in ours} & set(each["urls"]))
@@ -216,13 +225,6 @@ def test_meanings_heed_scope_and_status() -> None:
     assert dense("parking permit", Scope(())) == []
 
 
-def test_vectors_of_another_model_are_never_compared() -> None:
-    document = DocumentFactory(text="A parking permit costs 12 euros.")
-    embedder = Instant(recipe="f" * 32)
-    sync_document(document.pk, embedder=embedder)
-    assert dense("parking permit") == []
-
-
 # --- both ---
 
 
@@ -238,15 +240,17 @@ def test_a_passage_that_both_find_comes_first() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(PROFILES))
-def test_every_profile_answers_and_says_where_from(name: str) -> None:
-    document = page("A parking permit costs 12 euros.")
+def test_every_profile_answers_and_says_where_from(name: str, word_reranker: None) -> None:
+    text = "A parking permit costs 12 euros."
+    PropositionSet.objects.create(input_hash=fingerprint(in_context("Parking", (), text)), propositions=[text])
+    document = page(text, title="Parking", collection__granularities=["sentence", "proposition"])
     result = retrieve_with(get_profile(name), "parking permit", scope=scope_of(), k=5)
     assert [hit.document_id for hit in result.hits] == [document.pk]
     assert set(result.runs) == set(get_profile(name).origins)
 
 
 @pytest.mark.parametrize("name", sorted(PROFILES))
-def test_no_documents_are_no_error(name: str) -> None:
+def test_no_documents_are_no_error(name: str, word_reranker: None) -> None:
     assert retrieve_with(get_profile(name), "parking permit", scope=scope_of(), k=5).hits == []
 
 

@@ -10,10 +10,10 @@ from django.core.management.base import BaseCommand, CommandError
 
 from chat.answering import Ask
 from chat.guard import Refused, clean_question
-from chat.profiles import PROFILES
+from chat.profiles import UnknownProfile, get_profile
 from chat.replies import Reply, collect
-from chat.services import contact_of, default_assistant
-from knowledge.retrieval.hybrid import UnknownCollection, scope_of
+from chat.services import contact_of, default_assistant, profile_for
+from knowledge.retrieval.scoping import UnknownCollection, scope_of
 
 
 class Command(BaseCommand):
@@ -22,7 +22,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("question", metavar="QUESTION")
         parser.add_argument("--history", type=Path, metavar="FILE", help='JSON: [{"role": "user", "text": "…"}, …]')
-        parser.add_argument("--profile", default="default", choices=sorted(PROFILES), help="(default: %(default)s)")
+        parser.add_argument("--profile", default="", metavar="NAME", help="(default: the assistant's)")
         parser.add_argument(
             "--collection", action="append", default=[], metavar="SLUG", help="answer from this one; may be repeated"
         )
@@ -32,8 +32,9 @@ class Command(BaseCommand):
     def handle(self, *, question: str, profile: str, collection: list[str], **options: Any) -> None:
         try:
             scope_of(collection)
+            chosen = get_profile(profile) if profile else None
             text = clean_question(question, limit=settings.QUESTION_MAX_CHARACTERS)
-        except UnknownCollection as error:
+        except (UnknownCollection, UnknownProfile) as error:
             raise CommandError(str(error)) from error
         except Refused as error:
             raise CommandError(error.detail) from error
@@ -43,7 +44,7 @@ class Command(BaseCommand):
             language=options["language"],
             history=read_history(options["history"]),
             collections=collection,
-            profile=profile,
+            profile=chosen or profile_for(assistant),
             institution=assistant.institution if assistant else "the university",
             contact=contact_of(assistant),
         )

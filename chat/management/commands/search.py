@@ -1,12 +1,23 @@
 import json
 from argparse import ArgumentParser
+from collections.abc import Iterator
 from typing import Any
 
+from asgiref.sync import async_to_sync
 from django.core.management.base import BaseCommand, CommandError
 
-from chat.profiles import PROFILES, get_profile, retrieve_with
+from chat.hyde import hypothesise
+from chat.profiles import Profile, UnknownProfile, get_profile, retrieve_with
 from chat.sources import load_candidates
-from knowledge.retrieval.hybrid import UnknownCollection, scope_of
+from knowledge.inference.embedder import EmbeddingUnavailable
+from knowledge.inference.reranker import RerankerUnavailable
+from knowledge.retrieval.contracts import Scope, matched_parts
+from knowledge.retrieval.dense import DenseRetriever, HydeRetriever
+from knowledge.retrieval.hybrid import Retrieval
+from knowledge.retrieval.scoping import UnknownCollection, scope_of
+
+#: Characters shown of a passage, and around the part of it that was matched.
+EXCERPT, CONTEXT = 160, 60
 
 
 class Command(BaseCommand):
@@ -14,7 +25,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("query", metavar="QUERY")
-        parser.add_argument("--profile", default="default", choices=sorted(PROFILES), help="(default: %(default)s)")
+        parser.add_argument("--profile", default="default", metavar="NAME", help="(default: %(default)s)")
         parser.add_argument(
             "--collection", action="append", default=[], metavar="SLUG", help="search this one only; may be repeated"
         )
@@ -25,10 +36,13 @@ class Command(BaseCommand):
         if not 1 <= k <= 1000:
             raise CommandError("--k takes a number from 1 to 1000.")
         try:
-            retrieval = retrieve_with(get_profile(profile), query, scope=scope_of(collection), k=k)
-        except UnknownCollection as error:
+            chosen, scope = get_profile(profile), scope_of(collection)
+            guesses = async_to_sync(hypothesise)(query) if chosen.guesses else ()
+            retrieval = retrieve_with(chosen, query, scope=scope, k=k, guesses=guesses)
+        except (UnknownProfile, UnknownCollection, RerankerUnavailable, EmbeddingUnavailable) as error:
             raise CommandError(str(error)) from error
         fused = {hit.passage_id: hit for hit in retrieval.hits}
+        matched = matched_parts(retrieval.runs.values())
         rows: list[dict[str, Any]] = [
             {
                 "rank": rank,
@@ -41,8 +55,11 @@ class Command(BaseCommand):
                 "score": fused[candidate.passage_id].score,
                 "origins": {origin.value: place for origin, place in fused[candidate.passage_id].ranks.items()},
             }
+            | ({"matched": matched[candidate.passage_id]} if candidate.passage_id in matched else {})
             for rank, candidate in enumerate(load_candidates(retrieval.hits), start=1)
         ]
+        for said in lacking(chosen, retrieval, scope):
+            self.stderr.write(said)
         if options["json"]:
             self.stdout.write(json.dumps(rows, ensure_ascii=False, indent=1))
             return
@@ -51,4 +68,27 @@ class Command(BaseCommand):
         for row in rows:
             origins = ", ".join(f"{origin} {place}" for origin, place in row["origins"].items())
             self.stdout.write(f"{row['rank']:>3}. {row['title']} › {row['heading']}  ({row['score']:.4f}: {origins})")
-            self.stdout.write(f"     {row['url']}\n     {str(row['text'])[:160]!r}")
+            self.stdout.write(f"     {row['url']}\n     {excerpt(row['text'], row.get('matched', ''))}")
+
+
+def lacking(profile: Profile, retrieval: Retrieval, scope: Scope) -> Iterator[str]:
+    """Says which finer parts the profile asks for that the searched collections have none of."""
+    for leg in profile.legs:
+        retriever = leg.retriever
+        if isinstance(retriever, HydeRetriever) and retrieval.query.guess is None:
+            yield "No guess was made (HyDE): it needs a language model that answers in time."
+        if isinstance(retriever, DenseRetriever) and not retriever.has_units(retrieval.query, scope=scope):
+            yield (
+                f"The collections that were searched have no {retriever.granularity}s: "
+                "have them indexed in the collection's settings."
+            )
+
+
+def excerpt(text: str, matched: str) -> str:
+    """The passage's beginning or, marked, the part of it that the question was compared with."""
+    if not matched:
+        return repr(text[:EXCERPT])
+    before, found, after = text.partition(matched)
+    if not found:  # a proposition is said in its own words
+        return f"»{matched}«"
+    return repr(f"{before[-CONTEXT:]}»{found}«{after[:CONTEXT]}")

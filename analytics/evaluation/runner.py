@@ -1,0 +1,129 @@
+"""Runs a profile over an evaluation set, as questions are served, and sums it up."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from asgiref.sync import async_to_sync
+from django.utils import timezone
+
+from analytics.evaluation.measures import auroc, means, measure_rankings
+from analytics.models import EvaluationQuestion, EvaluationRun, QuestionResult
+from chat.evidence import evidence_of
+from chat.hyde import hypothesise
+from chat.profiles import Profile, get_profile, retrieve_with
+from chat.sources import load_candidates
+from knowledge.retrieval.contracts import Scope
+from knowledge.retrieval.question_vectors import forget_vectors
+
+#: Documents that a ranking is measured to.
+DEPTH = 100
+#: Passages retrieved for them: several may be of one document.
+PASSAGES = 400
+#: Documents of a ranking that are kept.
+KEPT = 10
+BATCH = 500
+State = EvaluationRun.State
+
+
+class Cancelled(Exception):
+    """Somebody stopped the run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What one question retrieved: documents best first, evidence and seconds."""
+
+    documents: Sequence[int]
+    evidence: float
+    seconds: float
+
+
+def run(run: EvaluationRun, *, progress: Callable[[int, int], None] | None = None) -> EvaluationRun:
+    """Fills a run; `progress` gets (done, of) questions. Raises UnknownProfile, EmbeddingUnavailable, Cancelled."""
+    questions = list(run.evaluation_set.questions.filter(status=EvaluationQuestion.Status.ACCEPTED).order_by("pk"))
+    scope = Scope(tuple(run.evaluation_set.collections.values_list("pk", flat=True)))
+    profile = get_profile(run.profile)
+    _save(run, state=State.RUNNING, total=len(questions), done=0)
+    asked: dict[int, Asked] = {}
+    if questions:
+        ask(profile, questions[0].text, scope)  # loads what is loaded once
+    shown = time.monotonic()
+    for number, question in enumerate(questions, start=1):
+        asked[question.pk] = ask(profile, question.text, scope)
+        if progress:
+            progress(number, len(questions))
+        if time.monotonic() - shown > 1:
+            if EvaluationRun.objects.filter(pk=run.pk, state=State.CANCELLED).exists():
+                raise Cancelled
+            _save(run, done=number)
+            shown = time.monotonic()
+    measured = _measured(questions, asked)
+    QuestionResult.objects.filter(run=run).delete()
+    QuestionResult.objects.bulk_create(
+        (
+            QuestionResult(
+                run=run,
+                question_id=pk,
+                ranking=list(each.documents[:KEPT]),
+                measures=measured.get(pk, {}),
+                evidence=each.evidence,
+                seconds=each.seconds,
+            )
+            for pk, each in asked.items()
+        ),
+        batch_size=BATCH,
+    )
+    results = summary(questions, asked, measured)
+    _save(run, state=State.FINISHED, done=len(questions), results=results, finished_at=timezone.now())
+    return run
+
+
+def ask(profile: Profile, text: str, scope: Scope) -> Asked:
+    forget_vectors()  # what a student waits for is measured
+    started = time.perf_counter()
+    guesses = async_to_sync(hypothesise)(text) if profile.guesses else ()
+    retrieval = retrieve_with(profile, text, scope=scope, k=PASSAGES, guesses=guesses)
+    candidates = load_candidates(retrieval.hits[: profile.sources])
+    evidence = evidence_of(text, retrieval, candidates)
+    seconds = time.perf_counter() - started
+    documents = list(dict.fromkeys(hit.document_id for hit in retrieval.hits))[:DEPTH]
+    return Asked(documents, evidence, seconds)
+
+
+def _measured(questions: Sequence[EvaluationQuestion], asked: Mapping[int, Asked]) -> dict[int, dict[str, float]]:
+    rows = EvaluationQuestion.objects.filter(pk__in=[question.pk for question in questions], judgments__grade__gt=0)
+    qrels: dict[str, dict[str, int]] = {}
+    for pk, document, grade in rows.values_list("pk", "judgments__document", "judgments__grade"):
+        qrels.setdefault(str(pk), {})[str(document)] = grade
+    rankings = {str(pk): [str(document) for document in each.documents] for pk, each in asked.items()}
+    return {int(pk): values for pk, values in measure_rankings(qrels, rankings).items()}
+
+
+def summary(
+    questions: Sequence[EvaluationQuestion], asked: Mapping[int, Asked], measured: Mapping[int, Mapping[str, float]]
+) -> dict[str, Any]:
+    """The contract of `manage.py evaluate` but for what names the run and for single questions."""
+    judged = {str(pk): values for pk, values in measured.items()}
+    known = [question for question in questions if question.answerable is not None]
+    curve = auroc([bool(each.answerable) for each in known], [asked[each.pk].evidence for each in known])
+    seconds = [each.seconds for each in asked.values()]
+    return {
+        "queries": len(questions),
+        "judged": len(judged),
+        "retrieval": means(judged),
+        "evidence": {"auroc": curve},
+        "seconds_per_query": {
+            "p50": float(np.median(seconds)) if seconds else None,
+            "p95": float(np.percentile(seconds, 95)) if seconds else None,
+        },
+    }
+
+
+def _save(run: EvaluationRun, **values: Any) -> None:
+    run.heartbeat_at = timezone.now()
+    for name, value in values.items():
+        setattr(run, name, value)
+    run.save(update_fields=["heartbeat_at", *values])

@@ -1,0 +1,133 @@
+"""Questions with known answers, and how retrieval profiles did on them."""
+
+from django.conf import settings
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from knowledge.models import Collection, Document
+
+
+class EvaluationSet(models.Model):
+    """Questions on some collections, each with the documents that answer it."""
+
+    name = models.CharField(_("name"), max_length=200)
+    fingerprint = models.CharField(max_length=32, blank=True, editable=False)  # of the files it was loaded from
+    collections = models.ManyToManyField(Collection, verbose_name=_("collections"))
+    created_at = models.DateTimeField(_("created"), auto_now_add=True)
+
+    class Meta:
+        verbose_name = _("evaluation set")
+        verbose_name_plural = _("evaluation sets")
+        ordering = ["name", "pk"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["fingerprint"], condition=~models.Q(fingerprint=""), name="one_evaluation_set_a_content"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class EvaluationQuestion(models.Model):
+    """`answerable` is None where nobody said; `history` is a list of [role, text], oldest first."""
+
+    class Status(models.TextChoices):
+        PROPOSED = "proposed", _("proposed")
+        ACCEPTED = "accepted", _("accepted")
+        REJECTED = "rejected", _("rejected")
+
+    evaluation_set = models.ForeignKey(
+        EvaluationSet, on_delete=models.CASCADE, related_name="questions", verbose_name=_("evaluation set")
+    )
+    external_id = models.CharField(max_length=200)
+    text = models.TextField(_("question"))
+    history = models.JSONField(default=list, blank=True)
+    answerable = models.BooleanField(_("answerable"), null=True)
+    reference = models.TextField(_("reference answer"), blank=True)
+    labels = models.JSONField(default=dict, blank=True)
+    status = models.CharField(_("status"), max_length=12, choices=Status, default=Status.ACCEPTED)
+
+    class Meta:
+        verbose_name = _("evaluation question")
+        verbose_name_plural = _("evaluation questions")
+        ordering = ["pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["evaluation_set", "external_id"], name="one_question_an_id_and_set")
+        ]
+
+    def __str__(self) -> str:
+        return self.text[:80]
+
+
+class Judgment(models.Model):
+    """A document that answers a question, and how well."""
+
+    question = models.ForeignKey(EvaluationQuestion, on_delete=models.CASCADE, related_name="judgments")
+    document = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="+", verbose_name=_("document"))
+    grade = models.PositiveSmallIntegerField(_("grade"), default=1)
+    quote = models.TextField(_("passage"), blank=True)
+
+    class Meta:
+        default_permissions = ()
+        constraints = [
+            models.UniqueConstraint(fields=["question", "document"], name="one_judgment_a_question_and_document")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.question_id}: {self.document_id}"
+
+
+class EvaluationRun(models.Model):
+    """One profile on one set. `results` is what `analytics.evaluation.runner` sums up."""
+
+    class State(models.TextChoices):
+        QUEUED = "queued", _("waiting")
+        RUNNING = "running", _("running")
+        FINISHED = "finished", _("finished")
+        FAILED = "failed", _("failed")
+        CANCELLED = "cancelled", _("cancelled")
+
+    evaluation_set = models.ForeignKey(
+        EvaluationSet, on_delete=models.CASCADE, related_name="runs", verbose_name=_("evaluation set")
+    )
+    profile = models.CharField(_("retrieval profile"), max_length=100)
+    state = models.CharField(_("state"), max_length=12, choices=State, default=State.QUEUED)
+    done = models.PositiveIntegerField(default=0)
+    total = models.PositiveIntegerField(default=0)
+    message = models.TextField(_("message"), blank=True)
+    results = models.JSONField(default=dict)
+    requested_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+", verbose_name=_("started by")
+    )
+    created_at = models.DateTimeField(_("begun"), auto_now_add=True)
+    heartbeat_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(_("finished"), null=True)
+
+    class Meta:
+        verbose_name = _("evaluation")
+        verbose_name_plural = _("evaluations")
+        ordering = ["-pk"]
+        default_permissions = ("add", "view", "delete")
+        indexes = [models.Index(fields=["evaluation_set", "profile", "-created_at"])]
+
+    def __str__(self) -> str:
+        return f"{self.evaluation_set}: {self.profile}"
+
+
+class QuestionResult(models.Model):
+    """How one question went: `ranking` are the ids of the first documents, `measures` empty where nothing is judged."""
+
+    run = models.ForeignKey(EvaluationRun, on_delete=models.CASCADE, related_name="question_results")
+    question = models.ForeignKey(EvaluationQuestion, on_delete=models.CASCADE, related_name="+")
+    ranking = models.JSONField(default=list)
+    measures = models.JSONField(default=dict)
+    evidence = models.FloatField(null=True)
+    seconds = models.FloatField()
+
+    class Meta:
+        default_permissions = ()
+        constraints = [models.UniqueConstraint(fields=["run", "question"], name="one_result_a_run_and_question")]
+
+    def __str__(self) -> str:
+        return f"{self.run_id}: {self.question_id}"

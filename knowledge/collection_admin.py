@@ -1,0 +1,68 @@
+"""Where staff look after collections, and what questions are compared with in them."""
+
+from typing import TYPE_CHECKING, Any, cast
+
+from django.contrib import admin
+from django.db.models import Count, QuerySet
+from django.forms import CheckboxSelectMultiple, ModelForm, MultipleChoiceField
+from django.http import HttpRequest
+from django.template.loader import render_to_string
+from django.utils.translation import gettext_lazy as _
+
+from knowledge.inference import chat_model
+from knowledge.models import Collection, Granularity
+from knowledge.propositions import standing
+from knowledge.services import save_collection
+from knowledge.units import count_unindexed, count_units
+
+if TYPE_CHECKING:
+    CollectionModelAdmin = admin.ModelAdmin[Collection]
+    CollectionModelForm = ModelForm[Collection]
+else:
+    CollectionModelAdmin, CollectionModelForm = admin.ModelAdmin, ModelForm
+
+
+class CollectionForm(CollectionModelForm):
+    granularities = MultipleChoiceField(
+        label=_("Indexed besides passages"),
+        choices=Granularity.choices,
+        required=False,
+        widget=CheckboxSelectMultiple,
+        help_text=_("Finer parts that a question can be compared with; each leads to the passage it stands in."),
+    )
+
+
+@admin.register(Collection)
+class CollectionAdmin(CollectionModelAdmin):
+    form = CollectionForm
+    list_display = ["name", "slug", "searched_by_default", "documents", "finer_parts"]
+    search_fields = ["name", "slug"]
+    prepopulated_fields = {"slug": ["name"]}
+    fields = ["name", "slug", "searched_by_default", "granularities", "units"]
+    readonly_fields = ["units"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Collection]:
+        return super().get_queryset(request).annotate(document_count=Count("documents"))
+
+    @admin.display(description=_("documents"), ordering="document_count")
+    def documents(self, collection: Any) -> int:
+        return cast("int", collection.document_count)
+
+    @admin.display(description=_("indexed besides passages"))
+    def finer_parts(self, collection: Collection) -> str:
+        return ", ".join(str(Granularity(name).label) for name in collection.granularities)
+
+    @admin.display(description=_("Finer parts so far"))
+    def units(self, collection: Collection) -> str:
+        asked = [Granularity(name) for name in collection.granularities] if collection.pk else []
+        propositions = standing(collection) if Granularity.PROPOSITION in asked else None
+        context = {
+            "counts": [(granularity.label, count_units(collection, granularity)) for granularity in asked],
+            "unindexed": count_unindexed(collection) if asked else 0,
+            "propositions": propositions,
+            "has_model": chat_model.is_configured(),
+        }
+        return render_to_string("admin/knowledge/collection/units.html", context)
+
+    def save_model(self, request: HttpRequest, obj: Collection, form: Any, change: bool) -> None:
+        save_collection(collection=obj)

@@ -1,0 +1,119 @@
+"""What staff do about sources and crawls: check, save, queue after commit."""
+
+import json
+import re
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django_celery_beat.models import CrontabSchedule, PeriodicTask
+
+from knowledge.ingest.crawler.scope import normalised
+from knowledge.ingest.crawls import archive_lost, queue_run
+from knowledge.models import CrawlRun, Source
+from knowledge.queueing import queue_after_commit
+from knowledge.tasks import crawl_source, index_document, run_crawl
+
+State = CrawlRun.State
+HOST = re.compile(r"[\w.:-]+")
+
+
+@transaction.atomic
+def save_source(*, source: Source) -> Source:
+    """Saves it, and its schedule with it. Raises ValidationError."""
+    _check_addresses(source)
+    source.full_clean(exclude=["collection"] if source.collection_id else None)
+    source.save()
+    _keep_schedule(source)
+    return source
+
+
+@transaction.atomic
+def delete_source(*, source: Source) -> None:
+    """Its documents stay; nothing crawls them any more."""
+    PeriodicTask.objects.filter(name=_schedule_name(source)).delete()
+    source.delete()
+
+
+@transaction.atomic
+def start_crawl(*, source: Source) -> CrawlRun:
+    """A run that a worker begins at once, or the one that waits or goes on already."""
+    run_id = queue_run(source.pk)
+    if run_id is None:
+        return source.runs.latest("created_at")
+    queue_after_commit(run_crawl, run_id)
+    return CrawlRun.objects.get(pk=run_id)
+
+
+@transaction.atomic
+def cancel_run(*, run: CrawlRun) -> None:
+    """Ends it within seconds; what it found so far stays."""
+    rows = CrawlRun.objects.filter(pk=run.pk)
+    if not rows.filter(state=State.QUEUED).update(state=State.CANCELLED, finished_at=timezone.now()):
+        rows.filter(state=State.RUNNING).update(cancel_requested=True)
+
+
+@transaction.atomic
+def accept_loss(*, run: CrawlRun) -> int:
+    """The pages of a held run are gone indeed: archives them. Returns how many documents that were."""
+    if not _decide(run):
+        return 0
+    archived = archive_lost(run)
+    for document_id in archived:
+        queue_after_commit(index_document, document_id)
+    return len(archived)
+
+
+@transaction.atomic
+def keep_pages(*, run: CrawlRun) -> None:
+    """The loss of a held run is none: its pages stay as they are."""
+    _decide(run)
+
+
+def _check_addresses(source: Source) -> None:
+    """Raises ValidationError for what could never match a page, naming it."""
+    if not source.start_urls:
+        raise ValidationError({"start_urls": _("Name at least one start address.")})
+    for url in source.start_urls:
+        if not normalised(url):
+            text = _("“%(url)s” is no address such as https://www.uni.example/.") % {"url": url[:200]}
+            raise ValidationError({"start_urls": text})
+    for field in ("allow", "deny"):
+        for pattern in getattr(source, field):
+            if not pattern.strip().startswith(("http://", "https://", "*")):
+                text = _("“%(pattern)s” must begin as an address does, with https://, or with *.")
+                raise ValidationError({field: text % {"pattern": pattern[:200]}})
+    for domain in source.domains:
+        if not HOST.fullmatch(domain.strip()):
+            text = _("“%(domain)s” is no name of a host such as www.uni.example.") % {"domain": domain[:200]}
+            raise ValidationError({"domains": text})
+
+
+def _decide(run: CrawlRun) -> bool:
+    """Whether it still waited for the decision; a later crawl may have asked again."""
+    finished = {"state": State.FINISHED, "finished_at": timezone.now()}
+    return bool(CrawlRun.objects.filter(pk=run.pk, state=State.HELD).update(**finished))
+
+
+def _schedule_name(source: Source) -> str:
+    return f"crawl-source-{source.pk}"
+
+
+def _keep_schedule(source: Source) -> None:
+    """One periodic task a source; Celery's beat notices every change."""
+    every = Source.Every
+    if source.every == every.NEVER:
+        PeriodicTask.objects.filter(name=_schedule_name(source)).delete()
+        return
+    crontab, _created = CrontabSchedule.objects.get_or_create(
+        minute=str(source.pk % 60),  # not all sources in the same minute
+        hour="*" if source.every == every.HOUR else str(source.at_hour),
+        day_of_week="0" if source.every == every.WEEK else "*",
+        day_of_month="*",
+        month_of_year="*",
+        timezone=settings.TIME_ZONE,
+    )
+    values = {"task": crawl_source.name, "args": json.dumps([source.pk]), "crontab": crontab, "enabled": True}
+    PeriodicTask.objects.update_or_create(name=_schedule_name(source), defaults=values)

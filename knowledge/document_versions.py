@@ -1,0 +1,88 @@
+"""The versions of a document: what changed between any two, and the way back to one."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.template.response import TemplateResponse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST, require_safe
+
+from knowledge.course_admin import course_of
+from knowledge.diffs import compare
+from knowledge.models import Document, DocumentRevision
+from knowledge.services import restore_revision
+
+VERSIONS_SHOWN = 100
+#: In the address: the document as it is now.
+PRESENT = "now"
+
+
+@require_safe
+def versions_view(request: HttpRequest, document_id: int, *, model_admin: Any) -> HttpResponse:
+    """The list, and below it what changed from the version `old` to the version `new` (else: its successor)."""
+    document = get_object_or_404(Document.objects.select_related("collection"), pk=document_id)
+    if not model_admin.has_view_or_change_permission(request, document):
+        raise PermissionDenied
+    revisions = document.revisions.defer("text")
+    context = {
+        **model_admin.admin_site.each_context(request),
+        "title": _("Versions of “%(title)s”") % {"title": document},
+        "opts": model_admin.opts,
+        "document": document,
+        "revisions": revisions[:VERSIONS_SHOWN],
+        "more": max(0, revisions.count() - VERSIONS_SHOWN),
+        "may_restore": _may_restore(model_admin, request, document),
+        "media": model_admin.media,
+    }
+    if asked := request.GET.get("old"):
+        old = _version(document, asked)
+        new = _version(document, request.GET.get("new") or _successor(document.revisions.all(), old))
+        context |= {
+            "old": old,
+            "new": new,
+            "title_comparison": compare(old.title, new.title),
+            "comparison": compare(old.text, new.text),
+        }
+    return TemplateResponse(request, "admin/knowledge/document/versions.html", context)
+
+
+@require_POST
+def restore_view(request: HttpRequest, document_id: int, revision_id: int, *, model_admin: Any) -> HttpResponse:
+    revision = get_object_or_404(
+        DocumentRevision.objects.select_related("document"), pk=revision_id, document=document_id
+    )
+    if not _may_restore(model_admin, request, revision.document):
+        raise PermissionDenied
+    try:
+        document = restore_revision(revision=revision)
+    except ValidationError as error:
+        messages.error(request, " ".join(error.messages))
+        return redirect("admin:knowledge_document_versions", document_id)
+    model_admin.log_change(request, document, [{"changed": {"fields": ["title", "text"]}}])
+    messages.success(request, _("The earlier version is back. The one that it replaced is kept in this list."))
+    return redirect("admin:knowledge_document_versions", document_id)
+
+
+def _may_restore(model_admin: Any, request: HttpRequest, document: Document) -> bool:
+    """A course's text is written from its record, which would overwrite what was brought back."""
+    return bool(model_admin.has_change_permission(request, document)) and course_of(document) is None
+
+
+def _version(document: Document, asked: str) -> Document | DocumentRevision:
+    if asked == PRESENT:
+        return document
+    if not asked.isdecimal():
+        raise Http404
+    return get_object_or_404(DocumentRevision, pk=int(asked), document=document)
+
+
+def _successor(revisions: QuerySet[DocumentRevision], version: Document | DocumentRevision) -> str:
+    """What replaced it."""
+    if isinstance(version, Document):
+        return PRESENT
+    newer = revisions.filter(pk__gt=version.pk).order_by("pk").values_list("pk", flat=True).first()
+    return str(newer) if newer else PRESENT

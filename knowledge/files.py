@@ -1,0 +1,35 @@
+"""Where the files of documents are kept: below MEDIA_ROOT, the same content and name at the same place."""
+
+import re
+import unicodedata
+from pathlib import Path
+
+from django.core.files import File
+from django.core.files.storage import default_storage
+
+from knowledge.models import Document
+
+NAME_BYTES = 60
+
+
+def stored_name(digest: str, name: str) -> str:
+    """Its place in the storage, and its path below PUBLIC_URL."""
+    stem = unicodedata.normalize("NFKC", re.sub(r"\.pdf$", "", name, flags=re.IGNORECASE))
+    stem = re.sub(r"[^\w.-]+", "-", stem).strip("-._").encode()[:NAME_BYTES].decode(errors="ignore").rstrip("-._")
+    return f"documents/{digest[:16]}/{stem or 'document'}.pdf"
+
+
+def keep(path: Path, kept: str) -> None:
+    """Puts the file into the storage; what a process that died left there half is written anew."""
+    if default_storage.exists(kept):
+        if default_storage.size(kept) == path.stat().st_size:
+            return
+        default_storage.delete(kept)
+    with path.open("rb") as file:
+        default_storage.save(kept, File(file))
+
+
+def drop_unused(kept: str) -> None:
+    """Deletes a file that no document is any more."""
+    if not Document.objects.filter(file=kept).exists():
+        default_storage.delete(kept)

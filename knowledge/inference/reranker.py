@@ -1,0 +1,107 @@
+"""Scores a question and a passage read together. The only place that runs a cross-encoder (Nogueira and Cho 2019).
+
+`RERANKER_MODEL` is a folder with `model.onnx` and `tokenizer.json`, run by ONNX Runtime, or the name or folder of a
+CrossEncoder of sentence-transformers (the extra). None ships with the product.
+"""
+
+import threading
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from django.conf import settings
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+WINDOW = 512
+#: Pairs that are scored at once; more peak in memory.
+BATCH = 8
+
+
+class RerankerUnavailable(Exception):
+    """A profile reranks, and there is no model to do it; the message says what to do."""
+
+
+class Reranker(Protocol):
+    model: str
+
+    def scores(self, question: str, texts: Sequence[str]) -> "NDArray[np.float32]":
+        """Shape (len(texts),), in the texts' order; higher is closer."""
+
+
+class OnnxReranker:
+    """A cross-encoder's graph with the inputs of BERT and one logit; safe to share between threads."""
+
+    def __init__(self, folder: Path) -> None:
+        import onnxruntime
+        from tokenizers import Tokenizer
+
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads, options.inter_op_num_threads = settings.EMBEDDING_THREADS, 1
+        self.model = folder.name
+        self._session: onnxruntime.InferenceSession = onnxruntime.InferenceSession(
+            str(folder / "model.onnx"), options, providers=["CPUExecutionProvider"]
+        )
+        self._names = {each.name for each in self._session.get_inputs()}
+        self._tokenizer: Tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        self._tokenizer.enable_truncation(WINDOW, strategy="only_second")
+        self._tokenizer.enable_padding()
+
+    def scores(self, question: str, texts: Sequence[str]) -> "NDArray[np.float32]":
+        found = [self._batch(question, texts[start : start + BATCH]) for start in range(0, len(texts), BATCH)]
+        return np.concatenate(found) if found else np.empty(0, dtype=np.float32)
+
+    def _batch(self, question: str, texts: Sequence[str]) -> "NDArray[np.float32]":
+        encodings = self._tokenizer.encode_batch([(question, text) for text in texts])
+        inputs = {
+            "input_ids": np.array([each.ids for each in encodings], dtype=np.int64),
+            "attention_mask": np.array([each.attention_mask for each in encodings], dtype=np.int64),
+            "token_type_ids": np.array([each.type_ids for each in encodings], dtype=np.int64),
+        }
+        outputs = self._session.run(None, {name: value for name, value in inputs.items() if name in self._names})
+        logits: NDArray[np.float32] = np.asarray(outputs[0], dtype=np.float32).reshape(len(texts), -1)[:, -1]
+        return logits
+
+
+class SentenceTransformersReranker:
+    def __init__(self, name: str) -> None:
+        try:
+            from sentence_transformers import CrossEncoder
+        except ImportError as error:
+            raise RerankerUnavailable(
+                f"RERANKER_MODEL is {name!r}, but sentence-transformers is not installed: install the extra "
+                "`sentence-transformers`, or name a folder with model.onnx and tokenizer.json."
+            ) from error
+        self.model = Path(name).name
+        self._model: Any = CrossEncoder(name, device="cpu", max_length=WINDOW)
+
+    def scores(self, question: str, texts: Sequence[str]) -> "NDArray[np.float32]":
+        pairs = [(question, text) for text in texts]
+        return np.asarray(self._model.predict(pairs, batch_size=BATCH, show_progress_bar=False), dtype=np.float32)
+
+
+_loading = threading.Lock()
+
+
+@cache
+def _load(name: str) -> Reranker:
+    folder = Path(name)
+    if (folder / "model.onnx").exists():
+        if not (folder / "tokenizer.json").exists():
+            raise RerankerUnavailable(f"RERANKER_MODEL {name!r} has a model.onnx but no tokenizer.json beside it.")
+        return OnnxReranker(folder)
+    return SentenceTransformersReranker(name)
+
+
+def get_reranker() -> Reranker:
+    """This process's cross-encoder, loaded once; raises RerankerUnavailable."""
+    if not settings.RERANKER_MODEL:
+        raise RerankerUnavailable(
+            "This retrieval profile reranks, but RERANKER_MODEL names no cross-encoder: set it to a folder or a name, "
+            "or choose another profile."
+        )
+    with _loading:
+        return _load(settings.RERANKER_MODEL)

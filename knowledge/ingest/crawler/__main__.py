@@ -1,0 +1,40 @@
+"""`python -m knowledge.ingest.crawler PLAN.json`: one crawl; findings on standard output, the log on standard error.
+
+It ends with its parent, and its memory is bounded: what it reads comes from strangers.
+"""
+
+import ctypes
+import json
+import os
+import resource
+import signal
+import sys
+from pathlib import Path
+
+from knowledge.ingest.crawler.plan import CrawlPlan
+
+PR_SET_PDEATHSIG = 1
+
+
+def main() -> int:
+    plan = CrawlPlan.from_wire(json.loads(Path(sys.argv[1]).read_bytes()))
+    end_with_parent()
+    resource.setrlimit(resource.RLIMIT_AS, (plan.memory_bytes, plan.memory_bytes))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+    from knowledge.ingest.crawler.run import crawl
+
+    crawl(plan)
+    return 0
+
+
+def end_with_parent() -> None:
+    """At once where the system can; elsewhere with the next thing that it would say."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != int(os.environ.get("CRAWLER_PARENT", os.getppid())):  # it died before the request above
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,315 @@
+"""The walk through a site: answers in, findings and further visits out."""
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator, Iterable, Iterator
+from dataclasses import replace
+from email.utils import parsedate_to_datetime
+from pathlib import Path
+from time import time
+from typing import Any
+from urllib.parse import unquote, urldefrag, urljoin, urlsplit
+
+from scrapy import Request, Spider, signals
+from scrapy.exceptions import CloseSpider, DontCloseSpider, StopDownload
+from twisted.internet.task import LoopingCall
+
+from knowledge.ingest.crawler.findings import (
+    Alive,
+    Done,
+    Failed,
+    Finding,
+    Gone,
+    Page,
+    PdfFile,
+    Skipped,
+    Unchanged,
+    to_line,
+)
+from knowledge.ingest.crawler.frontier import Frontier, Visit
+from knowledge.ingest.crawler.gathering import Gathering
+from knowledge.ingest.crawler.plan import CrawlPlan
+from knowledge.ingest.crawler.reading import header, links_only, read_page
+from knowledge.ingest.crawler.robots import ROBOTS_NAME, RobotsForbid
+from knowledge.ingest.crawler.scope import Scope, normalised
+from knowledge.ingest.crawler.sitemaps import MAX_BYTES, MAX_FILES, read_sitemap
+from knowledge.ingest.crawler.troubles import explain
+from knowledge.ingest.html import UnreadablePage
+from knowledge.ingest.pdf.values import Said
+from knowledge.ingest.pdf.values import gettext_noop as _
+
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+MOST_REDIRECTS = 8
+#: A busy server is asked twice more, where it does not want to be left alone for longer than this.
+RETRIES, LONGEST_WAIT_S = 2, 60
+#: A robots.txt may ask for more time between requests than this, but then a crawl would never end.
+LONGEST_DELAY_S = 60
+HTML = frozenset({"", "text/html", "application/xhtml+xml"})
+PDF = "application/pdf"
+REMARKED = 20
+
+
+class SiteSpider(Spider):
+    name = "site"
+
+    def __init__(self, plan: CrawlPlan) -> None:
+        super().__init__()
+        self.plan, self.scope = plan, Scope(plan)
+        self.frontier = Frontier(self.scope, max_depth=plan.max_depth, max_pages=plan.max_pages)
+        self.gathering = Gathering(plan.known)
+        self.sitemaps: set[str] = set()
+        self.files = 0
+        self.is_capped = self.is_part_hidden = self.has_asked_again = False
+
+    @classmethod
+    def from_crawler(cls, crawler: Any, *args: Any, **kwargs: Any) -> "SiteSpider":
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        crawler.signals.connect(spider.on_robots, signals.robots_parsed)
+        crawler.signals.connect(spider.on_headers, signals.headers_received)
+        crawler.signals.connect(spider.on_idle, signals.spider_idle)
+        return spider
+
+    async def start(self) -> AsyncIterator[Request]:
+        LoopingCall(lambda: say(Alive(len(self.frontier.admitted - self.gathering.concluded)))).start(1)
+        for request in self.visits(map(self.frontier.offer, self.scope.starts)):
+            yield request
+        for url in self.scope.starts if self.plan.use_sitemaps else ():
+            for request in self.sitemap_requests([urljoin(url, "/sitemap.xml")]):
+                yield request
+
+    # --- requests ---
+
+    def visits(self, visits: Iterable[Visit | None]) -> Iterator[Request]:
+        for visit in visits:
+            if visit:
+                known = self.plan.known.get(visit.url)
+                asked = {"If-None-Match": known.etag, "If-Modified-Since": known.last_modified} if known else {}
+                yield Request(
+                    visit.address,
+                    callback=self.answered,
+                    errback=self.unanswered,
+                    headers={name: value for name, value in asked.items() if value},
+                    priority=-visit.depth,
+                    # A site's names are one host's: they share its turns.
+                    meta={"visit": visit, "handle_httpstatus_all": True, "download_slot": host_of(visit.url)},
+                )
+
+    def follow(self, visit: Visit, links: Iterable[str]) -> Iterator[Request]:
+        return self.visits(self.frontier.offer(link, depth=visit.depth + 1, parent=visit) for link in links)
+
+    def sitemap_requests(self, urls: Iterable[str]) -> Iterator[Request]:
+        for url in map(normalised, urls):
+            if url and url not in self.sitemaps and self.scope.is_on_site(url) and len(self.sitemaps) < MAX_FILES:
+                self.sitemaps.add(url)
+                meta = {"handle_httpstatus_list": [404, 410], "download_maxsize": MAX_BYTES}
+                yield Request(
+                    url, callback=self.sitemap_answered, errback=self.sitemap_unanswered, meta=meta, priority=1
+                )
+
+    # --- answers ---
+
+    async def answered(self, response: Any) -> AsyncIterator[Request]:
+        visit: Visit = response.meta["visit"]
+        if response.status in {429, 503} and (wait := wait_of(response, visit)) is not None:
+            await asyncio.sleep(wait)
+            further = self.visits([replace(visit, tries=visit.tries + 1)])
+        else:
+            further = self.take(visit, response)
+        for request in further:
+            yield request
+
+    def take(self, visit: Visit, response: Any) -> Iterator[Request]:
+        kind = header(response.headers, "Content-Type").partition(";")[0].strip().lower()
+        if response.status == 304 and visit.url in self.plan.known:
+            self.gathering.stays(visit.url)
+            self.say_present(Unchanged(visit.url))
+            yield from self.follow(visit, self.plan.known[visit.url].links)
+        elif response.status in REDIRECTS and "Location" in response.headers:
+            yield from self.redirected(visit, response)
+        elif response.status in {404, 410}:
+            self.gathering.concluded.add(visit.url)
+            say(Gone(visit.url, response.status))
+        elif response.status != 200:
+            reason = Said(_("the server answers with status {status}"), {"status": response.status})
+            yield from self.failed(visit, reason, response.status)
+        elif kind == PDF:
+            self.keep_file(visit, response)
+        elif kind in HTML:
+            yield from self.page_read(visit, response)
+        else:
+            self.skip(visit.url, Said(_("it is neither a page nor a PDF but {kind}"), {"kind": kind[:100]}))
+
+    def redirected(self, visit: Visit, response: Any) -> Iterator[Request]:
+        address = urldefrag(urljoin(response.url, header(response.headers, "Location"))).url
+        trail, target = (*visit.trail, visit.address), normalised(address)
+        url = self.scope.page(target) if target else ""
+        if not target or not self.scope.is_on_site(target):
+            self.skip(
+                visit.url, Said(_("it leads to {address}, which is not on this site"), {"address": address[:500]})
+            )
+        elif address in trail:
+            self.skip(visit.url, Said(_("its redirects go in a circle")))
+        elif len(trail) > MOST_REDIRECTS:
+            self.skip(visit.url, Said(_("there are more than {limit} redirects in a row"), {"limit": MOST_REDIRECTS}))
+        elif url == visit.url:
+            yield from self.visits([replace(visit, address=address, trail=trail)])
+        else:
+            self.gathering.moved(visit.url, url)
+            say(Skipped(visit.url, Said(_("it leads to {address}"), {"address": url})))
+            if further := self.frontier.offer(target, depth=visit.depth):
+                yield from self.visits([replace(further, address=address, trail=trail, series=visit.series)])
+
+    def page_read(self, visit: Visit, response: Any) -> Iterator[Request]:
+        body, headers, address = response.body, response.headers, response.url
+        try:
+            read = read_page(visit.url, address=address, body=body, headers=headers, scope=self.scope)
+        except UnreadablePage as error:
+            reason = Said("{reason}", {"reason": str(error)})
+            if visit.url in self.plan.known:
+                yield from self.failed(visit, reason)
+                return
+            self.skip(visit.url, reason)
+            try:
+                yield from self.follow(visit, links_only(address=address, body=body, headers=headers, scope=self.scope))
+            except UnreadablePage:
+                return
+            return
+        if not read.is_index_allowed:
+            self.skip(visit.url, Said(_("it asks not to be indexed (noindex)")))
+            yield from self.follow(visit, read.page.links)
+            return
+        if read.canonical:
+            yield from self.visits([self.frontier.offer(read.canonical, depth=visit.depth, parent=None)])
+        yield from self.settled(visit, self.gathering.read(visit, read.page, read.canonical))
+
+    def settled(self, visit: Visit, finding: Page | Skipped | None) -> Iterator[Request]:
+        if isinstance(finding, Page):
+            self.say_present(finding)
+            yield from self.follow(visit, finding.links)
+        elif finding:
+            say(finding)
+
+    def keep_file(self, visit: Visit, response: Any) -> None:
+        self.files += 1
+        path = Path(self.plan.folder) / f"{self.files}.pdf"
+        path.write_bytes(response.body)
+        self.gathering.stays(visit.url)
+        name = unquote(urlsplit(visit.url).path.rpartition("/")[2]) or "document.pdf"
+        tags = (header(response.headers, "ETag"), header(response.headers, "Last-Modified"))
+        self.say_present(PdfFile(visit.url, str(path), name, *tags))
+
+    def unanswered(self, failure: Any) -> list[Request]:
+        visit: Visit = failure.request.meta["visit"]
+        if failure.check(RobotsForbid):
+            self.skip(visit.url, Said(_("its robots.txt forbids it")))
+            return []
+        return list(self.failed(visit, explain(failure.value, visit.address, self.plan)))
+
+    def failed(self, visit: Visit, reason: Said, status: int = 0) -> Iterator[Request]:
+        say(Failed(visit.url, reason, status))
+        if known := self.plan.known.get(visit.url):
+            self.gathering.stays(visit.url)
+            yield from self.follow(visit, known.links)
+        else:
+            self.gathering.concluded.add(visit.url)
+            self.is_part_hidden = True
+
+    def skip(self, url: str, reason: Said) -> None:
+        self.gathering.concluded.add(url)
+        say(Skipped(url, reason))
+
+    def say_present(self, finding: Page | PdfFile | Unchanged) -> None:
+        if len(self.gathering.present) > self.plan.max_pages:
+            self.is_capped = True
+            raise CloseSpider("full")
+        say(finding)
+
+    # --- sitemaps and robots.txt ---
+
+    def sitemap_answered(self, response: Any) -> Iterator[Request]:
+        if response.status != 200:
+            return
+        try:
+            listed = read_sitemap(response.body)
+        except ValueError:
+            return  # many servers answer with a page of their own
+        yield from self.sitemap_requests(listed.sitemaps)
+        yield from self.visits(self.frontier.offer(normalised(url), depth=1) for url in listed.pages)
+
+    def sitemap_unanswered(self, failure: Any) -> None:
+        self.is_part_hidden = True
+
+    def on_robots(self, robotparser: Any, request: Request) -> None:
+        parser = getattr(robotparser, "rp", None)
+        if parser is None:
+            return
+        delay = min(float(parser.crawl_delay(ROBOTS_NAME) or 0), LONGEST_DELAY_S)
+        if delay > self.plan.delay_s:
+            downloader, host = self.crawler.engine.downloader, host_of(self.scope.page(request.url))
+            downloader.per_slot_settings[host] = {"delay": delay, "concurrency": 2, "jitter": 0}
+            if slot := downloader.slots.get(host):
+                slot.delay = delay
+        if self.plan.use_sitemaps:
+            self.crawl(self.sitemap_requests(urljoin(request.url, url) for url in parser.sitemaps))
+
+    def on_headers(self, headers: Any, request: Request) -> None:
+        kind = header(headers, "Content-Type").partition(";")[0].strip().lower()
+        if "visit" in request.meta and kind not in {*HTML, PDF}:
+            raise StopDownload(fail=False)
+
+    # --- the end ---
+
+    def on_idle(self) -> None:
+        requests = [request for visit, one in self.gathering.settle() for request in self.settled(visit, one)]
+        if not requests and not self.has_asked_again and (self.is_part_hidden or self.frontier.too_deep):
+            self.has_asked_again = True  # whether what was not met is gone, or lies behind what was not read
+            known = map(normalised, self.plan.known)
+            requests = list(self.visits(self.frontier.offer(url, depth=self.plan.max_depth) for url in known))
+        if requests:
+            self.crawl(requests)
+            raise DontCloseSpider
+
+    def crawl(self, requests: Iterable[Request]) -> None:
+        for request in requests:
+            self.crawler.engine.crawl(request)
+
+    def closed(self, reason: str) -> None:
+        for url in self.frontier.endless[:REMARKED]:
+            say(Skipped(url, Said(_("it is one of an endless series, such as a calendar"))))
+        remarks = []
+        if self.is_capped:
+            text = _("there are more pages than the {limit} that this source may have")
+            remarks.append(Said(text, {"limit": self.plan.max_pages}))
+        if self.frontier.is_full:
+            text = _("there are more than {limit} addresses")
+            remarks.append(Said(text, {"limit": len(self.frontier.admitted)}))
+        if deep := self.frontier.too_deep:
+            text = _("{count} pages are more than {depth} links away, such as {address}")
+            remarks.append(Said(text, {"count": len(deep), "depth": self.plan.max_depth, "address": deep[0]}))
+        say(Done(reason == "finished" and not self.is_capped and not self.frontier.is_full, tuple(remarks)))
+
+
+def say(finding: Finding) -> None:
+    try:
+        sys.stdout.write(to_line(finding))
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os._exit(1)  # nobody listens any more
+
+
+def host_of(url: str) -> str:
+    return urlsplit(url).hostname or ""
+
+
+def wait_of(response: Any, visit: Visit) -> float | None:
+    """Seconds until a busy server wants to be asked again; None where it is not to be."""
+    asked = header(response.headers, "Retry-After")
+    try:
+        wait = float(asked) if asked else 2.0 * 2**visit.tries
+    except ValueError:
+        try:
+            wait = parsedate_to_datetime(asked).timestamp() - time()
+        except (TypeError, ValueError):
+            wait = 2.0
+    return max(0.0, wait) if visit.tries < RETRIES and wait <= LONGEST_WAIT_S else None

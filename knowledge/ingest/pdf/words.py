@@ -1,0 +1,78 @@
+"""Words: hyphens at line ends, the language, texts made comparable; pure."""
+
+import re
+from collections.abc import Collection, Sequence
+
+HYPHENS = ("-", "\u2010", "\u00ad")
+#: After these a hyphen at a line's end is a word of its own part: “Studien- und Prüfungsordnung”.
+CONJUNCTIONS = {"und", "oder", "bzw.", "bzw", "sowie", "bis", "and", "or", "to", "nor"}
+#: English prefixes that keep their hyphen.
+PREFIXES = {"self", "well", "non", "e", "ex", "x", "co", "all", "half", "cross", "user", "long", "short", "high", "low"}
+#: Small words, which tell a language.
+ENGLISH = {
+    "the", "of", "and", "to", "in", "is", "that", "for", "with", "are", "be", "on", "by", "this", "from", "or",
+    "at", "which", "not", "it", "an", "have", "can", "you",
+}  # fmt: skip
+GERMAN = {
+    "der", "die", "das", "und", "den", "von", "zu", "mit", "im", "ist", "des", "für", "auf", "dem", "nicht",
+    "ein", "eine", "als", "auch", "es", "werden", "wird", "oder", "bei",
+}  # fmt: skip
+WORD = re.compile(r"[^\W\d_]+")
+HYPHENATED = re.compile(r"\b[^\W\d_]+(?:-[^\W\d_]+)+\b")
+
+
+def guess_language(text: str) -> str:
+    """`de` or `en`, by which language's small words are more."""
+    words = [word.casefold() for word in WORD.findall(text[:200_000])]
+    return "de" if sum(word in GERMAN for word in words) > sum(word in ENGLISH for word in words) else "en"
+
+
+def comparable(text: str) -> str:
+    """Letters and digits alone."""
+    return "".join(char for char in text.casefold() if char.isalnum())
+
+
+def join_words(before: str, after: str, known: Collection[str] = frozenset()) -> str:
+    """Two lines of a paragraph as one; `known` holds the words, hyphenated or not, that stand within lines."""
+    if not before or not after:
+        return before or after
+    if not before.endswith(HYPHENS) or len(before) < 2 or not (before[-2].isalnum()):
+        return f"{before} {after}"
+    head, tail = before[:-1], after.split(maxsplit=1)[0]
+    if tail in CONJUNCTIONS:
+        return f"{head}- {after}"
+    if before.endswith("\u00ad"):
+        return head + after
+    first = re.split(r"[^\w-]", tail, maxsplit=1)[0]
+    if not first or not first[0].isalpha() or first[0].isupper():
+        return f"{head}-{after}"
+    last = re.split(r"[^\w-]", head)[-1]
+    if f"{last}-{first}".casefold() in known:
+        return f"{head}-{after}"
+    if f"{last}{first}".casefold() in known:
+        return head + after
+    if (
+        last.casefold() in PREFIXES
+        or ("-" in last and len(last.rpartition("-")[2]) < 2)
+        or (not last.isalpha() and "-" not in last)
+    ):
+        return f"{head}-{after}"
+    return head + after
+
+
+def join_lines(lines: Sequence[str], known: Collection[str] = frozenset()) -> str:
+    joined = ""
+    for line in lines:
+        joined = join_words(joined, line, known)
+    return joined
+
+
+def vocabulary(lines: Sequence[str]) -> set[str]:
+    """The words that stand within lines, without each line's first and last, which may be halves."""
+    found: set[str] = set()
+    for line in lines:
+        inner = line.split()[1:-1]
+        text = " ".join(inner).casefold()
+        found.update(WORD.findall(text))
+        found.update(HYPHENATED.findall(text))
+    return found

@@ -1,0 +1,26 @@
+"""The knowledge base: what is known, where it comes from, and what is searched."""
+
+from knowledge.models.courses import Course
+from knowledge.models.documents import Collection, Document, DocumentRevision, Granularity
+from knowledge.models.passages import Generation, IndexChange, IndexedDocument, Passage, PropositionSet, Unit
+from knowledge.models.sources import CrawlOutcome, CrawlRun, Source, SourcePage
+from knowledge.models.uploads import PdfUpload
+
+__all__ = [
+    "Collection",
+    "Course",
+    "CrawlOutcome",
+    "CrawlRun",
+    "Document",
+    "DocumentRevision",
+    "Generation",
+    "Granularity",
+    "IndexChange",
+    "IndexedDocument",
+    "Passage",
+    "PdfUpload",
+    "PropositionSet",
+    "Source",
+    "SourcePage",
+    "Unit",
+]

@@ -1,0 +1,173 @@
+"""Where documents are crawled from, and what each crawl found."""
+
+from django.contrib.postgres.fields import ArrayField
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+from django.db.models.functions import MD5
+from django.utils.translation import gettext_lazy as _
+
+from knowledge.models.documents import Collection, Document
+
+
+class Source(models.Model):
+    """A site, or a part of one, whose pages become documents of a collection."""
+
+    class Every(models.TextChoices):
+        NEVER = "", _("only when I start it")
+        HOUR = "hour", _("every hour")
+        DAY = "day", _("every day")
+        WEEK = "week", _("every week, on Sunday")
+
+    name = models.CharField(_("name"), max_length=200, unique=True)
+    collection = models.ForeignKey(
+        Collection, on_delete=models.PROTECT, related_name="sources", verbose_name=_("collection")
+    )
+    start_urls = ArrayField(
+        models.CharField(max_length=2000), verbose_name=_("start addresses"), help_text=_("One a line.")
+    )
+    allow = ArrayField(
+        models.CharField(max_length=500),
+        verbose_name=_("only addresses like"),
+        default=list,
+        blank=True,
+        help_text=_("One a line, * stands for anything: https://www.uni.example/en/study/*. Empty: the whole site."),
+    )
+    deny = ArrayField(
+        models.CharField(max_length=500),
+        verbose_name=_("never addresses like"),
+        default=list,
+        blank=True,
+        help_text=_("One a line, * stands for anything: */print/*."),
+    )
+    domains = ArrayField(
+        models.CharField(max_length=255),
+        verbose_name=_("equivalent domains"),
+        default=list,
+        blank=True,
+        help_text=_("Other names of the same site, one a line: www.uni-old.example."),
+    )
+    max_depth = models.PositiveSmallIntegerField(
+        _("depth"), default=8, help_text=_("How many links away from a start address a page may be.")
+    )
+    max_pages = models.PositiveIntegerField(_("pages at most"), default=5000, validators=[MinValueValidator(1)])
+    delay_s = models.FloatField(
+        _("seconds between requests"), default=0.5, validators=[MinValueValidator(0), MaxValueValidator(60)]
+    )
+    use_sitemaps = models.BooleanField(_("read the sitemap"), default=True)
+    allow_private = models.BooleanField(
+        _("may be in a private network"),
+        default=False,
+        help_text=_("For an intranet: allows addresses such as 10.0.0.1. Ask whoever runs this server first."),
+    )
+    max_loss_percent = models.PositiveSmallIntegerField(
+        _("ask me when more than … % of the pages are gone"),
+        default=30,
+        validators=[MinValueValidator(1), MaxValueValidator(100)],
+    )
+    every = models.CharField(_("how often"), max_length=8, choices=Every, default=Every.NEVER, blank=True)
+    at_hour = models.PositiveSmallIntegerField(_("at what hour"), default=3, validators=[MaxValueValidator(23)])
+    created_at = models.DateTimeField(_("created"), auto_now_add=True)
+
+    class Meta:
+        verbose_name = _("source")
+        verbose_name_plural = _("sources")
+        ordering = ["name"]
+        permissions = [("crawl_source", "Can start and stop crawls"), ("allow_private", "Can allow private networks")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class SourcePage(models.Model):
+    """An address of a source as it was last seen, so that an unchanged page costs one short request."""
+
+    source = models.ForeignKey(Source, on_delete=models.CASCADE, related_name="pages")
+    url = models.CharField(max_length=2000)
+    document = models.ForeignKey(Document, on_delete=models.SET_NULL, null=True, related_name="source_pages")
+    etag = models.CharField(max_length=500, blank=True)
+    last_modified = models.CharField(max_length=100, blank=True)
+    content_hash = models.CharField(max_length=32, blank=True)
+    likeness = models.CharField(max_length=32, blank=True)  # of title and text without digits: finds duplicates
+    links = models.JSONField(default=list)
+    missing_runs = models.PositiveSmallIntegerField(default=0)
+    archived_here = models.BooleanField(default=False)
+    seen_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        default_permissions = ()
+        constraints = [models.UniqueConstraint("source", MD5("url"), name="one_page_a_source_and_url")]
+
+    def __str__(self) -> str:
+        return self.url
+
+
+class CrawlRun(models.Model):
+    """One visit to a source."""
+
+    class State(models.TextChoices):
+        QUEUED = "queued", _("waiting")
+        RUNNING = "running", _("running")
+        HELD = "held", _("waits for your decision")
+        FINISHED = "finished", _("finished")
+        CANCELLED = "cancelled", _("cancelled")
+        INTERRUPTED = "interrupted", _("interrupted")
+        FAILED = "failed", _("failed")
+
+    source = models.ForeignKey(Source, on_delete=models.CASCADE, related_name="runs", verbose_name=_("source"))
+    state = models.CharField(_("state"), max_length=12, choices=State, default=State.QUEUED)
+    # What there is to say, in the form of `knowledge.ingest.pdf.values.Said`, so that it can be translated.
+    message = models.JSONField(_("message"), default=dict, blank=True)
+    new = models.PositiveIntegerField(_("new"), default=0)
+    changed = models.PositiveIntegerField(_("changed"), default=0)
+    unchanged = models.PositiveIntegerField(_("unchanged"), default=0)
+    gone = models.PositiveIntegerField(_("gone"), default=0)
+    failed = models.PositiveIntegerField(_("failed"), default=0)
+    skipped = models.PositiveIntegerField(_("left out"), default=0)
+    cancel_requested = models.BooleanField(default=False)
+    created_at = models.DateTimeField(_("begun"), auto_now_add=True)
+    heartbeat_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(_("finished"), null=True)
+
+    class Meta:
+        verbose_name = _("crawl")
+        verbose_name_plural = _("crawls")
+        ordering = ["-created_at", "-pk"]
+        default_permissions = ("view",)
+        constraints = [
+            models.UniqueConstraint(
+                fields=["source"],
+                condition=models.Q(state__in=["queued", "running"]),
+                name="one_crawl_of_a_source_at_a_time",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.source}, {self.created_at:%Y-%m-%d %H:%M}"
+
+
+class CrawlOutcome(models.Model):
+    """What became of one address in a crawl; unchanged pages have none."""
+
+    class Kind(models.TextChoices):
+        NEW = "new", _("new")
+        CHANGED = "changed", _("changed")
+        GONE = "gone", _("gone")
+        ARCHIVED = "archived", _("archived")
+        FAILED = "failed", _("failed")
+        SKIPPED = "skipped", _("left out")
+
+    run = models.ForeignKey(CrawlRun, on_delete=models.CASCADE, related_name="outcomes")
+    kind = models.CharField(_("outcome"), max_length=12, choices=Kind)
+    url = models.CharField(_("address"), max_length=2000)
+    reason = models.JSONField(_("reason"), default=dict, blank=True)  # as a run's message
+    document = models.ForeignKey(Document, on_delete=models.SET_NULL, null=True, related_name="+")
+    created_at = models.DateTimeField(_("time"), auto_now_add=True)
+
+    class Meta:
+        verbose_name = _("outcome")
+        verbose_name_plural = _("outcomes")
+        ordering = ["pk"]
+        default_permissions = ()
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.url}"

@@ -1,0 +1,45 @@
+"""Files that staff hand in."""
+
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from knowledge.models.documents import Collection, Document
+from knowledge.querysets import PdfUploadQuerySet
+
+
+class PdfUpload(models.Model):
+    """A PDF that staff handed in, on its way to becoming a document."""
+
+    class Status(models.TextChoices):
+        WAITING = "waiting", _("waiting")
+        READING = "reading", _("being read")
+        IMPORTED = "imported", _("imported")
+        UNCHANGED = "unchanged", _("was there already")
+        FAILED = "failed", _("not imported")
+
+    name = models.CharField(_("file"), max_length=255)
+    file = models.FileField(upload_to="uploads/", editable=False)
+    collection = models.ForeignKey(
+        Collection, on_delete=models.CASCADE, related_name="pdf_uploads", verbose_name=_("collection")
+    )
+    status = models.CharField(_("status"), max_length=12, choices=Status, default=Status.WAITING)
+    pages_read = models.PositiveIntegerField(default=0)
+    pages = models.PositiveIntegerField(default=0)
+    # What there is to say of it, in the form of `knowledge.ingest.pdf.values.Said`, so that it can be translated.
+    remarks = models.JSONField(default=list, editable=False)
+    document = models.ForeignKey(
+        Document, on_delete=models.SET_NULL, null=True, related_name="+", verbose_name=_("document")
+    )
+    created_at = models.DateTimeField(_("uploaded"), auto_now_add=True)
+    changed_at = models.DateTimeField(auto_now=True)
+
+    objects = PdfUploadQuerySet.as_manager()
+
+    class Meta:
+        verbose_name = _("uploaded PDF")
+        verbose_name_plural = _("uploaded PDFs")
+        ordering = ["-created_at", "-pk"]
+        default_permissions = ()
+
+    def __str__(self) -> str:
+        return self.name

@@ -1,0 +1,69 @@
+"""A document's Markdown as HTML for staff's eyes; nothing of it can run, load or link anywhere but to the web."""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from django.utils.html import format_html
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext as _
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.token import Token
+
+#: What a link may lead to.
+SCHEMES = ("https://", "http://", "mailto:")
+#: A page marker as the renderer writes it, which escapes every HTML of the text.
+MARKER = re.compile(r"&lt;!-- page (\d{1,5}) --&gt;")
+#: A handbook has megabytes; a preview that renders them all would not open on a phone.
+MOST_CHARACTERS = 100_000
+
+
+def is_safe_link(url: str) -> bool:
+    return url.lower().startswith(SCHEMES)
+
+
+class _Renderer(RendererHTML):
+    """Writes no inline styles, which the content security policy forbids, and loads no pictures."""
+
+    def image(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
+        alt = self.renderInlineAsText(tokens[idx].children, options, env)
+        return format_html('<span class="rendered__picture">{}: {}</span>', _("Picture"), alt)
+
+
+def _parser() -> MarkdownIt:
+    parser = MarkdownIt("commonmark", {"html": False}, renderer_cls=_Renderer).enable(["table", "strikethrough"])
+    parser.validateLink = is_safe_link  # type: ignore[method-assign]
+    return parser
+
+
+def references_of(metadata: Any) -> list[dict[str, str]]:
+    """The links of a page that its text names by number; an address that is none of the web's is left out."""
+    links = metadata.get("references") if isinstance(metadata, dict) else None
+    found = []
+    for link in links if isinstance(links, list) else ():
+        text, url = (str(link.get(name, "")) for name in ("text", "url")) if isinstance(link, dict) else ("", "")
+        found.append({"text": text, "url": url if is_safe_link(url) else ""})
+    return found
+
+
+def rendered(text: str, references: Iterable[dict[str, str]] = ()) -> SafeString:
+    """HTML of the text's beginning, whose `[text][n]` leads to the n-th reference."""
+    parser = _parser()
+    known = {str(n): {"href": link["url"], "title": ""} for n, link in enumerate(references, start=1) if link["url"]}
+    env: dict[str, Any] = {"references": known}
+    tokens = parser.parse(text[:MOST_CHARACTERS], env)
+    for token in tokens:
+        if token.type in {"heading_open", "heading_close"}:  # they stand below the screen's own
+            token.tag = f"h{min(6, int(token.tag[1]) + 2)}"
+        token.attrs.pop("style", None)  # how a table's column is aligned
+        for child in token.children or ():
+            if child.type == "link_open":
+                child.attrs |= {"target": "_blank", "rel": "noopener noreferrer"}
+    html = parser.renderer.render(tokens, parser.options, env)
+    pages = MARKER.sub(lambda marker: _page_mark(int(marker[1])), html)
+    return mark_safe(pages)  # noqa: S308 (markdown-it has escaped all that the text says)
+
+
+def _page_mark(page: int) -> SafeString:
+    return format_html('<span class="rendered__page">{}</span>', _("page %(page)s") % {"page": page})

@@ -1,0 +1,194 @@
+"""Where staff say what is crawled, how far and how often."""
+
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, cast
+
+from django import forms
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.db.models import Count, F, OuterRef, Prefetch, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.template.loader import render_to_string
+from django.urls import URLPattern, path
+from django.utils import timezone
+from django.utils.text import capfirst
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_POST
+
+from knowledge.crawl_services import delete_source, save_source, start_crawl
+from knowledge.line_fields import LinesField, check_address, check_domain, check_pattern
+from knowledge.models import CrawlRun, Source, SourcePage
+
+if TYPE_CHECKING:
+    SourceModelAdmin = admin.ModelAdmin[Source]
+    SourceModelForm = forms.ModelForm[Source]
+else:
+    SourceModelAdmin = admin.ModelAdmin
+    SourceModelForm = forms.ModelForm
+
+ACTIVE = (CrawlRun.State.QUEUED, CrawlRun.State.RUNNING)
+
+
+def lines_field(name: str, **kwargs: Any) -> LinesField:
+    """In place of a model's array, with its own words."""
+    array = cast("Any", Source._meta.get_field(name))
+    words = {"label": capfirst(array.verbose_name), "help_text": array.help_text, "required": not array.blank}
+    return LinesField(max_length=array.base_field.max_length, **words, **kwargs)
+
+
+class SourceForm(SourceModelForm):
+    start_urls = lines_field("start_urls", check=check_address)
+    allow = lines_field("allow", check=check_pattern)
+    deny = lines_field("deny", check=check_pattern)
+    domains = lines_field("domains", check=check_domain, rows=2)
+    at_hour = forms.TypedChoiceField(
+        label=_("At what hour"),
+        coerce=int,
+        initial=3,
+        choices=[(hour, f"{hour:02}:00") for hour in range(24)],
+        help_text=_(
+            "Or some minutes later, so that not all sources begin at once. At night nobody else needs the site."
+        ),
+    )
+
+
+@admin.register(Source)
+class SourceAdmin(SourceModelAdmin):
+    form = SourceForm
+    list_display = ["name", "collection", "page_count", "last_crawl", "next_crawl", "problems"]
+    list_filter = ["collection", "every"]
+    list_select_related = ["collection"]
+    search_fields = ["name", "start_urls"]
+    search_help_text = _("Searches names and start addresses.")
+    actions = ["crawl_selected"]
+    fieldsets = [
+        (None, {"fields": ["name", "collection", "start_urls"]}),
+        (
+            _("Limits"),
+            {
+                "fields": [
+                    "allow",
+                    "deny",
+                    "domains",
+                    "max_depth",
+                    "max_pages",
+                    "delay_s",
+                    "use_sitemaps",
+                    "max_loss_percent",
+                    "allow_private",
+                ],
+                "description": _(
+                    "What is set here suits most sites: change it where a crawl brings too much or too little."
+                ),
+            },
+        ),
+        (_("Schedule"), {"fields": ["every", "at_hour"]}),
+    ]
+
+    class Media:
+        css = {"all": ["knowledge/admin.css", "knowledge/screens.css"]}
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(require_POST(self.crawl_view))
+        return [path("<int:source_id>/crawl/", view, name="knowledge_source_crawl"), *super().get_urls()]
+
+    def has_crawl_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("knowledge.crawl_source")
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Source | None = None) -> Any:
+        """Who may not open a private network sees whether it is open."""
+        fields = super().get_readonly_fields(request, obj)
+        return fields if request.user.has_perm("knowledge.allow_private") else [*fields, "allow_private"]
+
+    # --- what is shown ---
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Source]:
+        pages = SourcePage.objects.filter(source=OuterRef("pk"), archived_here=False, document__isnull=False)
+        per_source = pages.order_by().values("source").annotate(count=Count("pk")).values("count")
+        newest = CrawlRun.objects.order_by("source_id", "-created_at", "-pk").distinct("source_id")
+        sources = super().get_queryset(request).annotate(pages_there=Coalesce(Subquery(per_source), 0))
+        return sources.prefetch_related(Prefetch("runs", newest, to_attr="newest_runs"))
+
+    @admin.display(description=_("pages"), ordering="pages_there")
+    def page_count(self, source: Any) -> int:
+        return cast("int", source.pages_there)
+
+    @admin.display(description=_("last crawl"))
+    def last_crawl(self, source: Source) -> str:
+        return render_to_string("admin/knowledge/source/last_crawl.html", {"run": newest_run(source)})
+
+    @admin.display(description=_("next crawl"), ordering=F("every").asc())
+    def next_crawl(self, source: Source) -> str | datetime:
+        return next_crawl_of(source, timezone.localtime()) or gettext("when you start it")
+
+    @admin.display(description=_("problems"))
+    def problems(self, source: Source) -> str:
+        return render_to_string("admin/knowledge/source/problems.html", {"run": newest_run(source)})
+
+    def render_change_form(
+        self,
+        request: HttpRequest,
+        context: dict[str, Any],
+        add: bool = False,
+        change: bool = False,
+        form_url: str = "",
+        obj: Source | None = None,
+    ) -> HttpResponse:
+        run = newest_run(obj) if obj else None
+        context["running"] = run if run and run.state in ACTIVE else None
+        context["newest_run"] = run
+        context["may_crawl"] = self.has_crawl_permission(request)
+        return super().render_change_form(request, context, add, change, form_url, obj)
+
+    # --- what is done ---
+
+    def save_model(self, request: HttpRequest, obj: Source, form: Any, change: bool) -> None:
+        save_source(source=obj)
+
+    def delete_model(self, request: HttpRequest, obj: Source) -> None:
+        delete_source(source=obj)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Source]) -> None:
+        for source in queryset:
+            delete_source(source=source)
+
+    def get_deleted_objects(
+        self, objs: Any, request: HttpRequest
+    ) -> tuple[list[Any], dict[str, int], set[str], list[Any]]:
+        """Its crawls go with it, though nobody may delete one; its documents stay."""
+        runs = CrawlRun.objects.filter(source__in=list(objs)).count()
+        counts = {str(Source._meta.verbose_name_plural): len(objs), str(CrawlRun._meta.verbose_name_plural): runs}
+        return [str(source) for source in objs], counts, set(), []
+
+    def crawl_view(self, request: HttpRequest, source_id: int) -> HttpResponse:
+        if not self.has_crawl_permission(request):
+            raise PermissionDenied
+        run = start_crawl(source=get_object_or_404(Source, pk=source_id))
+        self.message_user(request, gettext("The crawl begins; this page tells how it goes on."), messages.SUCCESS)
+        return redirect("admin:knowledge_crawlrun_change", run.pk)
+
+    @admin.action(description=_("Crawl the selected sources now"), permissions=["crawl"])
+    def crawl_selected(self, request: HttpRequest, queryset: QuerySet[Source]) -> None:
+        runs = [start_crawl(source=source) for source in queryset]
+        message = ngettext("%d crawl begins.", "%d crawls begin.", len(runs)) % len(runs)
+        self.message_user(request, message, messages.SUCCESS)
+
+
+def newest_run(source: Any) -> CrawlRun | None:
+    return cast("CrawlRun | None", next(iter(source.newest_runs), None))
+
+
+def next_crawl_of(source: Source, now: datetime) -> datetime | None:
+    """When `knowledge.crawl_services` has it crawled by itself; None: never."""
+    every = Source.Every
+    if source.every == every.NEVER:
+        return None
+    hour = now.hour if source.every == every.HOUR else source.at_hour
+    then = now.replace(hour=hour, minute=source.pk % 60, second=0, microsecond=0)
+    if source.every == every.WEEK:
+        then += timedelta(days=(6 - then.weekday()) % 7)  # Sunday
+    steps = {every.HOUR: timedelta(hours=1), every.DAY: timedelta(days=1), every.WEEK: timedelta(days=7)}
+    return then if then > now else then + steps[every(source.every)]

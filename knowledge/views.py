@@ -1,0 +1,78 @@
+"""The files that citations open."""
+
+import asyncio
+import re
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+from django.core.files.storage import default_storage
+from django.core.handlers.asgi import ASGIRequest
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.views.decorators.http import require_safe
+
+from knowledge.models import Document
+
+CHUNK = 256 * 1024
+RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
+HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "Content-Disposition": "inline",
+    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "X-Robots-Tag": "noindex",
+    "Accept-Ranges": "bytes",
+    "Cache-Control": "no-cache",
+}
+
+
+@require_safe
+def document_file(request: HttpRequest, digest: str, name: str) -> HttpResponseBase:
+    """The PDF of a published document, whole or the part that a viewer asks for."""
+    kept = f"documents/{digest}/{name}.pdf"
+    if not Document.objects.published().filter(file=kept).exists() or not default_storage.exists(kept):
+        raise Http404
+    etag = f'"{digest}"'
+    if request.headers.get("If-None-Match") == etag:
+        return HttpResponse(status=304, headers={**HEADERS, "ETag": etag})
+    path = Path(default_storage.path(kept))
+    size = path.stat().st_size
+    asked = _range(request.headers.get("Range", ""), size)
+    if asked is None:
+        return HttpResponse(status=416, headers={**HEADERS, "Content-Range": f"bytes */{size}"})
+    start, end = asked
+    is_part = (start, end) != (0, size)
+    headers = {**HEADERS, "ETag": etag, "Content-Length": str(end - start)}
+    if is_part:
+        headers["Content-Range"] = f"bytes {start}-{end - 1}/{size}"
+    status = 206 if is_part else 200
+    if request.method == "HEAD":
+        return HttpResponse(status=status, content_type="application/pdf", headers=headers)
+    # An ASGI server would read a plain iterator whole before it sends any of it.
+    chunks = _sent_async(path, start, end) if isinstance(request, ASGIRequest) else _sent(path, start, end)
+    return StreamingHttpResponse(chunks, status=status, content_type="application/pdf", headers=headers)
+
+
+def _range(asked: str, size: int) -> tuple[int, int] | None:
+    """[start, end) of the one range that is asked for; everything where it is none, None where it is outside."""
+    match = RANGE.fullmatch(asked.strip())
+    if not match or not (match[1] or match[2]):
+        return 0, size
+    if not match[1]:
+        start, end = max(0, size - int(match[2])), size
+    else:
+        start, end = int(match[1]), min(size, int(match[2]) + 1) if match[2] else size
+    return (start, end) if start < end else None
+
+
+def _sent(path: Path, start: int, end: int) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        file.seek(start)
+        while start < end and (chunk := file.read(min(CHUNK, end - start))):
+            start += len(chunk)
+            yield chunk
+
+
+async def _sent_async(path: Path, start: int, end: int) -> AsyncIterator[bytes]:
+    chunks = _sent(path, start, end)
+    while chunk := await asyncio.to_thread(next, chunks, b""):
+        yield chunk
