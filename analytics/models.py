@@ -1,6 +1,7 @@
 """Questions with known answers, and how retrieval profiles did on them."""
 
 from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
@@ -61,12 +62,19 @@ class EvaluationQuestion(models.Model):
 
 
 class Judgment(models.Model):
-    """A document that answers a question, and how well."""
+    """A document that answers a question, and how well.
+
+    Where it is known at finer grain, `passages` are the input hashes of the passages that do and `quote` their text;
+    `units` are the sentences and propositions of them that do, as {"passage", "granularity", "text"}, and None where
+    nobody was asked.
+    """
 
     question = models.ForeignKey(EvaluationQuestion, on_delete=models.CASCADE, related_name="judgments")
     document = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="+", verbose_name=_("document"))
     grade = models.PositiveSmallIntegerField(_("grade"), default=1)
     quote = models.TextField(_("passage"), blank=True)
+    passages = ArrayField(models.CharField(max_length=32), default=list, blank=True)
+    units = models.JSONField(null=True, blank=True)
 
     class Meta:
         default_permissions = ()
@@ -76,6 +84,35 @@ class Judgment(models.Model):
 
     def __str__(self) -> str:
         return f"{self.question_id}: {self.document_id}"
+
+
+class ModelRequest(models.Model):
+    """What a language model was asked for a set, so that nothing is paid for twice.
+
+    `key` is the input hash of a passage that questions were made of, or a hash of a question whose units were looked
+    for. A call's tokens stand with the first of its keys.
+    """
+
+    class Purpose(models.TextChoices):
+        QUESTIONS = "questions"
+        UNITS = "units"
+
+    evaluation_set = models.ForeignKey(EvaluationSet, on_delete=models.CASCADE, related_name="model_requests")
+    purpose = models.CharField(max_length=12, choices=Purpose)
+    key = models.CharField(max_length=32)
+    failure = models.CharField(max_length=32, blank=True)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    prompt_tokens = models.PositiveIntegerField(default=0)
+    answer_tokens = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        default_permissions = ()
+        constraints = [
+            models.UniqueConstraint(fields=["evaluation_set", "purpose", "key"], name="one_request_a_set_and_key")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.evaluation_set_id}: {self.purpose} {self.key}"
 
 
 class EvaluationRun(models.Model):

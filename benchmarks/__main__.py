@@ -14,7 +14,7 @@ from django.core.management import call_command
 from benchmarks.environment import ROOT, private_services
 from benchmarks.measuring import machine, say
 
-NAMES = ("questions", "retrieval", "faq_effect", "indexing", "fidelity_pdf")
+NAMES = ("profiles", "questions", "retrieval", "concurrency", "faq_effect", "indexing", "fidelity_pdf")
 
 
 def main() -> int:
@@ -23,6 +23,7 @@ def main() -> int:
     parser.add_argument("--only", choices=NAMES, help="one benchmark instead of all")
     parser.add_argument("--sizes", type=numbers, help="documents for `retrieval`, such as 249,2490")
     parser.add_argument("--pdfs", type=Path, metavar="FOLDER", help="PDFs for `fidelity_pdf`")
+    parser.add_argument("--data", type=Path, metavar="FOLDER", help="data sets for `profiles`")
     parser.add_argument("--json", type=Path, default=ROOT / "benchmarks" / "out" / "results.json", metavar="FILE")
     arguments = parser.parse_args()
     results: dict[str, object] = {
@@ -47,11 +48,19 @@ def run(name: str, folder: Path, arguments: argparse.Namespace) -> object:
         from benchmarks import questions
 
         return questions.measure()
+    if name == "profiles":
+        from benchmarks import profiles
+
+        return profiles.measure(folder, arguments.data)
     if name == "retrieval":
         from benchmarks import retrieval
 
         sizes = arguments.sizes or (retrieval.QUICK_SIZES if arguments.quick else retrieval.SIZES)
         return retrieval.measure(folder, sizes=sizes, quick=arguments.quick)
+    if name == "concurrency":
+        from benchmarks import concurrency
+
+        return concurrency.measure(folder)
     if name == "faq_effect":
         from benchmarks import faq_effect
 

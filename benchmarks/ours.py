@@ -15,7 +15,6 @@ def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "marcelcms.settings")
     django.setup()
 
-    from chat.answering import SOURCES
     from chat.profiles import get_profile, retrieve_with
     from chat.sources import load_candidates
     from knowledge.generations import live_generation
@@ -40,7 +39,7 @@ def main() -> None:
         started = time.perf_counter()
         scope = scope_of()
         scoped = time.perf_counter()
-        retrieval = retrieve_with(profile, question, scope=scope, k=SOURCES)
+        retrieval = retrieve_with(profile, question, scope=scope, k=profile.sources)
         retrieved = time.perf_counter()
         candidates = load_candidates(retrieval.hits)
         ended = time.perf_counter()

@@ -97,7 +97,8 @@ def dense_quality(questions: Sequence[str]) -> dict[str, Any]:
     embedder, scope = get_embedder(), scope_of()
     recalls, least, scans = [], K, hnsw_scans()
     for question in questions:
-        query = Query(question, embedder.embed([question])[0], live_generation().pk)
+        vector = embedder.embed_questions([question])[0]
+        query = Query(question, vector, live_generation().pk, scale=embedder.scale)
         found = {hit.passage_id for hit in DenseRetriever().retrieve(query, k=K, scope=scope)}
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute("SET LOCAL enable_indexscan = off")

@@ -7,13 +7,13 @@ from chat.wording import terms
 from knowledge.retrieval.contracts import Origin
 from knowledge.retrieval.hybrid import Retrieval
 
-#: Whose scores are cosines of the question itself.
-COSINES = (Origin.DENSE, Origin.DENSE_SENTENCE, Origin.DENSE_PROPOSITION, Origin.FAQ)
+#: Whose scores are similarities to the question itself, on one scale for all models.
+SIMILARITIES = (Origin.DENSE, Origin.DENSE_SENTENCE, Origin.DENSE_PROPOSITION, Origin.FAQ)
 
 
 def evidence_of(question: str, retrieval: Retrieval, candidates: Sequence[Candidate]) -> float:
-    """0 to 1: the best cosine of a passage or a curated question, helped by the question's own words being there."""
-    best = max((run[0].score for origin in COSINES if (run := retrieval.runs.get(origin))), default=None)
+    """0 to 1: the best similarity of a passage or a curated question, helped by finding the question's words."""
+    best = max((run[0].score for origin in SIMILARITIES if (run := retrieval.runs.get(origin))), default=None)
     asked = terms(question)
     covered = max((len(asked & terms(candidate.text)) for candidate in candidates), default=0)
     coverage = covered / len(asked) if asked else 0.0

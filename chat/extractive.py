@@ -35,7 +35,7 @@ ASKS_FOR_FIGURE = re.compile(
 )
 FIGURE = re.compile(r"\d")
 FIGURE_BONUS = 0.15
-#: From this cosine on, the more exactly a curated FAQ asks the same, the more its documents are preferred.
+#: From this similarity on, the more exactly a curated FAQ asks the same, the more its documents are preferred.
 FAQ_LEAST = 0.6
 HINT_SHARE = 0.8
 
@@ -91,7 +91,7 @@ def quote_best(
     *,
     curated: Mapping[int, Hit],
 ) -> list[Quotation]:
-    """At most SENTENCES quotations, best first; closeness is the cosine plus the share of the question's terms.
+    """At most SENTENCES quotations, best first; closeness is the similarity plus the share of the question's terms.
 
     `curated` holds the hits of passages that a FAQ points to: staff know best, the more so the more exactly the FAQ
     asks the same, and what they wrote as a good answer tells which sentence to quote.
@@ -106,17 +106,18 @@ def quote_best(
     if not units:
         return []
     # The heading belongs to the sentence: "By 15 July." says nothing without "Application deadline".
-    cosines = embedder.embed([f"{candidate.label}: {text}" for _, candidate, text in units]) @ vector
+    cosines = (embedder.embed([f"{candidate.label}: {text}" for _, candidate, text in units]) @ vector).tolist()
     scored = []
     wants_figure = bool(ASKS_FOR_FIGURE.search(question))
-    for (rank, candidate, text), cosine in zip(units, cosines.tolist(), strict=True):
+    for (rank, candidate, text), cosine in zip(units, cosines, strict=True):
+        closeness = embedder.scale.of_passage(cosine)
         overlap = len(asked & terms(text)) / len(asked) if asked else 0.0
         bonus = FIGURE_BONUS if wants_figure and FIGURE.search(text) else 0.0
         if (hit := curated.get(candidate.passage_id)) and hit.score > FAQ_LEAST:
             hinted = terms(hit.hint)
             share = len(hinted & terms(text)) / len(hinted) if hinted else 0.0
             bonus += hit.score - FAQ_LEAST + HINT_SHARE * hit.confidence * share
-        scored.append(Quotation(candidate, text, cosine + LEXICAL_SHARE * overlap + bonus - RANK_PENALTY * rank))
+        scored.append(Quotation(candidate, text, closeness + LEXICAL_SHARE * overlap + bonus - RANK_PENALTY * rank))
     scored.sort(key=lambda quotation: -quotation.score)
     chosen: list[Quotation] = []
     for quotation in scored:

@@ -30,8 +30,10 @@ def documents_to_verify() -> QuerySet[Document]:
 
     Each has `faq_count` and `answer_count`.
     """
-    altered = Document.objects.filter(altered_at__isnull=False).filter(
-        Q(checked_at__isnull=True) | Q(checked_at__lt=F("altered_at"))
+    altered = (
+        Document.objects.of_university()
+        .filter(altered_at__isnull=False)
+        .filter(Q(checked_at__isnull=True) | Q(checked_at__lt=F("altered_at")))
     )
     sources = _sources(OuterRef("pk"), OuterRef("altered_at"))
     citations = _citations(OuterRef("pk"), OuterRef("altered_at"))

@@ -11,6 +11,8 @@ from knowledge.generations import Follower, active_generations, embedder_of, liv
 from knowledge.inference.embedder import Embedder
 from knowledge.models import Generation
 
+ASKS, ANSWERS = FAQVector.Kind.ASKS.value, FAQVector.Kind.ANSWERS.value
+
 
 def sync_faq(faq_id: int) -> int:
     """Brings one FAQ's vectors up to date in every active generation; returns how many texts were embedded."""
@@ -25,7 +27,9 @@ def sync_in(faq_id: int, generation: Generation, embedder: Embedder) -> int:
     texts = _texts(faq)
     known = set(faq.vectors.filter(generation=generation).values_list("kind", "text"))
     missing = sorted(texts - known)
-    vectors = embedder.embed([text for _kind, text in missing])
+    asks, answers = ([text for kind, text in missing if kind == each] for each in (ASKS, ANSWERS))
+    vectors = {(ASKS, text): vector for text, vector in zip(asks, embedder.embed_questions(asks), strict=True)}
+    vectors |= {(ANSWERS, text): vector for text, vector in zip(answers, embedder.embed(answers), strict=True)}
     with transaction.atomic():
         # The lock keeps two workers from adding the same vectors twice.
         if not FAQ.objects.select_for_update().filter(pk=faq_id).exists():
@@ -37,8 +41,8 @@ def sync_in(faq_id: int, generation: Generation, embedder: Embedder) -> int:
             else:
                 vector.delete()
         FAQVector.objects.bulk_create(
-            FAQVector(faq=faq, kind=kind, text=text, embedding=vector, generation=generation)
-            for (kind, text), vector in zip(missing, vectors, strict=True)
+            FAQVector(faq=faq, kind=kind, text=text, embedding=vectors[kind, text], generation=generation)
+            for kind, text in missing
             if (kind, text) not in there
         )
     return len(missing)
@@ -48,9 +52,7 @@ def _texts(faq: FAQ) -> set[tuple[str, str]]:
     """What of an FAQ has a vector: (kind, text)."""
     asks = {faq.question, *(phrasing.text for phrasing in faq.phrasings.all())}
     answers = {faq.reference_answer} - {""}
-    return {(FAQVector.Kind.ASKS.value, text) for text in asks} | {
-        (FAQVector.Kind.ANSWERS.value, text) for text in answers
-    }
+    return {(ASKS, text) for text in asks} | {(ANSWERS, text) for text in answers}
 
 
 def needing_index(generation_id: int) -> FAQQuerySet:

@@ -16,7 +16,7 @@ PASSAGES_A_DOCUMENT = 3
 CONDITION = IN_SCOPE.replace("{}", "{{}}")  # it goes through str.format below
 NEAREST = f"""
 WITH nearest AS (
-    SELECT faq.id, faq.question, faq.reference_answer, 1 - best.distance AS similarity
+    SELECT faq.id, faq.question, faq.reference_answer, 1 - best.distance AS cosine
     FROM (
         SELECT faq_id, MIN(embedding <=> %(vector)b::vector) AS distance FROM faqs_faqvector
         WHERE kind = 'asks' AND generation_id = %(generation)s
@@ -35,7 +35,7 @@ WITH nearest AS (
     ORDER BY best.distance, best.faq_id
     LIMIT {{faqs:d}}
 ), ranked AS (
-    SELECT nearest.id AS faq_id, nearest.question, nearest.reference_answer, nearest.similarity,
+    SELECT nearest.id AS faq_id, nearest.question, nearest.reference_answer, nearest.cosine,
         source.position AS source_position, source.id AS source_id, passage.id AS passage_id, passage.document_id,
         row_number() OVER (
             PARTITION BY nearest.id, passage.document_id
@@ -49,14 +49,14 @@ WITH nearest AS (
         ON answer.faq_id = nearest.id AND answer.kind = 'answers' AND answer.generation_id = %(generation)s
     WHERE passage.generation_id = %(generation)s AND {CONDITION}
 )
-SELECT faq_id, question, reference_answer, similarity, passage_id, document_id FROM ranked WHERE place <= {{passages:d}}
-ORDER BY similarity DESC, faq_id, place, source_position, source_id
+SELECT faq_id, question, reference_answer, cosine, passage_id, document_id FROM ranked WHERE place <= {{passages:d}}
+ORDER BY cosine DESC, faq_id, place, source_position, source_id
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A passage of a document linked to a close FAQ; `similarity` is the FAQ's cosine to the question."""
+    """A passage of a document linked to a close FAQ; `similarity` is that of both questions, whatever the model."""
 
     faq_id: int
     question: str
@@ -67,7 +67,7 @@ class Match:
 
 
 def confidence(similarity: float) -> float:
-    """How far a match may steer: nothing below a cosine of 0.3, everything from 0.7 on, a square between.
+    """How far a match may steer: nothing below a similarity of 0.3, everything from 0.7 on, a square between.
 
     A question that no FAQ is about has its nearest one at 0.3 to 0.55 and must not be led astray by it.
     """
@@ -81,7 +81,10 @@ def match(query: Query, *, scope: Scope, faqs: int = 1) -> list[Match]:
         "generation": query.generation_id,
     }
     statement = NEAREST.format(faqs=faqs, passages=PASSAGES_A_DOCUMENT)
-    return [Match(*row) for row in fetch_all(statement, parameters)]
+    return [
+        Match(faq_id, question, answer, query.scale.of_question(cosine), passage_id, document_id)
+        for faq_id, question, answer, cosine, passage_id, document_id in fetch_all(statement, parameters)
+    ]
 
 
 def margin(similarity: float, best: float) -> float:

@@ -3,7 +3,8 @@
 import datetime
 from typing import TYPE_CHECKING, Self
 
-from django.db.models import Count, Q, QuerySet
+from django.apps import apps
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 if TYPE_CHECKING:
     from faqs.models import FAQ  # noqa: F401 (named in a base class)
@@ -19,7 +20,12 @@ class FAQQuerySet(QuerySet["FAQ"]):
         )
 
     def for_list(self) -> Self:
-        """What the admin list shows, in a constant number of queries."""
-        return self.select_related("category").annotate(
-            source_count=Count("sources", distinct=True), phrasing_count=Count("phrasings", distinct=True)
+        """What the admin list shows, in a constant number of queries; without the FAQs of data sets."""
+        sources = apps.get_model("faqs", "FAQSource").objects.filter(faq=OuterRef("pk"))
+        of_data_set = Exists(sources.filter(document__collection__for_evaluation=True))
+        of_university = Exists(sources.filter(document__collection__for_evaluation=False))
+        return (
+            self.filter(~of_data_set | of_university)
+            .select_related("category")
+            .annotate(source_count=Count("sources", distinct=True), phrasing_count=Count("phrasings", distinct=True))
         )

@@ -42,7 +42,10 @@ class CollectionAdmin(CollectionModelAdmin):
     readonly_fields = ["units"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Collection]:
-        return super().get_queryset(request).annotate(document_count=Count("documents"))
+        """Those that hold a data set are opened from it alone."""
+        collections = super().get_queryset(request).annotate(document_count=Count("documents"))
+        opens_one = request.resolver_match and (request.resolver_match.url_name or "").endswith("_change")
+        return collections if opens_one else collections.filter(for_evaluation=False)
 
     @admin.display(description=_("documents"), ordering="document_count")
     def documents(self, collection: Any) -> int:

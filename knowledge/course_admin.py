@@ -13,8 +13,9 @@ from django.http import HttpRequest
 from django.template.loader import render_to_string
 from django.utils.translation import gettext_lazy as _
 
+from knowledge.collection_choices import CollectionFilter, university_collections
 from knowledge.courses import code_key, split_by_mention
-from knowledge.models import Collection, Course, Document
+from knowledge.models import Course, Document
 from knowledge.services import delete_courses, save_course
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ class CourseForm(CourseModelForm):
         widget=AdminURLFieldWidget,
         help_text=_("The page that a citation opens."),
     )
-    collection = forms.ModelChoiceField(label=_("collection"), queryset=Collection.objects.all())
+    collection = forms.ModelChoiceField(label=_("collection"), queryset=university_collections())
     language = forms.CharField(
         label=_("language"), max_length=12, initial="en", help_text=_("Such as en or de; the headings are in it too.")
     )
@@ -84,7 +85,7 @@ class CourseAdmin(CourseModelAdmin):
     list_display = ["code", "name", "general_name", "year", "is_mandatory", "ects", "status", "collection"]
     list_display_links = ["code", "name"]
     list_filter = [
-        "document__collection",
+        ("document__collection", CollectionFilter),
         "year",
         "is_mandatory",
         "document__status",

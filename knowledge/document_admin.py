@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 from django.contrib import admin, messages
 from django.contrib.admin.models import CHANGE, LogEntry
 from django.db import models
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Q, QuerySet
 from django.forms import ModelForm, Textarea
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
@@ -17,10 +17,11 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
+from knowledge.collection_choices import CollectionFilter
 from knowledge.course_admin import course_of, link_to
 from knowledge.document_filters import DocumentValidityFilter, IndexedFilter, SourceFilter
 from knowledge.document_versions import restore_view, versions_view
-from knowledge.models import Document, Passage
+from knowledge.models import Collection, Document, Passage
 from knowledge.querysets import DocumentQuerySet
 from knowledge.rendering import MOST_CHARACTERS, references_of, rendered
 from knowledge.services import (
@@ -58,7 +59,7 @@ class DocumentAdmin(DocumentModelAdmin):
     list_filter = [
         "status",
         SourceFilter,
-        "collection",
+        ("collection", CollectionFilter),
         DocumentValidityFilter,
         ("language", admin.AllValuesFieldListFilter),
         IndexedFilter,
@@ -122,6 +123,14 @@ class DocumentAdmin(DocumentModelAdmin):
             return [(label, {**first, "fields": ["course_record", *first["fields"]]}), *others]
         return fieldsets
 
+    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        """A data set's collection is a choice only for a document that is in it."""
+        if db_field.name == "collection":
+            document_id = str(request.resolver_match.kwargs.get("object_id", "")) if request.resolver_match else ""
+            own = Document.objects.filter(pk__in=[int(document_id)] if document_id.isdecimal() else [])
+            kwargs["queryset"] = Collection.objects.filter(Q(for_evaluation=False) | Q(pk__in=own.values("collection")))
+        return super().formfield_for_foreignkey(db_field, request, **kwargs)
+
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Document], search_term: str
     ) -> tuple[QuerySet[Document], bool]:
@@ -129,7 +138,7 @@ class DocumentAdmin(DocumentModelAdmin):
         if shows_list(request):
             return cast("DocumentQuerySet", queryset).with_words(search_term), False
         found, may_repeat = super().get_search_results(request, queryset, search_term)
-        return found.exclude(status=Document.Status.ARCHIVED), may_repeat
+        return cast("DocumentQuerySet", found).of_university().exclude(status=Document.Status.ARCHIVED), may_repeat
 
     # --- what is shown ---
 

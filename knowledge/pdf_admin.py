@@ -16,7 +16,8 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
-from knowledge.models import Collection, PdfUpload
+from knowledge.collection_choices import CollectionFilter, university_collections
+from knowledge.models import PdfUpload
 from knowledge.services import upload_pdfs
 
 if TYPE_CHECKING:
@@ -68,14 +69,14 @@ class PdfsField(forms.FileField):
 
 class UploadForm(forms.Form):
     pdfs = PdfsField(label=_("PDF files"), help_text=_("Choose one or more."))
-    collection = forms.ModelChoiceField(label=_("collection"), queryset=Collection.objects.all())
+    collection = forms.ModelChoiceField(label=_("collection"), queryset=university_collections())
 
 
 @admin.register(PdfUpload)
 class PdfUploadAdmin(PdfUploadModelAdmin):
     list_display = ["name", "state", "link", "collection", "created_at"]
     list_display_links = None
-    list_filter = ["status", "collection"]
+    list_filter = ["status", ("collection", CollectionFilter)]
     list_select_related = ["collection", "document"]
     list_per_page = 50
     search_fields = ["name"]
@@ -151,5 +152,5 @@ class PdfUploadAdmin(PdfUploadModelAdmin):
 
 def _first_collection() -> dict[str, object]:
     """The only collection is chosen already."""
-    collections = list(Collection.objects.all()[:2])
+    collections = list(university_collections()[:2])
     return {"collection": collections[0]} if len(collections) == 1 else {}

@@ -17,6 +17,10 @@ class DocumentQuerySet(QuerySet["Document"]):
     def published(self) -> Self:
         return self.filter(status=self.model.Status.PUBLISHED)
 
+    def of_university(self) -> Self:
+        """Without the documents of data sets, which only serve to evaluate."""
+        return self.filter(collection__for_evaluation=False)
+
     def in_collections(self, slugs: Iterable[str]) -> Self:
         return self.filter(collection__slug__in=list(slugs))
 
@@ -63,7 +67,7 @@ class DocumentQuerySet(QuerySet["Document"]):
         )
         per_document = passages.order_by().values("document").annotate(count=Count("pk")).values("count")
         counted = Coalesce(Subquery(per_document), 0)
-        annotated = self.annotate(passage_count=counted, indexed_now=Exists(states))
+        annotated = self.of_university().annotate(passage_count=counted, indexed_now=Exists(states))
         return annotated.select_related("collection").defer("text")
 
 

@@ -18,6 +18,7 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
+from knowledge.collection_choices import CollectionFilter, university_collections
 from knowledge.crawl_services import delete_source, save_source, start_crawl
 from knowledge.line_fields import LinesField, check_address, check_domain, check_pattern
 from knowledge.models import CrawlRun, Source, SourcePage
@@ -59,7 +60,7 @@ class SourceForm(SourceModelForm):
 class SourceAdmin(SourceModelAdmin):
     form = SourceForm
     list_display = ["name", "collection", "page_count", "last_crawl", "next_crawl", "problems"]
-    list_filter = ["collection", "every"]
+    list_filter = [("collection", CollectionFilter), "every"]
     list_select_related = ["collection"]
     search_fields = ["name", "start_urls"]
     search_help_text = _("Searches names and start addresses.")
@@ -102,6 +103,11 @@ class SourceAdmin(SourceModelAdmin):
         """Who may not open a private network sees whether it is open."""
         fields = super().get_readonly_fields(request, obj)
         return fields if request.user.has_perm("knowledge.allow_private") else [*fields, "allow_private"]
+
+    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        if db_field.name == "collection":
+            kwargs["queryset"] = university_collections()
+        return super().formfield_for_foreignkey(db_field, request, **kwargs)
 
     # --- what is shown ---
 

@@ -38,11 +38,15 @@ LLM_FIRST_TOKEN_SECONDS = env.integer("LLM_FIRST_TOKEN_SECONDS", default=30, lea
 LLM_TOTAL_SECONDS = env.integer("LLM_TOTAL_SECONDS", default=120, least=1)
 LLM_MAX_TOKENS = env.integer("LLM_MAX_TOKENS", default=700, least=16)
 
-# The built-in model, the name or folder of a sentence-transformers model, or what the server at EMBEDDING_BASE_URL has.
-EMBEDDING_MODEL = env.text("EMBEDDING_MODEL", "all-MiniLM-L6-v2")
+# A built-in model (all-MiniLM-L6-v2, multilingual-e5-small, or both as one), the name or folder of a
+# sentence-transformers model, or what the server at EMBEDDING_BASE_URL has.
+EMBEDDING_MODEL = env.text("EMBEDDING_MODEL", "all-MiniLM-L6-v2+multilingual-e5-small")
 EMBEDDING_BASE_URL = env.text("EMBEDDING_BASE_URL", "")
 EMBEDDING_API_KEY = env.text("EMBEDDING_API_KEY", "none")
-# Word pieces of a passage's own text; with its title and headings it fits the built-in model's window of 256.
+# What a model that is not built in wants to read before a question and before a passage.
+EMBEDDING_QUESTION_PREFIX = env.text("EMBEDDING_QUESTION_PREFIX", "")
+EMBEDDING_PASSAGE_PREFIX = env.text("EMBEDDING_PASSAGE_PREFIX", "")
+# Word pieces of a passage's own text; with its title and headings it fits all-MiniLM-L6-v2's window of 256.
 PASSAGE_TOKENS = env.integer("PASSAGE_TOKENS", default=200, least=32)
 # A cross-encoder for profiles that rerank: a folder with model.onnx and tokenizer.json, or a name that
 # sentence-transformers knows.
@@ -169,18 +173,18 @@ CELERY_TIMEZONE = TIME_ZONE
 # An edit must not wait long for a broker that is away: what could not be queued is found by the tasks below.
 CELERY_TASK_PUBLISH_RETRY_POLICY = {"max_retries": 1, "interval_start": 0, "interval_step": 0.2}
 # What may take minutes or hours has workers of its own, so that an edit never waits behind it.
-CELERY_TASK_ROUTES = {
-    f"knowledge.tasks.{name}": {"queue": "long"}
-    for name in (
-        "run_crawl",
-        "crawl_source",
-        "import_pdf_file",
-        "import_pending_pdfs",
-        "index_pending_documents",
-        "build_generation",
-        "make_propositions",
-    )
-}
+LONG = (
+    "knowledge.tasks.run_crawl",
+    "knowledge.tasks.crawl_source",
+    "knowledge.tasks.import_pdf_file",
+    "knowledge.tasks.import_pending_pdfs",
+    "knowledge.tasks.index_pending_documents",
+    "knowledge.tasks.build_generation",
+    "knowledge.tasks.make_propositions",
+    "analytics.tasks.run_evaluation",
+    "analytics.tasks.propose_questions",
+)
+CELERY_TASK_ROUTES = {task: {"queue": "long"} for task in LONG}
 # In the database, so that staff can change when a source is crawled.
 CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
 CELERY_BEAT_SCHEDULE = {
@@ -189,6 +193,7 @@ CELERY_BEAT_SCHEDULE = {
     "make-propositions": {"task": "knowledge.tasks.make_propositions", "schedule": 60.0},
     "resume-crawls": {"task": "knowledge.tasks.resume_crawls", "schedule": 60.0},
     "import-pending-pdfs": {"task": "knowledge.tasks.import_pending_pdfs", "schedule": 60.0},
+    "reconcile-evaluations": {"task": "analytics.tasks.reconcile_evaluations", "schedule": 60.0},
     "index-pending-faqs": {"task": "faqs.tasks.index_pending_faqs", "schedule": 60.0},
     "delete-old-conversations": {
         "task": "chat.tasks.delete_old_conversations",

@@ -1,6 +1,8 @@
 """A data set into a scope of its own in the database, once: found again by its content."""
 
+import json
 from collections.abc import Callable
+from pathlib import Path
 
 from django.db import transaction
 
@@ -73,6 +75,33 @@ def _create(dataset: Dataset) -> EvaluationSet:
         ),
         batch_size=BATCH,
     )
+    return made
+
+
+@transaction.atomic
+def load_questions(path: Path, collection: Collection) -> EvaluationSet:
+    """Questions on a collection that is there, as a set that staff can change; found again by the collection's name.
+
+    Each line is {_id, text, answerable, reference, urls}, the last of documents that answer it. Raises BadDataset.
+    """
+    own = EvaluationSet.objects.filter(fingerprint="", name=collection.name, collections=collection)
+    if found := own.first():
+        return found
+    made = EvaluationSet.objects.create(name=collection.name)
+    made.collections.set([collection])
+    documents = dict(collection.documents.values_list("url", "pk"))
+    for number, line in enumerate(path.read_text("utf-8").splitlines(), start=1):
+        row = json.loads(line)
+        if missing := [url for url in row["urls"] if url not in documents]:
+            raise BadDataset(f"{path.name}, line {number}: no document has the address {missing[0]}")
+        question = EvaluationQuestion.objects.create(
+            evaluation_set=made,
+            external_id=row["_id"],
+            text=row["text"],
+            answerable=row["answerable"],
+            reference=row["reference"],
+        )
+        Judgment.objects.bulk_create(Judgment(question=question, document_id=documents[url]) for url in row["urls"])
     return made
 
 

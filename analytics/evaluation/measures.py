@@ -17,6 +17,8 @@ MEASURES = {
     **{f"ndcg@{k}": nDCG @ k for k in (10, 100)},
 }
 RESAMPLINGS = 10_000
+#: Resampled values in memory at once: all of them would be gigabytes for thousands of questions.
+VALUES_AT_ONCE = 2_000_000
 
 
 def measure_rankings(
@@ -62,6 +64,7 @@ def randomisation_p(one: Sequence[float], other: Sequence[float]) -> float:
         permutation_type="samples",
         vectorized=True,
         n_resamples=RESAMPLINGS,
+        batch=max(1, VALUES_AT_ONCE // len(differences)),
         rng=np.random.default_rng(1),
     )
     return float(result.pvalue)

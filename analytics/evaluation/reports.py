@@ -1,9 +1,11 @@
 """Runs as people and as programs read them."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from analytics.evaluation.comparing import Comparison
+from analytics.evaluation.coverage import Coverage, Share, Spread, coverage_of
 from analytics.models import EvaluationRun
 from knowledge.models import Document
 
@@ -20,6 +22,7 @@ def as_json(run: EvaluationRun) -> dict[str, Any]:
         "dataset": run.evaluation_set.name,
         "profile": run.profile,
         **run.results,
+        "coverage": asdict(coverage_of(run.evaluation_set)),
         "per_query": [
             {
                 "id": row.question.external_id,
@@ -60,3 +63,35 @@ def comparison_lines(comparison: Comparison) -> Iterator[str]:
         yield f"{sign} {flip.before or '–':>4} -> {flip.after or '–':>4}  {flip.question[:100]}"
     if len(comparison.flips) > FLIPS_SHOWN:
         yield f"… and {len(comparison.flips) - FLIPS_SHOWN} more"
+
+
+def coverage_lines(coverage: Coverage) -> Iterator[str]:
+    """What the questions cover, in a few lines."""
+    yield "\nCoverage"
+    yield (
+        f"questions: {coverage.questions} ({coverage.answerable} answerable, {coverage.unanswerable} unanswerable, "
+        f"{coverage.judged} judged); {_mean(coverage.question_words)} words a question, "
+        f"{_mean(coverage.reference_words)} a reference answer"
+    )
+    yield f"judgments a question: {_spread(coverage.judgments)}"
+    yield f"documents with a question: {_share(coverage.documents)}"
+    classes = ", ".join(f"{name}: {count}" for name, count in coverage.questions_per_document.items())
+    yield f"documents by questions: {classes}"
+    yield f"passages of these documents: {_share(coverage.passages_of_documents)}"
+    yield f"passages judged themselves: {_share(coverage.passages)}"
+    for granularity, units in coverage.units.items():
+        yield f"{granularity}s that answer: {_share(units.units)}; a question: {_spread(units.per_question)}"
+    if coverage.languages:
+        yield f"languages: {', '.join(f'{name} {count}' for name, count in coverage.languages.items())}"
+
+
+def _share(share: Share) -> str:
+    return f"{share.covered} of {share.all}" + (f" ({share.ratio:.1%})" if share.ratio is not None else "")
+
+
+def _spread(spread: Spread) -> str:
+    return f"mean {_mean(spread.mean)}, median {_mean(spread.median)}, most {spread.most or '–'}"
+
+
+def _mean(value: float | None) -> str:
+    return "–" if value is None else f"{value:.1f}"

@@ -3,6 +3,14 @@
 from chat.admin.assistants import AssistantAdmin
 from chat.admin.conversations import ConversationAdmin
 from chat.admin.impact import impact_document_view, impact_list_view
+from chat.admin.profiles import RetrievalProfileAdmin
 from chat.admin.trying import try_question_view
 
-__all__ = ["AssistantAdmin", "ConversationAdmin", "impact_document_view", "impact_list_view", "try_question_view"]
+__all__ = [
+    "AssistantAdmin",
+    "ConversationAdmin",
+    "RetrievalProfileAdmin",
+    "impact_document_view",
+    "impact_list_view",
+    "try_question_view",
+]

@@ -1,12 +1,13 @@
 """The page on which staff try a question; its address holds the question, so that it can be kept and passed on."""
 
-from typing import Any
+from typing import Any, cast
 
 from django import forms
 from django.conf import settings
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse
+from django.db.models import Q
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.template.response import TemplateResponse
 from django.utils.translation import get_language
 from django.utils.translation import gettext_lazy as _
@@ -43,11 +44,18 @@ class TryForm(forms.Form):
     collection = forms.ModelMultipleChoiceField(
         label=_("Collections"),
         required=False,
-        queryset=Collection.objects.all(),
+        queryset=Collection.objects.none(),
         to_field_name="slug",
         widget=forms.CheckboxSelectMultiple,
         help_text=_("None ticked: those that students are answered from."),
     )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """A data set's collection is offered only where the address names it."""
+        super().__init__(*args, **kwargs)
+        named = cast("QueryDict", self.data).getlist("collection") if self.is_bound else []
+        choices = cast("forms.ModelMultipleChoiceField[Collection]", self.fields["collection"])
+        choices.queryset = Collection.objects.filter(Q(for_evaluation=False) | Q(slug__in=named))
 
     def clean_question(self) -> str:
         try:
@@ -62,7 +70,8 @@ def try_question_view(request: HttpRequest) -> HttpResponse:
     user = request.user
     if not (user.has_perm("chat.view_conversation") or user.has_perm("faqs.view_faq")):
         raise PermissionDenied
-    form = TryForm(request.GET if "question" in request.GET else None)
+    chosen = {"profile": request.GET["profile"]} if "profile" in request.GET else {}
+    form = TryForm(request.GET if "question" in request.GET else None, initial=chosen)
     context: dict[str, Any] = {
         **admin.site.each_context(request),
         "title": _("Try a question"),

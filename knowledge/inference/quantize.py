@@ -7,8 +7,9 @@ float: their inputs have outliers that eight bits cannot hold beside the rest. S
 vector is above 0.99 (0.996 in the mean).
 """
 
-import tempfile
 from pathlib import Path
+
+from knowledge.inference.embedders.stored import made_once
 
 #: The feed-forward width of all-MiniLM-L6-v2, and how many layers keep their projection back from it in float.
 FEED_FORWARD, FLOAT_LAYERS = 1536, 3
@@ -16,17 +17,8 @@ FEED_FORWARD, FLOAT_LAYERS = 1536, 3
 
 def quantized(model: Path, *, folder: Path) -> Path:
     """The rewritten model's path below `folder`, made on first use (0.3 s) and kept."""
-    target = folder / f"{model.parent.name}-{model.stat().st_size}-int8-{FLOAT_LAYERS}.onnx"
-    if not target.exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        data = _rewrite(model)
-        # Renamed into place: another process may be doing the same.
-        with tempfile.NamedTemporaryFile(dir=folder, delete=False) as file:
-            file.write(data)
-        made = Path(file.name)
-        made.chmod(0o644)
-        made.replace(target)
-    return target
+    name = f"{model.parent.name}-{model.stat().st_size}-int8-{FLOAT_LAYERS}.onnx"
+    return made_once(folder / name, lambda: _rewrite(model))
 
 
 def _rewrite(path: Path) -> bytes:

@@ -47,7 +47,7 @@ class OnnxReranker:
         )
         self._names = {each.name for each in self._session.get_inputs()}
         self._tokenizer: Tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-        self._tokenizer.enable_truncation(WINDOW, strategy="only_second")
+        self._tokenizer.enable_truncation(WINDOW)  # the longer of the two is cut: a pasted page as a question too
         self._tokenizer.enable_padding()
 
     def scores(self, question: str, texts: Sequence[str]) -> "NDArray[np.float32]":

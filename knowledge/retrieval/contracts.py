@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from django.utils import timezone
 
+from knowledge.inference.embedders.similarity import COMMON, Scale
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -43,14 +45,16 @@ class Scope:
 class Query:
     """A question, with its unit vector for the retrievers that compare meanings, and the generation it is asked in.
 
-    `model` made the vector. `guess` is the vector of what a language model guessed an answer would say;
-    `newest_change` the index change that lexical indexes must have followed, where it has been read already.
+    `model` made the vector, and `scale` reads its cosines. `guess` is the vector of what a language model guessed an
+    answer would say; `newest_change` the index change that lexical indexes must have followed, where it has been read
+    already.
     """
 
     text: str
     vector: "NDArray[np.float32]"
     generation_id: int
     model: str = ""
+    scale: Scale = COMMON
     guess: "NDArray[np.float32] | None" = None
     newest_change: int | None = None
 

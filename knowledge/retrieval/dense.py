@@ -56,7 +56,10 @@ ORIGINS = {
 
 
 class DenseRetriever:
-    """Compares the question with passages, or with their sentences or propositions and ranks passages by the best."""
+    """Compares the question with passages, or with their sentences or propositions and ranks passages by the best.
+
+    A hit's score is its similarity on the scale of all models.
+    """
 
     needs_vector = True
 
@@ -70,8 +73,8 @@ class DenseRetriever:
         else:
             rows = _nearest(query, k, parameters)
         return [
-            Hit(passage, document, rank, similarity, self.origin, matched=matched)
-            for rank, (passage, document, similarity, matched) in enumerate(rows, start=1)
+            Hit(passage, document, rank, query.scale.of_passage(cosine), self.origin, matched=matched)
+            for rank, (passage, document, cosine, matched) in enumerate(rows, start=1)
         ]
 
     def has_units(self, query: Query, *, scope: Scope) -> bool:

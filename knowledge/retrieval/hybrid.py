@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from knowledge.inference.embedder import get_embedder
 from knowledge.inference.reranker import get_reranker
 from knowledge.retrieval.contracts import Hit, Origin, Query, Retriever, Scope
 from knowledge.retrieval.fusion import Fusion, weighted_rrf, weighted_scores
@@ -114,7 +115,7 @@ def _run(
         if leg.retriever.needs_vector and wanted and not len(query.vector):
             vector = wanted.result()
             guess = guess_vector(generation.model, vector, guesses) if guesses else None
-            query = replace(query, vector=vector, guess=guess)
+            query = replace(query, vector=vector, scale=get_embedder(generation.model).scale, guess=guess)
         with _timed(timings, leg.retriever.origin.value):
             runs[leg.retriever.origin] = leg.retriever.retrieve(query, k=leg.k, scope=scope)
     return {leg.retriever.origin: runs[leg.retriever.origin] for leg in legs}, query

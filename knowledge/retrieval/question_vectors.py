@@ -29,7 +29,7 @@ class _Cache:
             if (known := self._vectors.get(key)) is not None:
                 self._vectors.move_to_end(key)
                 return known
-        vector: NDArray[np.float32] = get_embedder(model).embed([text])[0]
+        vector: NDArray[np.float32] = get_embedder(model).embed_questions([text])[0]
         with self._lock:
             self._vectors[key] = vector
             if len(self._vectors) > KEPT:

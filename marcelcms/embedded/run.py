@@ -178,7 +178,7 @@ def only_one(state: Path) -> Iterator[Path]:
 def summary(port: int, login: str, choices: dict[str, str], state: Path) -> str:
     """What a person needs to know now."""
     model, base = os.environ.get("LLM_MODEL"), os.environ.get("LLM_BASE_URL")
-    embeddings = os.environ.get("EMBEDDING_MODEL") or "all-MiniLM-L6-v2, built in"
+    embeddings = os.environ.get("EMBEDDING_MODEL") or "all-MiniLM-L6-v2+multilingual-e5-small, built in"
     lines = {
         "Chat": f"http://{HOST}:{port}/",
         "Admin": f"http://{HOST}:{port}/admin/",

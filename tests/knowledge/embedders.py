@@ -12,20 +12,28 @@ from knowledge.inference.embedder import get_embedder
 
 
 class Watched:
-    """Embeds as the real one and keeps what it was given; `before` is called ahead of every call."""
+    """Embeds as the real one and keeps what it was given (`asked`: as questions); `before` is called ahead of it."""
 
     def __init__(self, recipe: str | None = None, before: Callable[[], None] = lambda: None) -> None:
         self._embedder = get_embedder()
         self.recipe = recipe or self._embedder.recipe
         self.model = recipe or self._embedder.model
         self.dimensions = self._embedder.dimensions
+        self.scale = self._embedder.scale
         self.before = before
         self.seen: list[str] = []
+        self.asked: list[str] = []
 
     def embed(self, texts: Sequence[str]) -> Any:
         self.before()
         self.seen += texts
         return self._embedder.embed(texts)
+
+    def embed_questions(self, texts: Sequence[str]) -> Any:
+        self.before()
+        self.seen += texts
+        self.asked += texts
+        return self._embedder.embed_questions(texts)
 
     def count_tokens(self, text: str) -> int:
         return self._embedder.count_tokens(text)
@@ -43,6 +51,8 @@ class Instant(Watched):
         vectors = np.zeros((len(texts), self.dimensions), dtype=np.float32)
         vectors[:, 0] = 1
         return vectors
+
+    embed_questions = embed
 
 
 def use(monkeypatch: pytest.MonkeyPatch, watched: Watched) -> Watched:

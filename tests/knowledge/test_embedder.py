@@ -1,4 +1,4 @@
-"""The built-in embedding model, and what must not be loaded before it is needed."""
+"""The built-in English embedding model, and what must not be loaded before it is needed."""
 
 import subprocess
 import sys
@@ -6,13 +6,9 @@ import sys
 import numpy as np
 import pytest
 
-from knowledge.inference.embedder import (
-    WINDOW,
-    EmbeddingUnavailable,
-    MiniLMEmbedder,
-    SentenceTransformerEmbedder,
-    get_embedder,
-)
+from knowledge.inference.embedder import EmbeddingUnavailable, get_embedder
+from knowledge.inference.embedders.external import SentenceTransformerEmbedder
+from knowledge.inference.embedders.minilm import WINDOW, MiniLMEmbedder
 from tests.servers import ROOT
 
 TEXTS = [

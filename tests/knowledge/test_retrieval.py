@@ -254,6 +254,26 @@ def test_no_documents_are_no_error(name: str, word_reranker: None) -> None:
     assert retrieve_with(get_profile(name), "parking permit", scope=scope_of(), k=5).hits == []
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the of and is a",
+        "der die das und ist",
+        "parking " + "word " * 10_000,
+        "Parken парковка 駐車場 موقف 🎓",
+        "?!",
+        "\x00",
+    ],
+    ids=["stop words", "Stoppwörter", "10,000 words", "many scripts", "signs", "NUL"],
+)
+def test_whatever_is_asked_is_ranked_or_finds_nothing(text: str, word_reranker: None) -> None:
+    document = page("A parking permit costs 12 euros.")
+    for name in ("default", "bm25", "bm25+faq", "bm25+dense+rerank"):
+        hits = retrieve_with(get_profile(name), text, scope=scope_of(), k=5).hits
+        assert {hit.document_id for hit in hits} <= {document.pk}
+        assert hits or name.startswith("bm25")  # meanings always rank, words may match nothing
+
+
 def test_the_scope_is_what_is_named_or_searched_by_default() -> None:
     shown, hidden = CollectionFactory(slug="a"), CollectionFactory(slug="b", searched_by_default=False)
     assert scope_of() == Scope((shown.pk,))

@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from knowledge.inference.embedder import MiniLMEmbedder, SentenceTransformerEmbedder
+from knowledge.inference.embedders.external import SentenceTransformerEmbedder
+from knowledge.inference.embedders.minilm import MiniLMEmbedder
 
 pytestmark = [pytest.mark.torch, pytest.mark.filterwarnings("ignore")]
 DEMO = Path(__file__).resolve().parents[2] / "marcelcms" / "demo" / "pages"

@@ -24,6 +24,7 @@ def text(number: int) -> str:
     return "\n\n".join(f"# Part {part}\n\nMatter {number} is decided in room {part}." for part in range(PARTS))
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_a_killed_indexer_loses_and_doubles_nothing() -> None:
     collection = CollectionFactory()

@@ -21,7 +21,11 @@ from tests.runtime.processes import ROOT, alive, bare_environment, command_lines
 from tests.runtime.stack import COMMAND, Run
 
 # The first start loads the whole demo.
-pytestmark = [pytest.mark.timeout(300), pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.timeout(300),
+    pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc"),
+]
 
 
 @pytest.fixture(scope="module")

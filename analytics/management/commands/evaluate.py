@@ -6,9 +6,10 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from analytics.evaluation.comparing import compare
+from analytics.evaluation.coverage import coverage_of
 from analytics.evaluation.datasets import BadDataset, read_dataset
 from analytics.evaluation.loading import load
-from analytics.evaluation.reports import as_json, comparison_lines, table_lines
+from analytics.evaluation.reports import as_json, comparison_lines, coverage_lines, table_lines
 from analytics.evaluation.runner import run
 from analytics.models import EvaluationRun
 from chat.profiles import UnknownProfile, get_profile
@@ -57,3 +58,5 @@ class Command(BaseCommand):
         if options["compare"]:
             for line in comparison_lines(compare(*runs)):
                 self.stdout.write(line)
+        for line in coverage_lines(coverage_of(loaded)):
+            self.stdout.write(line)

@@ -1,10 +1,10 @@
-/* Keeps the page of a crawl up to date while it goes on, and loads it anew when it has ended. */
+/* Keeps the page of a crawl, or of other long work, up to date while it goes on, and loads it anew when it has ended. */
 
 const EVERY_MS = 2000;
 /* A screen reader is told every so many times only; the numbers change each time. */
 const TOLD_EVERY = 5;
 
-const panel = document.getElementById("crawl");
+const panel = document.querySelector("[data-progress]");
 let asked = 0;
 
 function show(progress) {
@@ -37,4 +37,4 @@ async function follow() {
     window.setTimeout(follow, EVERY_MS);
 }
 
-if (panel?.dataset.progress) window.setTimeout(follow, EVERY_MS);
+if (panel) window.setTimeout(follow, EVERY_MS);

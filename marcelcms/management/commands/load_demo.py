@@ -5,6 +5,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 from django.db import transaction
 
+from analytics.evaluation.loading import load_questions
 from chat.models import Assistant
 from faqs import importing as faq_files
 from faqs.indexing import sync_pending as sync_pending_faqs
@@ -51,6 +52,7 @@ class Command(BaseCommand):
         report = import_records(enumerate(records, start=1), collection=collection)
         courses = import_courses(read_courses(DEMO / "courses.json").records, collection=collection)
         faqs = faq_files.import_faqs(faq_files.read_faqs(DEMO / "faqs.json"))
+        load_questions(DEMO / "questions.jsonl", collection)
         Assistant.objects.get_or_create(
             slug="lindental",
             defaults={

@@ -1,0 +1,7 @@
+"""Where staff keep questions with known answers, run retrieval profiles on them, and see how they did."""
+
+from analytics.admin.questions import EvaluationQuestionAdmin
+from analytics.admin.runs import EvaluationRunAdmin
+from analytics.admin.sets import EvaluationSetAdmin
+
+__all__ = ["EvaluationQuestionAdmin", "EvaluationRunAdmin", "EvaluationSetAdmin"]

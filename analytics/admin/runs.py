@@ -1,0 +1,204 @@
+"""Where staff start a run, watch it, and see how each question went."""
+
+from typing import TYPE_CHECKING, Any
+
+from django.contrib import admin, messages
+from django.contrib.admin.utils import unquote
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.core.paginator import Paginator
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.template.loader import render_to_string
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path
+from django.utils.text import capfirst
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_POST, require_safe
+
+from analytics.admin.comparison import compare_view
+from analytics.admin.forms import RunForm
+from analytics.admin.history import MEASURED, value_of
+from analytics.admin.results import A_PAGE, KINDS, SORTS, results_of, rows_of, threshold_of
+from analytics.evaluation.jobs import ACTIVE
+from analytics.models import EvaluationRun, EvaluationSet
+from analytics.services import cancel_run, start_runs
+from chat.profile_services import lacking
+
+if TYPE_CHECKING:
+    RunModelAdmin = admin.ModelAdmin[EvaluationRun]
+else:
+    RunModelAdmin = admin.ModelAdmin
+
+State = EvaluationRun.State
+
+
+def said(run: EvaluationRun) -> str:
+    """Why it failed, in the reader's language where it is one of our own sentences."""
+    return gettext(run.message) if run.message else ""
+
+
+def progress_of(run: EvaluationRun) -> str:
+    """One sentence on how it goes."""
+    if run.state == State.QUEUED:
+        return gettext("Waits for its turn.")
+    if run.state == State.RUNNING:
+        return gettext("%(done)s of %(total)s questions so far.") % {"done": run.done, "total": run.total}
+    return said(run)
+
+
+@admin.register(EvaluationRun)
+class EvaluationRunAdmin(RunModelAdmin):
+    list_display = ["begun", "evaluation_set", "profile", "state_now", "mrr", "requested_by"]
+    list_filter = ["state", "evaluation_set", "profile"]
+    list_select_related = ["evaluation_set", "requested_by"]
+    list_per_page = 50
+    actions = None
+
+    class Media:
+        css = {"all": ["knowledge/admin.css", "knowledge/screens.css", "analytics/admin.css"]}
+
+    def get_urls(self) -> list[URLPattern]:
+        wrap, name = self.admin_site.admin_view, "analytics_evaluationrun"
+        return [
+            path("<int:run_id>/progress/", wrap(require_safe(self.progress_view)), name=f"{name}_progress"),
+            path("<int:run_id>/cancel/", wrap(require_POST(self.cancel_view)), name=f"{name}_cancel"),
+            path("compare/<int:set_id>/", wrap(require_safe(self.compare_view)), name=f"{name}_compare"),
+            *super().get_urls(),
+        ]
+
+    def has_change_permission(self, request: HttpRequest, obj: EvaluationRun | None = None) -> bool:
+        return False
+
+    # --- what is shown ---
+
+    @admin.display(description=_("begun"), ordering="pk")
+    def begun(self, run: EvaluationRun) -> Any:
+        return run.created_at
+
+    @admin.display(description=_("state"), ordering="state")
+    def state_now(self, run: EvaluationRun) -> str:
+        return render_to_string("admin/analytics/evaluationrun/state.html", {"run": run, "message": said(run)})
+
+    @admin.display(description="MRR")
+    def mrr(self, run: EvaluationRun) -> str:
+        return render_to_string("admin/analytics/value.html", {"value": value_of(run, "mrr")})
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """Nothing can be changed: what was measured, and how each question went."""
+        run = self.get_object(request, unquote(object_id))
+        if run is None:
+            raise Http404
+        if not self.has_view_permission(request, run):
+            raise PermissionDenied
+        kind, sort = request.GET.get("kind", ""), request.GET.get("sort", "")
+        threshold = threshold_of(run)
+        results = results_of(run, kind=kind, sort=sort, threshold=threshold)
+        page = Paginator(results, A_PAGE).get_page(request.GET.get("p"))
+        user = request.user
+        context = {
+            **self.admin_site.each_context(request),
+            "title": f"{run.evaluation_set}: {run.profile}",
+            "opts": self.opts,
+            "run": run,
+            "is_active": run.state in ACTIVE,
+            "may_run": self.has_add_permission(request),
+            "may_delete": self.has_delete_permission(request, run) and run.state not in ACTIVE,
+            "may_see_documents": user.has_perm("knowledge.view_document") or user.has_perm("knowledge.change_document"),
+            "may_try": user.has_perm("chat.view_conversation") or user.has_perm("faqs.view_faq"),
+            "message": progress_of(run),
+            "measures": [(label, value_of(run, name)) for name, label in MEASURED.items()],
+            "threshold": threshold,
+            "collections": list(run.evaluation_set.collections.values_list("slug", flat=True)),
+            "kind": kind if kind in KINDS else "",
+            "sort": sort if sort in SORTS else "",
+            "kinds": [(name, capfirst(str(label))) for name, label in KINDS.items()],
+            "sorts": [(name, label) for name, (label, _order) in SORTS.items()],
+            "page": page,
+            "rows": rows_of(page, threshold),
+            "pages": page.paginator.get_elided_page_range(page.number, on_each_side=2, on_ends=1),
+            "media": self.media,
+        }
+        return TemplateResponse(request, "admin/analytics/evaluationrun/change_form.html", context)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[EvaluationRun]:
+        return super().get_queryset(request).select_related("evaluation_set", "requested_by")
+
+    def progress_view(self, request: HttpRequest, run_id: int) -> JsonResponse:
+        """What the page asks for every two seconds while the run goes on."""
+        run = get_object_or_404(EvaluationRun, pk=run_id)
+        if not self.has_view_permission(request, run):
+            raise PermissionDenied
+        state = {
+            "state": run.get_state_display(),
+            "message": progress_of(run),
+            "counts": {"done": run.done, "total": run.total},
+            "is_active": run.state in ACTIVE,
+        }
+        return JsonResponse(state, headers={"Cache-Control": "no-store"})
+
+    def compare_view(self, request: HttpRequest, set_id: int) -> HttpResponse:
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        return compare_view(request, get_object_or_404(EvaluationSet, pk=set_id), opts=self.opts, media=self.media)
+
+    # --- what is done ---
+
+    def add_view(
+        self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """Choose a set and profiles; one run begins for each profile."""
+        if not self.has_add_permission(request):
+            raise PermissionDenied
+        profiles_named = request.GET.getlist("profiles") or ["default"]
+        chosen = {"evaluation_set": EvaluationSet.objects.first(), "profiles": profiles_named}
+        form = RunForm(request.POST) if request.method == "POST" else RunForm(initial=chosen)
+        if request.method == "POST" and form.is_valid():
+            profiles = list(form.cleaned_data["profiles"])
+            evaluation_set = form.cleaned_data["evaluation_set"]
+            try:
+                runs = start_runs(
+                    evaluation_set=evaluation_set,
+                    profiles=[profile.name for profile in profiles],
+                    by=request.user if request.user.is_authenticated else None,
+                )
+            except ValidationError as error:
+                form.add_error("evaluation_set", error)
+            else:
+                for profile in profiles:
+                    for problem in lacking(profile):
+                        self.message_user(request, f"“{profile}”: {problem}", messages.WARNING)
+                return self._started(request, evaluation_set, runs)
+        context = {
+            **self.admin_site.each_context(request),
+            "title": gettext("Run an evaluation"),
+            "opts": self.opts,
+            "form": form,
+            "media": self.media,
+        }
+        return TemplateResponse(request, "admin/analytics/evaluationrun/start.html", context)
+
+    def _started(self, request: HttpRequest, evaluation_set: EvaluationSet, runs: list[EvaluationRun]) -> HttpResponse:
+        message = ngettext("%d run begins.", "%d runs begin.", len(runs)) % len(runs)
+        self.message_user(request, message, messages.SUCCESS)
+        if len(runs) == 1:
+            return redirect("admin:analytics_evaluationrun_change", runs[0].pk)
+        return redirect("admin:analytics_evaluationset_change", evaluation_set.pk)
+
+    def cancel_view(self, request: HttpRequest, run_id: int) -> HttpResponse:
+        if not self.has_add_permission(request):
+            raise PermissionDenied
+        run = get_object_or_404(EvaluationRun, pk=run_id)
+        cancel_run(run=run)
+        self.message_user(request, gettext("The run was stopped; nothing of it is kept."))
+        return redirect("admin:analytics_evaluationrun_change", run.pk)
+
+    def get_deleted_objects(
+        self, objs: Any, request: HttpRequest
+    ) -> tuple[list[Any], dict[str, int], set[str], list[Any]]:
+        """Names the runs; nobody reads a list of thousands of results."""
+        runs = list(objs)
+        return [str(run) for run in runs], {str(EvaluationRun._meta.verbose_name_plural): len(runs)}, set(), []

@@ -1,0 +1,151 @@
+"""Where staff see how retrieval profiles do on a set of questions, and run them again."""
+
+from typing import TYPE_CHECKING, Any, cast
+
+from django.contrib import admin
+from django.db.models import Count, Exists, OuterRef, Prefetch, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+from django.forms import CheckboxSelectMultiple
+from django.http import HttpRequest, HttpResponse
+from django.template.loader import render_to_string
+from django.utils.translation import gettext_lazy as _
+
+from analytics.admin.forms import CompareForm, RunForm
+from analytics.admin.history import history_of, value_of
+from analytics.evaluation.coverage import coverage_of
+from analytics.models import EvaluationQuestion, EvaluationRun, EvaluationSet, Judgment
+from analytics.services import delete_set
+from knowledge.collection_choices import university_collections
+
+if TYPE_CHECKING:
+    SetModelAdmin = admin.ModelAdmin[EvaluationSet]
+else:
+    SetModelAdmin = admin.ModelAdmin
+
+Status = EvaluationQuestion.Status
+
+
+@admin.register(EvaluationSet)
+class EvaluationSetAdmin(SetModelAdmin):
+    list_display = ["name", "questions", "answerable", "unanswerable", "judged", "last_runs", "created_at"]
+    search_fields = ["name"]
+    fields = ["name", "collections"]
+    actions = None
+
+    class Media:
+        css = {"all": ["knowledge/admin.css", "knowledge/screens.css", "analytics/admin.css"]}
+
+    # --- who may ---
+
+    def has_change_permission(self, request: HttpRequest, obj: EvaluationSet | None = None) -> bool:
+        """A loaded data set stays as it is: what was measured on it could not be compared otherwise."""
+        return super().has_change_permission(request, obj) and not (obj and obj.fingerprint)
+
+    def has_view_permission(self, request: HttpRequest, obj: EvaluationSet | None = None) -> bool:
+        """Who may see runs may see what they were on."""
+        may_see = super().has_view_permission(request) or super().has_change_permission(request)
+        return may_see or request.user.has_perm("analytics.view_evaluationrun")
+
+    # --- what is shown ---
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[EvaluationSet]:
+        newest = EvaluationRun.objects.filter(state=EvaluationRun.State.FINISHED).order_by(
+            "evaluation_set_id", "profile", "-pk"
+        )
+        counted = super().get_queryset(request).annotate(**counts())
+        return counted.prefetch_related(
+            Prefetch("runs", newest.distinct("evaluation_set_id", "profile"), to_attr="newest_runs")
+        )
+
+    @admin.display(description=_("questions"), ordering="question_count")
+    def questions(self, evaluation_set: Any) -> int:
+        return cast("int", evaluation_set.question_count)
+
+    @admin.display(description=_("answerable"), ordering="answerable_count")
+    def answerable(self, evaluation_set: Any) -> int:
+        return cast("int", evaluation_set.answerable_count)
+
+    @admin.display(description=_("not answerable"), ordering="unanswerable_count")
+    def unanswerable(self, evaluation_set: Any) -> int:
+        return cast("int", evaluation_set.unanswerable_count)
+
+    @admin.display(description=_("judged"), ordering="judged_count")
+    def judged(self, evaluation_set: Any) -> int:
+        return cast("int", evaluation_set.judged_count)
+
+    @admin.display(description=_("last MRR"))
+    def last_runs(self, evaluation_set: Any) -> str:
+        runs = [(run, value_of(run, "mrr")) for run in evaluation_set.newest_runs]
+        return render_to_string("admin/analytics/evaluationset/last_runs.html", {"runs": runs})
+
+    def render_change_form(
+        self,
+        request: HttpRequest,
+        context: dict[str, Any],
+        add: bool = False,
+        change: bool = False,
+        form_url: str = "",
+        obj: EvaluationSet | None = None,
+    ) -> HttpResponse:
+        if obj:
+            history = history_of(obj)
+            newest = [run.pk for run in history.finished]
+            pair = {"before": newest[1], "after": newest[0]} if len(newest) > 1 else None
+            profiles = sorted({run.profile for run in history.finished}) or ["default"]
+            chosen = {"evaluation_set": obj, "profiles": profiles}
+            context |= {
+                "history": history,
+                "run_form": RunForm(initial=chosen),
+                "compare_form": CompareForm(initial=pair, evaluation_set=obj) if pair else None,
+                "coverage": coverage_of(obj),
+                "searched": obj.collections.all(),
+            }
+        return super().render_change_form(request, context, add, change, form_url, obj)
+
+    # --- what is done ---
+
+    def formfield_for_manytomany(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        if db_field.name == "collections":
+            kwargs |= {"queryset": university_collections(), "widget": CheckboxSelectMultiple}
+        return super().formfield_for_manytomany(db_field, request, **kwargs)
+
+    def delete_model(self, request: HttpRequest, obj: EvaluationSet) -> None:
+        delete_set(evaluation_set=obj)
+
+    def get_deleted_objects(
+        self, objs: Any, request: HttpRequest
+    ) -> tuple[list[Any], dict[str, int], set[str], list[Any]]:
+        """Counts what goes with it: nobody reads a list of thousands of questions."""
+        sets = list(objs)
+        counted = {
+            EvaluationSet: len(sets),
+            EvaluationQuestion: EvaluationQuestion.objects.filter(evaluation_set__in=sets).count(),
+            EvaluationRun: EvaluationRun.objects.filter(evaluation_set__in=sets).count(),
+        }
+        counts = {str(model._meta.verbose_name_plural): count for model, count in counted.items()}
+        return [str(each) for each in sets], counts, set(), []
+
+
+def counts() -> dict[str, Coalesce]:
+    """Of accepted questions; subqueries, since a join would count them before it sorts and pages."""
+    judged = Exists(Judgment.objects.filter(question=OuterRef("pk"), grade__gt=0))
+    wanted = {
+        "question_count": Q(),
+        "answerable_count": Q(answerable=True),
+        "unanswerable_count": Q(answerable=False),
+        "judged_count": Q(judged),
+    }
+    accepted = EvaluationQuestion.objects.filter(evaluation_set=OuterRef("pk"), status=Status.ACCEPTED)
+    return {
+        name: Coalesce(
+            Subquery(
+                accepted.filter(condition)
+                .order_by()
+                .values("evaluation_set")
+                .annotate(count=Count("pk"))
+                .values("count")
+            ),
+            0,
+        )
+        for name, condition in wanted.items()
+    }

@@ -1,0 +1,93 @@
+"""What staff do to evaluation sets, their questions and runs: check, save, queue after commit."""
+
+import uuid
+from collections.abc import Sequence
+
+from django.contrib.auth.models import AbstractBaseUser
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from analytics.evaluation.jobs import ACTIVE
+from analytics.evaluation.loading import forget
+from analytics.models import EvaluationQuestion, EvaluationRun, EvaluationSet, Judgment
+from analytics.tasks import run_evaluation
+from chat.profiles import UnknownProfile, get_profile
+from knowledge.models import Document
+from knowledge.queueing import queue_after_commit
+
+
+@transaction.atomic
+def start_runs(
+    *, evaluation_set: EvaluationSet, profiles: Sequence[str], by: AbstractBaseUser | None = None
+) -> list[EvaluationRun]:
+    """One run a profile, each the one that waits or goes on already where there is one. Raises ValidationError."""
+    EvaluationSet.objects.select_for_update(no_key=True).get(pk=evaluation_set.pk)
+    if not evaluation_set.questions.filter(status=EvaluationQuestion.Status.ACCEPTED).exists():
+        raise ValidationError(_("“%(set)s” has no accepted question yet: add one first.") % {"set": evaluation_set})
+    for name in profiles:
+        try:
+            get_profile(name)
+        except UnknownProfile as error:
+            raise ValidationError(str(error)) from error
+    active = {run.profile: run for run in evaluation_set.runs.filter(state__in=ACTIVE)}
+    runs = []
+    for name in dict.fromkeys(profiles):
+        if name not in active:
+            active[name] = EvaluationRun.objects.create(
+                evaluation_set=evaluation_set, profile=name, requested_by_id=by.pk if by else None
+            )
+            queue_after_commit(run_evaluation, active[name].pk)
+        runs.append(active[name])
+    return runs
+
+
+@transaction.atomic
+def cancel_run(*, run: EvaluationRun) -> None:
+    """Ends it within seconds; one that has ended stays as it is."""
+    ended = {"state": EvaluationRun.State.CANCELLED, "finished_at": timezone.now()}
+    EvaluationRun.objects.filter(pk=run.pk, state__in=ACTIVE).update(**ended)
+
+
+@transaction.atomic
+def delete_set(*, evaluation_set: EvaluationSet) -> None:
+    """With its questions and runs; a loaded data set's collection, documents and FAQs go with it."""
+    if evaluation_set.fingerprint:
+        forget(evaluation_set)
+    else:
+        evaluation_set.delete()
+
+
+@transaction.atomic
+def save_question(*, question: EvaluationQuestion, judgments: Sequence[Judgment]) -> EvaluationQuestion:
+    """Saves it; `judgments` take the place of those it had. Raises ValidationError."""
+    if question.evaluation_set.fingerprint:
+        raise ValidationError(_("The questions of a loaded data set stay as they are."))
+    question.external_id = question.external_id or uuid.uuid4().hex
+    question.full_clean()
+    check_judgments(question, judgments)
+    question.save()
+    question.judgments.exclude(pk__in=[judgment.pk for judgment in judgments if judgment.pk]).delete()
+    for judgment in judgments:
+        judgment.question = question
+        judgment.save()
+    return question
+
+
+def check_judgments(question: EvaluationQuestion, judgments: Sequence[Judgment]) -> None:
+    """Raises ValidationError for documents that could not be found, or should not."""
+    if judgments and question.answerable is False:
+        raise ValidationError(_("A question with a document that answers it is answerable: change one of the two."))
+    searched = set(question.evaluation_set.collections.values_list("pk", flat=True))
+    documents = Document.objects.filter(pk__in=[judgment.document_id for judgment in judgments])
+    for document in documents.exclude(collection__in=searched).only("title"):
+        said = _("“%(document)s” is in none of the collections of “%(set)s”, so it could never be found.")
+        raise ValidationError(said % {"document": document, "set": question.evaluation_set})
+
+
+@transaction.atomic
+def set_question_status(*, questions: Sequence[EvaluationQuestion], status: str) -> int:
+    """Accepts or rejects; returns how many changed."""
+    changing = [question.pk for question in questions if question.status != status]
+    return EvaluationQuestion.objects.filter(pk__in=changing).update(status=status)

@@ -1,0 +1,17 @@
+"""Rows of a table whose fields are named by their column for the eye alone: here for everyone."""
+
+from typing import TYPE_CHECKING, Any
+
+from django.forms import BaseInlineFormSet
+
+if TYPE_CHECKING:
+    AnyInlineFormSet = BaseInlineFormSet[Any, Any, Any]
+else:
+    AnyInlineFormSet = BaseInlineFormSet
+
+
+class LabelledFormSet(AnyInlineFormSet):
+    def add_fields(self, form: Any, index: int | None) -> None:
+        super().add_fields(form, index)
+        for name, field in form.fields.items():
+            field.widget.attrs["aria-label"] = str(field.label or name)
