@@ -62,7 +62,7 @@ HARD_FAQ = (Kind.HARD_FAQ, 2.0, 10)
 BUILT_IN: Mapping[str, tuple[str, Plan]] = {
     "default": (
         "Words, meanings and several close FAQs, merged by score: the best on every data set that was measured.",
-        Plan(_legs((Kind.LEXICAL, 0.35, 100), (Kind.DENSE, 0.65, 100), (Kind.FAQ, 1.2, 30)), Fusion.SCORES),
+        Plan(_legs((Kind.LEXICAL, 0.35, 100), (Kind.DENSE, 0.65, 100), (Kind.FAQ, 1.05, 30)), Fusion.SCORES),
     ),
     "bm25": ("Words alone.", Plan(_legs(LEXICAL))),
     "dense": ("Meanings alone.", Plan(_legs(DENSE))),

@@ -67,11 +67,11 @@ class Match:
 
 
 def confidence(similarity: float) -> float:
-    """How far a match may steer: nothing below a similarity of 0.3, everything from 0.7 on, a square between.
+    """How far a match may steer: nothing below a similarity of 0.45, everything from 0.65 on, a square between.
 
     A question that no FAQ is about has its nearest one at 0.3 to 0.55 and must not be led astray by it.
     """
-    return min(1.0, max(0.0, (similarity - 0.3) / 0.4)) ** 2
+    return min(1.0, max(0.0, (similarity - 0.45) / 0.2)) ** 2
 
 
 def match(query: Query, *, scope: Scope, faqs: int = 1) -> list[Match]:
