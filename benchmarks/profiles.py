@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
+from django.core.management import call_command
 
 from analytics.evaluation.comparing import compare
 from analytics.evaluation.datasets import read_dataset
@@ -42,8 +43,10 @@ def measure(folder: Path, data: Path | None) -> dict[str, Any]:
         return {}
     settings.RERANKER_MODEL = str(overlap_reranker(folder / "word-overlap"))
     results: dict[str, Any] = {"reranker": "word-overlap (counts shared word pieces)"}
-    for name in DATASETS:
-        evaluation_set = load(read_dataset(data / name))
+    call_command("load_demo", verbosity=0)
+    demo = EvaluationSet.objects.get()
+    for name in (demo.name, *DATASETS):
+        evaluation_set = demo if name == demo.name else load(read_dataset(data / name))
         evaluation_set.collections.update(granularities=["sentence"])
         sync_pending()
         results[name] = measure_set(evaluation_set)

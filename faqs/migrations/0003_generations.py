@@ -41,4 +41,5 @@ class Migration(migrations.Migration):
             name='embedding',
             field=pgvector.django.vector.VectorField(),
         ),
+        migrations.RunSQL("ALTER TABLE faqs_faqvector ALTER COLUMN embedding SET STORAGE MAIN", migrations.RunSQL.noop),
     ]

@@ -242,3 +242,12 @@ def test_a_model_behind_an_endpoint_takes_over(
     forget_vectors()
     with pytest.raises(EmbeddingUnavailable, match="EMBEDDING_BASE_URL"):
         found()
+
+
+def test_vectors_stand_in_their_rows(document: Document) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT DISTINCT attstorage FROM pg_attribute WHERE attname = 'embedding' AND attrelid IN"
+            " ('knowledge_passage'::regclass, 'knowledge_unit'::regclass, 'faqs_faqvector'::regclass)"
+        )
+        assert cursor.fetchall() == [("m",)]  # not in a TOAST table, which every search would have to read
