@@ -50,7 +50,7 @@ class Loader:
                 self._add(pages)
                 texts.writelines(json.dumps(page.text) + "\n" for page in pages)
         self.size = size
-        np.save(self.vectors, np.concatenate(self._page_vectors))
+        np.save(self.vectors, as_minilm(np.concatenate(self._page_vectors)))
         with connection.cursor() as cursor, transaction.atomic():
             cursor.execute("SET LOCAL maintenance_work_mem = '1GB'")
             create_indexes(self._generation, concurrently=False)
@@ -119,6 +119,11 @@ def passage_inputs(page: Page) -> list[str]:
         embedding_input(page.title, Chunk(position, (heading,), text))
         for position, (heading, text) in enumerate(page.sections)
     ]
+
+
+def as_minilm(vectors: Vectors) -> Vectors:
+    """The part of all-MiniLM-L6-v2, which stands first where two models are joined: the peer has no other."""
+    return unit(vectors[:, :384])
 
 
 def unit(vectors: Vectors) -> Vectors:

@@ -14,7 +14,7 @@ import numpy as np
 from django.db import connection, transaction
 
 from benchmarks.environment import Child, postgres_processes
-from benchmarks.loading import Loader
+from benchmarks.loading import Loader, as_minilm
 from benchmarks.measuring import percentiles, proportional_mib, say, table
 from faqs.models import FAQ, FAQVector
 from knowledge.generations import live_generation
@@ -89,7 +89,9 @@ def write_faqs(path: Path) -> None:
     pages = {document: number for number, document in enumerate(documents)}
     rows = FAQVector.objects.filter(faq__sources__position=0).values_list("embedding", "faq__sources__document_id")
     vectors, linked = zip(*rows, strict=True)
-    np.savez(path, vectors=np.array(vectors, dtype=np.float32), pages=[pages[document] for document in linked])
+    np.savez(
+        path, vectors=as_minilm(np.array(vectors, dtype=np.float32)), pages=[pages[document] for document in linked]
+    )
 
 
 def dense_quality(questions: Sequence[str]) -> dict[str, Any]:
