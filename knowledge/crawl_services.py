@@ -2,7 +2,9 @@
 
 import json
 import re
+from datetime import datetime
 
+from celery.schedules import crontab
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import transaction
@@ -101,19 +103,32 @@ def _schedule_name(source: Source) -> str:
     return f"crawl-source-{source.pk}"
 
 
-def _keep_schedule(source: Source) -> None:
-    """One periodic task a source; Celery's beat notices every change."""
+def next_crawl(source: Source, now: datetime) -> datetime | None:
+    """When it is crawled by itself; None: never."""
+    times = _times(source)
+    return now + crontab(**times, nowfun=lambda: now).remaining_estimate(now) if times else None
+
+
+def _times(source: Source) -> dict[str, str]:
+    """As crontab has them; empty: never."""
     every = Source.Every
     if source.every == every.NEVER:
+        return {}
+    return {
+        "minute": str(source.pk % 60),  # not all sources in the same minute
+        "hour": "*" if source.every == every.HOUR else str(source.at_hour),
+        "day_of_week": "0" if source.every == every.WEEK else "*",
+    }
+
+
+def _keep_schedule(source: Source) -> None:
+    """One periodic task a source; Celery's beat notices every change."""
+    times = _times(source)
+    if not times:
         PeriodicTask.objects.filter(name=_schedule_name(source)).delete()
         return
-    crontab, _created = CrontabSchedule.objects.get_or_create(
-        minute=str(source.pk % 60),  # not all sources in the same minute
-        hour="*" if source.every == every.HOUR else str(source.at_hour),
-        day_of_week="0" if source.every == every.WEEK else "*",
-        day_of_month="*",
-        month_of_year="*",
-        timezone=settings.TIME_ZONE,
+    schedule, _created = CrontabSchedule.objects.get_or_create(
+        **times, day_of_month="*", month_of_year="*", timezone=settings.TIME_ZONE
     )
-    values = {"task": crawl_source.name, "args": json.dumps([source.pk]), "crontab": crontab, "enabled": True}
+    values = {"task": crawl_source.name, "args": json.dumps([source.pk]), "crontab": schedule, "enabled": True}
     PeriodicTask.objects.update_or_create(name=_schedule_name(source), defaults=values)

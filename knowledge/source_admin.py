@@ -1,6 +1,6 @@
 """Where staff say what is crawled, how far and how often."""
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, cast
 
 from django import forms
@@ -19,7 +19,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
 from knowledge.collection_choices import CollectionFilter, university_collections
-from knowledge.crawl_services import delete_source, save_source, start_crawl
+from knowledge.crawl_services import delete_source, next_crawl, save_source, start_crawl
 from knowledge.line_fields import LinesField, check_address, check_domain, check_pattern
 from knowledge.models import CrawlRun, Source, SourcePage
 
@@ -128,7 +128,7 @@ class SourceAdmin(SourceModelAdmin):
 
     @admin.display(description=_("next crawl"), ordering=F("every").asc())
     def next_crawl(self, source: Source) -> str | datetime:
-        return next_crawl_of(source, timezone.localtime()) or gettext("when you start it")
+        return next_crawl(source, timezone.localtime()) or gettext("when you start it")
 
     @admin.display(description=_("problems"))
     def problems(self, source: Source) -> str:
@@ -185,16 +185,3 @@ class SourceAdmin(SourceModelAdmin):
 
 def newest_run(source: Any) -> CrawlRun | None:
     return cast("CrawlRun | None", next(iter(source.newest_runs), None))
-
-
-def next_crawl_of(source: Source, now: datetime) -> datetime | None:
-    """When `knowledge.crawl_services` has it crawled by itself; None: never."""
-    every = Source.Every
-    if source.every == every.NEVER:
-        return None
-    hour = now.hour if source.every == every.HOUR else source.at_hour
-    then = now.replace(hour=hour, minute=source.pk % 60, second=0, microsecond=0)
-    if source.every == every.WEEK:
-        then += timedelta(days=(6 - then.weekday()) % 7)  # Sunday
-    steps = {every.HOUR: timedelta(hours=1), every.DAY: timedelta(days=1), every.WEEK: timedelta(days=7)}
-    return then if then > now else then + steps[every(source.every)]

@@ -41,6 +41,9 @@ class _Indexes:
 
     def choose(self) -> Served:
         rows = fetch_all(SERVABLE, [list(self._ready)])
+        if gone := set(self._ready) - {pk for pk, *_ in rows}:
+            with self._lock:
+                self._ready = {pk: index for pk, index in self._ready.items() if pk not in gone}
         live = next((Served(pk, model, newest) for pk, model, is_live, newest in rows if is_live), None)
         if live is None:
             made = live_generation()
@@ -65,7 +68,8 @@ class _Indexes:
         index = LexicalIndex(generation_id)
         try:
             index.follow()
-            self._ready = {generation_id: index}
+            with self._lock:  # the former one stays for questions that began in it, until its rows are deleted
+                self._ready[generation_id] = index
         except DatabaseError:
             logger.warning("lexical index not loaded, tried again generation=%d", generation_id)
         finally:

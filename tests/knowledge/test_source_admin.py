@@ -13,8 +13,8 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django_celery_beat.models import PeriodicTask
 
+from knowledge.crawl_services import next_crawl
 from knowledge.models import CrawlRun, Document, Source, SourcePage
-from knowledge.source_admin import next_crawl_of
 from knowledge.tasks import run_crawl
 from tests.factories import CollectionFactory, DocumentFactory, UserFactory
 
@@ -190,13 +190,13 @@ def test_an_empty_list_says_what_to_do_first(admin_client: Client) -> None:
 )
 def test_the_next_crawl_follows_from_the_schedule(every: str, at_hour: int, expected: str | None) -> None:
     saturday = datetime(2026, 11, 21, 14, 30, tzinfo=ZoneInfo("Europe/Berlin"))
-    found = next_crawl_of(Source(pk=67, every=every, at_hour=at_hour), saturday)
+    found = next_crawl(Source(pk=67, every=every, at_hour=at_hour), saturday)
     assert (f"{found:%Y-%m-%d %H:%M}" if found else None) == expected
 
 
 def test_a_weekly_crawl_of_this_sunday_is_over_by_noon() -> None:
     noon = datetime(2026, 11, 22, 12, 0, tzinfo=ZoneInfo("Europe/Berlin"))
-    found = next_crawl_of(Source(pk=67, every="week", at_hour=3), noon)
+    found = next_crawl(Source(pk=67, every="week", at_hour=3), noon)
     assert f"{found:%Y-%m-%d %H:%M}" == "2026-11-29 03:07"
 
 
