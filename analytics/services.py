@@ -69,8 +69,11 @@ def save_question(*, question: EvaluationQuestion, judgments: Sequence[Judgment]
     check_judgments(question, judgments)
     question.save()
     question.judgments.exclude(pk__in=[judgment.pk for judgment in judgments if judgment.pk]).delete()
+    former = dict(question.judgments.values_list("pk", "document"))
     for judgment in judgments:
         judgment.question = question
+        if judgment.pk and former.get(judgment.pk) != judgment.document_id:
+            judgment.quote, judgment.passages, judgment.units = "", [], None  # they were of another document
         judgment.save()
     return question
 

@@ -27,7 +27,7 @@ from knowledge.retrieval.scoping import scope_of
 SIZES, QUICK_SIZES = [249, 2_490, 24_900], [249, 2_490]
 QUESTIONS, WARM_UP, FAQS = 200, 15, 300
 RECALL_QUESTIONS, K = 50, 50
-EXACT = "SELECT id FROM knowledge_passage ORDER BY embedding <=> %s::vector LIMIT %s"
+EXACT = "SELECT id FROM knowledge_passage ORDER BY embedding <=> %s::halfvec LIMIT %s"
 
 
 def measure(folder: Path, *, sizes: Sequence[int], quick: bool) -> list[dict[str, Any]]:

@@ -18,7 +18,7 @@ NEAREST = f"""
 WITH nearest AS (
     SELECT faq.id, faq.question, faq.reference_answer, 1 - best.distance AS cosine
     FROM (
-        SELECT faq_id, MIN(embedding <=> %(vector)b::vector) AS distance FROM faqs_faqvector
+        SELECT faq_id, MIN(embedding <=> %(vector)b::halfvec) AS distance FROM faqs_faqvector
         WHERE kind = 'asks' AND generation_id = %(generation)s
         GROUP BY faq_id ORDER BY distance, faq_id OFFSET 0
     ) AS best
@@ -39,7 +39,7 @@ WITH nearest AS (
         source.position AS source_position, source.id AS source_id, passage.id AS passage_id, passage.document_id,
         row_number() OVER (
             PARTITION BY nearest.id, passage.document_id
-            ORDER BY LEAST(passage.embedding <=> %(vector)b::vector, passage.embedding <=> answer.embedding)
+            ORDER BY LEAST(passage.embedding <=> %(vector)b::halfvec, passage.embedding <=> answer.embedding)
         ) AS place
     FROM nearest
     JOIN faqs_faqsource AS source ON source.faq_id = nearest.id

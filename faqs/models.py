@@ -4,7 +4,7 @@ from django.core.exceptions import ValidationError
 from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
-from pgvector.django import VectorField
+from pgvector.django import HalfVectorField
 
 from faqs.querysets import FAQQuerySet
 from knowledge.models import Document, Generation
@@ -141,7 +141,7 @@ class FAQVector(models.Model):
     kind = models.CharField(max_length=8, choices=Kind, default=Kind.ASKS)
     text = models.TextField()
     generation = models.ForeignKey(Generation, on_delete=models.CASCADE, related_name="+")
-    embedding = VectorField()
+    embedding = HalfVectorField()
 
     class Meta:
         default_permissions = ()

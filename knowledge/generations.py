@@ -121,7 +121,7 @@ def create_indexes(generation: Generation, *, concurrently: bool) -> None:
                 cursor.execute(f"DROP INDEX {name}")
             cursor.execute(
                 f"CREATE INDEX {how} {name} ON {table}"
-                f" USING hnsw ((embedding::vector({generation.dimensions:d})) vector_cosine_ops)"
+                f" USING hnsw ((embedding::halfvec({generation.dimensions:d})) halfvec_cosine_ops)"
                 f" WITH (m = 16, ef_construction = 200) WHERE generation_id = {generation.pk:d}"
             )
 

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 class BinaryVector:
-    """A vector as a parameter, in pgvector's binary form; write it `%(name)b::vector`."""
+    """A vector as a parameter, in the binary form of pgvector's half precision; write it `%(name)b::halfvec`."""
 
     def __init__(self, vector: "NDArray[np.float32]") -> None:
-        self.data = struct.pack(">HH", len(vector), 0) + vector.astype(">f4").tobytes()
+        self.data = struct.pack(">HH", len(vector), 0) + vector.astype(">f2").tobytes()
 
 
 class _BinaryVectorDumper(Dumper):

@@ -170,3 +170,8 @@ class FeedbackFactory(DjangoModelFactory):
 
     message = factory.SubFactory(AnswerFactory)
     value = 1
+
+
+def is_indexed(document: Document) -> bool:
+    """Whether questions are answered from its present state."""
+    return document.indexed.filter(generation__state="live", state_hash=document.state_hash).exists()

@@ -167,11 +167,6 @@ class Document(models.Model):
                     replaced_at=now,
                 )
 
-    @property
-    def is_indexed(self) -> bool:
-        """Whether questions are answered from its present state."""
-        return self.indexed.filter(generation__state="live", state_hash=self.state_hash).exists()
-
 
 class DocumentRevision(models.Model):
     """A version of a document that another one replaced."""

@@ -3,7 +3,7 @@
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.utils.translation import gettext_lazy as _
-from pgvector.django import VectorField
+from pgvector.django import HalfVectorField
 
 from knowledge.models.documents import Document, Granularity
 from knowledge.querysets import PassageQuerySet
@@ -80,7 +80,7 @@ class Passage(models.Model):
     page = models.PositiveIntegerField(null=True)
     tokens = models.PositiveIntegerField(default=0)
     input_hash = models.CharField(max_length=32)
-    embedding = VectorField()
+    embedding = HalfVectorField()
 
     objects = PassageQuerySet.as_manager()
 
@@ -117,7 +117,7 @@ class Unit(models.Model):
     text = models.TextField()
     begin = models.PositiveIntegerField(null=True)
     end = models.PositiveIntegerField(null=True)
-    embedding = VectorField()
+    embedding = HalfVectorField()
 
     class Meta:
         default_permissions = ()

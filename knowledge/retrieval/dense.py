@@ -15,21 +15,21 @@ from knowledge.retrieval.scoping import IN_SCOPE, scope_parameters
 CONDITION = IN_SCOPE.replace("{}", "{{}}")  # it goes through str.format below
 # The generation and the vectors' length stand in the statement itself, or its partial index could not be used.
 NEAREST = f"""
-SELECT passage.id, passage.document_id, 1 - (passage.embedding::vector({{length:d}}) <=> %(vector)b::vector)
+SELECT passage.id, passage.document_id, 1 - (passage.embedding::halfvec({{length:d}}) <=> %(vector)b::halfvec)
 FROM knowledge_passage AS passage JOIN knowledge_document AS document ON document.id = passage.document_id
 WHERE passage.generation_id = {{generation:d}} AND {CONDITION}
-ORDER BY passage.embedding::vector({{length:d}}) <=> %(vector)b::vector
+ORDER BY passage.embedding::halfvec({{length:d}}) <=> %(vector)b::halfvec
 LIMIT {{k:d}}
 """
 #: The best unit of each of the k best passages, and how many units were looked at.
 NEAREST_UNITS = f"""
 WITH nearest AS MATERIALIZED (
     SELECT unit.id, unit.passage_id, passage.document_id,
-        unit.embedding::vector({{length:d}}) <=> %(vector)b::vector AS distance
+        unit.embedding::halfvec({{length:d}}) <=> %(vector)b::halfvec AS distance
     FROM knowledge_unit AS unit JOIN knowledge_passage AS passage ON passage.id = unit.passage_id
     JOIN knowledge_document AS document ON document.id = passage.document_id
     WHERE unit.generation_id = {{generation:d}} AND unit.granularity = '{{granularity}}' AND {CONDITION}
-    ORDER BY unit.embedding::vector({{length:d}}) <=> %(vector)b::vector
+    ORDER BY unit.embedding::halfvec({{length:d}}) <=> %(vector)b::halfvec
     LIMIT {{units:d}}
 ), best AS (
     SELECT DISTINCT ON (passage_id) id, passage_id, document_id, distance FROM nearest

@@ -23,7 +23,6 @@ def overlap_reranker(folder: Path) -> Path:
         "rows": np.array([2]),
         "columns": np.array([1]),
         "last": np.array([1]),
-        "zero": np.float32(0),
     }
     nodes = [
         helper.make_node("Unsqueeze", ["input_ids", "rows"], ["down"]),

@@ -17,7 +17,15 @@ from django.utils import timezone
 from knowledge.indexing import sync_document
 from knowledge.models import Document, IndexChange, Passage, Source, SourcePage
 from knowledge.tasks import index_document
-from tests.factories import CitationFactory, CollectionFactory, DocumentFactory, FAQFactory, PassageFactory, UserFactory
+from tests.factories import (
+    CitationFactory,
+    CollectionFactory,
+    DocumentFactory,
+    FAQFactory,
+    PassageFactory,
+    UserFactory,
+    is_indexed,
+)
 from tests.knowledge.embedders import Watched, use
 
 pytestmark = pytest.mark.django_db
@@ -344,7 +352,7 @@ def test_indexing_anew_is_queued_even_where_nothing_changed(
         page = admin_client.post(reverse(LIST), {"action": "reindex", "_selected_action": [document.pk]}, follow=True)
     assert "1 document is being indexed anew." in page.content.decode()
     queued.assert_called_once_with(document.pk)
-    assert not document.is_indexed
+    assert not is_indexed(document)
     assert Passage.objects.live().filter(document=document).exists()
     sync_document(document.pk)
-    assert document.is_indexed
+    assert is_indexed(document)

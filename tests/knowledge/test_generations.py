@@ -160,7 +160,7 @@ def test_each_generation_is_searched_through_its_own_hnsw_index(document: Docume
         length, pk = live_generation().dimensions, live_generation().pk
         cursor.execute(
             f"EXPLAIN SELECT id FROM knowledge_passage WHERE generation_id = {pk}"
-            f" ORDER BY embedding::vector({length}) <=> '[1{',0' * (length - 1)}]' LIMIT 5"
+            f" ORDER BY embedding::halfvec({length}) <=> '[1{',0' * (length - 1)}]' LIMIT 5"
         )
         plan = "\n".join(row[0] for row in cursor.fetchall())
         cursor.execute("RESET enable_seqscan; RESET enable_sort")

@@ -11,7 +11,7 @@ from knowledge.inference.embedder import EmbeddingUnavailable, get_embedder
 from knowledge.models import Document, IndexChange, Passage
 from knowledge.services import delete_document, save_document, set_document_status
 from knowledge.tasks import index_document, index_pending_documents
-from tests.factories import DocumentFactory
+from tests.factories import DocumentFactory, is_indexed
 from tests.knowledge.embedders import Instant, Watched, using
 
 pytestmark = pytest.mark.django_db
@@ -47,7 +47,7 @@ def test_a_document_is_cut_and_every_passage_has_its_vector(document: Document) 
     (expected,) = get_embedder().embed(["Page\nTwo\nSecond part."])
     assert expected @ passages[1].embedding > 0.98
     document.refresh_from_db()
-    assert document.is_indexed
+    assert is_indexed(document)
 
 
 def test_an_unchanged_document_is_left_alone(document: Document) -> None:
@@ -102,7 +102,7 @@ def test_a_document_that_became_empty_has_no_passages(document: Document) -> Non
     edit(document, text=" \n")
     assert sync_document(document.pk).removed == 3
     document.refresh_from_db()
-    assert document.is_indexed
+    assert is_indexed(document)
 
 
 def test_a_page_of_one_long_line_is_cut_to_the_embedders_window() -> None:
@@ -127,7 +127,7 @@ def test_an_edit_while_it_is_embedded_is_not_lost(document: Document) -> None:
     assert list(ids()) == ["Third version."]
     assert [text.rpartition("\n")[2] for text in watched.seen] == ["Second version.", "Third version."]
     document.refresh_from_db()
-    assert document.is_indexed
+    assert is_indexed(document)
 
 
 def test_a_document_deleted_while_it_is_embedded_is_gone(document: Document) -> None:

@@ -16,7 +16,7 @@ from pytest_django import Settings
 from knowledge.ingest.pdf_documents import import_upload, lost_uploads
 from knowledge.models import Collection, Document, PdfUpload
 from knowledge.tasks import import_pdf_file, import_pending_pdfs
-from tests.factories import CollectionFactory, UserFactory
+from tests.factories import CollectionFactory, UserFactory, is_indexed
 from tests.knowledge import pdfs
 
 UPLOAD, LIST = "admin:knowledge_pdfupload_add", "admin:knowledge_pdfupload_changelist"
@@ -56,7 +56,7 @@ def test_several_files_are_handed_in_and_each_is_told_of(
     page = admin_client.get(reverse(LIST))
     assert "Refresh" not in page.headers
     document = Document.objects.get()
-    assert document.is_indexed
+    assert is_indexed(document)
     assert f'<a href="{reverse("admin:knowledge_document_change", args=[document.pk])}">' in page.content.decode()
     assert "2 of 2 pages are pictures without a text layer" in page.content.decode()
     with override("de"):

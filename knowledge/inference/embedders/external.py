@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 #: How such a model is named: `sentence-transformers:NAME`, or `endpoint:NAME BASE_URL`; then its prefixes, if any.
 SENTENCE_TRANSFORMERS, ENDPOINT = "sentence-transformers:", "endpoint:"
-#: What an HNSW index of pgvector's vectors can hold.
-MOST_DIMENSIONS = 2000
+#: What an HNSW index of pgvector's half-precision vectors can hold.
+MOST_DIMENSIONS = 4000
 ENDPOINT_BATCH = 32
 ENDPOINT_SECONDS = 60.0
 
