@@ -116,7 +116,10 @@ class ModelRequest(models.Model):
 
 
 class EvaluationRun(models.Model):
-    """One profile on one set. `results` is what `analytics.evaluation.runner` sums up."""
+    """One profile on one set. `results` is what `analytics.evaluation.runner` sums up.
+
+    `answering` says how the questions are answered too (`analytics.evaluation.answer_options`); None: they are not.
+    """
 
     class State(models.TextChoices):
         QUEUED = "queued", _("waiting")
@@ -133,6 +136,7 @@ class EvaluationRun(models.Model):
     done = models.PositiveIntegerField(default=0)
     total = models.PositiveIntegerField(default=0)
     message = models.TextField(_("message"), blank=True)
+    answering = models.JSONField(null=True, editable=False)
     results = models.JSONField(default=dict)
     requested_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+", verbose_name=_("started by")
@@ -153,7 +157,10 @@ class EvaluationRun(models.Model):
 
 
 class QuestionResult(models.Model):
-    """How one question went: `ranking` are the ids of the first documents, `measures` empty where nothing is judged."""
+    """How one question went: `ranking` are the ids of the first documents, `measures` empty where nothing is judged.
+
+    `answer` holds its replies with their measures (`analytics.evaluation.answers`); None where it was not asked.
+    """
 
     run = models.ForeignKey(EvaluationRun, on_delete=models.CASCADE, related_name="question_results")
     question = models.ForeignKey(EvaluationQuestion, on_delete=models.CASCADE, related_name="+")
@@ -161,6 +168,7 @@ class QuestionResult(models.Model):
     measures = models.JSONField(default=dict)
     evidence = models.FloatField(null=True)
     seconds = models.FloatField()
+    answer = models.JSONField(null=True)
 
     class Meta:
         default_permissions = ()

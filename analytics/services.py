@@ -9,6 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from analytics.evaluation.answer_options import AnswerOptions, broken_off
 from analytics.evaluation.jobs import ACTIVE
 from analytics.evaluation.loading import forget
 from analytics.models import EvaluationQuestion, EvaluationRun, EvaluationSet, Judgment
@@ -20,26 +21,44 @@ from knowledge.queueing import queue_after_commit
 
 @transaction.atomic
 def start_runs(
-    *, evaluation_set: EvaluationSet, profiles: Sequence[str], by: AbstractBaseUser | None = None
+    *,
+    evaluation_set: EvaluationSet,
+    profiles: Sequence[str],
+    answers: AnswerOptions | None = None,
+    by: AbstractBaseUser | None = None,
 ) -> list[EvaluationRun]:
-    """One run a profile, each the one that waits or goes on already where there is one. Raises ValidationError."""
+    """One run a profile, each the one that waits or goes on already where there is one. Raises ValidationError.
+
+    With `answers` the questions are answered too; a run of that kind that was broken off goes on.
+    """
     EvaluationSet.objects.select_for_update(no_key=True).get(pk=evaluation_set.pk)
     if not evaluation_set.questions.filter(status=EvaluationQuestion.Status.ACCEPTED).exists():
         raise ValidationError(_("“%(set)s” has no accepted question yet: add one first.") % {"set": evaluation_set})
-    for name in profiles:
-        try:
-            get_profile(name)
-        except UnknownProfile as error:
-            raise ValidationError(str(error)) from error
-    active = {run.profile: run for run in evaluation_set.runs.filter(state__in=ACTIVE)}
+    try:
+        chosen = [get_profile(name) for name in dict.fromkeys(profiles)]
+    except UnknownProfile as error:
+        raise ValidationError(str(error)) from error
+    active = {
+        run.profile: run for run in evaluation_set.runs.filter(state__in=ACTIVE, answering__isnull=answers is None)
+    }
     runs = []
-    for name in dict.fromkeys(profiles):
-        if name not in active:
-            active[name] = EvaluationRun.objects.create(
-                evaluation_set=evaluation_set, profile=name, requested_by_id=by.pk if by else None
-            )
-            queue_after_commit(run_evaluation, active[name].pk)
-        runs.append(active[name])
+    for profile in chosen:
+        run = active.get(profile.name)
+        if run is None:
+            run = broken_off(evaluation_set, profile, answers) if answers else None
+            if run:
+                run.state, run.message, run.finished_at = EvaluationRun.State.QUEUED, "", None
+                run.heartbeat_at = timezone.now()
+                run.save(update_fields=["state", "message", "finished_at", "heartbeat_at"])
+            else:
+                run = EvaluationRun.objects.create(
+                    evaluation_set=evaluation_set,
+                    profile=profile.name,
+                    answering=answers.as_row(profile) if answers else None,
+                    requested_by_id=by.pk if by else None,
+                )
+            queue_after_commit(run_evaluation, run.pk)
+        runs.append(run)
     return runs
 
 

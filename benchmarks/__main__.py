@@ -14,7 +14,17 @@ from django.core.management import call_command
 from benchmarks.environment import ROOT, private_services
 from benchmarks.measuring import machine, say
 
-NAMES = ("profiles", "questions", "retrieval", "concurrency", "faq_effect", "indexing", "fidelity_pdf")
+NAMES = (
+    "profiles",
+    "answers",
+    "questions",
+    "retrieval",
+    "concurrency",
+    "faq_effect",
+    "indexing",
+    "fidelity_pdf",
+    "injections",
+)
 
 
 def main() -> int:
@@ -23,7 +33,9 @@ def main() -> int:
     parser.add_argument("--only", choices=NAMES, help="one benchmark instead of all")
     parser.add_argument("--sizes", type=numbers, help="documents for `retrieval`, such as 249,2490")
     parser.add_argument("--pdfs", type=Path, metavar="FOLDER", help="PDFs for `fidelity_pdf`")
-    parser.add_argument("--data", type=Path, metavar="FOLDER", help="data sets for `profiles`")
+    parser.add_argument(
+        "--data", type=Path, metavar="FOLDER", help="data sets for `profiles`, `answers` and `injections`"
+    )
     parser.add_argument("--json", type=Path, default=ROOT / "benchmarks" / "out" / "results.json", metavar="FILE")
     arguments = parser.parse_args()
     results: dict[str, object] = {
@@ -52,6 +64,10 @@ def run(name: str, folder: Path, arguments: argparse.Namespace) -> object:
         from benchmarks import profiles
 
         return profiles.measure(folder, arguments.data)
+    if name == "answers":
+        from benchmarks import answers
+
+        return answers.measure(arguments.data, quick=arguments.quick)
     if name == "retrieval":
         from benchmarks import retrieval
 
@@ -65,6 +81,10 @@ def run(name: str, folder: Path, arguments: argparse.Namespace) -> object:
         from benchmarks import faq_effect
 
         return faq_effect.measure(folder, edits=5 if arguments.quick else 20)
+    if name == "injections":
+        from benchmarks import injections
+
+        return injections.measure(arguments.data)
     if name == "fidelity_pdf":
         from benchmarks import fidelity_pdf
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from benchmarks.loading import Loader
 from benchmarks.measuring import percentiles, say
-from chat.answering import Ask, gather_context
+from chat.context import Ask, found_for
 from chat.threads import in_database
 from knowledge.retrieval.question_vectors import forget_vectors
 
@@ -29,7 +29,7 @@ def measure(folder: Path) -> dict[str, Any]:
     loader.add_faqs(FAQS)
     questions = loader.corpus.questions(ALONE + ASKERS * EACH, pages=loader.size)
     for question in questions[:15]:
-        gather_context(Ask(question))
+        found_for(Ask(question))
     forget_vectors()
     alone = [timed(question) for question in questions[:ALONE]]
     started = time.perf_counter()
@@ -60,7 +60,7 @@ async def ask_together(questions: list[str]) -> list[float]:
     async def ask_all(own: list[str]) -> None:
         for question in own:
             started = time.perf_counter()
-            await in_database(gather_context)(Ask(question))
+            await in_database(found_for)(Ask(question))
             waits.append((time.perf_counter() - started) * 1000)
 
     await asyncio.gather(*(ask_all(questions[number::ASKERS]) for number in range(ASKERS)))
@@ -69,5 +69,5 @@ async def ask_together(questions: list[str]) -> list[float]:
 
 def timed(question: str) -> float:
     started = time.perf_counter()
-    gather_context(Ask(question))
+    found_for(Ask(question))
     return (time.perf_counter() - started) * 1000

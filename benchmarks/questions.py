@@ -44,12 +44,13 @@ def measure() -> dict[str, Any]:
 
 def ask(text: str) -> dict[str, Any]:
     """The pages found and quoted, best first, and the evidence."""
-    from chat.answering import Ask, closest_sentences, gather_context
+    from chat.context import Ask, found_for
+    from chat.quoting import closest_sentences
 
-    context = gather_context(Ask(text=text))
+    context = found_for(Ask(text=text))
     return {
         "found": list(dict.fromkeys(candidate.url for candidate in context.candidates)),
-        "quoted": [quotation.candidate.url for quotation in closest_sentences(text, context)],
+        "quoted": [quotation.candidate.url for quotation in closest_sentences(context)],
         "evidence": context.evidence,
     }
 

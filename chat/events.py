@@ -5,8 +5,19 @@ from typing import Any, ClassVar
 
 
 @dataclass(frozen=True, slots=True)
+class Link:
+    """A reference that stands in a cited document itself."""
+
+    label: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
 class Source:
-    """A cited passage as the student sees it; `n` counts from 1 in order of first use, `url` is a deep link."""
+    """A cited passage as the student sees it; `n` counts from 1 in order of first use, `url` is a deep link.
+
+    `links` are the document's own references, where the student asked for a link.
+    """
 
     n: int
     title: str
@@ -14,6 +25,7 @@ class Source:
     heading: str
     page: int | None
     quote: str
+    links: tuple[Link, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +76,46 @@ class Sources(Event):
 
 @dataclass(frozen=True, slots=True)
 class Abstain(Event):
-    """There is no answer, and why; `text` says so to the student."""
+    """There is no answer, and why; `text` says so to the student, `related` are curated questions close to it."""
 
     type: ClassVar[str] = "abstain"
     reason: str
     text: str
     contact: Contact | None
+    related: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What a student may say when asked back; `tag` is what follows for the audience, empty where nothing does."""
+
+    label: str
+    tag: str
+
+
+@dataclass(frozen=True, slots=True)
+class Clarify(Event):
+    """The student is asked back; a choice's label, sent as the next question, is understood as that choice.
+
+    `kind` is the kind of tag that decides the answer, `question` what will be looked up then.
+    """
+
+    type: ClassVar[str] = "clarify"
+    text: str
+    choices: tuple[Choice, ...]
+    kind: str
+    question: str
+
+    def to_wire(self) -> dict[str, Any]:
+        return {"type": self.type, "text": self.text, "choices": [choice.label for choice in self.choices]}
+
+
+@dataclass(frozen=True, slots=True)
+class Queued(Event):
+    """The model is busy with others; `position` is how many are served before, this one included."""
+
+    type: ClassVar[str] = "queued"
+    position: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +146,11 @@ class End(Event):
     notice: str = ""
     model: str = ""
     profile: str = ""
+    prompt: str = ""
+    route: str = ""
+    rewritten: str = ""
+    prompt_tokens: int | None = None
+    answer_tokens: int | None = None
     evidence: float | None = None
     timings_ms: dict[str, float] | None = None
 

@@ -8,7 +8,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from chat.events import Cited, Delta, Source
-from chat.prompts import DECLINE
+from chat.extractive import quotable
+from chat.prompt_templates import DECLINE
 from chat.sources import Candidate, as_source
 from chat.wording import terms
 
@@ -20,19 +21,30 @@ TOKEN = re.compile(
 #: What may yet become a token.
 BEGUN = re.compile(r"!?\[[^\[\]\n]{0,300}(?:\](?:\([^)\[\n]{0,1000})?)?$")
 URL = re.compile(r"(?:https?://|www\.)[^\s<>()\[\]]+", re.IGNORECASE)
+#: A sentence with the markers that follow it.
+CLAIM = re.compile(r"[^\n.!?]*(?:[.!?](?!\s|$)[^\n.!?]*)*(?:[.!?]+|\n|$)(?:[ \t]*\[\d{1,3}\])*")
+MARKER = re.compile(r"[ \t]*\[(\d{1,3})\]")
 #: After this nothing more of a word can follow.
 WORD_ENDS = re.compile(r"[.,;:!?)]*(?:\s|$)")
 #: Shares of an answer's terms that a first and a further source must hold to be named by us.
 LEAST_SHARE, FURTHER_SHARE, MOST_ATTRIBUTED = 0.5, 0.15, 3
+#: What may stand before a verdict: blanks, quotes, brackets, numbers of sources.
+BEFORE_VERDICT = re.compile(r"^[\s\"'`*\[\]<(:.\d]+")
 #: Past this a word is shown before it ends.
 HELD_BACK = 1600
 
 
 class StreamResolver:
-    """Takes text in pieces of any size, gives events whose deltas join to the same text however it was cut."""
+    """Takes text in pieces of any size, gives events whose deltas join to the same text however it was cut.
 
-    def __init__(self, candidates: Mapping[int, Candidate]) -> None:
+    `text` is what was shown so far; `question` tells whether links are asked for.
+    """
+
+    def __init__(self, candidates: Mapping[int, Candidate], *, question: str = "") -> None:
         self._candidates = candidates
+        self._question = question
+        self._cited: dict[int, Candidate] = {}
+        self.text = ""
         self._pending = ""
         self._numbers: dict[int, int] = {}
         self.sources: list[Source] = []
@@ -79,24 +91,52 @@ class StreamResolver:
             for candidate in map(self._candidates.__getitem__, known):
                 n = self._numbers.get(candidate.passage_id)
                 if n is None:
-                    yield from _delta(shown)
+                    yield from self._delta(shown)
                     shown = ""
                     n = self._numbers[candidate.passage_id] = len(self._numbers) + 1
-                    source = as_source(candidate, n=n)
+                    self._cited[n] = candidate
+                    quoted = closest_sentence(last_sentence(self.text), candidate)
+                    source = as_source(candidate, n=n, quoted=quoted, question=self._question)
                     self.sources.append(source)
                     yield Cited(source, candidate.passage_id, candidate.document_id)
                 shown += f" [{n}]"
-        yield from _delta(shown + text[done:])
+        yield from self._delta(shown + text[done:])
+
+    def _delta(self, text: str) -> Iterator[Delta]:
+        if shown := URL.sub("", text):
+            self.text += shown
+            yield Delta(shown)
+
+    def claims(self, language: str) -> list[tuple[str, list[str]]]:
+        """Each sentence that was shown with markers, and the texts of the passages that it cites.
+
+        Only those whose passages are all in this language: across languages there are no words to compare.
+        """
+        found = []
+        for sentence in CLAIM.findall(self.text):
+            cited = [self._cited[n] for n in map(int, MARKER.findall(sentence)) if n in self._cited]
+            if cited and all(each.language == language for each in cited):
+                found.append((MARKER.sub("", sentence).strip(), [f"{each.label}\n{each.text}" for each in cited]))
+        return found
+
+
+def last_sentence(text: str) -> str:
+    """The sentence that a marker at the end of the text stands for."""
+    sentences = [sentence for sentence in CLAIM.findall(text.rstrip()) if MARKER.sub("", sentence).strip(" .\n")]
+    return MARKER.sub("", sentences[-1]).strip() if sentences else ""
+
+
+def closest_sentence(claim: str, candidate: Candidate) -> str:
+    """The passage's sentence that holds most of the claim's terms, as plain text; empty where none holds any."""
+    said = terms(claim)
+    sentences = [text for text in quotable(candidate.text) if text]
+    best = max(sentences, key=lambda text: (len(said & terms(text)), -len(text)), default="")
+    return best if said & terms(best) else ""
 
 
 def _last_space(text: str, before: int) -> int:
     """The place of the last white space before that place; 0 where there is none."""
     return max(0, *(text.rfind(space, 0, before) for space in " \n\t"))
-
-
-def _delta(text: str) -> Iterator[Delta]:
-    if shown := URL.sub("", text):
-        yield Delta(shown)
 
 
 def attribute(text: str, candidates: Sequence[Candidate]) -> list[Candidate]:
@@ -121,7 +161,8 @@ def attribute(text: str, candidates: Sequence[Candidate]) -> list[Candidate]:
 class VerdictReader:
     """Reads the verdict that begins a model's reply: `declined` is None until it can be told.
 
-    Tolerant of quotes, brackets and full stops around the word; anything else is the beginning of an answer.
+    Tolerant of quotes, brackets, source numbers and full stops around the word; anything else is the beginning of an
+    answer. Small models also decline after they began: the word is a refusal wherever it stands.
     """
 
     def __init__(self) -> None:
@@ -130,10 +171,12 @@ class VerdictReader:
 
     def feed(self, text: str) -> str:
         """The part of the reply that is answer."""
+        self._seen += text
+        if DECLINE in self._seen[-len(text) - len(DECLINE) :]:
+            self.declined = True
         if self.declined is not None:
             return "" if self.declined else text
-        self._seen += text
-        head = self._seen.lstrip(" \n\t\"'`*[<(")
+        head = BEFORE_VERDICT.sub("", self._seen)
         if head.upper().startswith(DECLINE):
             self.declined = True
             return ""

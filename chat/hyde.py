@@ -1,7 +1,6 @@
 """HyDE (Gao et al. 2023): a language model guesses what a page with the answer would say, and pages close to the
 guesses are looked for. The guesses are never shown."""
 
-import asyncio
 import logging
 import time
 from typing import Any
@@ -33,7 +32,7 @@ true. Reply with JSON alone: {{"passages": ["…", "…", "…"]}}"""
 _paused_until = 0.0
 
 
-async def hypothesise(question: str) -> tuple[str, ...]:
+async def hypothesise(question: str, *, caller: str = "") -> tuple[str, ...]:
     """At most `GUESSES` passages; none where no model is configured, or where it is slow or wrong."""
     global _paused_until
     if not chat_model.is_configured() or time.monotonic() < _paused_until:
@@ -44,10 +43,11 @@ async def hypothesise(question: str) -> tuple[str, ...]:
         {"role": "user", "content": f"<question>\n{fenced}\n</question>"},
     ]
     try:
-        async with asyncio.timeout(SECONDS):
-            answer = await chat_model.complete_json(messages, schema=SCHEMA, max_tokens=MAX_TOKENS)
-    except (ModelUnavailable, TimeoutError) as error:
-        logger.warning("hyde left out reason=%s", getattr(error, "code", "timeout"))
+        answer = await chat_model.complete_json(
+            messages, schema=SCHEMA, max_tokens=MAX_TOKENS, caller=caller, seconds=SECONDS
+        )
+    except ModelUnavailable as error:
+        logger.warning("hyde left out reason=%s", error.code)
         _paused_until = time.monotonic() + PAUSE
         return ()
     found = answer.data.get("passages") if isinstance(answer.data, dict) else None

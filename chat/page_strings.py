@@ -10,6 +10,7 @@ def page_strings() -> dict[str, str]:
         "sending": _("Sending …"),
         "not_sent": _("Not sent"),
         "looking": _("Looking through the university's pages …"),
+        "queued": _("Many are asking just now. Your place in the queue: {position}"),
         "characters": _("{length} of {limit} characters"),
         # Hints below the field
         "hint_empty": _("Please type a question first."),
@@ -31,6 +32,8 @@ def page_strings() -> dict[str, str]:
         "notice_quoting": _("These are quotes from the university's pages, not a written answer."),
         "notice_model_unavailable": _("The language model cannot be reached at the moment, so the pages are quoted."),
         "abstained_title": _("No reliable answer found"),
+        "related_title": _("Perhaps you would like to ask:"),
+        "choose": _("Choose one, or write it:"),
         "contact_title": _("These people can help:"),
         "contact_fallback": _("Contact"),
         "table": _("Table"),

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from asgiref.sync import async_to_sync
 
-from chat.answering import Ask
+from chat.context import Ask
 from chat.hyde import hypothesise
 from chat.profiles import Profile, retrieve_with
 from chat.replies import Reply, collect

@@ -15,7 +15,7 @@ from redis import RedisError
 
 from chat import event_log
 from chat.answering import answer
-from chat.events import Abstain, Cited, Delta, End, Error, Event, Replace
+from chat.events import Abstain, Cited, Clarify, Delta, End, Error, Event, Replace
 from chat.models import Message
 from chat.services import Opened, close_answer
 from chat.threads import in_database
@@ -59,7 +59,7 @@ class Production:
     def __init__(self, opened: Opened, visitor: UUID) -> None:
         self.opened, self.visitor = opened, visitor
         self.text = ""
-        self.kept: list[Cited | Abstain] = []
+        self.kept: list[Cited | Abstain | Clarify] = []
         self.end: End | None = None
         self.status: str = Message.Status.FAILED
 
@@ -115,8 +115,8 @@ class Production:
             self.text = event.text
         elif isinstance(event, Cited):
             self.kept.append(event)
-        elif isinstance(event, Abstain):
-            self.kept = [event]  # an abstention has no sources
+        elif isinstance(event, (Abstain, Clarify)):
+            self.kept = [event]  # neither has sources
         await self._tell_event(event)
 
     async def _finish(self) -> None:

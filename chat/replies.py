@@ -3,8 +3,9 @@
 from contextlib import aclosing
 from dataclasses import dataclass, field
 
-from chat.answering import Ask, answer
-from chat.events import Abstain, Cited, Contact, Delta, End, Error, Replace, Source
+from chat.answering import answer
+from chat.context import Ask
+from chat.events import Abstain, Cited, Clarify, Contact, Delta, End, Error, Replace, Source
 
 
 @dataclass(slots=True)
@@ -15,6 +16,8 @@ class Reply:
     sources: list[tuple[Source, int]] = field(default_factory=list)
     reason: str = ""
     contact: Contact | None = None
+    related: tuple[str, ...] = ()
+    choices: tuple[str, ...] = ()
     error: str = ""
     end: End | None = None
 
@@ -33,7 +36,10 @@ async def collect(ask: Ask) -> Reply:
                     reply.sources.append((event.source, event.document_id))
                 case Abstain():
                     reply.text, reply.reason, reply.contact = event.text, event.reason, event.contact
+                    reply.related = event.related
                     reply.sources.clear()
+                case Clarify():
+                    reply.text, reply.choices = event.text, tuple(choice.label for choice in event.choices)
                 case Error():
                     reply.error = event.detail
                 case End():

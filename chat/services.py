@@ -9,16 +9,24 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from chat.answering import Ask
-from chat.events import Abstain, Cited, Contact, End, Source
+from chat.asking import ask_in, contact_of, default_assistant
+from chat.clarifying import chosen, stored
+from chat.context import Ask
+from chat.events import Abstain, Cited, Clarify, End
 from chat.guard import Refused
-from chat.models import Assistant, Citation, Conversation, Feedback, Message, Visitor
-from chat.profiles import PROFILES, Profile, profile_of
+from chat.injection import flag_injection
+from chat.models import Citation, Conversation, Feedback, Message, Visitor
 from knowledge.models import Document, Passage
 
 #: An answer so young may not have begun to give signs of life.
 JUST_BEGUN = datetime.timedelta(seconds=5)
-HISTORY_MESSAGES = 6
+#: What the last event tells of an answer that its row keeps under the same name.
+RECORDED = (
+    *("strategy", "notice", "model", "profile", "prompt", "route", "rewritten", "evidence"),
+    *("prompt_tokens", "answer_tokens"),
+)
+#: What of a citation a student sees.
+SHOWN_OF_SOURCE = ("n", "title", "url", "heading", "page", "quote", "links")
 
 
 class NotFound(Exception):
@@ -34,16 +42,6 @@ class Opened:
     reply: Message
     ask: Ask
     is_new: bool
-
-
-def default_assistant() -> Assistant | None:
-    return Assistant.objects.order_by("pk").first()
-
-
-def contact_of(assistant: Assistant | None) -> Contact | None:
-    if assistant is None or not (assistant.contact_name or assistant.contact_email or assistant.contact_url):
-        return None
-    return Contact(assistant.contact_name, assistant.contact_url, assistant.contact_email)
 
 
 def own_conversation(visitor: UUID, conversation: UUID) -> Conversation:
@@ -72,12 +70,15 @@ def open_question(*, visitor: UUID, conversation: UUID, client_id: UUID, text: s
     if row is None:
         raise NotFound
     earlier = row.messages.filter(client_id=client_id).select_related("answer").first()
-    ask = _ask_for(row, text, language)
     if earlier is not None:
-        return Opened(conversation, earlier, earlier.answer, ask, is_new=False)
+        return Opened(conversation, earlier, earlier.answer, ask_in(row, text, language), is_new=False)
     if row.messages.filter(status=Message.Status.GENERATING).exists():
         raise Refused("busy", _("Another answer in this conversation is still being written. Please wait for it."))
-    question = Message.objects.create(conversation=row, role=Message.Role.USER, client_id=client_id, text=text)
+    looked_up = _take_choice(row, text)
+    ask = ask_in(row, looked_up, language)
+    question = Message.objects.create(
+        conversation=row, role=Message.Role.USER, client_id=client_id, text=text, flags=list(flag_injection(text))
+    )
     reply = Message.objects.create(
         conversation=row, role=Message.Role.ASSISTANT, question=question, status=Message.Status.GENERATING
     )
@@ -85,27 +86,16 @@ def open_question(*, visitor: UUID, conversation: UUID, client_id: UUID, text: s
     return Opened(conversation, question, reply, ask, is_new=True)
 
 
-def _ask_for(conversation: Conversation, text: str, language: str) -> Ask:
-    """The server's own record is the only history there is: what a client claims was said does not count."""
-    assistant = conversation.assistant
-    said = conversation.messages.exclude(text="").order_by("-pk").values_list("role", "text")[:HISTORY_MESSAGES]
-    return Ask(
-        text=text,
-        language=language,
-        history=tuple(reversed(said)),
-        collections=tuple(assistant.collections.values_list("slug", flat=True)) if assistant else (),
-        institution=assistant.institution if assistant else "the university",
-        contact=contact_of(assistant),
-        profile=profile_for(assistant),
-    )
-
-
-def profile_for(assistant: Assistant | None) -> Profile:
-    """How the assistant retrieves."""
-    row = assistant.profile if assistant else None
-    if row is None or row.is_built_in:
-        return PROFILES[row.name if row else "default"]
-    return profile_of(row)
+def _take_choice(conversation: Conversation, text: str) -> str:
+    """What is to be looked up: where the student was just asked back and this is a choice, the question from before,
+    and the choice holds for the rest of the conversation."""
+    last = conversation.messages.filter(role=Message.Role.ASSISTANT).order_by("-pk").first()
+    if last is None or not last.choices or (choice := chosen(text, last.choices)) is None:
+        return text
+    if choice.tag:
+        conversation.audience = [*conversation.audience, choice.tag]
+        conversation.save(update_fields=["audience"])
+    return str(last.choices["question"])
 
 
 def unfinished_answer(visitor: UUID, conversation: UUID) -> int | None:
@@ -127,7 +117,9 @@ def give_up(reply_id: int, text: str) -> None:
 
 
 @transaction.atomic
-def close_answer(*, reply_id: int, text: str, status: str, end: End | None, events: list[Cited | Abstain]) -> None:
+def close_answer(
+    *, reply_id: int, text: str, status: str, end: End | None, events: list[Cited | Abstain | Clarify]
+) -> None:
     """Saves what became of an answer, whatever it was; an answer deleted meanwhile stays deleted."""
     reply = Message.objects.select_for_update().filter(pk=reply_id).first()
     if reply is None:
@@ -135,10 +127,12 @@ def close_answer(*, reply_id: int, text: str, status: str, end: End | None, even
     reply.text, reply.status, reply.finished_at = text, status, timezone.now()
     for event in events:
         if isinstance(event, Abstain):
-            reply.text, reply.reason = event.text, event.reason
+            reply.text, reply.reason, reply.related = event.text, event.reason, list(event.related)
+        elif isinstance(event, Clarify):
+            reply.text, reply.choices = event.text, stored(event)
     if end is not None:
-        reply.strategy, reply.notice, reply.model, reply.profile = end.strategy, end.notice, end.model, end.profile
-        reply.evidence = end.evidence
+        for name in RECORDED:
+            setattr(reply, name, getattr(end, name))
         reply.timings_ms = {name: round(value, 1) for name, value in (end.timings_ms or {}).items()}
     reply.save()
     cited = [event for event in events if isinstance(event, Cited)]
@@ -186,8 +180,10 @@ def saved_messages(conversation: Conversation) -> list[dict[str, Any]]:
             "notice": message.notice,
             "reason": message.reason,
             "sources": [
-                {name: getattr(citation, name) for name in Source.__slots__} for citation in message.citations.all()
+                {name: getattr(citation, name) for name in SHOWN_OF_SOURCE} for citation in message.citations.all()
             ],
+            "choices": [option["label"] for option in message.choices["options"]] if message.choices else [],
+            "related": message.related,
             "contact": asdict(contact) if contact and message.status == Message.Status.ABSTAINED else None,
             "feedback": message.feedback.value if hasattr(message, "feedback") else 0,
         }

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 from chat.events import Source
+from chat.references import asks_for_link, references
 from knowledge.prepared import fetch_all
 from knowledge.retrieval.hybrid import Fused
 
@@ -30,6 +31,8 @@ class Candidate:
     heading: str
     text: str
     page: int | None = None
+    audience: tuple[str, ...] = ()
+    language: str = "en"
 
     @property
     def label(self) -> str:
@@ -37,7 +40,8 @@ class Candidate:
 
 
 SOURCES = """
-SELECT passage.id, passage.document_id, document.title, document.url, passage.heading_path, passage.text, passage.page
+SELECT passage.id, passage.document_id, document.title, document.url, passage.heading_path, passage.text, passage.page,
+    document.audience, split_part(document.language, '-', 1)
 FROM knowledge_passage AS passage JOIN knowledge_document AS document ON document.id = passage.document_id
 WHERE document.status = 'published' AND passage.id = ANY(%s::bigint[])
 """
@@ -57,8 +61,12 @@ def load_candidates(hits: Sequence[Fused]) -> list[Candidate]:
             heading=" › ".join(part for part in path if part != title),
             text=text,
             page=page,
+            audience=tuple(audience),
+            language=language,
         )
-        for number, (passage_id, document_id, title, url, path, text, page) in enumerate(found, start=1)
+        for number, (passage_id, document_id, title, url, path, text, page, audience, language) in enumerate(
+            found, start=1
+        )
     ]
 
 
@@ -81,8 +89,11 @@ def deep_link(url: str, quoted: str, page: int | None = None) -> str:
     return f"{url}#:~:text={start}"
 
 
-def as_source(candidate: Candidate, *, n: int, quoted: str = "") -> Source:
-    """What the student sees of a cited passage; `quoted` is the sentence meant, else its beginning is quoted."""
+def as_source(candidate: Candidate, *, n: int, quoted: str = "", question: str = "") -> Source:
+    """What the student sees of a cited passage; `quoted` is the sentence meant, else its beginning is quoted.
+
+    The passage's own links come along where the question asks for one.
+    """
     text = quoted or plain(candidate.text)
     shown = text if len(text) <= QUOTE_CHARACTERS else text[:QUOTE_CHARACTERS].rsplit(" ", 1)[0] + " …"
     return Source(
@@ -93,4 +104,5 @@ def as_source(candidate: Candidate, *, n: int, quoted: str = "") -> Source:
         heading=candidate.heading,
         page=candidate.page,
         quote=shown,
+        links=references(candidate.text, candidate.url) if asks_for_link(question) else (),
     )

@@ -6,8 +6,8 @@ from django.shortcuts import render
 from django.utils.translation import get_language
 from django.views.decorators.http import require_safe
 
+from chat.asking import default_assistant
 from chat.page_strings import page_strings
-from chat.services import default_assistant
 from knowledge.inference import chat_model
 
 

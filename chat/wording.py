@@ -3,8 +3,19 @@
 import re
 
 WORD = re.compile(r"\w+")
+FIGURE = re.compile(r"\d+(?:[.,:]\d+)*")
 
 
 def terms(text: str) -> set[str]:
     """Words that carry meaning, roughly stemmed: long enough, cut to six letters; figures stay whole."""
     return {word[:6] for word in WORD.findall(text.lower()) if len(word) > 3 or word.isdecimal()}
+
+
+def words_of(text: str) -> set[str]:
+    """All its words, in small letters."""
+    return set(WORD.findall(text.lower()))
+
+
+def figures(text: str) -> set[str]:
+    """The numbers in it, as they are written."""
+    return set(FIGURE.findall(text))

@@ -37,6 +37,16 @@ LLM_MODEL = env.text("LLM_MODEL", "")
 LLM_FIRST_TOKEN_SECONDS = env.integer("LLM_FIRST_TOKEN_SECONDS", default=30, least=1)
 LLM_TOTAL_SECONDS = env.integer("LLM_TOTAL_SECONDS", default=120, least=1)
 LLM_MAX_TOKENS = env.integer("LLM_MAX_TOKENS", default=700, least=16)
+# Prompt and answer together, as the model's server was started with.
+LLM_CONTEXT_TOKENS = env.integer("LLM_CONTEXT_TOKENS", default=8192, least=LLM_MAX_TOKENS + 512)
+# Calls at once from one process; how many may wait for one of them, and how long.
+LLM_CONCURRENCY = env.integer("LLM_CONCURRENCY", default=8, least=1)
+LLM_QUEUE = env.integer("LLM_QUEUE", default=100)
+LLM_QUEUE_SECONDS = env.integer("LLM_QUEUE_SECONDS", default=30, least=1)
+# Judges the answers of an evaluation; better another model than the one that answers.
+JUDGE_BASE_URL = env.text("JUDGE_BASE_URL", "")
+JUDGE_API_KEY = env.text("JUDGE_API_KEY", "none")
+JUDGE_MODEL = env.text("JUDGE_MODEL", "")
 
 # A built-in model (all-MiniLM-L6-v2, multilingual-e5-small, or both as one), the name or folder of a
 # sentence-transformers model, or what the server at EMBEDDING_BASE_URL has.

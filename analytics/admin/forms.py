@@ -25,6 +25,7 @@ class RunForm(forms.Form):
         widget=forms.CheckboxSelectMultiple,
         error_messages={"required": _("Choose at least one profile.")},
     )
+    answers = forms.BooleanField(label=_("Also answer the questions, and measure the answers"), required=False)
 
 
 class RunField(RunChoiceField):

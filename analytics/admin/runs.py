@@ -17,10 +17,12 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST, require_safe
 
+from analytics.admin.answers import answers_of
 from analytics.admin.comparison import compare_view
 from analytics.admin.forms import RunForm
 from analytics.admin.history import MEASURED, value_of
 from analytics.admin.results import A_PAGE, KINDS, SORTS, results_of, rows_of, threshold_of
+from analytics.evaluation.answer_options import AnswerOptions
 from analytics.evaluation.jobs import ACTIVE
 from analytics.models import EvaluationRun, EvaluationSet
 from analytics.services import cancel_run, start_runs
@@ -44,7 +46,10 @@ def progress_of(run: EvaluationRun) -> str:
     if run.state == State.QUEUED:
         return gettext("Waits for its turn.")
     if run.state == State.RUNNING:
-        return gettext("%(done)s of %(total)s questions so far.") % {"done": run.done, "total": run.total}
+        counts = {"done": run.done, "total": run.total}
+        if run.results:  # of retrieval, which comes first
+            return gettext("%(done)s of %(total)s questions answered so far.") % counts
+        return gettext("%(done)s of %(total)s questions so far.") % counts
     return said(run)
 
 
@@ -111,6 +116,7 @@ class EvaluationRunAdmin(RunModelAdmin):
             "may_try": user.has_perm("chat.view_conversation") or user.has_perm("faqs.view_faq"),
             "message": progress_of(run),
             "measures": [(label, value_of(run, name)) for name, label in MEASURED.items()],
+            "answers": answers_of(run),
             "threshold": threshold,
             "collections": list(run.evaluation_set.collections.values_list("slug", flat=True)),
             "kind": kind if kind in KINDS else "",
@@ -163,6 +169,7 @@ class EvaluationRunAdmin(RunModelAdmin):
                 runs = start_runs(
                     evaluation_set=evaluation_set,
                     profiles=[profile.name for profile in profiles],
+                    answers=AnswerOptions() if form.cleaned_data["answers"] else None,
                     by=request.user if request.user.is_authenticated else None,
                 )
             except ValidationError as error:

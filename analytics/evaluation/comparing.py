@@ -58,7 +58,7 @@ def compare(before: EvaluationRun, after: EvaluationRun, *, comparisons: int = 1
 
 
 def _results(run: EvaluationRun) -> dict[int, QuestionResult]:
-    rows = QuestionResult.objects.filter(run=run).select_related("question")
+    rows = QuestionResult.objects.filter(run=run).select_related("question").defer("answer")
     return {row.question_id: row for row in rows if row.measures.keys() >= MEASURES.keys()}
 
 

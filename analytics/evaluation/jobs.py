@@ -7,7 +7,9 @@ from datetime import timedelta
 from django.utils import timezone
 from django.utils.translation import gettext_noop as _
 
-from analytics.evaluation.runner import Cancelled, run
+from analytics.evaluation.judge_errors import JudgeUnavailable
+from analytics.evaluation.pulse import Cancelled
+from analytics.evaluation.runner import run
 from analytics.models import EvaluationRun
 from chat.profiles import UnknownProfile
 from knowledge.inference.embedder import EmbeddingUnavailable
@@ -33,7 +35,7 @@ def work_on(run_id: int) -> None:
         run(row)
     except Cancelled:
         logger.info("evaluation cancelled run=%d", run_id)
-    except (UnknownProfile, EmbeddingUnavailable, RerankerUnavailable) as error:
+    except (UnknownProfile, EmbeddingUnavailable, RerankerUnavailable, JudgeUnavailable) as error:
         _fail(run_id, str(error))
     except Exception:
         _fail(run_id, _("An error of ours ended it; whoever runs this server finds it in the log."))

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from analytics.evaluation.answer_report import answer_json
 from analytics.evaluation.comparing import Comparison
 from analytics.evaluation.coverage import Coverage, Share, Spread, coverage_of
 from analytics.models import EvaluationRun
@@ -31,6 +32,7 @@ def as_json(run: EvaluationRun) -> dict[str, Any]:
                 "evidence": row.evidence,
                 "seconds": row.seconds,
                 "ranking": [ids.get(document, "") for document in row.ranking],
+                **answer_json(row),
             }
             for row in rows
         ],

@@ -9,12 +9,15 @@ import numpy as np
 from asgiref.sync import async_to_sync
 from django.utils import timezone
 
+from analytics.evaluation.answer_options import WORKING
 from analytics.evaluation.measures import auroc, means, measure_rankings
+from analytics.evaluation.pulse import Cancelled, Pulse, save
 from analytics.models import EvaluationQuestion, EvaluationRun, QuestionResult
 from chat.evidence import evidence_of
 from chat.hyde import hypothesise
 from chat.profiles import Profile, get_profile, retrieve_with
 from chat.sources import load_candidates
+from knowledge.locks import only_one
 from knowledge.retrieval.contracts import Scope
 from knowledge.retrieval.question_vectors import forget_vectors
 
@@ -28,10 +31,6 @@ BATCH = 500
 State = EvaluationRun.State
 
 
-class Cancelled(Exception):
-    """Somebody stopped the run."""
-
-
 @dataclass(frozen=True, slots=True)
 class Asked:
     """What one question retrieved: documents best first, evidence and seconds."""
@@ -42,26 +41,49 @@ class Asked:
 
 
 def run(run: EvaluationRun, *, progress: Callable[[int, int], None] | None = None) -> EvaluationRun:
-    """Fills a run; `progress` gets (done, of) questions. Raises UnknownProfile, EmbeddingUnavailable, Cancelled."""
+    """Fills a run; `progress` gets (done, of) questions, once more from the start where they are answered too.
+
+    Raises UnknownProfile, EmbeddingUnavailable, RerankerUnavailable, JudgeUnavailable, Cancelled.
+    """
+    with only_one(WORKING + run.pk) as is_mine:
+        if not is_mine:
+            raise Cancelled
+        return _filled(run, progress)
+
+
+def _filled(run: EvaluationRun, progress: Callable[[int, int], None] | None) -> EvaluationRun:
     questions = list(run.evaluation_set.questions.filter(status=EvaluationQuestion.Status.ACCEPTED).order_by("pk"))
-    scope = Scope(tuple(run.evaluation_set.collections.values_list("pk", flat=True)))
     profile = get_profile(run.profile)
-    _save(run, state=State.RUNNING, total=len(questions), done=0)
+    results = search(run, questions, profile, progress=progress)
+    if run.answering is not None:
+        save(run, results=results)
+        # Its libraries take seconds to load, and what serves imports this module.
+        from analytics.evaluation.answers import answer_questions
+
+        results = results | {"answers": answer_questions(run, questions, profile, progress=progress)}
+    save(run, state=State.FINISHED, done=run.total, results=results, finished_at=timezone.now())
+    return run
+
+
+def search(
+    run: EvaluationRun,
+    questions: Sequence[EvaluationQuestion],
+    profile: Profile,
+    *,
+    progress: Callable[[int, int], None] | None,
+) -> dict[str, Any]:
+    """Stores how retrieval did on each question, beside what was answered before, and sums it up."""
+    scope = Scope(tuple(run.evaluation_set.collections.values_list("pk", flat=True)))
+    save(run, state=State.RUNNING, total=len(questions), done=0)
     asked: dict[int, Asked] = {}
     if questions:
         ask(profile, questions[0].text, scope)  # loads what is loaded once
-    shown = time.monotonic()
+    pulse = Pulse(run, len(questions), progress)
     for number, question in enumerate(questions, start=1):
         asked[question.pk] = ask(profile, question.text, scope)
-        if progress:
-            progress(number, len(questions))
-        if time.monotonic() - shown > 1:
-            if EvaluationRun.objects.filter(pk=run.pk, state=State.CANCELLED).exists():
-                raise Cancelled
-            _save(run, done=number)
-            shown = time.monotonic()
+        pulse.beat(number)
     measured = _measured(questions, asked)
-    QuestionResult.objects.filter(run=run).delete()
+    QuestionResult.objects.filter(run=run).exclude(question__in=asked).delete()
     QuestionResult.objects.bulk_create(
         (
             QuestionResult(
@@ -75,10 +97,11 @@ def run(run: EvaluationRun, *, progress: Callable[[int, int], None] | None = Non
             for pk, each in asked.items()
         ),
         batch_size=BATCH,
+        update_conflicts=True,
+        unique_fields=["run", "question"],
+        update_fields=["ranking", "measures", "evidence", "seconds"],
     )
-    results = summary(questions, asked, measured)
-    _save(run, state=State.FINISHED, done=len(questions), results=results, finished_at=timezone.now())
-    return run
+    return summary(questions, asked, measured)
 
 
 def ask(profile: Profile, text: str, scope: Scope) -> Asked:
@@ -120,10 +143,3 @@ def summary(
             "p95": float(np.percentile(seconds, 95)) if seconds else None,
         },
     }
-
-
-def _save(run: EvaluationRun, **values: Any) -> None:
-    run.heartbeat_at = timezone.now()
-    for name, value in values.items():
-        setattr(run, name, value)
-    run.save(update_fields=["heartbeat_at", *values])

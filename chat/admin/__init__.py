@@ -4,11 +4,13 @@ from chat.admin.assistants import AssistantAdmin
 from chat.admin.conversations import ConversationAdmin
 from chat.admin.impact import impact_document_view, impact_list_view
 from chat.admin.profiles import RetrievalProfileAdmin
+from chat.admin.prompts import PromptVersionAdmin
 from chat.admin.trying import try_question_view
 
 __all__ = [
     "AssistantAdmin",
     "ConversationAdmin",
+    "PromptVersionAdmin",
     "RetrievalProfileAdmin",
     "impact_document_view",
     "impact_list_view",

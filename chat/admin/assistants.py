@@ -2,24 +2,37 @@
 
 from typing import TYPE_CHECKING, Any, cast
 
+from django.conf import settings
 from django.contrib import admin
 from django.db import models
-from django.forms import CheckboxSelectMultiple, ModelForm, Textarea
+from django.forms import CheckboxSelectMultiple, ModelChoiceField, ModelForm, MultipleChoiceField, Textarea
 from django.http import HttpRequest
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from chat.models import Assistant, RetrievalProfile
+from chat.models import Assistant, Language, PromptVersion, RetrievalProfile
 from chat.profile_services import check_usable
+from chat.prompt_templates import BUILT_IN
 from knowledge.collection_choices import university_collections
 
 if TYPE_CHECKING:
     AssistantModelAdmin = admin.ModelAdmin[Assistant]
     AssistantModelForm = ModelForm[Assistant]
+    PromptChoiceField = ModelChoiceField[PromptVersion]
 else:
     AssistantModelAdmin, AssistantModelForm = admin.ModelAdmin, ModelForm
+    PromptChoiceField = ModelChoiceField
 
 
 class AssistantForm(AssistantModelForm):
+    languages = MultipleChoiceField(
+        label=_("Languages"),
+        choices=Language.choices,
+        widget=CheckboxSelectMultiple,
+        error_messages={"required": _("Tick at least one language.")},
+        help_text=_("It answers in the student’s language where it is ticked, else in the first that is."),
+    )
+
     def clean_profile(self) -> RetrievalProfile | None:
         profile = cast("RetrievalProfile | None", self.cleaned_data["profile"])
         if profile:
@@ -27,21 +40,39 @@ class AssistantForm(AssistantModelForm):
         return profile
 
 
+class PromptField(PromptChoiceField):
+    def label_from_instance(self, version: PromptVersion) -> str:
+        return f"{version.name}: {version.comment}"
+
+
 @admin.register(Assistant)
 class AssistantAdmin(AssistantModelAdmin):
     form = AssistantForm
-    list_display = ["name", "institution", "profile", "contact_name", "contact_email"]
-    list_select_related = ["profile"]
+    list_display = ["name", "institution", "spoken", "profile", "prompt", "contact_name", "contact_email"]
+    list_select_related = ["profile", "prompt"]
     search_fields = ["name", "institution"]
     prepopulated_fields = {"slug": ["name"]}
     fieldsets = [
-        (None, {"fields": ["name", "slug", "institution", "collections", "profile"]}),
-        (_("What students see first"), {"fields": ["welcome", "welcome_de", "suggestions", "suggestions_de"]}),
+        (None, {"fields": ["name", "slug", "institution", "languages", "collections", "profile"]}),
         (
-            _("Who helps where it cannot"),
+            _("What students see first"),
+            {"fields": ["welcome", "welcome_de", "suggestions", "suggestions_de"]},
+        ),
+        (
+            _("When it does not know"),
             {
-                "fields": ["contact_name", "contact_email", "contact_url"],
-                "description": _("Shown whenever the assistant does not know an answer."),
+                "fields": ["abstention", "abstention_de", "contact_name", "contact_email", "contact_url"],
+                "description": _("It says so rather than guess, and names who can help."),
+            },
+        ),
+        (
+            _("How it writes"),
+            {
+                "fields": ["persona", "prompt", "model", "temperature", "max_tokens"],
+                "description": _(
+                    "For answers that a language model writes. What is here by default works: change one thing at a "
+                    "time, and try a few questions after it."
+                ),
             },
         ),
     ]
@@ -49,6 +80,32 @@ class AssistantAdmin(AssistantModelAdmin):
         models.TextField: {"widget": Textarea(attrs={"rows": 4, "class": "vLargeTextField"})},
         models.URLField: {"assume_scheme": "https"},
     }
+
+    @admin.display(description=_("languages"))
+    def spoken(self, assistant: Assistant) -> str:
+        return ", ".join(str(Language(code).label) for code in assistant.languages)
+
+    def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        """What an empty field stands for is shown in it."""
+        field = super().formfield_for_dbfield(db_field, request, **kwargs)
+        if field is None:
+            return field
+        if db_field.name == "model":
+            field.widget.attrs["placeholder"] = settings.LLM_MODEL or gettext("This server has no language model")
+        elif db_field.name == "max_tokens":
+            field.widget.attrs["placeholder"] = settings.LLM_MAX_TOKENS
+        elif db_field.name == "temperature":
+            field.widget.attrs |= {"min": 0, "max": 2, "step": 0.1}
+        elif db_field.name == "prompt":
+            # A version is made on a page of its own, where it can be looked at before anybody uses it.
+            field.widget.can_add_related = field.widget.can_delete_related = False
+        return field
+
+    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        if db_field.name == "prompt":
+            empty = gettext("%(name)s: the texts that come with MarcelCMS") % {"name": BUILT_IN.name}
+            kwargs |= {"form_class": PromptField, "empty_label": empty}
+        return super().formfield_for_foreignkey(db_field, request, **kwargs)
 
     def formfield_for_manytomany(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
         if db_field.name == "collections":

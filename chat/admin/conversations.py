@@ -10,8 +10,8 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy as _
 
 from chat.admin import labels
+from chat.asking import profile_for
 from chat.models import Conversation, Feedback, Message
-from chat.services import profile_for
 
 if TYPE_CHECKING:
     ConversationModelAdmin = admin.ModelAdmin[Conversation]
@@ -30,6 +30,9 @@ def with_thumbs(value: int) -> Exists:
     return Exists(Feedback.objects.filter(message__conversation=OuterRef("pk"), value=value))
 
 
+FLAGGED = "flagged"
+
+
 class AnswerFilter(admin.SimpleListFilter):
     title = _("answers")
     parameter_name = "answer"
@@ -39,10 +42,14 @@ class AnswerFilter(admin.SimpleListFilter):
             (Message.Status.ABSTAINED.value, _("Abstained at least once")),
             (Message.Status.FAILED.value, _("Failed at least once")),
             (Message.Status.STOPPED.value, _("Stopped by the student")),
+            (Message.Status.CLARIFYING.value, _("Asked back")),
+            (FLAGGED, _("Signs of an attack")),
         ]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         value = self.value()
+        if value == FLAGGED:
+            return queryset.filter(Exists(Message.objects.filter(conversation=OuterRef("pk"), flags__len__gt=0)))
         return queryset.filter(with_answer(value)) if value in Message.Status.values else queryset
 
 
@@ -72,6 +79,7 @@ class Turn:
     feedback: int
     reason: str
     notice: str
+    flags: list[str]
     timings: list[tuple[str, float]]
 
 
@@ -84,6 +92,7 @@ def dialogue(conversation: Conversation) -> list[Turn]:
             feedback=message.feedback.value if hasattr(message, "feedback") else 0,
             reason=labels.label(labels.REASONS, message.reason),
             notice=labels.label(labels.NOTICES, message.notice),
+            flags=[labels.label(labels.FLAGS, flag) for flag in message.flags],
             timings=labels.timings(message.timings_ms),
         )
         for message in messages

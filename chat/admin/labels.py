@@ -18,6 +18,10 @@ REASONS: Mapping[str, str | Promise] = {
     "no_evidence": _("The pages that were found are too far from the question."),
     "model_declined": _("The language model found no answer in the pages."),
     "ungrounded": _("What the language model wrote stands on none of the pages."),
+    "unsupported": _("The language model wrote figures, links or statements that no cited page holds."),
+    "leaked": _("The language model told its instructions instead of an answer."),
+    "unsafe": _("Somebody in need, or abuse: no page was looked at."),
+    "interrupted": _("The server stopped while the answer was being written."),
 }
 NOTICES: Mapping[str, str | Promise] = {
     "model_unavailable": _("The language model did not answer, so pages were quoted instead."),
@@ -26,8 +30,28 @@ NOTICES: Mapping[str, str | Promise] = {
     "unreachable": _("The language model could not be reached."),
     "garbage": _("The language model sent something that is no answer."),
     "cut_off": _("The language model broke off."),
+    "endless": _("The language model did not stop writing."),
+    "huge": _("The language model sent far too much at once."),
+    "circuit_open": _("The language model had failed several times in a row and was left alone for a moment."),
+    "window_too_small": _("The question and its sources are too long for the language model (LLM_CONTEXT_TOKENS)."),
+    "queue_full": _("Too many students were waiting for the language model."),
+    "queue_timeout": _("The language model was busy with other students for too long."),
+}
+#: Signs of an attempt to instruct the model (`chat.injection`).
+FLAGS: Mapping[str, str | Promise] = {
+    "override": _("wants the instructions ignored"),
+    "role_play": _("gives the assistant another role"),
+    "reveal_prompt": _("wants to see the instructions"),
+    "encoded": _("hides an order in a code"),
+    "delimiter": _("imitates the program’s own marks"),
+    "exfiltrate": _("wants data sent elsewhere"),
+    "forced_output": _("dictates what to answer"),
+    "other_task": _("sets another task"),
+    "inserted": _("shouts an order in between"),
+    "hidden": _("holds invisible text"),
 }
 STEPS: Mapping[str, str | Promise] = {
+    "understood": _("reading the chat so far"),
     "embed": _("understanding the question"),
     "lexical": _("search by words"),
     "dense": _("search by meaning"),

@@ -1,5 +1,6 @@
 """The page on which staff try a question; its address holds the question, so that it can be kept and passed on."""
 
+from dataclasses import replace
 from typing import Any, cast
 
 from django import forms
@@ -14,12 +15,12 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
 from chat.admin import labels
-from chat.answering import Ask
+from chat.asking import ask_of, default_assistant, profile_for
+from chat.context import Ask
 from chat.guard import Refused, clean_question
 from chat.models import Message
 from chat.playground import RRF_CONSTANT, Trial, try_question
 from chat.profiles import Profile, UnknownProfile, get_profile, profile_names
-from chat.services import contact_of, default_assistant, profile_for
 from knowledge.inference.embedder import EmbeddingUnavailable
 from knowledge.inference.reranker import RerankerUnavailable
 from knowledge.models import Collection
@@ -90,18 +91,10 @@ def try_question_view(request: HttpRequest) -> HttpResponse:
 
 def asked(cleaned: dict[str, Any]) -> Ask:
     """What the students' assistant would be asked."""
-    assistant = default_assistant()
-    collections = [collection.slug for collection in cleaned["collection"]]
-    if not collections and assistant:
-        collections = list(assistant.collections.values_list("slug", flat=True))
-    return Ask(
-        text=cleaned["question"],
-        language=(get_language() or "en")[:2],
-        collections=tuple(collections),
-        profile=get_profile(cleaned["profile"]) if cleaned["profile"] else profile_for(assistant),
-        institution=assistant.institution if assistant else "the university",
-        contact=contact_of(assistant),
-    )
+    ask = ask_of(default_assistant(), cleaned["question"], (get_language() or "en")[:2])
+    if cleaned["collection"]:
+        ask = replace(ask, collections=tuple(collection.slug for collection in cleaned["collection"]))
+    return replace(ask, profile=get_profile(cleaned["profile"])) if cleaned["profile"] else ask
 
 
 def shown(trial: Trial, profile: Profile) -> dict[str, Any]:

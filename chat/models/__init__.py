@@ -1,16 +1,19 @@
 """Assistants, how they retrieve, and what was said with them."""
 
-from chat.models.assistants import Assistant
+from chat.models.assistants import Assistant, Language
 from chat.models.conversations import Citation, Conversation, Feedback, Message, Visitor
 from chat.models.profiles import ProfileLeg, RetrievalProfile
+from chat.models.prompts import PromptVersion
 
 __all__ = [
     "Assistant",
     "Citation",
     "Conversation",
     "Feedback",
+    "Language",
     "Message",
     "ProfileLeg",
+    "PromptVersion",
     "RetrievalProfile",
     "Visitor",
 ]

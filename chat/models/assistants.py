@@ -1,10 +1,25 @@
 """The bot as students meet it."""
 
+from django.contrib.postgres.fields import ArrayField
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from chat.models.profiles import RetrievalProfile
+from chat.models.prompts import PromptVersion
+from chat.prompt_templates import BUILT_IN, Template
 from knowledge.models import Collection
+
+
+class Language(models.TextChoices):
+    """What an assistant can answer in."""
+
+    ENGLISH = "en", _("English")
+    GERMAN = "de", _("German")
+
+
+def every_language() -> list[str]:
+    return list(Language.values)
 
 
 class Assistant(models.Model):
@@ -13,10 +28,57 @@ class Assistant(models.Model):
     slug = models.SlugField(_("short name"), unique=True)
     name = models.CharField(_("name"), max_length=100)
     institution = models.CharField(_("institution"), max_length=200)
+    languages = ArrayField(
+        models.CharField(max_length=2, choices=Language),
+        verbose_name=_("languages"),
+        default=every_language,
+        help_text=_("It answers in the student’s language where it is ticked, else in the first that is."),
+    )
+    persona = models.TextField(
+        _("how it speaks"),
+        blank=True,
+        max_length=1000,
+        help_text=_("Its tone, in a sentence or two that it is told. Empty: friendly, clear and brief."),
+    )
+    prompt = models.ForeignKey(
+        PromptVersion,
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="assistants",
+        verbose_name=_("prompt version"),
+        help_text=_("What the language model is told; empty: the built-in texts."),
+    )
+    model = models.CharField(
+        _("model"),
+        max_length=200,
+        blank=True,
+        help_text=_("Its name as the server’s model endpoint knows it; empty: the server’s own (LLM_MODEL)."),
+    )
+    temperature = models.FloatField(
+        _("temperature"),
+        default=0.1,
+        validators=[MinValueValidator(0), MaxValueValidator(2)],
+        help_text=_("How freely it words answers, from 0 to 2. Facts need a low one: 0 to 0.3."),
+    )
+    max_tokens = models.PositiveIntegerField(
+        _("longest answer"),
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(16), MaxValueValidator(8192)],
+        help_text=_("In tokens; four are about three words. Empty: the server’s own (LLM_MAX_TOKENS)."),
+    )
     welcome = models.TextField(_("welcome"), blank=True, help_text=_("Shown before the first question."))
     welcome_de = models.TextField(_("welcome in German"), blank=True)
     suggestions = models.TextField(_("suggestions"), blank=True, help_text=_("Example questions, one a line."))
     suggestions_de = models.TextField(_("suggestions in German"), blank=True)
+    abstention = models.TextField(
+        _("when it does not know"),
+        blank=True,
+        max_length=1000,
+        help_text=_("What it says instead of guessing; empty: a built-in sentence."),
+    )
+    abstention_de = models.TextField(_("when it does not know, in German"), blank=True, max_length=1000)
     collections = models.ManyToManyField(
         Collection,
         blank=True,
@@ -45,6 +107,26 @@ class Assistant(models.Model):
         verbose_name = _("assistant")
         verbose_name_plural = _("assistants")
         ordering = ["pk"]
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(languages__len__gte=1),
+                name="assistant_speaks_a_language",
+                violation_error_message=_("Tick at least one language."),
+            )
+        ]
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def template(self) -> Template:
+        """What the model is told when it answers for this assistant."""
+        return self.prompt.template if self.prompt else BUILT_IN
+
+    def language_for(self, wanted: str) -> str:
+        """The code of the language to answer in: the student's where it is spoken, else the first that is."""
+        return wanted if wanted in self.languages else self.languages[0]
+
+    def abstention_in(self, language: str) -> str:
+        """Its own words for not knowing; empty where it has none in this language."""
+        return self.abstention_de if language == Language.GERMAN else self.abstention

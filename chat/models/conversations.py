@@ -2,6 +2,7 @@
 
 import uuid
 
+from django.contrib.postgres.fields import ArrayField
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.utils.translation import gettext_lazy as _
@@ -34,6 +35,8 @@ class Conversation(models.Model):
     assistant = models.ForeignKey(
         Assistant, on_delete=models.SET_NULL, null=True, related_name="conversations", verbose_name=_("assistant")
     )
+    # What the student said of themselves when asked, as tags `kind:value`; it holds for the rest of the conversation.
+    audience = ArrayField(models.CharField(max_length=100), default=list, blank=True, verbose_name=_("audience"))
     created_at = models.DateTimeField(_("begun"), auto_now_add=True)
     updated_at = models.DateTimeField(_("last message"), auto_now=True)
 
@@ -48,7 +51,12 @@ class Conversation(models.Model):
 
 
 class Message(models.Model):
-    """A question or an answer. An answer's row is made with its question's, before anything can fail."""
+    """A question or an answer. An answer's row is made with its question's, before anything can fail.
+
+    A question's `flags` are signs of an attempt to instruct the model. An answer's `rewritten` is the question as it
+    was looked up, where that is not as it was asked; `choices` what the student was asked back (`chat.clarifying`),
+    `related` the curated questions offered instead of an answer.
+    """
 
     class Role(models.TextChoices):
         USER = "user", _("student")
@@ -58,6 +66,7 @@ class Message(models.Model):
         GENERATING = "generating", _("being written")
         COMPLETE = "complete", _("complete")
         ABSTAINED = "abstained", _("abstained")
+        CLARIFYING = "clarifying", _("asked back")
         STOPPED = "stopped", _("stopped by the student")
         FAILED = "failed", _("failed")
 
@@ -65,6 +74,13 @@ class Message(models.Model):
         NONE = "", "–"
         GENERATED = "generated", _("written by the model")
         EXTRACTIVE = "extractive", _("quoted from pages")
+        FIXED = "fixed", _("a fixed reply")
+
+    class Route(models.TextChoices):
+        QUESTION = "question", _("question")
+        CHIT_CHAT = "chit-chat", _("small talk")
+        META = "meta", _("about the assistant")
+        UNSAFE = "unsafe", _("crisis or abuse")
 
     conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="messages")
     role = models.CharField(_("role"), max_length=12, choices=Role)
@@ -79,6 +95,14 @@ class Message(models.Model):
     notice = models.CharField(max_length=40, blank=True)
     model = models.CharField(_("model"), max_length=200, blank=True)
     profile = models.CharField(_("retrieval profile"), max_length=50, blank=True)
+    prompt = models.CharField(_("prompt"), max_length=30, blank=True)
+    route = models.CharField(_("kind"), max_length=12, choices=Route, blank=True)
+    rewritten = models.TextField(_("looked up as"), blank=True)
+    flags = ArrayField(models.CharField(max_length=30), default=list, blank=True, verbose_name=_("signs of an attack"))
+    choices = models.JSONField(null=True, blank=True)
+    related = models.JSONField(default=list, blank=True)
+    prompt_tokens = models.PositiveIntegerField(_("tokens read"), null=True)
+    answer_tokens = models.PositiveIntegerField(_("tokens written"), null=True)
     evidence = models.FloatField(_("evidence"), null=True)
     timings_ms = models.JSONField(_("timings in ms"), default=dict)
     created_at = models.DateTimeField(_("time"), auto_now_add=True)
@@ -113,6 +137,7 @@ class Citation(models.Model):
     heading = models.TextField(_("heading"), blank=True)
     page = models.PositiveIntegerField(_("page"), null=True)
     quote = models.TextField(_("quote"), blank=True)
+    links = models.JSONField(default=list, blank=True)  # [{"label", "url"}], where the student asked for links
 
     class Meta:
         verbose_name = _("citation")

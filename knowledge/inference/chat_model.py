@@ -1,4 +1,8 @@
-"""A language model behind any OpenAI-compatible endpoint. The only place that calls one."""
+"""A language model behind any OpenAI-compatible endpoint. The only place that calls one.
+
+A call waits for its turn (`llm_queue`), is refused at once where the endpoint keeps failing (`circuit`), and is tried
+again where nothing came yet and it does no harm.
+"""
 
 import asyncio
 import importlib
@@ -12,14 +16,26 @@ from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 
+from knowledge.inference.budget import estimate_tokens
+from knowledge.inference.circuit import Attempt, Circuit, CircuitOpen
+from knowledge.inference.llm_queue import ModelQueue, Place, QueueFull
+from knowledge.inference.retrying import Call
+from knowledge.inference.streamed import StreamedAnswer
+
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
-RETRY_SECONDS = 0.3
+#: No language has as long tokens on average: what writes more does not heed `max_tokens`.
+CHARACTERS_PER_TOKEN = 8
+#: How long the end of a stream is waited for once the answer is complete.
+USAGE_SECONDS = 2.0
+#: What a message's role and its marks take, on top of its text.
+MESSAGE_TOKENS = 8
 #: Where an object may begin in what a model wrote around it.
 OPENING = re.compile(r"\{")
-#: Endpoints, by address and model, that refused a schema: asked without one from then on.
+#: Endpoints, by address and model, that refused a schema, or to report usage: asked without from then on.
 _schemaless: set[tuple[str, str]] = set()
+_usageless: set[tuple[str, str]] = set()
 
 
 class ModelUnavailable(Exception):
@@ -28,6 +44,35 @@ class ModelUnavailable(Exception):
     def __init__(self, code: str) -> None:
         super().__init__(code)
         self.code = code
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How a model writes; "" and 0 mean LLM_MODEL and LLM_MAX_TOKENS."""
+
+    model: str = ""
+    temperature: float = 0.1
+    max_tokens: int = 0
+
+
+PROSE = Sampling()
+EXACT = Sampling(temperature=0)
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Other calls come first; `position` counts from 1."""
+
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens as the endpoint counts them or, where it does not, estimated."""
+
+    prompt_tokens: int
+    answer_tokens: int
+    estimated: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,101 +88,158 @@ def is_configured() -> bool:
     return bool(settings.LLM_BASE_URL and settings.LLM_MODEL)
 
 
-@lru_cache(maxsize=4)
-def _client(base_url: str, api_key: str, timeout: int, loop: asyncio.AbstractEventLoop) -> "AsyncOpenAI":
-    """One a loop, since its connections belong to the loop; `loop` only keeps them apart."""
-    from openai import AsyncOpenAI
+async def stream(
+    messages: Sequence[dict[str, str]], *, sampling: Sampling = PROSE, caller: str = ""
+) -> AsyncGenerator[str | Waiting | Usage]:
+    """Waiting as its place in the queue changes, the answer's text in pieces, Usage last; raises ModelUnavailable,
+    also in the middle.
 
-    # Its own retries heed Retry-After for up to a minute, in which the student would see nothing.
-    return AsyncOpenAI(base_url=base_url, api_key=api_key, max_retries=0, timeout=timeout)
-
-
-async def _begin(client: "AsyncOpenAI", messages: Sequence[dict[str, str]], **options: Any) -> Any:
-    """The completion or, once its headers are there, the stream; one quick retry where the endpoint failed, none where
-    it is busy."""
-    import openai
-
-    async def create() -> Any:
-        return await client.chat.completions.create(
-            model=settings.LLM_MODEL,
-            messages=list(messages),  # type: ignore[arg-type]
-            **options,
-        )
-
-    try:
-        return await create()
-    except openai.APITimeoutError:
-        raise
-    except (openai.APIConnectionError, openai.InternalServerError):
-        await asyncio.sleep(RETRY_SECONDS)
-    return await create()
-
-
-async def stream(messages: Sequence[dict[str, str]]) -> AsyncGenerator[str]:
-    """The answer's text in pieces; raises ModelUnavailable, also in the middle.
-
-    The first piece must come within LLM_FIRST_TOKEN_SECONDS, each next one too, all within LLM_TOTAL_SECONDS.
+    `caller` is whose turn it is: callers take turns. Once it is, the first piece must come within
+    LLM_FIRST_TOKEN_SECONDS, each next one too, all within LLM_TOTAL_SECONDS.
     """
-    # Apart from the loop: its first import takes a second or two.
-    openai = await asyncio.to_thread(importlib.import_module, "openai")
+    openai = await _library()
     loop = asyncio.get_running_loop()
-    deadline = loop.time() + settings.LLM_TOTAL_SECONDS
-
-    def next_limit() -> float:
-        return min(loop.time() + settings.LLM_FIRST_TOKEN_SECONDS, deadline)
-
-    client = _client(settings.LLM_BASE_URL, settings.LLM_API_KEY, settings.LLM_FIRST_TOKEN_SECONDS, loop)
-    finished = False
-    with _as_unavailable(openai):
-        async with asyncio.timeout_at(next_limit()):
-            completion = await _begin(
-                client, messages, stream=True, temperature=0.1, max_tokens=settings.LLM_MAX_TOKENS
-            )
-        async with completion:
-            chunks = aiter(completion)
-            while True:
-                async with asyncio.timeout_at(next_limit()):
-                    chunk = await anext(chunks, None)
-                if chunk is None:
-                    break
-                for choice in chunk.choices or ():
-                    if choice.delta and choice.delta.content:
-                        if not isinstance(choice.delta.content, str):
-                            raise TypeError("content is no text")
-                        yield choice.delta.content
-                    finished = finished or choice.finish_reason is not None
-    if not finished:
-        raise ModelUnavailable("cut_off")
+    endpoint = (settings.LLM_BASE_URL, sampling.model or settings.LLM_MODEL)
+    most_tokens = sampling.max_tokens or settings.LLM_MAX_TOKENS
+    answer = StreamedAnswer()
+    with _place(endpoint, caller) as place:
+        waited_for = loop.time() + settings.LLM_QUEUE_SECONDS
+        while position := await _moved(place, waited_for):
+            yield Waiting(position)
+        deadline = loop.time() + settings.LLM_TOTAL_SECONDS
+        limit = min(loop.time() + settings.LLM_FIRST_TOKEN_SECONDS, deadline)
+        with _attempt(endpoint, openai) as attempt:
+            client = _client(endpoint[0], settings.LLM_API_KEY, settings.LLM_FIRST_TOKEN_SECONDS, loop)
+            call = Call(client, endpoint, messages, limit, may_retry=not attempt.is_trial)
+            async with asyncio.timeout_at(limit):
+                completion = await call.begin_with(
+                    {"stream_options": {"include_usage": True}},
+                    _usageless,
+                    stream=True,
+                    temperature=sampling.temperature,
+                    max_tokens=most_tokens,
+                )
+            async with completion:
+                chunks = aiter(completion)
+                while True:
+                    try:
+                        async with asyncio.timeout_at(limit):
+                            chunk = await anext(chunks, None)
+                    except (TimeoutError, openai.APIConnectionError):
+                        if answer.is_finished:
+                            break
+                        raise
+                    if chunk is None:
+                        break
+                    if piece := answer.take(chunk):
+                        attempt.heard()
+                        if answer.characters > CHARACTERS_PER_TOKEN * most_tokens:
+                            raise ModelUnavailable("endless")
+                        yield piece
+                        limit = min(loop.time() + settings.LLM_FIRST_TOKEN_SECONDS, deadline)
+                    if answer.is_finished:
+                        limit = min(loop.time() + USAGE_SECONDS, limit)
+            if not answer.is_finished:
+                raise ModelUnavailable("cut_off")
+    if answer.usage:
+        yield Usage(*answer.usage, estimated=False)
+    else:
+        prompt_tokens = sum(MESSAGE_TOKENS + estimate_tokens(message["content"]) for message in messages)
+        yield Usage(prompt_tokens, estimate_tokens(answer.text), estimated=True)
 
 
 async def complete_json(
-    messages: Sequence[dict[str, str]], *, schema: Mapping[str, Any], max_tokens: int
+    messages: Sequence[dict[str, str]],
+    *,
+    schema: Mapping[str, Any],
+    max_tokens: int,
+    caller: str = "",
+    sampling: Sampling = EXACT,
+    seconds: float | None = None,
 ) -> JsonAnswer:
-    """What the model writes as JSON, within LLM_TOTAL_SECONDS; raises ModelUnavailable.
+    """What the model writes as JSON, within LLM_TOTAL_SECONDS of its turn, or within `seconds` with all waiting;
+    raises ModelUnavailable.
 
     The schema is sent where the endpoint knows what to do with it, so `data` must be checked all the same.
     """
-    openai = await asyncio.to_thread(importlib.import_module, "openai")
+    openai = await _library()
     loop = asyncio.get_running_loop()
-    client = _client(settings.LLM_BASE_URL, settings.LLM_API_KEY, settings.LLM_TOTAL_SECONDS, loop)
-    endpoint = (settings.LLM_BASE_URL, settings.LLM_MODEL)
-    options: dict[str, Any] = {"temperature": 0, "max_tokens": max_tokens}
+    endpoint = (settings.LLM_BASE_URL, sampling.model or settings.LLM_MODEL)
+    own_limit = None if seconds is None else loop.time() + seconds
     form = {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": dict(schema)}}
-    with _as_unavailable(openai):
-        async with asyncio.timeout(settings.LLM_TOTAL_SECONDS):
-            if endpoint in _schemaless:
-                completion = await _begin(client, messages, **options)
-            else:
-                try:
-                    completion = await _begin(client, messages, response_format=form, **options)
-                except (openai.BadRequestError, openai.UnprocessableEntityError):
-                    completion = await _begin(client, messages, **options)
-                    _schemaless.add(endpoint)  # it is the schema that it does not take
-        text, usage = completion.choices[0].message.content or "", completion.usage
-        if not isinstance(text, str):
-            raise TypeError("content is no text")
-        spent = (int(usage.prompt_tokens), int(usage.completion_tokens)) if usage else (0, 0)
+    with _place(endpoint, caller) as place:
+        waited_for = loop.time() + settings.LLM_QUEUE_SECONDS
+        while await _moved(place, waited_for if own_limit is None else min(waited_for, own_limit)):
+            pass
+        limit = loop.time() + settings.LLM_TOTAL_SECONDS if own_limit is None else own_limit
+        # That a caller is in a hurry says nothing about the endpoint.
+        with _attempt(endpoint, openai, is_timeout_a_failure=own_limit is None) as attempt:
+            client = _client(endpoint[0], settings.LLM_API_KEY, settings.LLM_TOTAL_SECONDS, loop)
+            call = Call(client, endpoint, messages, limit, may_retry=not attempt.is_trial)
+            async with asyncio.timeout_at(limit):
+                completion = await call.begin_with(
+                    {"response_format": form}, _schemaless, temperature=sampling.temperature, max_tokens=max_tokens
+                )
+            text, usage = completion.choices[0].message.content or "", completion.usage
+            if not isinstance(text, str):
+                raise TypeError("content is no text")
+            spent = (int(usage.prompt_tokens), int(usage.completion_tokens)) if usage else (0, 0)
     return JsonAnswer(_json_in(text), *spent)
+
+
+async def _library() -> Any:
+    """Apart from the loop: its first import takes a second or two."""
+    return await asyncio.to_thread(importlib.import_module, "openai")
+
+
+@lru_cache(maxsize=4)
+def _client(base_url: str, api_key: str, timeout: int, loop: asyncio.AbstractEventLoop) -> "AsyncOpenAI":
+    """One a loop, since its connections belong to the loop; `loop` only keeps them apart."""
+    from openai import AsyncOpenAI, DefaultAsyncHttpxClient
+
+    from knowledge.inference.bounded import bound_body
+
+    return AsyncOpenAI(
+        base_url=base_url,
+        api_key=api_key,
+        # Its own retries heed Retry-After for up to a minute, in which the student would see nothing.
+        max_retries=0,
+        timeout=timeout,
+        http_client=DefaultAsyncHttpxClient(event_hooks={"response": [bound_body]}),
+        # What is packed can be much more than what is counted.
+        default_headers={"Accept-Encoding": "identity"},
+    )
+
+
+@lru_cache(maxsize=1)
+def _queue(at_once: int, most: int) -> ModelQueue:
+    """One a process."""
+    return ModelQueue(at_once=at_once, most=most)
+
+
+@lru_cache(maxsize=16)
+def _circuit(endpoint: tuple[str, str]) -> Circuit:
+    return Circuit()
+
+
+@contextmanager
+def _place(endpoint: tuple[str, str], caller: str) -> Iterator[Place]:
+    """A place in the queue; nobody waits for an endpoint that is left alone."""
+    if _circuit(endpoint).is_open:
+        raise ModelUnavailable("circuit_open")
+    try:
+        with _queue(settings.LLM_CONCURRENCY, settings.LLM_QUEUE).place(caller) as place:
+            yield place
+    except QueueFull as full:
+        raise ModelUnavailable("queue_full") from full
+
+
+async def _moved(place: Place, limit: float) -> int:
+    try:
+        async with asyncio.timeout_at(limit):
+            return await place.moved()
+    except TimeoutError as error:
+        raise ModelUnavailable("queue_timeout") from error
 
 
 def _json_in(text: str) -> Any:
@@ -152,13 +254,35 @@ def _json_in(text: str) -> Any:
 
 
 @contextmanager
+def _attempt(endpoint: tuple[str, str], openai: Any, *, is_timeout_a_failure: bool = True) -> Iterator[Attempt]:
+    """Around a call whose turn it is: everything that an endpoint makes the client raise, as ModelUnavailable, and
+    what it says about the endpoint."""
+    try:
+        with _circuit(endpoint).attempt() as attempt:
+            try:
+                with _as_unavailable(openai):
+                    yield attempt
+            except ModelUnavailable as error:
+                is_failure = error.code == "unreachable" or error.code.startswith("status_5")
+                if is_failure or (error.code == "timeout" and is_timeout_a_failure):
+                    attempt.failed(error.code)
+                elif error.code.startswith("status_4"):
+                    attempt.succeeded()  # it is there
+                raise
+            attempt.succeeded()
+    except CircuitOpen as error:
+        raise ModelUnavailable("circuit_open") from error
+
+
+@contextmanager
 def _as_unavailable(openai: Any) -> Iterator[None]:
-    """Everything that an endpoint makes the client raise, as ModelUnavailable."""
+    from knowledge.inference.bounded import BodyTooLarge
+
     try:
         yield
-    except TimeoutError as error:
-        raise ModelUnavailable("timeout") from error
-    except openai.APITimeoutError as error:
+    except BodyTooLarge as error:
+        raise ModelUnavailable("huge") from error
+    except (TimeoutError, openai.APITimeoutError) as error:
         raise ModelUnavailable("timeout") from error
     except openai.RateLimitError as error:
         raise ModelUnavailable("busy") from error

@@ -8,7 +8,9 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from analytics.models import EvaluationRun
+from analytics.evaluation.answer_measures import MEASURES, NO_JUDGE
+from analytics.evaluation.answer_summary import Answered, summed_up
+from analytics.models import EvaluationRun, EvaluationSet
 from analytics.tasks import run_evaluation
 from knowledge.models import Document
 from tests.analytics.rows import add_question, finished_run, new_set, url_of
@@ -210,3 +212,78 @@ def test_who_may_not_see_documents_gets_no_link_to_them(client: Client) -> None:
     page = client.get(url_of(finished_run(new_set()))).content.decode()
     assert "/knowledge/document/" not in page
     assert reverse("try-question") not in page
+
+
+# --- answers ---
+
+
+def answered_run(evaluation_set: EvaluationSet, **reply: Any) -> EvaluationRun:
+    """A finished run whose questions got one reply each; `reply` changes it."""
+    run = finished_run(evaluation_set)
+    one = {
+        "text": "It costs 318 euros [1].",
+        "declined": False,
+        "abstained": False,
+        "evidence": 0.5,
+        "seconds": 0.2,
+        "first_token_seconds": None,
+        "measures": dict.fromkeys(MEASURES, None) | {"rouge1": 0.25},
+    } | reply
+    for result in run.question_results.select_related("question"):
+        result.answer = {"replies": [one], "without_history": [one], "perplexity": None}
+        result.save()
+    answered = [
+        Answered(result.question.answerable, bool(result.question.history), [one], [one], None)
+        for result in run.question_results.select_related("question")
+    ]
+    told = {"model": None, "judge": None, "samples": 1, "model_failures": 0, "judge_failures": 0}
+    run.results |= {"answers": {**summed_up(answered, memory=True), **told, "unavailable": {"judge_clarity": NO_JUDGE}}}
+    run.answering = {"sample": None, "samples": 1, "memory": True, "recipe": ""}
+    run.save()
+    return run
+
+
+def test_a_run_that_answers_is_started_by_a_tick(admin_client: Client) -> None:
+    made = new_set()
+    assert 'name="answers"' in admin_client.get(START).content.decode()
+    assert 'name="answers"' in admin_client.get(url_of(made)).content.decode()
+    admin_client.post(START, {"evaluation_set": made.pk, "profiles": ["bm25"]})
+    admin_client.post(START, {"evaluation_set": made.pk, "profiles": ["bm25"], "answers": "on"})
+    without, with_answers = made.runs.order_by("pk")
+    assert (without.answering, with_answers.answering["sample"], with_answers.answering["samples"]) == (None, None, 1)  # type: ignore[index]
+
+
+def test_answering_is_told_apart_from_searching(admin_client: Client) -> None:
+    run = EvaluationRun.objects.create(
+        evaluation_set=new_set(), profile="bm25", state="running", done=3, total=9, results={"queries": 9}
+    )
+    progress = admin_client.get(url_of(run, "progress")).json()
+    assert progress["message"] == "3 of 9 questions answered so far."
+
+
+def test_answers_are_shown_in_tables_and_each_beside_its_reference(admin_client: Client) -> None:
+    made = new_set(questions=0)
+    add_question(made, text="How much?", answerable=True, reference="318.40 euros", history=[["user", "Hello"]])
+    add_question(made, text="And on Mars?", answerable=False)
+    page = admin_client.get(url_of(answered_run(made))).content.decode()
+    for said in (
+        "Quoted, without a language model.",
+        "follow-up questions",
+        "ROUGE-1",
+        "0.250",
+        "No judging model is configured",
+        "Follow-up questions with and without what was said before",
+        "refused, of those not answerable",
+        "Enough evidence",
+        "It costs 318 euros [1].",
+        "318.40 euros",
+        'name="answers" value="on"',
+    ):
+        assert said in page
+
+
+def test_an_answer_is_text_never_markup(admin_client: Client) -> None:
+    page = admin_client.get(url_of(answered_run(new_set(), text=SCRIPT, declined=True))).content.decode()
+    assert "&lt;script&gt;alert(1)" in page
+    assert SCRIPT not in page
+    assert "declined" in page

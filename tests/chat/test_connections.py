@@ -29,6 +29,7 @@ def test_twelve_askers_on_two_connections_leave_room_for_others_while_the_model_
     llm.hangs()
     ready = states()
     environment = {"LLM_BASE_URL": llm.base_url, "LLM_MODEL": "fake", "LLM_FIRST_TOKEN_SECONDS": "60"}
+    environment["LLM_CONCURRENCY"] = "12"
     with server_process(DATABASE_POOL="2", **environment) as server, ExitStack() as stack:
         tabs = [stack.enter_context(server.connect()) for _ in range(12)]
         for tab in tabs:

@@ -10,10 +10,10 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from pytest_django import Settings
 
+from chat.asking import profile_for
 from chat.models import RetrievalProfile
 from chat.profile_services import delete_profile, save_profile
 from chat.profiles import PROFILES, get_profile
-from chat.services import profile_for
 from tests.factories import AssistantFactory, CollectionFactory, DocumentFactory, UserFactory
 
 pytestmark = pytest.mark.django_db
@@ -165,7 +165,8 @@ def test_one_in_use_can_be_renamed_but_not_deleted(admin_client: Client) -> None
 
 
 def assistant_form(**changes: Any) -> dict[str, Any]:
-    return {"slug": "lindi", "name": "Lindi", "institution": "the University of Example"} | changes
+    told = {"languages": ["en"], "temperature": 0.1}
+    return {"slug": "lindi", "name": "Lindi", "institution": "the University of Example"} | told | changes
 
 
 def test_an_assistant_cannot_be_given_a_profile_that_cannot_answer(admin_client: Client) -> None:

@@ -70,7 +70,9 @@ def test_without_any_pages_there_is_nothing_to_answer_from(server: Server, llm: 
     assert not llm.requests
 
 
-@pytest.mark.parametrize("refusal", ["NO_ANSWER", '  "no_answer".', "NO_ANSWER because [1] says nothing of it.", ""])
+@pytest.mark.parametrize(
+    "refusal", ["NO_ANSWER", '  "no_answer".', "NO_ANSWER because [1] says nothing of it.", "[1] NO_ANSWER", ""]
+)
 def test_a_model_that_declines_shows_neither_text_nor_sources(server: Server, llm: FakeLLM, refusal: str) -> None:
     llm.says(*refusal)
     with server.connect() as tab:

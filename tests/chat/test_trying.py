@@ -7,7 +7,7 @@ from django.db import connections
 from django.test import Client
 from django.urls import reverse
 
-from chat.answering import Ask
+from chat.context import Ask
 from chat.models import Conversation
 from chat.playground import Trial, try_question
 from chat.profiles import PROFILES

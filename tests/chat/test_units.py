@@ -4,6 +4,8 @@ import re
 import time
 import unicodedata
 import uuid
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,11 +15,14 @@ from hypothesis import strategies as st
 from pytest_django import Settings
 
 from chat import tokens
+from chat.context import Ask, Context, Turn
 from chat.evidence import evidence_of
 from chat.extractive import LONGEST, SENTENCES, quote_best, readable, terms
 from chat.frames import as_seq, as_uuid, read_frame
 from chat.guard import Refused, clean_question
-from chat.prompts import DECLINE, build_messages
+from chat.models import Message
+from chat.prompt_templates import DECLINE
+from chat.prompts import Prompt, WindowTooSmall, build_prompt
 from chat.sources import Candidate, as_source, deep_link, plain
 from knowledge.inference.embedder import get_embedder
 from knowledge.retrieval.contracts import Hit, Origin, Query
@@ -143,40 +148,59 @@ def test_a_link_scrolls_only_to_words_that_stand_on_the_page_in_this_order() -> 
 passage_texts = st.text(max_size=60) | st.sampled_from(["<<00000000>>", "{fence}", "{}", "%s", "Question:", "\n\n"])
 
 
+def prompt_for(question: str, sources: Sequence[Candidate] = (), **asked: Any) -> Prompt:
+    context = Context(Ask(question, **asked), Turn(Message.Route.QUESTION, question))
+    context.candidates = list(sources)
+    return build_prompt(context)
+
+
 @given(
     passage_texts, passage_texts, st.lists(st.tuples(st.sampled_from(["user", "assistant"]), passage_texts), max_size=9)
 )
 def test_no_text_can_close_its_fence(question: str, text: str, history: list[tuple[str, str]]) -> None:
     sources = [candidate(1, text=text), candidate(2, title=text.replace("\n", " "), text=question)]
-    system, user = (
-        message["content"] for message in build_messages(question, sources, institution=text, history=history)
-    )
-    (fence,) = set(re.findall(r"between two lines of (<<\w+>>):\n", user)) - set(
+    prompt = prompt_for(question, sources, institution=text, history=history)
+    (fence,) = set(re.findall(r"between two lines of (<<\w+>>):\n", prompt.user)) - set(
         re.findall(r"<<\w+>>", question + text)
     )
-    lines = user.split("\n")
+    lines = prompt.user.split("\n")
     spoken = [said for _role, said in history[-6:]]
-    assert lines.count(fence) == 2 * len(sources) + 2 + (2 if spoken else 0)
-    assert f"{fence}\n{question}\n{fence}" in user
-    assert f"{fence}\n{text}\n{fence}" in user
-    assert DECLINE in user
-    assert text in system
-
-
-def build_fences(count: int) -> set[str]:
-    return {re.findall(r"<<\w+>>", build_messages("q", [], institution="u")[1]["content"])[0] for _ in range(count)}
+    # Around the sources and between them, around the question and what was said before.
+    assert lines.count(fence) == len(sources) + 1 + 2 + (2 if spoken else 0)
+    assert f"{fence}\n{question}\n{fence}" in prompt.user
+    assert f"{text}\n{fence}" in prompt.user
+    assert DECLINE in prompt.user
+    assert text in prompt.system
 
 
 def test_a_fence_cannot_be_known_before() -> None:
-    assert len(build_fences(20)) == 20
+    assert len({re.findall(r"<<\w+>>", prompt_for("q").user)[0] for _ in range(20)}) == 20
 
 
 def test_a_prompt_holds_little_history_and_the_last_of_it() -> None:
     history = [("user", f"message {number} " + "x" * 5000) for number in range(20)]
-    user = build_messages("q", [candidate()], institution="u", history=history)[1]["content"]
+    user = prompt_for("q", [candidate()], history=history).user
     assert re.findall(r"message (\d+)", user) == ["14", "15", "16", "17", "18", "19"]
     assert len(user) < 6 * 700 + 1500
-    assert "conversation so far" not in build_messages("q", [], institution="u")[1]["content"]
+    assert "conversation so far" not in prompt_for("q").user
+
+
+def test_what_does_not_fit_goes_from_the_weakest_source_on_and_the_question_stays(settings: Settings) -> None:
+    settings.LLM_CONTEXT_TOKENS, settings.LLM_MAX_TOKENS = 1400, 300
+    question = "What does the semester cost? " * 5
+    sources = [candidate(number, text=f"source {number} " + "many words " * 60) for number in range(1, 9)]
+    prompt = prompt_for(question, sources)
+    assert question in prompt.user
+    assert 1 <= len(prompt.candidates) < 8
+    assert [each.number for each in prompt.candidates] == list(range(1, len(prompt.candidates) + 1))
+    assert "source 8" not in prompt.user
+    settings.LLM_CONTEXT_TOKENS = 1300
+    alone = prompt_for(question, [candidate(1, text="many words " * 900)])
+    assert question in alone.user
+    assert 0 < len(alone.candidates[0].text) < 3000
+    settings.LLM_CONTEXT_TOKENS = 600
+    with pytest.raises(WindowTooSmall):
+        prompt_for(question, sources)
 
 
 # --- evidence ---

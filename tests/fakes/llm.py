@@ -4,8 +4,8 @@ import json
 import select
 import socket
 import threading
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -16,7 +16,9 @@ Script = Callable[["_Handler"], None]
 class FakeLLM:
     """One for the whole session; `requests` are the bodies it got since `reset`, `script` is how it replies.
 
-    `hung_up` is set when a client went away while it waited.
+    `hung_up` is set when a client went away while it waited; `most_at_once` is how many requests it worked on at the
+    same time. Each reset gives it another address, so that what is remembered of an endpoint (failures, options that
+    it refused) stays within a test.
     """
 
     def __init__(self) -> None:
@@ -24,11 +26,16 @@ class FakeLLM:
         self._server.daemon_threads = True
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), name="fake-llm")
         self._thread.start()
-        self.base_url = f"http://127.0.0.1:{self._server.server_port}/v1"
+        self._lock, self._resets = threading.Lock(), 0
         self.reset()
 
     def reset(self) -> None:
+        self._resets += 1
+        self.base_url = f"http://127.0.0.1:{self._server.server_port}/{self._resets}/v1"
         self.requests: list[dict[str, Any]] = []
+        # Another set, since what an earlier test left may still be at work.
+        self._at_work: set[_Handler] = set()
+        self.most_at_once = 0
         self.released, self.hung_up = threading.Event(), threading.Event()
         self.says("The semester contribution is 318.40 euros [1].")
 
@@ -47,14 +54,22 @@ class FakeLLM:
         between: float = 0,
         hold_before: int | None = None,
         end: str = "stop",
+        tokens: tuple[int, int] | None = None,
     ) -> None:
         """Streams one chunk a piece (bytes: raw, as a part of the body) and ends properly, unless `end` is "cut"
-        (the connection breaks) or "silence" (the body ends without a finish_reason).
+        (the connection breaks), "silence" (the body ends without a finish_reason) or "open" (complete, but the
+        body never ends). `tokens` (of prompt and answer) are reported where the request asks for it.
 
         Before piece number `hold_before` it waits for `release`.
         """
         self.script = partial(
-            _stream, pieces=pieces, first_after=first_after, between=between, hold_before=hold_before, end=end
+            _stream,
+            pieces=pieces,
+            first_after=first_after,
+            between=between,
+            hold_before=hold_before,
+            end=end,
+            tokens=tokens,
         )
 
     def says_words(self, text: str, **timing: Any) -> None:
@@ -104,6 +119,41 @@ class FakeLLM:
 
         self.script = script
 
+    def refuses(self, option: str, status: int = 400) -> None:
+        """Does as before, but replies with an error to a request that has this option."""
+        before = self.script
+
+        def script(handler: "_Handler") -> None:
+            if option in handler.request_body:
+                handler.reply(status, b'{"error": {"message": "unknown option"}}', "application/json", {})
+            else:
+                before(handler)
+
+        self.script = script
+
+    def breaks(self, times: int) -> None:
+        """Closes the connection without a word; after `times` of them it goes on as before."""
+        before, left = self.script, [times]
+
+        def script(handler: "_Handler") -> None:
+            left[0] -= 1
+            if left[0] < 0:
+                before(handler)
+
+        self.script = script
+
+    def repeats(self, piece: str, *, before: str = "") -> None:
+        """Streams `before`, then `piece` again and again, until the client goes away."""
+
+        def script(handler: "_Handler") -> None:
+            handler.begin_stream()
+            handler.write_part(_chunk(before))
+            with self.hanging_up_noted():
+                while not self.released.wait(0.001):
+                    handler.write_part(_chunk(piece))
+
+        self.script = script
+
     def sends(self, body: bytes, *, content_type: str = "text/event-stream") -> None:
         """Replies 200 with this body, whatever it is."""
         self.script = lambda handler: handler.reply(200, body, content_type, {})
@@ -119,6 +169,28 @@ class FakeLLM:
         )
         self.says(*(body[at : at + size] for at in range(0, len(body), size)), end="silence")
 
+    # --- what it notices ---
+
+    @contextmanager
+    def working(self, handler: "_Handler") -> Iterator[None]:
+        at_work = self._at_work
+        with self._lock:
+            at_work.add(handler)
+            self.most_at_once = max(self.most_at_once, len(at_work))
+        try:
+            yield
+        finally:
+            with self._lock:
+                at_work.remove(handler)
+
+    @contextmanager
+    def hanging_up_noted(self) -> Iterator[None]:
+        try:
+            yield
+        except ConnectionError:
+            self.hung_up.set()
+            raise
+
     # --- what it was told ---
 
     @property
@@ -128,13 +200,20 @@ class FakeLLM:
 
 
 def _chunk(content: str | None, finish_reason: str | None = None) -> bytes:
-    delta = {} if content is None else {"content": content}
+    return event(delta={} if content is None else {"content": content}, finish_reason=finish_reason)
+
+
+def event(
+    *, delta: dict[str, Any] | None = None, finish_reason: str | None = None, usage: dict[str, int] | None = None
+) -> bytes:
+    """One chunk of a stream as it is sent; without a delta it has no choice, as the one that reports usage."""
     data = {
         "id": "chatcmpl-1",
         "object": "chat.completion.chunk",
         "created": 1,
         "model": "fake",
-        "choices": [{"index": 0, "delta": delta, "finish_reason": finish_reason}],
+        "choices": [] if delta is None else [{"index": 0, "delta": delta, "finish_reason": finish_reason}],
+        **({"usage": usage} if usage else {}),
     }
     # Not escaped to ASCII, as vLLM does: a character may be split between two packets.
     return b"data: " + json.dumps(data, ensure_ascii=False).encode() + b"\n\n"
@@ -151,6 +230,7 @@ def _stream(
     between: float,
     hold_before: int | None,
     end: str,
+    tokens: tuple[int, int] | None,
 ) -> None:
     handler.begin_stream()
     handler.pause(first_after)
@@ -164,8 +244,13 @@ def _stream(
         handler.hold()
     if end == "cut":
         return
-    if end == "stop":
+    if end in {"stop", "open"}:
         handler.write_part(_chunk(None, "stop"))
+        if tokens and handler.request_body.get("stream_options", {}).get("include_usage"):
+            usage = {"prompt_tokens": tokens[0], "completion_tokens": tokens[1], "total_tokens": sum(tokens)}
+            handler.write_part(event(usage=usage))
+        if end == "open":
+            handler.hold()
         handler.write_part(DONE)
     handler.end_stream()
 
@@ -184,7 +269,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.request_body = json.loads(body)
         self.llm.requests.append(self.request_body)
         self.close_connection = True
-        self.llm.script(self)
+        with self.llm.working(self):
+            self.llm.script(self)
 
     def reply(self, status: int, body: bytes, content_type: str, headers: dict[str, str]) -> None:
         self.send_response(status)

@@ -6,7 +6,7 @@ import pytest
 from django.db import connections
 from pytest_django import Settings
 
-from chat.answering import Ask
+from chat.context import Ask
 from chat.replies import collect
 from faqs.models import FAQ
 from knowledge.indexing import sync_document

@@ -1,17 +1,20 @@
 import json
-from argparse import ArgumentParser
+from argparse import ArgumentParser, ArgumentTypeError
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from analytics.evaluation.answer_options import AnswerOptions, broken_off
+from analytics.evaluation.answer_report import answer_lines
 from analytics.evaluation.comparing import compare
 from analytics.evaluation.coverage import coverage_of
 from analytics.evaluation.datasets import BadDataset, read_dataset
+from analytics.evaluation.judge_errors import JudgeUnavailable
 from analytics.evaluation.loading import load
 from analytics.evaluation.reports import as_json, comparison_lines, coverage_lines, table_lines
 from analytics.evaluation.runner import run
-from analytics.models import EvaluationRun
+from analytics.models import EvaluationRun, EvaluationSet
 from chat.profiles import UnknownProfile, get_profile
 from knowledge.management.progress import progress_bar
 
@@ -19,7 +22,8 @@ from knowledge.management.progress import progress_bar
 class Command(BaseCommand):
     help = (
         "Measures a retrieval profile on a data set: a folder with corpus.jsonl, queries.jsonl, qrels.tsv and perhaps "
-        "faqs.json. It is loaded once into a collection of its own, which answers nobody."
+        "faqs.json. It is loaded once into a collection of its own, which answers nobody. With --answers the questions "
+        "are answered as students are, and the answers measured; a run of that kind that was killed goes on."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -32,9 +36,20 @@ class Command(BaseCommand):
             metavar=("A", "B"),
             help="instead of one profile: which questions B does better or worse",
         )
+        parser.add_argument("--answers", action="store_true", help="answer the questions too, and measure the answers")
+        parser.add_argument("--sample", type=at_least_one, metavar="N", help="answer only N questions, of every kind")
+        parser.add_argument(
+            "--samples", type=at_least_one, default=1, metavar="K", help="answer each K times (default: %(default)s)"
+        )
+        parser.add_argument(
+            "--memory", action="store_true", help="ask follow-up questions once more without what was said before"
+        )
 
     def handle(self, *, folder: Path, profile: str, **options: Any) -> None:
         names = options["compare"] or [profile]
+        answers = AnswerOptions(options["sample"], options["samples"], options["memory"])
+        if answers != AnswerOptions() and not options["answers"]:
+            raise CommandError("--sample, --samples and --memory say how questions are answered: add --answers.")
         try:
             for name in names:
                 get_profile(name)
@@ -47,16 +62,39 @@ class Command(BaseCommand):
             raise CommandError(f"{error.filename} cannot be read: {error.strerror}.") from error
         runs = []
         for name in names:
-            with progress_bar(name) as show:
-                runs.append(run(EvaluationRun.objects.create(evaluation_set=loaded, profile=name), progress=show))
+            begun = run_of(loaded, name, answers if options["answers"] else None)
+            try:
+                with progress_bar(name) as show:
+                    runs.append(run(begun, progress=show))
+            except JudgeUnavailable as error:
+                raise CommandError(str(error)) from error
         if options["json"]:
             documents = [as_json(each) for each in runs]
             text = json.dumps(documents if options["compare"] else documents[0], ensure_ascii=False, indent=1)
             options["json"].write_text(text + "\n", encoding="utf-8")
         for line in table_lines(runs):
             self.stdout.write(line)
+        for each in runs:
+            for line in answer_lines(each):
+                self.stdout.write(line)
         if options["compare"]:
             for line in comparison_lines(compare(*runs)):
                 self.stdout.write(line)
         for line in coverage_lines(coverage_of(loaded)):
             self.stdout.write(line)
+
+
+def run_of(evaluation_set: EvaluationSet, name: str, answers: AnswerOptions | None) -> EvaluationRun:
+    """A new run, or the one of that kind that was broken off. Raises UnknownProfile."""
+    if answers is None:
+        return EvaluationRun.objects.create(evaluation_set=evaluation_set, profile=name)
+    profile = get_profile(name)
+    return broken_off(evaluation_set, profile, answers) or EvaluationRun.objects.create(
+        evaluation_set=evaluation_set, profile=name, answering=answers.as_row(profile)
+    )
+
+
+def at_least_one(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise ArgumentTypeError(f"{text!r} is no whole number of at least 1")
+    return int(text)

@@ -1,19 +1,21 @@
 import asyncio
 import json
 from argparse import ArgumentParser
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from chat.answering import Ask
+from chat.asking import ask_of, default_assistant
 from chat.guard import Refused, clean_question
 from chat.profiles import UnknownProfile, get_profile
 from chat.replies import Reply, collect
-from chat.services import contact_of, default_assistant, profile_for
 from knowledge.retrieval.scoping import UnknownCollection, scope_of
+
+#: What the contract tells of a citation.
+CITATION = ("n", "title", "url", "heading", "page", "quote")
 
 
 class Command(BaseCommand):
@@ -38,21 +40,17 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
         except Refused as error:
             raise CommandError(error.detail) from error
-        assistant = default_assistant()
-        ask = Ask(
-            text=text,
-            language=options["language"],
-            history=read_history(options["history"]),
-            collections=collection,
-            profile=chosen or profile_for(assistant),
-            institution=assistant.institution if assistant else "the university",
-            contact=contact_of(assistant),
-        )
+        ask = ask_of(default_assistant(), text, options["language"])
+        ask = replace(ask, history=read_history(options["history"]), profile=chosen or ask.profile)
+        if collection:
+            ask = replace(ask, collections=collection)
         reply = asyncio.run(collect(ask))
         if options["json"]:
             self.stdout.write(json.dumps(as_json(reply), ensure_ascii=False, indent=1))
             return
         self.stdout.write(reply.text)
+        for line in (*reply.choices, *reply.related):
+            self.stdout.write(f"  - {line}")
         for source, _document in reply.sources:
             self.stdout.write(f"  [{source.n}] {source.title} › {source.heading}\n      {source.url}")
 
@@ -79,8 +77,12 @@ def as_json(reply: Reply) -> dict[str, Any]:
         "abstained": bool(reply.reason),
         "reason": reply.reason,
         "strategy": end.strategy if end else "",
-        "rewritten": None,
-        "citations": [asdict(source) for source, _document in reply.sources],
+        "route": end.route if end else "",
+        "rewritten": (end and end.rewritten) or None,
+        "choices": list(reply.choices),
+        "related": list(reply.related),
+        "citations": [{name: getattr(source, name) for name in CITATION} for source, _document in reply.sources],
+        "links": [asdict(link) for source, _document in reply.sources for link in source.links],
         "evidence": end.evidence if end else None,
         "error": reply.error,
         "timings_ms": {name: round(value, 2) for name, value in ((end and end.timings_ms) or {}).items()},

@@ -1,8 +1,8 @@
 // One conversation as this tab knows it: what the server saved, what it is sending, and what was typed here but has
 // not arrived there. Knows nothing of the page or the socket.
 //
-// A message: {key, id, role, clientId, text, status, createdAt, strategy, notice, sources, contact, feedback,
-// abstained, error, version}. Questions typed here are "sending" until the server has them, or "unsent".
+// A message: {key, id, role, clientId, text, status, createdAt, strategy, notice, sources, choices, related, position,
+// contact, feedback, abstained, error, version}. Questions typed here are "sending" until the server has them, or "unsent".
 // `version` grows with each change, so that a view can tell what to draw.
 
 const GAP_FILLED_WITHIN = 3_000;
@@ -174,8 +174,13 @@ export class Conversation {
           text: event.text,
           contact: event.contact,
           reason: event.reason,
+          related: event.related ?? [],
           sources: [],
         });
+      case "clarify":
+        return change(message, { text: event.text, choices: event.choices, sources: [] });
+      case "queued":
+        return change(message, { position: event.position });
       case "message_end":
         return change(message, {
           status: event.status,
@@ -216,6 +221,9 @@ function blank(values) {
     notice: "",
     reason: "",
     sources: [],
+    choices: [],
+    related: [],
+    position: 0,
     contact: null,
     feedback: 0,
     abstained: false,
@@ -239,6 +247,8 @@ function fromWire(wire) {
     notice: wire.notice ?? "",
     reason: wire.reason ?? "",
     sources: wire.sources ?? [],
+    choices: wire.choices ?? [],
+    related: wire.related ?? [],
     contact: wire.contact ?? null,
     feedback: wire.feedback ?? 0,
     abstained: wire.status === "abstained",

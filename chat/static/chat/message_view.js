@@ -17,7 +17,7 @@ export class MessageView {
   #parts = {};
   #timer = 0;
 
-  /** `actions`: retry(message), rate(message, value), announce(text). */
+  /** `actions`: ask(text), retry(message), rate(message, value), announce(text). */
   constructor(message, { name, quotes, actions }) {
     this.#actions = actions;
     this.name = name;
@@ -83,13 +83,13 @@ export class MessageView {
   #drawBefore(message, writing) {
     const quoting = message.strategy === "extractive" || (writing && this.quotes);
     const shownQuoting = quoting && !message.abstained && message.text !== "";
-    const absent = message.notice === "model_unavailable";
+    const absent = ["model_unavailable", "window_too_small"].includes(message.notice);
     const waiting = writing && !message.text;
-    fill(this.#parts.before, [shownQuoting, absent, waiting, message.abstained], () => [
+    fill(this.#parts.before, [shownQuoting, absent, waiting, message.position, message.abstained], () => [
       message.abstained ? notice("abstained", "help", t("abstained_title")) : null,
       absent ? notice("model-unavailable", "warning", t("notice_model_unavailable")) : null,
       shownQuoting ? notice("quoting-notice", "quote", t("notice_quoting")) : null,
-      waiting ? waitingNode() : null,
+      waiting ? waitingNode(message.position) : null,
     ]);
   }
 
@@ -117,12 +117,14 @@ export class MessageView {
   }
 
   #drawAfter(message, writing) {
-    const { status, error, abstained, contact } = message;
+    const { status, error, abstained, contact, choices, related } = message;
     const sources = writing || abstained ? [] : message.sources;
-    fill(this.#parts.after, [status, error, abstained, contact, sources], () => {
+    fill(this.#parts.after, [status, error, abstained, contact, sources, choices, related], () => {
       this.#parts.thumbs = null;
       return [
+        choices.length ? this.#suggested("choices", t("choose"), choices) : null,
         abstained && contact ? contactCard(contact) : null,
+        abstained && related.length ? this.#suggested("related", t("related_title"), related) : null,
         status === "stopped" ? notice("stopped", "stop", t("answer_stopped")) : null,
         status === "failed" ? this.#problem(error || t("answer_failed"), message) : null,
         sources.length ? sourceList(message.id, sources) : null,
@@ -130,6 +132,17 @@ export class MessageView {
       ];
     });
     this.#drawThumbs(message);
+  }
+
+  /** Texts that can be asked with one press. */
+  #suggested(test, label, texts) {
+    const ask = (text) => ({ click: () => this.#actions.ask(text) });
+    return el(
+      "div",
+      { class: "suggested", role: "group", "aria-label": label, "data-test": test },
+      el("p", { class: "suggested__title" }, label),
+      ...texts.map((text) => el("button", { type: "button", class: "button button--quiet", on: ask(text) }, text)),
+    );
   }
 
   #toolbar(message) {
@@ -227,9 +240,9 @@ function notice(test, drawing, text) {
   return el("p", { class: `notice notice--${test}`, "data-test": test }, icon(drawing), el("span", {}, text));
 }
 
-function waitingNode() {
+function waitingNode(position) {
   const dots = el("span", { class: "dots", "aria-hidden": "true" }, el("i"), el("i"), el("i"));
-  return el("p", { class: "waiting", "data-test": "waiting" }, dots, el("span", {}, t("looking")));
+  return el("p", { class: "waiting", "data-test": "waiting" }, dots, el("span", {}, position > 1 ? t("queued", { position }) : t("looking")));
 }
 
 function contactCard({ name, url, email }) {

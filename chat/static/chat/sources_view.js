@@ -62,8 +62,14 @@ function sourceCard(messageId, source) {
       place ? el("p", { class: "source__place" }, place) : null,
       source.quote ? el("blockquote", { class: "source__quote", "data-test": "source-quote" }, source.quote) : null,
       address ? el("p", { class: "source__host" }, hostOf(address)) : null,
+      ...(source.links ?? []).map((link) => linkTo(link)),
     ),
   );
+}
+
+function linkTo({ label, url }) {
+  const address = webAddress(url);
+  return address ? el("p", { class: "source__link", "data-test": "reference" }, outward(address, label)) : "";
 }
 
 /** A link that leaves for a new tab, and says so. */

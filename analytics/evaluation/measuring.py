@@ -1,0 +1,117 @@
+"""One reply, measured: by its words, by the product's own models, and by a judge where there is one."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from django.conf import settings
+
+from analytics.evaluation import judge as judging
+from analytics.evaluation.answer_measures import MEASURES, claims_of, faithfulness_overlap
+from analytics.evaluation.judge import Judge
+from analytics.evaluation.perplexity import Perplexity
+from analytics.evaluation.selectivity import declines
+from analytics.evaluation.text_measures import bertscore, overlap, without_markers, words
+from analytics.evaluation.token_vectors import get_token_encoder
+from chat.models import Message
+from knowledge.inference import chat_model
+from knowledge.inference.embedder import get_embedder
+from knowledge.inference.reranker import get_reranker
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A reply to a question, and what it is measured against; `passages` are the texts of what it cites."""
+
+    question: str
+    reference: str
+    text: str
+    abstained: bool
+    strategy: str
+    passages: Sequence[str]
+
+
+class Measurer:
+    """For one run, within one event loop."""
+
+    def __init__(self) -> None:
+        self.judge = Judge() if judging.is_configured() else None
+        self.perplexity = Perplexity() if chat_model.is_configured() else None
+
+    async def measure(self, said: Said) -> tuple[bool, dict[str, float | None]]:
+        """Whether it declines, and every one of MEASURES but perplexity; None where it cannot be told.
+
+        Raises JudgeUnavailable, EmbeddingUnavailable, RerankerUnavailable.
+        """
+        text = without_markers(said.text)
+        values: dict[str, float | None] = dict.fromkeys(MEASURES)
+        values["words"] = float(len(words(text)))
+        values |= await asyncio.to_thread(_against_reference, text, said.reference)
+        declined = await self._declined(said, text)
+        claims = [] if declined else claims_of(text)
+        if not declined:
+            values["faithfulness_overlap"] = faithfulness_overlap(claims, said.passages)
+            values["relevance_cosine"] = await asyncio.to_thread(_relevance_cosine, said.question, text)
+        if self.judge:
+            values |= await _judged(self.judge, said, text, claims)
+        return declined, values
+
+    async def reference_perplexity(self, question: str, reference: str) -> float | None:
+        return await self.perplexity.of(question, reference) if self.perplexity and reference else None
+
+    async def close(self) -> None:
+        for client in (self.judge, self.perplexity):
+            if client:
+                await client.close()
+
+    async def _declined(self, said: Said, text: str) -> bool:
+        if said.abstained or said.strategy == Message.Strategy.FIXED:
+            return True  # small talk, and asking back, answer nothing
+        if said.strategy == Message.Strategy.EXTRACTIVE:
+            return False  # whoever is quoted may not know something; the answer quotes
+        if self.judge and (found := await self.judge.declined(said.question, text)) is not None:
+            return found
+        return declines(text)
+
+
+async def _judged(judge: Judge, said: Said, text: str, claims: Sequence[str]) -> dict[str, float | None]:
+    """The scores, and faithfulness and answer relevance as RAGAS has them; `claims` are empty where it declines."""
+    scores, held, asked = await asyncio.gather(
+        judge.scores(said.question, text, said.reference, said.passages),
+        judge.supported(claims, said.passages) if claims else _nothing(),
+        judge.questions(text) if claims else _nothing(),
+    )
+    return {
+        **{f"judge_{name}": float(score) for name, score in (scores or {}).items()},
+        "faithfulness": sum(held) / len(held) if held else None,
+        "answer_relevance": await asyncio.to_thread(_answer_relevance, said.question, asked) if asked else None,
+    }
+
+
+async def _nothing() -> None:
+    return None
+
+
+def _against_reference(text: str, reference: str) -> dict[str, float | None]:
+    if not reference:
+        return {}
+    encoder, embedder = get_token_encoder(), get_embedder()
+    values: dict[str, float | None] = {**overlap(text, reference)}
+    values |= bertscore(encoder.pieces(text), encoder.pieces(reference))
+    said, right = embedder.embed([text, reference])
+    values["answer_cosine"] = float(said @ right)
+    if settings.RERANKER_MODEL:
+        values["cross_encoder_similarity"] = float(get_reranker().scores(reference, [text])[0])
+    return values
+
+
+def _relevance_cosine(question: str, text: str) -> float:
+    embedder = get_embedder()
+    return float(embedder.embed_questions([question])[0] @ embedder.embed([text])[0])
+
+
+def _answer_relevance(question: str, asked: Sequence[str]) -> float:
+    """The mean cosine of the question and those that a judge made of the answer."""
+    first, *rest = get_embedder().embed_questions([question, *asked])
+    return float(np.mean([vector @ first for vector in rest]))

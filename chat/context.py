@@ -1,0 +1,110 @@
+"""A question on its way to an answer: what is asked, what it is understood as, what was found for it."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from chat.events import Contact, End
+from chat.evidence import evidence_of
+from chat.models import Message
+from chat.profiles import PROFILES, Profile, retrieve_with
+from chat.prompt_templates import BUILT_IN, Template
+from chat.sources import Candidate, load_candidates
+from knowledge.inference.chat_model import PROSE, Sampling, Usage
+from knowledge.retrieval.hybrid import Retrieval
+from knowledge.retrieval.scoping import scope_of
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A checked question (`chat.guard`) with what it needs to be answered.
+
+    `history` is (role, text), oldest first. `language` is that of the answer. `audience` is what is known of who asks,
+    as tags `kind:value`, and `asked_kinds` are the kinds that were asked for already. `caller` is who waits for the
+    model, so that nobody's many questions hold up another's one.
+    """
+
+    text: str
+    language: str = "en"
+    history: Sequence[tuple[str, str]] = ()
+    collections: Sequence[str] = ()
+    profile: Profile = PROFILES["default"]
+    assistant: str = "MarcelCMS"
+    institution: str = "the university"
+    persona: str = ""
+    template: Template = BUILT_IN
+    sampling: Sampling = PROSE
+    contact: Contact | None = None
+    abstention: str = ""
+    suggestions: Sequence[str] = ()
+    audience: Sequence[str] = ()
+    asked_kinds: Sequence[str] = ()
+    caller: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What the student's message is, and `question`, it made to stand alone; `by_model` says who made it so."""
+
+    route: Message.Route
+    question: str
+    by_model: bool = False
+
+
+@dataclass(slots=True)
+class Context:
+    """What is known of an answer on its way; `candidates` may be narrowed to what is the student's own concern."""
+
+    ask: Ask
+    turn: Turn
+    retrieval: Retrieval | None = None
+    candidates: list[Candidate] = field(default_factory=list)
+    evidence: float | None = None
+    model: str = ""
+    usage: list[Usage] = field(default_factory=list)
+    started: float = field(default_factory=time.perf_counter)
+    timings_ms: dict[str, float] = field(default_factory=dict)
+
+    def mark(self, name: str) -> None:
+        """Notes the milliseconds from the beginning until now, once."""
+        self.timings_ms.setdefault(name, (time.perf_counter() - self.started) * 1000)
+
+    def end(self, status: Message.Status, strategy: Message.Strategy, *, notice: str = "") -> End:
+        """The last event, with the record of how the answer came about."""
+        self.mark("total")
+        return End(
+            status=status.value,
+            strategy=strategy.value,
+            notice=notice,
+            model=self.model,
+            profile=self.ask.profile.name,
+            prompt=self.ask.template.name if self.model else "",
+            route=self.turn.route.value,
+            rewritten=self.turn.question if self.turn.question != self.ask.text else "",
+            prompt_tokens=sum(usage.prompt_tokens for usage in self.usage) if self.usage else None,
+            answer_tokens=sum(usage.answer_tokens for usage in self.usage) if self.usage else None,
+            evidence=self.evidence,
+            timings_ms=self.timings_ms,
+        )
+
+
+def found_for(ask: Ask) -> Context:
+    """What retrieval finds for the question as it is asked; raises as `gather`."""
+    context = Context(ask, Turn(Message.Route.QUESTION, ask.text))
+    gather(context)
+    return context
+
+
+def gather(context: Context, guesses: Sequence[str] = ()) -> None:
+    """All database work before an answer: retrieval and its passages.
+
+    Raises UnknownCollection, EmbeddingUnavailable, RerankerUnavailable.
+    """
+    began = time.perf_counter()
+    ask, question = context.ask, context.turn.question
+    scope = scope_of(ask.collections, audience=ask.audience)
+    context.retrieval = retrieve_with(ask.profile, question, scope=scope, k=ask.profile.sources, guesses=guesses)
+    context.candidates = load_candidates(context.retrieval.hits)
+    context.evidence = evidence_of(question, context.retrieval, context.candidates)
+    context.timings_ms.update(context.retrieval.timings_ms)
+    context.timings_ms["retrieval"] = (time.perf_counter() - began) * 1000

@@ -1,0 +1,47 @@
+"""What the language model is told, version by version."""
+
+from django.conf import settings
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from chat.prompt_templates import Template
+
+
+class PromptVersion(models.Model):
+    """Texts with placeholders (`chat.prompt_templates`). A row never changes: what is edited becomes the next one."""
+
+    number = models.AutoField(_("number"), primary_key=True)
+    comment = models.CharField(_("what changed"), max_length=200, help_text=_("For your colleagues: what, and why."))
+    system = models.TextField(
+        _("instructions"), help_text=_("Who the assistant is and the rules it keeps; sent before everything else.")
+    )
+    question = models.TextField(
+        _("question"), help_text=_("Sent with every question: the sources, the question, and what to do with them.")
+    )
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.SET_NULL,
+        null=True,
+        editable=False,
+        related_name="+",
+        verbose_name=_("made by"),
+    )
+    created_at = models.DateTimeField(_("made"), auto_now_add=True)
+
+    class Meta:
+        verbose_name = _("prompt version")
+        verbose_name_plural = _("prompt versions")
+        ordering = ["-number"]
+        default_permissions = ("add", "delete", "view")
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def name(self) -> str:
+        """What every answer made with it records."""
+        return f"v{self.number}"
+
+    @property
+    def template(self) -> Template:
+        return Template(self.name, self.system, self.question)
