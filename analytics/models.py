@@ -118,6 +118,7 @@ class ModelRequest(models.Model):
 class EvaluationRun(models.Model):
     """One profile on one set. `results` is what `analytics.evaluation.runner` sums up.
 
+    `rewrites` says whether follow-ups are made to stand alone before they are looked up, as they are for students;
     `answering` says how the questions are answered too (`analytics.evaluation.answer_options`); None: they are not.
     """
 
@@ -132,6 +133,7 @@ class EvaluationRun(models.Model):
         EvaluationSet, on_delete=models.CASCADE, related_name="runs", verbose_name=_("evaluation set")
     )
     profile = models.CharField(_("retrieval profile"), max_length=100)
+    rewrites = models.BooleanField(_("rewrites follow-ups"), default=True, editable=False)
     state = models.CharField(_("state"), max_length=12, choices=State, default=State.QUEUED)
     done = models.PositiveIntegerField(default=0)
     total = models.PositiveIntegerField(default=0)

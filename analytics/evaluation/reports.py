@@ -22,6 +22,7 @@ def as_json(run: EvaluationRun) -> dict[str, Any]:
     return {
         "dataset": run.evaluation_set.name,
         "profile": run.profile,
+        "rewrites": run.rewrites,
         **run.results,
         "coverage": asdict(coverage_of(run.evaluation_set)),
         "per_query": [

@@ -13,10 +13,12 @@ from analytics.evaluation.answer_options import WORKING
 from analytics.evaluation.measures import auroc, means, measure_rankings
 from analytics.evaluation.pulse import Cancelled, Pulse, save
 from analytics.models import EvaluationQuestion, EvaluationRun, QuestionResult
+from chat.context import Ask
 from chat.evidence import evidence_of
 from chat.hyde import hypothesise
 from chat.profiles import Profile, get_profile, retrieve_with
 from chat.sources import load_candidates
+from chat.understanding import understand
 from knowledge.locks import only_one
 from knowledge.retrieval.contracts import Scope
 from knowledge.retrieval.question_vectors import forget_vectors
@@ -80,7 +82,7 @@ def search(
         ask(profile, questions[0].text, scope)  # loads what is loaded once
     pulse = Pulse(run, len(questions), progress)
     for number, question in enumerate(questions, start=1):
-        asked[question.pk] = ask(profile, question.text, scope)
+        asked[question.pk] = ask(profile, question.text, scope, question.history if run.rewrites else ())
         pulse.beat(number)
     measured = _measured(questions, asked)
     QuestionResult.objects.filter(run=run).exclude(question__in=asked).delete()
@@ -104,9 +106,13 @@ def search(
     return summary(questions, asked, measured)
 
 
-def ask(profile: Profile, text: str, scope: Scope) -> Asked:
+def ask(profile: Profile, text: str, scope: Scope, history: Sequence[tuple[str, str]] = ()) -> Asked:
+    """`history` is (role, text), oldest first: what a follow-up is made to stand alone with."""
     forget_vectors()  # what a student waits for is measured
     started = time.perf_counter()
+    if history:
+        turn, _usage = async_to_sync(understand)(Ask(text, history=history))
+        text = turn.question
     guesses = async_to_sync(hypothesise)(text) if profile.guesses else ()
     retrieval = retrieve_with(profile, text, scope=scope, k=PASSAGES, guesses=guesses)
     candidates = load_candidates(retrieval.hits[: profile.sources])

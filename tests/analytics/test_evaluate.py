@@ -112,3 +112,15 @@ def test_a_data_set_can_be_forgotten(dataset: Path) -> None:
     forget(EvaluationSet.objects.get())
     for model in (Collection, Document, FAQ, EvaluationRun):
         assert not model.objects.exists()
+
+
+def test_follow_ups_are_looked_up_as_students_are_served_unless_they_are_wanted_as_asked(tmp_path: Path) -> None:
+    history = [{"role": "user", "text": "Are there rooms in a dormitory?"}, {"role": "assistant", "text": "Yes."}]
+    query = {"_id": "room", "text": "And how much is it?", "history": history, "answerable": True}
+    dataset = folder(tmp_path, corpus=CORPUS, queries=[query], qrels="query-id\tcorpus-id\tscore\nroom\thousing\t1\n")
+    rewritten, _printed = evaluate(dataset, "--profile", "bm25")
+    as_asked, _printed = evaluate(dataset, "--profile", "bm25", "--as-asked")
+    assert (rewritten["rewrites"], rewritten["retrieval"]["mrr"]) == (True, 1)
+    assert (as_asked["rewrites"], as_asked["retrieval"]["mrr"]) == (False, 0)
+    with pytest.raises(CommandError, match="retrieval alone"):
+        evaluate(dataset, "--answers", "--as-asked")

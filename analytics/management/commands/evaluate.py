@@ -36,6 +36,9 @@ class Command(BaseCommand):
             metavar=("A", "B"),
             help="instead of one profile: which questions B does better or worse",
         )
+        parser.add_argument(
+            "--as-asked", action="store_true", help="look follow-up questions up as they are, without their history"
+        )
         parser.add_argument("--answers", action="store_true", help="answer the questions too, and measure the answers")
         parser.add_argument("--sample", type=at_least_one, metavar="N", help="answer only N questions, of every kind")
         parser.add_argument(
@@ -50,6 +53,8 @@ class Command(BaseCommand):
         answers = AnswerOptions(options["sample"], options["samples"], options["memory"])
         if answers != AnswerOptions() and not options["answers"]:
             raise CommandError("--sample, --samples and --memory say how questions are answered: add --answers.")
+        if options["as_asked"] and options["answers"]:
+            raise CommandError("--as-asked measures retrieval alone: answers always go on from what was said before.")
         try:
             for name in names:
                 get_profile(name)
@@ -62,7 +67,7 @@ class Command(BaseCommand):
             raise CommandError(f"{error.filename} cannot be read: {error.strerror}.") from error
         runs = []
         for name in names:
-            begun = run_of(loaded, name, answers if options["answers"] else None)
+            begun = run_of(loaded, name, answers if options["answers"] else None, rewrites=not options["as_asked"])
             try:
                 with progress_bar(name) as show:
                     runs.append(run(begun, progress=show))
@@ -84,10 +89,10 @@ class Command(BaseCommand):
             self.stdout.write(line)
 
 
-def run_of(evaluation_set: EvaluationSet, name: str, answers: AnswerOptions | None) -> EvaluationRun:
+def run_of(evaluation_set: EvaluationSet, name: str, answers: AnswerOptions | None, *, rewrites: bool) -> EvaluationRun:
     """A new run, or the one of that kind that was broken off. Raises UnknownProfile."""
     if answers is None:
-        return EvaluationRun.objects.create(evaluation_set=evaluation_set, profile=name)
+        return EvaluationRun.objects.create(evaluation_set=evaluation_set, profile=name, rewrites=rewrites)
     profile = get_profile(name)
     return broken_off(evaluation_set, profile, answers) or EvaluationRun.objects.create(
         evaluation_set=evaluation_set, profile=name, answering=answers.as_row(profile)
