@@ -7,6 +7,7 @@ from chat.events import Contact
 from chat.models import Assistant, Conversation
 from chat.profiles import PROFILES, Profile, profile_of
 from knowledge.inference.chat_model import Sampling
+from knowledge.languages import language_of
 
 HISTORY_MESSAGES = 6
 
@@ -16,7 +17,11 @@ def default_assistant() -> Assistant | None:
 
 
 def ask_of(assistant: Assistant | None, text: str, language: str) -> Ask:
-    """A question to an assistant, as the first of a conversation."""
+    """A question to an assistant, as the first of a conversation.
+
+    It is answered in the language that it is asked in; `language`, that of the page, decides where that cannot be told.
+    """
+    language = language_of(text) or language
     if assistant is None:
         return Ask(text, language=language)
     spoken = assistant.language_for(language)

@@ -30,7 +30,6 @@ from chat.sources import plain
 from knowledge.generations import live_generation
 from knowledge.inference import chat_model
 from knowledge.inference.embedder import configured_model
-from knowledge.ingest.pdf.words import guess_language
 from knowledge.models import Passage
 from knowledge.retrieval.question_vectors import forget_vectors
 
@@ -90,7 +89,7 @@ class _Answering:
         for turns in [history, ()] if self._options.memory and history else [history]:
             for _sample in range(self._options.samples):
                 yield replace(
-                    ask_of(self._assistant, question.text, guess_language(question.text)),
+                    ask_of(self._assistant, question.text, "en"),
                     history=turns,
                     collections=self._collections,
                     profile=self._profile,

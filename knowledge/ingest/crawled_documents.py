@@ -13,9 +13,9 @@ from knowledge.hashing import fingerprint
 from knowledge.ingest.crawler.findings import Page, PdfFile
 from knowledge.ingest.pdf.values import Said
 from knowledge.ingest.pdf.values import gettext_noop as _
-from knowledge.ingest.pdf.words import guess_language
 from knowledge.ingest.pdf_documents import import_pdf
 from knowledge.ingest.records import readable_title
+from knowledge.languages import guess_language
 from knowledge.models import Course, CrawlOutcome, Document, Source, SourcePage
 
 Kind = CrawlOutcome.Kind

@@ -261,3 +261,13 @@ def test_a_model_that_declines_after_it_began_has_declined(server: Server, llm: 
         answer = tab.answer(QUESTION)
     assert "NO_ANSWER" not in answer.text
     assert (answer.end["status"], answer.events[-2]["reason"]) == ("abstained", "model_declined")
+
+
+@pytest.mark.usefixtures("pages")
+def test_an_answer_is_in_the_language_of_the_question_whatever_the_page_is_in(server: Server) -> None:
+    with server.connect(language="en") as tab:
+        german = tab.answer("Wo kann ich hier einen Hubschrauber für das Wochenende mieten?").events[1]["text"]
+        english = tab.answer("Where can I rent a helicopter for the weekend?").events[1]["text"]
+    assert "Hubschrauber" in german
+    assert "nicht" in german
+    assert english.startswith("I could not find")

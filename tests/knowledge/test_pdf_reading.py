@@ -10,7 +10,8 @@ from knowledge.ingest.pdf.document import read_document
 from knowledge.ingest.pdf.numbering import kind_of
 from knowledge.ingest.pdf.reading import read_pdf
 from knowledge.ingest.pdf.values import Limits, PdfText
-from knowledge.ingest.pdf.words import guess_language, join_lines
+from knowledge.ingest.pdf.words import join_lines
+from knowledge.languages import guess_language, language_of
 from knowledge.passages.pages import without_markers
 from tests.knowledge import pdfs
 from tests.knowledge.pdfs import BODY, BOLD, LEFT, PROSE, RIGHT, Sheet, pdf, text_pages
@@ -298,6 +299,11 @@ def test_a_text_cannot_forge_a_page() -> None:
 def test_the_language_is_guessed() -> None:
     assert guess_language("Die Anmeldung ist bis zum 1. Mai möglich und wird nicht verlängert.") == "de"
     assert guess_language("The registration is open until the first of May.") == "en"
+    assert [language_of(text) for text in ("Wann öffnet die Bibliothek?", "When does it open?", "Deadline?")] == [
+        "de",
+        "en",
+        None,
+    ]
 
 
 def test_everybody_may_open_what_is_encrypted_without_a_password() -> None:

@@ -13,7 +13,8 @@ from knowledge.ingest.pdf.numbering import bare
 from knowledge.ingest.pdf.running import without_running
 from knowledge.ingest.pdf.values import BadPdf, Bookmark, Limits, Line, Page, PdfText, Said
 from knowledge.ingest.pdf.values import gettext_noop as _
-from knowledge.ingest.pdf.words import comparable, guess_language, vocabulary
+from knowledge.ingest.pdf.words import comparable, vocabulary
+from knowledge.languages import guess_language
 
 #: Fewer letters a page than this are a stamp or a page number on a picture.
 LETTERS = 20

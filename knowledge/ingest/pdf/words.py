@@ -1,4 +1,4 @@
-"""Words: hyphens at line ends, the language, texts made comparable; pure."""
+"""Words: hyphens at line ends, texts made comparable; pure."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -8,23 +8,8 @@ HYPHENS = ("-", "\u2010", "\u00ad")
 CONJUNCTIONS = {"und", "oder", "bzw.", "bzw", "sowie", "bis", "and", "or", "to", "nor"}
 #: English prefixes that keep their hyphen.
 PREFIXES = {"self", "well", "non", "e", "ex", "x", "co", "all", "half", "cross", "user", "long", "short", "high", "low"}
-#: Small words, which tell a language.
-ENGLISH = {
-    "the", "of", "and", "to", "in", "is", "that", "for", "with", "are", "be", "on", "by", "this", "from", "or",
-    "at", "which", "not", "it", "an", "have", "can", "you",
-}  # fmt: skip
-GERMAN = {
-    "der", "die", "das", "und", "den", "von", "zu", "mit", "im", "ist", "des", "für", "auf", "dem", "nicht",
-    "ein", "eine", "als", "auch", "es", "werden", "wird", "oder", "bei",
-}  # fmt: skip
 WORD = re.compile(r"[^\W\d_]+")
 HYPHENATED = re.compile(r"\b[^\W\d_]+(?:-[^\W\d_]+)+\b")
-
-
-def guess_language(text: str) -> str:
-    """`de` or `en`, by which language's small words are more."""
-    words = [word.casefold() for word in WORD.findall(text[:200_000])]
-    return "de" if sum(word in GERMAN for word in words) > sum(word in ENGLISH for word in words) else "en"
 
 
 def comparable(text: str) -> str:
