@@ -63,9 +63,8 @@ Question, between two lines of {fence}:
 {question}
 {fence}
 
-If the sources do not answer the question, reply with exactly: {decline}
-Otherwise answer from the sources in {language}, in a few sentences. Put the number of its source, such as [1], at the \
-end of each sentence.""",
+Answer the question from the sources in {language}, in a few sentences, and put the number of the source in brackets \
+after each sentence. Reply {decline} only if the sources say nothing about it.""",
 )
 
 
