@@ -114,7 +114,7 @@ def test_a_version_shows_its_texts_and_what_changed_since_the_one_before(admin_c
 def test_the_built_in_texts_have_a_page_too(admin_client: Client) -> None:
     AssistantFactory(name="Lindi")
     page = page_of(admin_client, url_of("built-in"))
-    assert "reply with exactly: {decline}" in page
+    assert "Reply {decline} only if" in page
     assert "Lindi" in page
     assert "The built-in texts are used by Lindi." in page_of(admin_client, LIST)
 
@@ -189,7 +189,7 @@ def test_a_preview_is_in_the_students_language_where_the_assistant_speaks_it(
     admin_client: Client, assistant: Assistant
 ) -> None:
     def told() -> str:
-        values = asked(assistant, language="de") | form(system="{language}")
+        values = asked(assistant, question="Wie hoch ist der Beitrag für das Semester?") | form(system="{language}")
         return str(admin_client.post(DRAFT, values).context["preview"].system)
 
     assert told() == "German"

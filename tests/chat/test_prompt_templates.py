@@ -185,12 +185,12 @@ def test_the_built_in_texts_say_who_asks_for_what_in_which_language() -> None:
     assert f"How you speak: {PERSONA}." in system
     assert "Today is Monday, 05 October 2026." in system
     assert "Answer in German" in system
-    assert "answer from the sources in German" in user
+    assert "from the sources in German" in user
     assert user.startswith(
         "Sources, each between two lines of <<f00d>>:\n<<f00d>>\n[1] Fees\nFive euros.\n<<f00d>>\n[2]"
     )
     assert "<<f00d>>\nHow much?\n<<f00d>>" in user
-    assert f"reply with exactly: {DECLINE}\n" in user
+    assert f"Reply {DECLINE} only if" in user
 
 
 def test_the_instructions_are_the_same_for_every_question_of_a_day() -> None:
