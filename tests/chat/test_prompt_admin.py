@@ -189,7 +189,7 @@ def test_a_preview_is_in_the_students_language_where_the_assistant_speaks_it(
     admin_client: Client, assistant: Assistant
 ) -> None:
     def told() -> str:
-        values = asked(assistant, question="Wie hoch ist der Beitrag für das Semester?") | form(system="{language}")
+        values = asked(assistant, asked="Wie hoch ist der Beitrag für das Semester?") | form(system="{language}")
         return str(admin_client.post(DRAFT, values).context["preview"].system)
 
     assert told() == "German"
