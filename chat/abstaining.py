@@ -23,7 +23,7 @@ QUESTION_CHARACTERS = 160
 
 
 async def abstain(context: Context, reason: str) -> AsyncGenerator[Event]:
-    """`reason` is nothing_found, no_evidence, model_declined, unsupported or leaked."""
+    """`reason` is nothing_found, no_evidence, model_declined, ungrounded, unsupported or leaked."""
     related = await in_database(related_questions)(context)
     with translation.override(context.ask.language):
         text = _text(context, reason)
@@ -52,7 +52,7 @@ def related_questions(context: Context) -> tuple[str, ...]:
 def _text(context: Context, reason: str) -> str:
     if reason == "nothing_found":
         return _("There is nothing to look this up in yet, so I cannot answer it.")
-    if reason in {"unsupported", "leaked"}:
+    if reason in {"ungrounded", "unsupported", "leaked"}:
         return _("I had begun an answer, but could not confirm it in the pages I know, so I took it back.")
     own = context.ask.abstention or _(
         "I could not find an answer to this in the pages I know, so I would rather not guess."

@@ -31,6 +31,11 @@ class Said:
     strategy: str
     passages: Sequence[str]
 
+    @property
+    def is_answer(self) -> bool:
+        """Whether the pipeline let it stand as an answer; its words may decline all the same."""
+        return not self.abstained and self.strategy != Message.Strategy.FIXED
+
 
 class Measurer:
     """For one run, within one event loop."""
@@ -49,8 +54,9 @@ class Measurer:
         values["words"] = float(len(words(text)))
         values |= await asyncio.to_thread(_against_reference, text, said.reference)
         declined = await self._declined(said, text)
-        claims = [] if declined else claims_of(text)
-        if not declined:
+        # Of every reply that stood as an answer: a judge may well take one for a refusal.
+        claims = claims_of(text) if said.is_answer else []
+        if said.is_answer:
             values["faithfulness_overlap"] = faithfulness_overlap(claims, said.passages)
             values["relevance_cosine"] = await asyncio.to_thread(_relevance_cosine, said.question, text)
         if self.judge:
@@ -66,7 +72,7 @@ class Measurer:
                 await client.close()
 
     async def _declined(self, said: Said, text: str) -> bool:
-        if said.abstained or said.strategy == Message.Strategy.FIXED:
+        if not said.is_answer:
             return True  # small talk, and asking back, answer nothing
         if said.strategy == Message.Strategy.EXTRACTIVE:
             return False  # whoever is quoted may not know something; the answer quotes
@@ -76,7 +82,7 @@ class Measurer:
 
 
 async def _judged(judge: Judge, said: Said, text: str, claims: Sequence[str]) -> dict[str, float | None]:
-    """The scores, and faithfulness and answer relevance as RAGAS has them; `claims` are empty where it declines."""
+    """The scores, and faithfulness and answer relevance as RAGAS has them; `claims` are empty where it is no answer."""
     scores, held, asked = await asyncio.gather(
         judge.scores(said.question, text, said.reference, said.passages),
         judge.supported(claims, said.passages) if claims else _nothing(),
