@@ -14,8 +14,8 @@ from chat.abstaining import abstain
 from chat.context import Context
 from chat.events import Delta, Error, Event, Queued, Replace, Sources
 from chat.grounding import StreamResolver, VerdictReader, attribute
+from chat.guarding.output_guard import OutputGuard, Violation, unsupported_claims
 from chat.models import Message
-from chat.output_guard import OutputGuard, Violation, unsupported_claims
 from chat.prompts import Prompt, WindowTooSmall, build_prompt
 from chat.quoting import quote
 from knowledge.inference import chat_model

@@ -14,7 +14,7 @@ from chat.clarifying import chosen, stored
 from chat.context import Ask
 from chat.events import Abstain, Cited, Clarify, End
 from chat.guard import Refused
-from chat.injection import flag_injection
+from chat.guarding.injection import flag_injection
 from chat.models import Citation, Conversation, Feedback, Message, Visitor
 from knowledge.models import Document, Passage
 

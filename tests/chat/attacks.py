@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from chat.addresses import emails, links
+from chat.guarding.addresses import emails, links
 
 
 def planted() -> list[str]:

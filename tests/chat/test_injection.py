@@ -11,7 +11,7 @@ from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.injection import flag_document, flag_injection
+from chat.guarding.injection import flag_document, flag_injection
 from chat.models import Message
 from knowledge.indexing import sync_pending
 from tests.chat.attacks import planted

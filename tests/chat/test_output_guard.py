@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.decisions import decisions
-from chat.output_guard import OutputGuard, check_output, unsupported_claims
+from chat.guarding.decisions import decisions
+from chat.guarding.output_guard import OutputGuard, check_output, unsupported_claims
 from tests.chat.attacks import planted, repeated
 from tests.chat.data_sets import FOLDER, needs_data_sets
 

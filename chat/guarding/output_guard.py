@@ -12,11 +12,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from chat import figures
-from chat.addresses import emails, hosts, links, normal, phones, without_links
-from chat.decisions import decisions
-from chat.disguises import decoded
-from chat.injection import flag_document
+from chat.guarding import figures
+from chat.guarding.addresses import emails, hosts, links, normal, phones, without_links
+from chat.guarding.decisions import decisions
+from chat.guarding.disguises import decoded
+from chat.guarding.injection import flag_document
 from chat.wording import terms
 
 Kind = Literal["link", "contact", "markup", "system_prompt", "figure", "decision"]
@@ -75,7 +75,7 @@ class OutputGuard:
 
     `system` is everything the model was told that is neither source nor question, `sources` are the texts it was given
     and the addresses they stand at, `question` what the student said. A source that speaks to the model
-    (`chat.injection.flag_document`) vouches for no address.
+    (`chat.guarding.injection.flag_document`) vouches for no address.
     """
 
     def __init__(self, *, system: str, sources: Sequence[str], question: str) -> None:

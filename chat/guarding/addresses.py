@@ -6,7 +6,7 @@ Texts are expected in their visible form: compatibility letters resolved, no zer
 import re
 from collections.abc import Iterable, Iterator
 
-from chat import figures
+from chat.guarding import figures
 
 #: "hxxp", "[.]", "(dot)", " at ": how addresses are written that shall not be found.
 DISGUISES = (

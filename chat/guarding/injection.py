@@ -1,15 +1,16 @@
 """Signs that a text means to steer the model: direct in a question, indirect in a retrieved passage; pure.
 
 The signs are for staff: a flagged question is answered like any other, because questions and passages are data
-whatever they say (`chat.prompts`) and what the model makes of them is checked (`chat.output_guard`). The kinds of
-attacks follow Perez and Ribeiro 2022 (goal hijacking, prompt leaking) and Greshake et al. 2023 (indirect injection).
+whatever they say (`chat.prompts`) and what the model makes of them is checked (`chat.guarding.output_guard`). The
+kinds of attacks follow Perez and Ribeiro 2022 (goal hijacking, prompt leaking) and Greshake et al. 2023 (indirect
+injection).
 """
 
 import re
 from collections.abc import Iterable
 
-from chat.disguises import TAGS, decoded, fold, turned, undisguised
-from chat.injection_rules import DOCUMENT_RULES, OVERRIDE, QUESTION_RULES, REVEAL_PROMPT, Rules
+from chat.guarding.disguises import TAGS, decoded, fold, turned, undisguised
+from chat.guarding.injection_rules import DOCUMENT_RULES, OVERRIDE, QUESTION_RULES, REVEAL_PROMPT, Rules
 
 #: Five words in capitals: a list of tests and degrees is shorter, or has commas.
 SHOUT = re.compile(r"(?<!\w)(?:[^\W\d_a-zäöüß]{2,30}[ ]){4}[^\W\d_a-zäöüß]{2,30}(?!\w)")
