@@ -3,6 +3,7 @@
 It stores nothing: `chat.production` saves a visitor's questions and answers around it.
 """
 
+import time
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import replace
@@ -32,8 +33,9 @@ async def answer(ask: Ask) -> AsyncGenerator[Event]:
 
     What fails outside ends in an Error event that says so to the student; only a mistake of ours raises.
     """
+    started = time.perf_counter()
     turn, usage = await understand(ask)
-    context = Context(ask, turn)
+    context = Context(ask, turn, started=started)
     context.usage += [usage] if usage else []
     if turn.route != Route.QUESTION:
         events = _reply(context)

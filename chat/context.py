@@ -1,8 +1,9 @@
 """A question on its way to an answer: what is asked, what it is understood as, what was found for it."""
 
+import logging
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from chat.events import Contact, End
 from chat.evidence import evidence_of
@@ -11,8 +12,12 @@ from chat.profiles import PROFILES, Profile, retrieve_with
 from chat.prompt_templates import BUILT_IN, Template
 from chat.sources import Candidate, load_candidates
 from knowledge.inference.chat_model import PROSE, Sampling, Usage
+from knowledge.inference.embedder import EmbeddingUnavailable
+from knowledge.inference.reranker import RerankerUnavailable
 from knowledge.retrieval.hybrid import Retrieval
 from knowledge.retrieval.scoping import scope_of
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +66,7 @@ class Context:
     candidates: list[Candidate] = field(default_factory=list)
     evidence: float | None = None
     model: str = ""
+    notice: str = ""
     usage: list[Usage] = field(default_factory=list)
     started: float = field(default_factory=time.perf_counter)
     timings_ms: dict[str, float] = field(default_factory=dict)
@@ -75,7 +81,7 @@ class Context:
         return End(
             status=status.value,
             strategy=strategy.value,
-            notice=notice,
+            notice=notice or self.notice,
             model=self.model,
             profile=self.ask.profile.name,
             prompt=self.ask.template.name if self.model else "",
@@ -96,14 +102,26 @@ def found_for(ask: Ask) -> Context:
 
 
 def gather(context: Context, guesses: Sequence[str] = ()) -> None:
-    """All database work before an answer: retrieval and its passages.
+    """All database work before an answer: retrieval and its passages; raises UnknownCollection.
 
-    Raises UnknownCollection, EmbeddingUnavailable, RerankerUnavailable.
+    Where the embedding model or the reranker is away, what is left of the profile searches, and `notice` says so.
     """
     began = time.perf_counter()
     ask, question = context.ask, context.turn.question
     scope = scope_of(ask.collections, audience=ask.audience)
-    context.retrieval = retrieve_with(ask.profile, question, scope=scope, k=ask.profile.sources, guesses=guesses)
+
+    def retrieved(profile: Profile) -> Retrieval:
+        return retrieve_with(profile, question, scope=scope, k=ask.profile.sources, guesses=guesses)
+
+    try:
+        context.retrieval = retrieved(ask.profile)
+    except EmbeddingUnavailable:
+        logger.exception("searched by words alone")
+        context.notice, context.retrieval = "words_only", retrieved(PROFILES["bm25"])
+    except RerankerUnavailable:
+        logger.exception("searched without reranking")
+        plain = replace(ask.profile, plan=replace(ask.profile.plan, rerank_first=0))
+        context.notice, context.retrieval = "not_reranked", retrieved(plain)
     context.candidates = load_candidates(context.retrieval.hits)
     context.evidence = evidence_of(question, context.retrieval, context.candidates)
     context.timings_ms.update(context.retrieval.timings_ms)

@@ -85,16 +85,17 @@ def _cells(row: str) -> list[str]:
 
 def quote_best(
     question: str,
-    vector: "NDArray[np.float32]",
+    vector: "NDArray[np.float32] | None",
     candidates: Sequence[Candidate],
-    embedder: Embedder,
+    embedder: Embedder | None,
     *,
     curated: Mapping[int, Hit],
 ) -> list[Quotation]:
     """At most SENTENCES quotations, best first; closeness is the similarity plus the share of the question's terms.
 
     `curated` holds the hits of passages that a FAQ points to: staff know best, the more so the more exactly the FAQ
-    asks the same, and what they wrote as a good answer tells which sentence to quote.
+    asks the same, and what they wrote as a good answer tells which sentence to quote. Without a vector terms alone
+    count.
     """
     asked = terms(question)
     units = [
@@ -106,11 +107,13 @@ def quote_best(
     if not units:
         return []
     # The heading belongs to the sentence: "By 15 July." says nothing without "Application deadline".
-    cosines = (embedder.embed([f"{candidate.label}: {text}" for _, candidate, text in units]) @ vector).tolist()
+    similarities = [0.0] * len(units)
+    if vector is not None and embedder is not None:
+        cosines = embedder.embed([f"{candidate.label}: {text}" for _, candidate, text in units]) @ vector
+        similarities = [embedder.scale.of_passage(cosine) for cosine in cosines.tolist()]
     scored = []
     wants_figure = bool(ASKS_FOR_FIGURE.search(question))
-    for (rank, candidate, text), cosine in zip(units, cosines, strict=True):
-        closeness = embedder.scale.of_passage(cosine)
+    for (rank, candidate, text), closeness in zip(units, similarities, strict=True):
         overlap = len(asked & terms(text)) / len(asked) if asked else 0.0
         bonus = FIGURE_BONUS if wants_figure and FIGURE.search(text) else 0.0
         if (hit := curated.get(candidate.passage_id)) and hit.score > FAQ_LEAST:

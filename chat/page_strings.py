@@ -31,6 +31,7 @@ def page_strings() -> dict[str, str]:
         # Answers
         "notice_quoting": _("These are quotes from the university's pages, not a written answer."),
         "notice_model_unavailable": _("The language model cannot be reached at the moment, so the pages are quoted."),
+        "notice_words_only": _("Only words could be compared just now, so the answer may miss something."),
         "abstained_title": _("No reliable answer found"),
         "related_title": _("Perhaps you would like to ask:"),
         "choose": _("Choose one, or write it:"),

@@ -9,7 +9,7 @@ from chat.events import Cited, Delta, Event, Sources
 from chat.extractive import Quotation, quote_best
 from chat.models import Message
 from chat.sources import as_source
-from knowledge.inference.embedder import get_embedder
+from knowledge.inference.embedder import EmbeddingUnavailable, get_embedder
 from knowledge.retrieval.contracts import Origin
 from knowledge.retrieval.question_vectors import question_vector
 
@@ -39,5 +39,9 @@ def closest_sentences(context: Context) -> list[Quotation]:
         return []
     question, query = context.turn.question, retrieval.query
     curated = {hit.passage_id: hit for hit in retrieval.runs.get(Origin.FAQ, ())}
-    vector = query.vector if len(query.vector) else question_vector(query.model, question)
-    return quote_best(question, vector, context.candidates, get_embedder(query.model), curated=curated)
+    try:
+        vector = query.vector if len(query.vector) else question_vector(query.model, question)
+        return quote_best(question, vector, context.candidates, get_embedder(query.model), curated=curated)
+    except EmbeddingUnavailable:
+        context.notice = "words_only"
+        return quote_best(question, None, context.candidates, None, curated=curated)

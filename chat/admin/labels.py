@@ -33,11 +33,13 @@ NOTICES: Mapping[str, str | Promise] = {
     "endless": _("The language model did not stop writing."),
     "huge": _("The language model sent far too much at once."),
     "circuit_open": _("The language model had failed several times in a row and was left alone for a moment."),
+    "words_only": _("The embedding model did not answer, so only words were compared."),
+    "not_reranked": _("The reranker did not answer, so the passages were not put in order by it."),
     "window_too_small": _("The question and its sources are too long for the language model (LLM_CONTEXT_TOKENS)."),
     "queue_full": _("Too many students were waiting for the language model."),
     "queue_timeout": _("The language model was busy with other students for too long."),
 }
-#: Signs of an attempt to instruct the model (`chat.injection`).
+#: Signs of an attempt to instruct the model (`chat.guarding.injection`).
 FLAGS: Mapping[str, str | Promise] = {
     "override": _("wants the instructions ignored"),
     "role_play": _("gives the assistant another role"),

@@ -6,7 +6,8 @@ import pytest
 from pytest_django import Settings
 
 from chat.asking import ask_of
-from chat.models import Conversation, Message
+from chat.models import Conversation, Message, RetrievalProfile
+from knowledge.inference.embedder import EmbeddingUnavailable
 from tests.conftest import QUESTION, load_pages
 from tests.factories import AssistantFactory, FAQFactory
 from tests.fakes.llm import FakeLLM
@@ -271,3 +272,32 @@ def test_an_answer_is_in_the_language_of_the_question_whatever_the_page_is_in(se
     assert "Hubschrauber" in german
     assert "nicht" in german
     assert english.startswith("I could not find")
+
+
+# --- what retrieval needs is away ---
+
+
+@pytest.mark.usefixtures("pages")
+def test_without_the_embedding_model_words_are_searched_and_the_answer_says_so(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away(*_: object) -> None:
+        raise EmbeddingUnavailable("away")
+
+    monkeypatch.setattr("knowledge.retrieval.hybrid.question_vector", away)
+    monkeypatch.setattr("chat.quoting.question_vector", away)
+    with server.connect() as tab:
+        answer = tab.answer(QUESTION)
+    assert (answer.end["status"], answer.end["notice"]) == ("complete", "words_only")
+    assert "318.40" in answer.text
+
+
+@pytest.mark.usefixtures("pages")
+def test_without_the_reranker_passages_keep_their_order_and_the_answer_says_so(
+    server: Server, settings: Settings
+) -> None:
+    AssistantFactory(profile=RetrievalProfile.objects.get(name="bm25+dense+rerank"))
+    settings.RERANKER_MODEL = "/nowhere"
+    with server.connect() as tab:
+        answer = tab.answer(QUESTION)
+    assert (answer.end["status"], answer.end["notice"]) == ("complete", "not_reranked")

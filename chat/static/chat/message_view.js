@@ -88,6 +88,7 @@ export class MessageView {
     fill(this.#parts.before, [shownQuoting, absent, waiting, message.position, message.abstained], () => [
       message.abstained ? notice("abstained", "help", t("abstained_title")) : null,
       absent ? notice("model-unavailable", "warning", t("notice_model_unavailable")) : null,
+      message.notice === "words_only" ? notice("words-only", "warning", t("notice_words_only")) : null,
       shownQuoting ? notice("quoting-notice", "quote", t("notice_quoting")) : null,
       waiting ? waitingNode(message.position) : null,
     ]);
