@@ -41,12 +41,11 @@ def free_port() -> int:
 def stage() -> Iterator[Stage]:
     ports = free_port(), free_port()
     command = [node_folder() / "node", "dev/server.mjs", *map(str, ports)]
-    process = subprocess.Popen(command, cwd=WIDGET, stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    assert "service" in process.stdout.readline()
-    yield Stage(f"http://127.0.0.1:{ports[0]}", f"http://127.0.0.1:{ports[1]}/")
-    process.terminate()
-    process.wait()
+    with subprocess.Popen(command, cwd=WIDGET, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert "service" in process.stdout.readline()
+        yield Stage(f"http://127.0.0.1:{ports[0]}", f"http://127.0.0.1:{ports[1]}/")
+        process.terminate()
 
 
 class Student:
@@ -57,9 +56,7 @@ class Student:
         self.page: Page = context.new_page()
         self.problems: list[str] = []
         self.page.on("pageerror", lambda error: self.problems.append(str(error)))
-        self.page.on(
-            "console", lambda message: self.problems.append(message.text) if message.type == "error" else None
-        )
+        self.page.on("console", lambda message: self.problems.append(message.text) if message.type == "error" else None)
 
     def goes_to(self, query: str = "") -> "Student":
         self.page.goto(f"{self.stage.page}?{query}")

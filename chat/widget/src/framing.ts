@@ -1,0 +1,138 @@
+// The chat in an iframe of the service, where the page's browser or policy leaves no other way. Outside stands only the
+// launcher, dressed property by property, which every policy allows; inside runs the same script, filling the frame.
+
+import { isCommand, run, tell, type Commands } from "./commands.ts";
+import type { Config } from "./config.ts";
+import { palette, readColour, toHex } from "./text/colours.ts";
+import type { AssistantInfo } from "./protocol.ts";
+import { el, setAttribute } from "./view/dom.ts";
+import { icon } from "./view/icons.ts";
+import { language, t } from "./words/words.ts";
+
+const SMALL = matchMedia("(max-width: 40rem), (max-height: 30rem)");
+const FALLBACK_ACCENT = [29, 79, 124] as const;
+
+type Styles = Readonly<Record<string, string>>;
+
+export class FramedChat implements Commands {
+  #config: Config;
+  #info: AssistantInfo;
+  #frame: HTMLIFrameElement;
+  #launcher: HTMLButtonElement | null = null;
+
+  constructor(config: Config, info: AssistantInfo, place: Element) {
+    this.#config = config;
+    this.#info = info;
+    const query = new URLSearchParams({ site: config.site, lang: language(), theme: config.theme });
+    this.#frame = el("iframe", {
+      src: `${config.origin}/widget/frame?${query}`,
+      title: info.assistant.name,
+      allow: "clipboard-write",
+      "data-test": "frame",
+    });
+    if (config.mode === "inline") {
+      dressed(this.#frame, { border: "0", width: "100%", height: "100%", display: "block" });
+      place.append(this.#frame);
+      return;
+    }
+    this.#launcher = this.#makeLauncher();
+    this.#frame.hidden = true;
+    place.append(this.#launcher, this.#frame);
+    SMALL.addEventListener("change", () => this.#dressFrame());
+    this.#drawn();
+  }
+
+  open(): void {
+    if (!this.#launcher || !this.#frame.hidden) return;
+    this.#frame.hidden = false;
+    this.#drawn();
+    this.#frame.focus();
+    tell("open");
+  }
+
+  close(): void {
+    if (!this.#launcher || this.#frame.hidden) return;
+    this.#frame.hidden = true;
+    this.#drawn();
+    this.#launcher.focus();
+    tell("close");
+  }
+
+  setLocale(tag: unknown): void {
+    this.#pass("setLocale", tag);
+  }
+
+  reset(): void {
+    this.#pass("reset");
+  }
+
+  theme(name: unknown): void {
+    this.#pass("theme", name);
+  }
+
+  #pass(command: keyof Commands, value?: unknown): void {
+    this.#frame.contentWindow?.postMessage({ marcelchat: [command, value] }, this.#config.origin);
+  }
+
+  #makeLauncher(): HTMLButtonElement {
+    const { accent, accentText } = palette(readColour(this.#info.theme.accent) ?? FALLBACK_ACCENT, {
+      dark: false,
+      text: null,
+    });
+    const press = () => (this.#frame.hidden ? this.open() : this.close());
+    const launcher = el("button", { type: "button", "data-test": "launcher", on: { click: press } });
+    dressed(launcher, {
+      ...{ position: "fixed", bottom: "20px", [this.#info.theme.position]: "20px", width: "60px", height: "60px" },
+      ...{ padding: "0", border: "0", "border-radius": "50%", cursor: "pointer", "z-index": "2147483001" },
+      ...{ background: toHex(accent), color: toHex(accentText) },
+    });
+    return launcher;
+  }
+
+  #drawn(): void {
+    if (!this.#launcher) return;
+    const open = !this.#frame.hidden;
+    setAttribute(
+      this.#launcher,
+      "aria-label",
+      open ? t("close_chat") : t("open_chat", { name: this.#info.assistant.name }),
+    );
+    setAttribute(this.#launcher, "aria-expanded", String(open));
+    const drawing = icon(open ? "close" : "chat");
+    dressed(drawing, {
+      display: "inline-block",
+      width: "28px",
+      height: "28px",
+      fill: "none",
+      stroke: "currentcolor",
+      "stroke-width": "1.8",
+    });
+    this.#launcher.replaceChildren(drawing);
+    this.#dressFrame();
+  }
+
+  #dressFrame(): void {
+    const small = SMALL.matches;
+    dressed(this.#frame, {
+      ...{ position: "fixed", border: "0", "z-index": "2147483000", display: this.#frame.hidden ? "none" : "block" },
+      ...{ bottom: "96px", [this.#info.theme.position]: small ? "0" : "20px" },
+      ...{ width: small ? "100%" : "420px", "max-width": "100%" },
+      ...{ height: small ? "calc(100% - 96px)" : "min(680px, calc(100% - 116px))" },
+      ...{ "border-radius": small ? "0" : "16px", "box-shadow": "0 8px 40px rgb(0 0 0 / 25%)" },
+    });
+  }
+}
+
+function dressed(node: HTMLElement | SVGElement, styles: Styles): void {
+  for (const [name, value] of Object.entries(styles)) node.style.setProperty(name, value, "important");
+}
+
+/** Inside the frame: the page around it may say what its own MarcelChat was told. */
+export function obeyParent(commands: Commands): void {
+  if (window.parent === window) return;
+  window.addEventListener("message", (event: MessageEvent<unknown>) => {
+    if (event.source !== window.parent) return;
+    const call = (event.data as { marcelchat?: unknown } | null)?.marcelchat;
+    if (Array.isArray(call) && isCommand(call[0])) run(commands, call[0], call[1]);
+  });
+}

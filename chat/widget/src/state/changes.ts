@@ -1,0 +1,58 @@
+// What each event does to the answer it is about.
+
+import type {
+  Abstain,
+  Citation,
+  Clarify,
+  ErrorEvent,
+  FeedbackEvent,
+  MessageDelta,
+  MessageEnd,
+  MessageReplace,
+  Queued,
+  Sources,
+} from "../protocol.ts";
+import { change, type Message } from "./message.ts";
+
+export type AnswerEvent =
+  | Abstain
+  | Citation
+  | Clarify
+  | ErrorEvent
+  | FeedbackEvent
+  | MessageDelta
+  | MessageEnd
+  | MessageReplace
+  | Queued
+  | Sources;
+
+export function applyTo(message: Message, event: AnswerEvent): void {
+  switch (event.type) {
+    case "message_delta":
+      return change(message, { text: message.text + event.text, queue: 0 });
+    case "message_replace":
+      return change(message, { text: event.text });
+    case "citation": {
+      const others = message.sources.filter((source) => source.n !== event.source.n);
+      return change(message, { sources: [...others, event.source].sort((a, b) => a.n - b.n) });
+    }
+    case "sources":
+      return change(message, { sources: event.sources });
+    case "abstain": {
+      const { text, contact, reason, related = [] } = event;
+      return change(message, { abstained: true, text, contact, reason, related, sources: [], queue: 0 });
+    }
+    case "clarify":
+      return change(message, { text: event.text, choices: event.choices, queue: 0 });
+    case "queued":
+      return change(message, { queue: event.position });
+    case "message_end": {
+      const { status, strategy = "", notice = "" } = event;
+      return change(message, { status, strategy, notice, queue: 0, abstained: status === "abstained" });
+    }
+    case "error":
+      return change(message, { error: event.detail });
+    case "feedback":
+      return change(message, { feedback: event.value, reasons: event.reasons ?? message.reasons });
+  }
+}

@@ -1,0 +1,83 @@
+// A message as this tab knows it.
+
+import type { Contact, Message as Saved, Source } from "../protocol.ts";
+
+export interface Message {
+  readonly key: string;
+  id: number | null;
+  readonly role: "user" | "assistant";
+  clientId: string | null;
+  text: string;
+  /** Of the server's; or "sending" until it has a question that was typed here, or "unsent" where it refused it. */
+  status: string;
+  createdAt: string;
+  strategy: string;
+  notice: string;
+  reason: string;
+  sources: readonly Source[];
+  choices: readonly string[];
+  related: readonly string[];
+  contact: Contact | null;
+  feedback: number;
+  reasons: readonly string[];
+  abstained: boolean;
+  /** How many are served before, this one included; 0 where nobody waits. */
+  queue: number;
+  error: string;
+  /** Not to be sent again before this time, in ms of the epoch. */
+  retryAt: number;
+  /** Grows with each change, so that a view can tell what to draw. */
+  version: number;
+}
+
+export function blank(values: Partial<Message> & Pick<Message, "key" | "role">): Message {
+  return {
+    id: null,
+    clientId: null,
+    text: "",
+    status: "complete",
+    createdAt: new Date().toISOString(),
+    strategy: "",
+    notice: "",
+    reason: "",
+    sources: [],
+    choices: [],
+    related: [],
+    contact: null,
+    feedback: 0,
+    reasons: [],
+    abstained: false,
+    queue: 0,
+    error: "",
+    retryAt: 0,
+    version: 0,
+    ...values,
+  };
+}
+
+export function fromWire(wire: Saved): Message {
+  return blank({
+    key: (wire.role === "user" && wire.client_id) || `message-${wire.id}`,
+    id: wire.id,
+    role: wire.role,
+    clientId: wire.client_id ?? null,
+    text: wire.text,
+    status: wire.status,
+    createdAt: wire.created_at,
+    strategy: wire.strategy ?? "",
+    notice: wire.notice ?? "",
+    reason: wire.reason ?? "",
+    sources: wire.sources ?? [],
+    choices: wire.choices ?? [],
+    related: wire.related ?? [],
+    contact: wire.contact ?? null,
+    feedback: wire.feedback ?? 0,
+    reasons: wire.feedback_reasons ?? [],
+    abstained: wire.status === "abstained",
+  });
+}
+
+export function change(message: Message, values: Partial<Omit<Message, "key" | "role" | "version">>): void {
+  Object.assign(message, values);
+  message.version += 1;
+}

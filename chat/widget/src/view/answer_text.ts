@@ -1,0 +1,96 @@
+// An answer's text on the page, drawn block by block and only where it changed.
+
+import type { Source } from "../protocol.ts";
+import type { Message } from "../state/message.ts";
+import { blocks } from "../text/markdown.ts";
+import { settled } from "../text/streaming.ts";
+import { t } from "../words/words.ts";
+import { el, morph } from "./dom.ts";
+import { sanitised } from "./sanitiser.ts";
+
+export class AnswerText {
+  readonly element: HTMLElement;
+  #blocks: Array<{ key: string; node: ChildNode }> = [];
+
+  /** `light` marks the card of a source while its number is pointed at; `show` leads to it. */
+  constructor({ light, show }: { light: (n: number, on: boolean) => void; show: (n: number) => void }) {
+    const number = (event: Event): number | null => {
+      const link = event.target instanceof Element ? event.target.closest("[data-n]") : null;
+      return link ? Number(link.getAttribute("data-n")) : null;
+    };
+    const marked = (on: boolean) => (event: Event) => {
+      const n = number(event);
+      if (n !== null) light(n, on);
+    };
+    this.element = el("div", {
+      class: "answer-text",
+      dir: "auto",
+      "data-test": "answer-text",
+      on: {
+        mouseover: marked(true),
+        mouseout: marked(false),
+        focusin: marked(true),
+        focusout: marked(false),
+        click: (event) => {
+          const n = number(event);
+          if (n === null) return;
+          event.preventDefault();
+          show(n);
+        },
+      },
+    });
+  }
+
+  draw(message: Message, writing: boolean): void {
+    const sources = new Map(message.sources.map((source) => [source.n, source]));
+    const known = message.sources.map((source) => `${source.n} ${source.title}`).join("|");
+    const wanted = blocks(writing ? settled(message.text) : message.text);
+    while (this.#blocks.length > wanted.length) this.#blocks.pop()?.node.remove();
+    wanted.forEach((html, index) => {
+      const key = html.includes("<sup>") ? `${html}\n${known}\n${writing}` : html;
+      const current = this.#blocks[index];
+      if (current?.key === key) return;
+      const node = blockNode(html, sources, writing);
+      if (current) this.#blocks[index] = { key, node: morph(current.node, node) };
+      else {
+        this.element.append(node);
+        this.#blocks[index] = { key, node };
+      }
+    });
+  }
+}
+
+function blockNode(html: string, sources: ReadonlyMap<number, Source>, writing: boolean): ChildNode {
+  const block = sanitised(html).firstElementChild;
+  if (!block) return document.createTextNode("");
+  for (const sup of block.querySelectorAll("sup")) cite(sup, sources, writing);
+  // Wider than the page: a table scrolls by itself, also with the keyboard.
+  if (block.tagName !== "TABLE") return block;
+  return el("div", { class: "answer-table", tabindex: "0", role: "region", "aria-label": t("table") }, block);
+}
+
+/** A number whose source is not known (yet) stays hidden while writing, and is plain text once the answer is done. */
+function cite(sup: Element, sources: ReadonlyMap<number, Source>, writing: boolean): void {
+  const written = sup.textContent ?? "";
+  const numbers = written.split(",").map(Number);
+  const before = sup.previousSibling;
+  // A number stays on the line of what it belongs to.
+  if (before instanceof Text) before.data = before.data.replace(/ +$/, "\u00a0");
+  const known = numbers.map((n) => sources.get(n));
+  if (!writing && known.some((source) => source === undefined)) sup.replaceWith(`[${written}]`);
+  else sup.replaceWith(...known.filter((source) => source !== undefined).map(citation));
+}
+
+/** A link, because it leads to a place on this page. */
+function citation({ n, title }: Source): Element {
+  const label = t("citation_label", { n, title: title || t("source_untitled") });
+  return el(
+    "sup",
+    {},
+    el(
+      "a",
+      { href: `#source-${n}`, class: "citation", "data-test": "citation", "data-n": n, "aria-label": label },
+      String(n),
+    ),
+  );
+}

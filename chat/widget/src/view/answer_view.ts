@@ -1,0 +1,182 @@
+// An answer: what is to be known before reading it, its text, and below it the sources and what can be done with it.
+
+import type { Message } from "../state/message.ts";
+import { webAddress } from "../text/links.ts";
+import { plain } from "../text/plain.ts";
+import { t } from "../words/words.ts";
+import { AnswerText } from "./answer_text.ts";
+import { sentence, tool } from "./buttons.ts";
+import { el, fill, setAttribute, type Child } from "./dom.ts";
+import { FeedbackForm } from "./feedback_form.ts";
+import { icon, type Icon } from "./icons.ts";
+import type { MessageOptions, Place } from "./message_view.ts";
+import { contactLinks } from "./outward.ts";
+import type { Retrial } from "./retrial.ts";
+import { SourceCards } from "./sources_view.ts";
+
+const RATED = ["complete", "abstained", "stopped"];
+
+export class AnswerView {
+  readonly parts: readonly HTMLElement[];
+  #options: MessageOptions;
+  #retrial: Retrial;
+  #before = el("div", { class: "message__before" });
+  #text: AnswerText;
+  #after = el("div", { class: "message__after" });
+  #choices = el("div", { class: "message__choices" });
+  #cards: SourceCards | null = null;
+  #thumbs: readonly HTMLButtonElement[] = [];
+  #form: FeedbackForm | null = null;
+
+  constructor(options: MessageOptions, retrial: Retrial) {
+    this.#options = options;
+    this.#retrial = retrial;
+    this.#text = new AnswerText({
+      light: (n, on) => this.#cards?.light(n, on),
+      show: (n) => this.#cards?.show(n),
+    });
+    this.parts = [this.#before, this.#text.element, this.#choices, this.#after];
+  }
+
+  draw(message: Message, { lastAnswer }: Place, frame: HTMLElement): void {
+    const writing = message.status === "generating";
+    setAttribute(frame, "aria-busy", writing ? "true" : null);
+    frame.classList.toggle("message--abstained", message.abstained);
+    frame.classList.toggle("message--handed-on", message.abstained && message.contact !== null);
+    frame.classList.toggle("message--writing", writing && message.text !== "");
+    this.#drawBefore(message, writing);
+    this.#text.draw(message, writing);
+    this.#drawChoices(message, lastAnswer && !writing);
+    this.#drawAfter(message, writing);
+    this.#drawFeedback(message);
+  }
+
+  #drawBefore({ strategy, abstained, notice: told, text, choices, queue }: Message, writing: boolean): void {
+    const quoting = strategy === "extractive" || (writing && this.#options.quotes);
+    const shown = quoting && !abstained && text !== "" && choices.length === 0;
+    const absent = told === "model_unavailable";
+    const waiting = writing && !text;
+    fill(this.#before, [shown, absent, waiting, abstained, queue], () => [
+      abstained && notice("abstained", "help", t("abstained_title")),
+      absent && notice("model-unavailable", "warning", t("notice_model_unavailable")),
+      shown && notice("quoting-notice", "quote", t("notice_quoting")),
+      waiting && waitingFor(queue),
+    ]);
+  }
+
+  #drawChoices({ choices }: Message, open: boolean): void {
+    fill(this.#choices, [choices, open], () => {
+      if (!open || choices.length === 0) return [];
+      const buttons = choices.map((choice) =>
+        sentence(choice, { test: "choice", press: () => this.#options.actions.ask(choice) }),
+      );
+      return [group("choices", t("choices_title"), buttons)];
+    });
+  }
+
+  #drawAfter(message: Message, writing: boolean): void {
+    const { id, status, reason, error, abstained, contact, related } = message;
+    const sources = writing || abstained ? [] : message.sources;
+    fill(this.#after, [status, error, abstained, contact, related, sources], () => {
+      this.#cards = sources.length && id !== null ? new SourceCards(id, sources) : null;
+      this.#thumbs = [];
+      this.#form = null;
+      const interrupted = reason === "interrupted" ? t("answer_interrupted") : t("answer_failed");
+      return [
+        abstained &&
+          contact &&
+          el(
+            "div",
+            { class: "contact", "data-test": "contact" },
+            el("p", {}, t("contact_title")),
+            ...contactLinks(contact),
+          ),
+        abstained && related.length > 0 && this.#related(related),
+        status === "stopped" && notice("stopped", "stop", t("answer_stopped")),
+        status === "failed" && this.#retrial.problem(error || interrupted, message),
+        this.#cards?.element,
+        RATED.includes(status) && this.#toolbar(message),
+      ];
+    });
+  }
+
+  #related(questions: readonly string[]): HTMLElement {
+    const ask = (text: string) => () => this.#options.actions.ask(text);
+    return group(
+      "related",
+      t("related_title"),
+      questions.map((text) => sentence(text, { test: "related-question", press: ask(text) })),
+    );
+  }
+
+  #toolbar(message: Message): HTMLElement {
+    const thumb = (value: 1 | -1, name: Icon, label: string) =>
+      tool(name, label, { test: name, press: () => this.#rate(message, value), more: { "data-value": value } });
+    this.#thumbs = [thumb(1, "thumbs-up", t("thumbs_up")), thumb(-1, "thumbs-down", t("thumbs_down"))];
+    this.#form = new FeedbackForm((reasons, comment) => this.#options.actions.rate(message, -1, reasons, comment));
+    const copying = navigator.clipboard ? this.#copyButton(message) : null;
+    const tools = el(
+      "div",
+      { class: "toolbar", role: "group", "aria-label": t("answer_actions") },
+      ...this.#thumbs,
+      copying,
+    );
+    return el("div", {}, tools, this.#form.element);
+  }
+
+  #rate(message: Message, value: 1 | -1): void {
+    const wanted = message.feedback === value ? 0 : value;
+    this.#options.actions.rate(message, wanted);
+    if (message.feedback !== wanted) return;
+    if (wanted === -1) this.#form?.open(message.reasons);
+    else this.#form?.close();
+  }
+
+  #drawFeedback(message: Message): void {
+    for (const thumb of this.#thumbs) {
+      setAttribute(thumb, "aria-pressed", String(Number(thumb.dataset["value"]) === message.feedback));
+    }
+    if (message.feedback !== -1) this.#form?.close();
+  }
+
+  #copyButton(message: Message): HTMLButtonElement {
+    const copy = async () => {
+      const list = message.sources.map(({ n, title, url }) => {
+        const address = webAddress(url);
+        return `[${n}] ${title}${address ? ` – ${address}` : ""}`;
+      });
+      const text = [plain(message.text, { markers: true }), list.join("\n")].filter(Boolean).join("\n\n");
+      try {
+        await navigator.clipboard.writeText(text);
+      } catch {
+        // The browser refuses it to pages that are not in front or not allowed.
+        this.#options.actions.announce(t("copy_failed"));
+        return;
+      }
+      this.#options.actions.announce(t("copied"));
+      button.replaceChildren(icon("check"));
+      setTimeout(() => button.replaceChildren(icon("copy")), 2000);
+    };
+    const button = tool("copy", t("copy_answer"), { test: "copy", press: () => void copy() });
+    return button;
+  }
+}
+
+function notice(test: string, drawing: Icon, text: string): HTMLElement {
+  return el("p", { class: `notice notice--${test}`, "data-test": test }, icon(drawing), el("span", {}, text));
+}
+
+function waitingFor(queue: number): HTMLElement {
+  const dots = el("span", { class: "dots", "aria-hidden": "true" }, el("i"), el("i"), el("i"));
+  const text = queue > 0 ? t("queued", { position: queue }) : t("looking");
+  return el("p", { class: "waiting", "data-test": queue > 0 ? "queued" : "waiting" }, dots, el("span", {}, text));
+}
+
+function group(name: string, title: string, buttons: readonly Child[]): HTMLElement {
+  return el(
+    "div",
+    { class: `group group--${name}`, role: "group", "aria-label": title, "data-test": name },
+    el("p", { class: "group__title" }, title),
+    el("ul", { class: "group__list" }, ...buttons.map((button) => el("li", {}, button))),
+  );
+}

@@ -1,0 +1,100 @@
+// Follows a growing answer while the reader is at its end, and never takes the page out of a reader's hands. When an
+// answer is complete its sources are not scrolled to if that would push the question out of sight.
+
+import { t } from "../words/words.ts";
+import { el, onceAFrame, setText } from "./dom.ts";
+import { icon } from "./icons.ts";
+
+const NEAR = 96;
+
+export class Follower {
+  /** The button that leads back to the end. */
+  readonly jump: HTMLElement;
+  #label = el("span", {});
+  #box: HTMLElement;
+  #following = true;
+  #top = 0;
+  #height = 0;
+  #unread = false;
+  #list: HTMLElement;
+
+  /** `box` is the element that scrolls, `list` what grows in it. */
+  constructor(box: HTMLElement, list: HTMLElement) {
+    this.#box = box;
+    this.#list = list;
+    this.jump = el(
+      "button",
+      { type: "button", class: "jump", "data-test": "jump", hidden: true, on: { click: () => this.toEnd() } },
+      icon("down"),
+      this.#label,
+    );
+    const look = onceAFrame(() => this.#showJump());
+    box.addEventListener("scroll", () => {
+      // Only a movement upwards is the reader's wish to stay; at the very end it is a page that became shorter.
+      const upwards = box.scrollTop < this.#top;
+      if (this.#distance() <= (upwards ? 4 : NEAR)) this.#following = true;
+      else if (upwards) this.#following = false;
+      this.#top = box.scrollTop;
+      look();
+    });
+    // The wish is known before the page has moved: a first small step must not be taken back by the next word.
+    const stay = () => {
+      if (box.scrollTop > 0) this.#following = false;
+    };
+    box.addEventListener("wheel", (event) => event.deltaY < 0 && stay(), { passive: true });
+    box.addEventListener("touchmove", stay, { passive: true });
+    box.addEventListener("keydown", (event) => {
+      if (["ArrowUp", "PageUp", "Home"].includes(event.key)) stay();
+    });
+    new ResizeObserver(() => this.grew()).observe(box);
+  }
+
+  /** To the end now, and on from there. */
+  toEnd(): void {
+    this.#following = true;
+    this.#unread = false;
+    this.#scrollTo(this.#end());
+    // Messages that were not drawn while out of sight have their true height only now.
+    requestAnimationFrame(() => {
+      if (this.#following) this.#scrollTo(this.#end());
+    });
+  }
+
+  /** The list grew. `keep` is an element whose beginning must stay in sight, or null. */
+  grew(keep: HTMLElement | null = null): void {
+    if (this.#list.hidden) return;
+    if (this.#following) {
+      const limit = keep ? this.#beginningOf(keep) : Infinity;
+      this.#scrollTo(Math.max(this.#box.scrollTop, Math.min(this.#end(), limit)));
+    } else if (this.#box.scrollHeight > this.#height + 1) {
+      this.#unread = true;
+    }
+    this.#height = this.#box.scrollHeight;
+    this.#showJump();
+  }
+
+  #beginningOf(element: HTMLElement): number {
+    return this.#box.scrollTop + element.getBoundingClientRect().top - this.#box.getBoundingClientRect().top - 12;
+  }
+
+  #end(): number {
+    return this.#box.scrollHeight - this.#box.clientHeight;
+  }
+
+  #distance(): number {
+    return this.#end() - this.#box.scrollTop;
+  }
+
+  #scrollTo(top: number): void {
+    if (Math.abs(top - this.#box.scrollTop) < 1) return;
+    this.#box.scrollTo({ top, behavior: "instant" });
+    this.#top = this.#box.scrollTop;
+  }
+
+  #showJump(): void {
+    if (this.#distance() < NEAR) this.#unread = false;
+    this.jump.hidden = this.#list.hidden || this.#distance() < NEAR * 2;
+    this.jump.classList.toggle("jump--new", this.#unread);
+    setText(this.#label, this.#unread ? t("new_text") : t("to_end"));
+  }
+}

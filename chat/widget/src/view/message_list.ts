@@ -1,0 +1,95 @@
+// The messages, and where the list is scrolled to.
+
+import type { Conversation } from "../state/conversation.ts";
+import { t } from "../words/words.ts";
+import { el, onceAFrame } from "./dom.ts";
+import { Follower } from "./follower.ts";
+import { MessageView, type MessageOptions } from "./message_view.ts";
+
+const LAID_OUT = 6;
+/** So many messages are drawn at once; the older ones of a long conversation follow in the next moments. */
+const BATCH = 40;
+
+export class MessageList {
+  readonly element = el("ol", {
+    class: "messages",
+    "data-test": "messages",
+    "aria-label": t("conversation"),
+    hidden: true,
+  });
+  readonly follower: Follower;
+  #views = new Map<string, MessageView>();
+  #conversation: Conversation | null = null;
+  /** How many of the first messages are not drawn yet. */
+  #undrawn = 0;
+  #timer = 0;
+  #options: MessageOptions;
+  #onDrawn: (conversation: Conversation) => void;
+  #draw = onceAFrame(() => this.drawNow());
+
+  /** `box` scrolls the list; `onDrawn` draws what stands around it. */
+  constructor(box: HTMLElement, options: MessageOptions, onDrawn: (conversation: Conversation) => void) {
+    this.#options = options;
+    this.#onDrawn = onDrawn;
+    this.follower = new Follower(box, this.element);
+  }
+
+  show(conversation: Conversation): void {
+    if (conversation !== this.#conversation) {
+      this.#conversation = conversation;
+      this.#views.clear();
+      this.element.replaceChildren();
+      this.follower.toEnd();
+    }
+    this.#draw();
+  }
+
+  toEnd(): void {
+    this.drawNow();
+    this.follower.toEnd();
+  }
+
+  drawNow(): void {
+    const conversation = this.#conversation;
+    if (!conversation) return;
+    const total = conversation.messages.length;
+    this.#undrawn = Math.max(0, Math.min(this.#views.size ? this.#undrawn : Infinity, total - BATCH));
+    const messages = conversation.messages.slice(this.#undrawn);
+    this.element.hidden = total === 0;
+    const keys = new Set(messages.map((message) => message.key));
+    for (const [key, view] of this.#views) {
+      if (keys.has(key)) continue;
+      view.element.remove();
+      this.#views.delete(key);
+    }
+    const lastAnswer = messages.at(-1);
+    const lastQuestion = conversation.busy ? null : conversation.lastQuestion;
+    messages.forEach((message, index) => {
+      const view = this.#viewOf(message.key, () => new MessageView(message, this.#options));
+      view.draw(message, { lastAnswer: message === lastAnswer, lastQuestion: message === lastQuestion });
+      // Of a long conversation only what is near the eye is laid out; its end always is.
+      view.element.classList.toggle("message--old", index < messages.length - LAID_OUT);
+      const there = this.element.children[index];
+      if (there !== view.element) this.element.insertBefore(view.element, there ?? null);
+    });
+    this.#onDrawn(conversation);
+    const question = conversation.lastQuestion;
+    const keep = conversation.generating || !question ? null : (this.#views.get(question.key)?.element ?? null);
+    this.follower.grew(keep);
+    if (this.#undrawn === 0 || this.#timer) return;
+    this.#timer = window.setTimeout(() => {
+      this.#timer = 0;
+      this.#undrawn = Math.max(0, this.#undrawn - BATCH);
+      this.drawNow();
+    });
+  }
+
+  #viewOf(key: string, make: () => MessageView): MessageView {
+    let view = this.#views.get(key);
+    if (!view) {
+      view = make();
+      this.#views.set(key, view);
+    }
+    return view;
+  }
+}

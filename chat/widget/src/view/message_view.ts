@@ -1,0 +1,88 @@
+// One message in the list. It is drawn again only where it changed, so that a reader's selection and focus in the
+// parts that stand are left alone while the rest is still being written.
+
+import type { Reason } from "../protocol.ts";
+import type { Message } from "../state/message.ts";
+import { momentOf } from "../text/times.ts";
+import { language, t } from "../words/words.ts";
+import { AnswerView } from "./answer_view.ts";
+import { tool } from "./buttons.ts";
+import { el, fill, setAttribute, setText } from "./dom.ts";
+import { Retrial } from "./retrial.ts";
+
+export interface MessageActions {
+  ask(text: string): void;
+  retry(message: Message): void;
+  edit(message: Message): void;
+  rate(message: Message, value: -1 | 0 | 1, reasons?: Reason[], comment?: string): void;
+  announce(text: string): void;
+}
+
+export interface Place {
+  /** The last answer of the conversation: its choices can still be taken. */
+  lastAnswer: boolean;
+  /** The last question, while nothing is being answered: it can be changed. */
+  lastQuestion: boolean;
+}
+
+export interface MessageOptions {
+  name: string;
+  /** Pages are quoted: there is no language model. */
+  quotes: boolean;
+  actions: MessageActions;
+}
+
+export class MessageView {
+  readonly element: HTMLElement;
+  #drawn = "";
+  #time = el("span", { class: "message__time" });
+  #answer: AnswerView | null = null;
+  #question = el("div", { class: "question-text", dir: "auto", "data-test": "question-text" });
+  #below = el("div", { class: "message__below" });
+  #retrial: Retrial;
+  #actions: MessageActions;
+
+  constructor(message: Message, options: MessageOptions) {
+    const mine = message.role === "user";
+    this.#actions = options.actions;
+    this.#retrial = new Retrial((failed) => options.actions.retry(failed));
+    if (!mine) this.#answer = new AnswerView(options, this.#retrial);
+    const author = mine ? t("you") : options.name;
+    this.element = el(
+      "li",
+      { class: `message message--${message.role}`, "data-test": "message", "data-role": message.role },
+      el("div", { class: "message__meta" }, el("h3", { class: "message__author" }, author), this.#time),
+      ...(this.#answer?.parts ?? [this.#question, this.#below]),
+    );
+  }
+
+  draw(message: Message, place: Place): void {
+    const state = `${message.version}|${place.lastAnswer}|${place.lastQuestion}`;
+    if (this.#drawn === state) return;
+    this.#drawn = state;
+    setAttribute(this.element, "data-status", message.status);
+    setAttribute(this.element, "data-id", message.id);
+    setAttribute(this.element, "data-strategy", message.strategy || null);
+    this.#drawTime(message);
+    if (this.#answer) this.#answer.draw(message, place, this.element);
+    else this.#drawQuestion(message, place);
+  }
+
+  #drawTime({ createdAt, status }: Message): void {
+    fill(this.#time, [createdAt, status, language()], () => {
+      if (status === "sending") return [t("sending")];
+      if (status === "unsent") return [t("not_sent")];
+      const moment = momentOf(createdAt, language());
+      return [moment && el("time", { datetime: createdAt, title: moment.full }, moment.short)];
+    });
+  }
+
+  #drawQuestion(message: Message, { lastQuestion }: Place): void {
+    setText(this.#question, message.text);
+    const { status, error, retryAt } = message;
+    fill(this.#below, [status, error, retryAt, lastQuestion], () => [
+      status === "unsent" && this.#retrial.problem(error || t("error_generic"), message),
+      lastQuestion && tool("edit", t("edit"), { test: "edit", press: () => this.#actions.edit(message) }),
+    ]);
+  }
+}

@@ -1,0 +1,45 @@
+// A page over the conversation: the list of conversations, the settings.
+
+import { t } from "../words/words.ts";
+import { tool } from "./buttons.ts";
+import { el, focused } from "./dom.ts";
+
+export class Pane {
+  readonly element: HTMLElement;
+  readonly content = el("div", { class: "pane__content" });
+  readonly problem = el("p", { class: "pane__problem", role: "alert" });
+  #heading: HTMLElement;
+  #opener: Element | null = null;
+  #onClosed: () => void;
+
+  constructor({ name, title, onClosed }: { name: string; title: string; onClosed: () => void }) {
+    this.#onClosed = onClosed;
+    this.#heading = el("h3", { class: "pane__title", id: `pane-${name}`, tabindex: "-1" }, title);
+    const back = tool("back", t("back"), { test: "back", press: () => this.close() });
+    this.element = el(
+      "section",
+      { class: "pane", "aria-labelledby": `pane-${name}`, "data-test": `pane-${name}`, hidden: true },
+      el("div", { class: "pane__bar" }, back, this.#heading),
+      this.problem,
+      this.content,
+    );
+  }
+
+  get isOpen(): boolean {
+    return !this.element.hidden;
+  }
+
+  open(): void {
+    this.#opener = focused();
+    this.element.hidden = false;
+    this.#heading.focus({ preventScroll: true });
+  }
+
+  /** The focus goes back to what opened it, or stays where the caller puts it. */
+  close({ restoreFocus = true } = {}): void {
+    if (!this.isOpen) return;
+    this.element.hidden = true;
+    this.#onClosed();
+    if (restoreFocus && this.#opener instanceof HTMLElement) this.#opener.focus({ preventScroll: true });
+  }
+}

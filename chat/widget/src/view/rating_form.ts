@@ -1,0 +1,57 @@
+// After some answers: how helpful the conversation is, from 1 to 5.
+
+import { count, t } from "../words/words.ts";
+import { el, fill } from "./dom.ts";
+import { icon } from "./icons.ts";
+
+const STARS = [1, 2, 3, 4, 5] as const;
+export type Stars = (typeof STARS)[number];
+
+export class RatingForm {
+  readonly element = el("section", { class: "rating", "data-test": "rating", hidden: true });
+  #actions: { rate(stars: Stars): void; decline(): void };
+
+  constructor(actions: { rate(stars: Stars): void; decline(): void }) {
+    this.#actions = actions;
+  }
+
+  /** `thanks`: the stars that were just given, or null. */
+  draw({ wanted, thanks }: { wanted: boolean; thanks: number | null }): void {
+    this.element.hidden = !wanted && thanks === null;
+    fill(this.element, [wanted, thanks], () => {
+      if (thanks !== null) return [el("p", { "data-test": "rating-thanks" }, t("rating_thanks", { stars: thanks }))];
+      return wanted ? this.#question() : [];
+    });
+  }
+
+  #question(): HTMLElement[] {
+    const stars = STARS.map((star) =>
+      el(
+        "button",
+        {
+          type: "button",
+          class: "tool star",
+          "aria-label": count("rating_star", star),
+          title: count("rating_star", star),
+          "data-test": `star-${star}`,
+          on: { click: () => this.#actions.rate(star) },
+        },
+        icon("star"),
+      ),
+    );
+    const scale = el(
+      "div",
+      { class: "rating__stars", role: "group", "aria-label": t("rating_title") },
+      el("span", { "aria-hidden": "true" }, t("rating_low")),
+      ...stars,
+      el("span", { "aria-hidden": "true" }, t("rating_high")),
+    );
+    const decline = {
+      type: "button",
+      class: "button button--plain",
+      "data-test": "no-rating",
+      on: { click: () => this.#actions.decline() },
+    };
+    return [el("p", { class: "rating__title" }, t("rating_title")), scale, el("button", decline, t("rating_later"))];
+  }
+}

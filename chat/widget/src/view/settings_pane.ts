@@ -1,0 +1,93 @@
+// The visitor's language, and their data: have it, erase it.
+
+import { Problem } from "../net/http.ts";
+import type { AssistantInfo } from "../protocol.ts";
+import { webAddress } from "../text/links.ts";
+import { LANGUAGES, language, spokenBy, t, type Language } from "../words/words.ts";
+import { button } from "./buttons.ts";
+import { confirm } from "./confirm.ts";
+import { el, setText } from "./dom.ts";
+import { outward } from "./outward.ts";
+import { Pane } from "./pane.ts";
+
+export interface SettingsActions {
+  choose(language: Language): void;
+  /** Both raise Problem. */
+  download(): Promise<void>;
+  erase(): Promise<void>;
+}
+
+export class SettingsPane {
+  readonly pane: Pane;
+  #actions: SettingsActions;
+  #info: AssistantInfo;
+
+  constructor(info: AssistantInfo, actions: SettingsActions, onClosed: () => void) {
+    this.#info = info;
+    this.#actions = actions;
+    this.pane = new Pane({ name: "settings", title: t("settings"), onClosed });
+  }
+
+  /** `agreed`: there can be data. */
+  open({ agreed }: { agreed: boolean }): void {
+    setText(this.pane.problem, "");
+    const privacy = webAddress(this.#info.privacy_url);
+    const languages = spokenBy(this.#info.assistant.languages);
+    this.pane.content.replaceChildren(
+      ...(languages.length > 1 ? [this.#languages(languages)] : []),
+      ...(agreed ? [this.#data()] : []),
+      ...(privacy ? [el("p", {}, outward(privacy, t("privacy"), "privacy-link"))] : []),
+    );
+    this.pane.open();
+  }
+
+  #languages(languages: readonly Language[]): HTMLElement {
+    const choices = languages.map((code) => {
+      const on = { change: () => this.#actions.choose(code) };
+      const radio = el("input", {
+        type: "radio",
+        name: "language",
+        value: code,
+        checked: code === language(),
+        "data-test": `language-${code}`,
+        on,
+      });
+      return el("label", { class: "check" }, radio, el("span", { lang: code }, LANGUAGES[code]));
+    });
+    return el("fieldset", { class: "setting", "data-test": "language" }, el("legend", {}, t("language")), ...choices);
+  }
+
+  #data(): HTMLElement {
+    const erasing = el("div", { class: "row" });
+    const ask = () =>
+      confirm({
+        question: t("erase_question"),
+        yes: t("erase_yes"),
+        instead: erasing,
+        act: () => this.#try(() => this.#actions.erase()),
+      });
+    erasing.append(button("danger", t("erase"), { test: "erase", press: ask, more: { "data-confirms": "" } }));
+    const download = button("quiet", t("download"), {
+      test: "download",
+      press: () => void this.#try(() => this.#actions.download()),
+    });
+    return el(
+      "section",
+      { class: "setting", "data-test": "my-data" },
+      el("h4", { class: "setting__title" }, t("my_data")),
+      el("p", { class: "soft" }, t("my_data_text")),
+      el("div", { class: "row" }, download),
+      erasing,
+    );
+  }
+
+  async #try(action: () => Promise<void>): Promise<void> {
+    setText(this.pane.problem, "");
+    try {
+      await action();
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      setText(this.pane.problem, error.detail || t("error_generic"));
+    }
+  }
+}

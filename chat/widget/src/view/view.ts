@@ -1,0 +1,263 @@
+// The chat's inside: header, consent or conversation, field, panes. It is made anew when the language changes.
+
+import type { Screen, Shown, Standing } from "../chat/screen.ts";
+import type { AssistantInfo } from "../protocol.ts";
+import type { Conversation } from "../state/conversation.ts";
+import type { Message } from "../state/message.ts";
+import { count, language, t } from "../words/words.ts";
+import { Announcer } from "./announcer.ts";
+import { tool } from "./buttons.ts";
+import { Composer, type ComposerActions } from "./composer.ts";
+import { consentNotice } from "./consent.ts";
+import { ConversationsPane, type ConversationsActions } from "./conversations_pane.ts";
+import { el, setText } from "./dom.ts";
+import { chatHeader } from "./header.ts";
+import { icon } from "./icons.ts";
+import { MessageList } from "./message_list.ts";
+import type { MessageActions } from "./message_view.ts";
+import { contactLinks } from "./outward.ts";
+import { RatingForm, type Stars } from "./rating_form.ts";
+import { SettingsPane, type SettingsActions } from "./settings_pane.ts";
+import { Welcome } from "./welcome.ts";
+
+export interface ViewActions {
+  agree(): Promise<void>;
+  message: Omit<MessageActions, "announce">;
+  composer: ComposerActions;
+  begin(): void;
+  stars(stars: Stars): boolean;
+  /** Whether the visitor declined to rate this conversation. */
+  declined(conversation: string): boolean;
+  decline(conversation: string): void;
+  conversations: Omit<ConversationsActions, "announce">;
+  settings: SettingsActions;
+  /** Null where there is nothing to close. */
+  close: (() => void) | null;
+}
+
+export interface ViewParts {
+  info: AssistantInfo;
+  agreed: boolean;
+  actions: ViewActions;
+}
+
+export class View implements Screen {
+  readonly elements: readonly HTMLElement[];
+  #actions: ViewActions;
+  #agreed: boolean;
+  #consent: HTMLElement;
+  #welcome: Welcome;
+  #list: MessageList;
+  #rating: RatingForm;
+  /** What was just rated. */
+  #rated: { conversation: Conversation; stars: Stars } | null = null;
+  #composer: Composer;
+  #problems = el("div", { role: "alert" });
+  #status = el(
+    "div",
+    { class: "status", "data-test": "status", role: "status", hidden: true },
+    el("span", { class: "status__dot", "aria-hidden": "true" }),
+  );
+  #statusText = el("span", {});
+  #live = el("div", {
+    class: "visually-hidden",
+    role: "log",
+    "aria-live": "polite",
+    "aria-label": t("announcements"),
+    "data-test": "live",
+  });
+  #announcer = new Announcer(this.#live);
+  #main: HTMLElement;
+  #header: ReturnType<typeof chatHeader>;
+  #conversations: ConversationsPane;
+  #settings: SettingsPane;
+  #conversation: Conversation | null = null;
+
+  constructor({ info, agreed, actions }: ViewParts) {
+    this.#actions = actions;
+    this.#agreed = agreed;
+    const announce = (text: string) => this.announce(text);
+    const box = el("div", { class: "scroll scroll--consent", "data-test": "scroll", tabindex: "-1" });
+    const ask = (text: string) => {
+      actions.message.ask(text);
+      // The button that was pressed may be gone; but a phone's keyboard is not called up for that.
+      if (matchMedia("(hover: hover)").matches) this.#composer.focus();
+      else box.focus({ preventScroll: true });
+    };
+    this.#consent = consentNotice(info, () => actions.agree());
+    this.#welcome = new Welcome(info, ask);
+    const options = { name: info.assistant.name, quotes: !info.writes, actions: { ...actions.message, ask, announce } };
+    this.#list = new MessageList(box, options, (conversation) => this.#around(conversation));
+    this.#rating = new RatingForm({ rate: (stars) => this.#rate(stars), decline: () => this.#decline() });
+    this.#composer = new Composer({
+      limit: info.limits.question_characters,
+      actions: actions.composer,
+      problems: this.#problems,
+    });
+    const contact =
+      info.contact &&
+      el("div", { class: "people", "data-test": "people" }, el("p", {}, t("people")), ...contactLinks(info.contact));
+    box.append(
+      ...[this.#welcome.element, this.#consent, this.#list.element, this.#rating.element, contact].filter(
+        (part) => part !== null,
+      ),
+    );
+    this.#status.append(this.#statusText);
+    const foot = el("div", { class: "foot" }, this.#list.follower.jump, this.#composer.element);
+    this.#main = el("div", { class: "main" }, box, foot);
+    const closed = () => (this.#main.hidden = false);
+    this.#conversations = new ConversationsPane({ ...actions.conversations, announce }, closed);
+    this.#settings = new SettingsPane(info, actions.settings, closed);
+    this.#header = chatHeader(info, {
+      begin: () => this.#leavePanes(() => actions.begin()),
+      conversations: () => this.#openPane(() => this.#conversations.open(this.#conversation?.id ?? "")),
+      settings: () => this.openSettings(),
+      close: actions.close,
+    });
+    this.elements = [
+      this.#header.element,
+      this.#status,
+      this.#main,
+      this.#conversations.pane.element,
+      this.#settings.pane.element,
+      this.#live,
+    ];
+    if (agreed) this.open();
+  }
+
+  /** The visitor agreed: there is something to type into. */
+  open(): void {
+    this.#agreed = true;
+    this.#consent.hidden = true;
+    this.#consent.parentElement?.classList.remove("scroll--consent");
+    this.#composer.element.hidden = false;
+    this.#welcome.open();
+    this.#header.open();
+  }
+
+  openSettings(): void {
+    this.#openPane(() => this.#settings.open({ agreed: this.#agreed }));
+  }
+
+  get settingsOpen(): boolean {
+    return this.#settings.pane.isOpen;
+  }
+
+  focusLanguage(): void {
+    this.#settings.pane.content.querySelector<HTMLElement>(`[data-test="language-${language()}"]`)?.focus();
+  }
+
+  /** Escape: closes a pane; false where none was open. */
+  back(): boolean {
+    const open = [this.#conversations.pane, this.#settings.pane].find((pane) => pane.isOpen);
+    open?.close();
+    return open !== undefined;
+  }
+
+  /** Where the visitor goes on: in the field, or at the consent. */
+  focusStart(): void {
+    if (this.#agreed) this.#composer.focus();
+    else this.#consent.querySelector("h3")?.focus({ preventScroll: true });
+  }
+
+  /** Sizes that are only known once it is shown. */
+  fit(): void {
+    this.#composer.fit();
+    this.#list.follower.grew();
+  }
+
+  // --- Screen ---
+
+  get text(): string {
+    return this.#composer.text;
+  }
+
+  set text(value: string) {
+    this.#composer.text = value;
+  }
+
+  show({ conversation, ready, busy, stopping }: Shown): void {
+    this.#conversation = conversation;
+    this.#list.show(conversation);
+    this.#composer.show({ ready, busy, stopping });
+  }
+
+  showStanding(standing: Standing): void {
+    const text =
+      standing === "reconnecting" ? t("state_reconnecting") : standing === "offline" ? t("state_offline") : "";
+    this.#status.hidden = !text;
+    setText(this.#statusText, text);
+    this.#main.dataset["state"] = standing;
+  }
+
+  showProblem(text: string | null): void {
+    if (text === null) {
+      this.#problems.replaceChildren();
+      return;
+    }
+    const dismiss = tool("close", t("dismiss"), { test: "dismiss", press: () => this.showProblem(null) });
+    this.#problems.replaceChildren(
+      el("div", { class: "problem", "data-test": "error-notice" }, icon("warning"), el("p", {}, text), dismiss),
+    );
+  }
+
+  hint(text: string): void {
+    this.#composer.hint(text);
+  }
+
+  focusField(): void {
+    this.#composer.focus();
+  }
+
+  toEnd(): void {
+    this.#list.toEnd();
+  }
+
+  announce(text: string): void {
+    this.#announcer.say(text);
+  }
+
+  follow(message: Message, done: boolean): void {
+    if (message.id === null) return;
+    this.#announcer.follow(message.id, message.text, done);
+    if (!done) return;
+    if (message.sources.length && !message.abstained) this.announce(count("announce_sources", message.sources.length));
+    if (message.choices.length) this.announce(`${t("choices_title")} ${message.choices.join("; ")}`);
+    if (message.status === "failed") this.announce(message.error || t("answer_failed"));
+    if (message.status === "stopped") this.announce(t("answer_stopped"));
+  }
+
+  // --- the rest ---
+
+  #around(conversation: Conversation): void {
+    const empty = conversation.messages.length === 0;
+    this.#welcome.element.hidden = !empty;
+    this.#header.canBegin(!empty);
+    const thanks = this.#rated?.conversation === conversation ? this.#rated.stars : null;
+    this.#rating.draw({ wanted: conversation.wantsRating && !this.#actions.declined(conversation.id), thanks });
+  }
+
+  #rate(stars: Stars): void {
+    if (!this.#conversation || !this.#actions.stars(stars)) return;
+    this.#rated = { conversation: this.#conversation, stars };
+    this.#list.drawNow();
+    this.#composer.focus();
+  }
+
+  #decline(): void {
+    if (this.#conversation) this.#actions.decline(this.#conversation.id);
+    this.#list.drawNow();
+    this.#composer.focus();
+  }
+
+  #openPane(open: () => void): void {
+    for (const { pane } of [this.#conversations, this.#settings]) pane.close({ restoreFocus: false });
+    this.#main.hidden = true;
+    open();
+  }
+
+  #leavePanes(then: () => void): void {
+    for (const { pane } of [this.#conversations, this.#settings]) pane.close({ restoreFocus: false });
+    then();
+  }
+}

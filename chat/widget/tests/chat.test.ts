@@ -1,0 +1,197 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { Chat } from "../src/chat/chat.ts";
+import type { Line } from "../src/chat/parts.ts";
+import type { Screen } from "../src/chat/screen.ts";
+import type { LineEvents } from "../src/net/line.ts";
+import type { ClientFrame } from "../src/protocol.ts";
+
+const at = "2026-10-01T10:00:00Z";
+
+/** A service that is there or not, and remembers what it was told. */
+function stage() {
+  const sent: ClientFrame[] = [];
+  const said: string[] = [];
+  let events: LineEvents | null = null;
+  let open = false;
+  const line: Line = {
+    start: () => undefined,
+    stop: () => said.push("stop"),
+    restart: () => said.push("restart"),
+    settled: () => undefined,
+    send: (frame) => open && sent.push(frame) > 0,
+  };
+  const screen: Screen = {
+    text: "",
+    show: () => undefined,
+    showStanding: (standing) => said.push(standing),
+    showProblem: (text) => text && said.push(text),
+    hint: (text) => text && said.push(text),
+    focusField: () => undefined,
+    toEnd: () => undefined,
+    announce: () => undefined,
+    follow: () => undefined,
+  };
+  const store = { conversation: null, draft: "" };
+  const session = { token: async () => "t", renew: async () => "t2" };
+  const connect = (heard: LineEvents) => {
+    events = heard;
+    return line;
+  };
+  const chat = new Chat({ connect, session, store, screen, online: () => true, erased: () => said.push("erased") });
+  const begin = () => {
+    open = true;
+    events?.onState("open");
+  };
+  const hear = (frame: object) => events?.onFrame({ conversation: chat.conversation.id, ...frame });
+  return {
+    chat,
+    screen,
+    sent,
+    said,
+    hear,
+    open: begin,
+    asks: () => sent.filter((frame) => frame.type === "ask"),
+    connect: (messages: object[] = [], last = 0) => {
+      begin();
+      hear({ type: "conversation", seq: null, messages, last_seq: last });
+    },
+    lose: () => {
+      open = false;
+      events?.onState("waiting");
+    },
+    greet: () => events?.greet(),
+  };
+}
+
+test("the first frame carries the token and asks for the saved state", async () => {
+  const { chat, greet } = stage();
+  assert.deepEqual(await greet(), { type: "resume", token: "t", conversation: chat.conversation.id, after: null });
+});
+
+test("a question that got no reply before the line broke is sent again, as the same question", () => {
+  const { chat, connect, lose, asks } = stage();
+  connect();
+  chat.ask("How much?");
+  lose();
+  connect();
+  assert.equal(asks().length, 2);
+  assert.deepEqual(asks()[0], asks()[1]);
+  chat.stop();
+});
+
+test("a question that the service has is not sent again", () => {
+  const { chat, connect, lose, asks } = stage();
+  connect();
+  chat.ask("How much?");
+  lose();
+  connect(
+    [
+      {
+        id: 1,
+        role: "user",
+        client_id: chat.conversation.messages[0]?.key,
+        text: "How much?",
+        status: "complete",
+        created_at: at,
+      },
+    ],
+    1,
+  );
+  assert.equal(asks().length, 1);
+  chat.stop();
+});
+
+test("a gap in the numbers asks for what is missing after the last number", () => {
+  const { chat, connect, hear, sent } = stage();
+  connect();
+  chat.ask("How much?");
+  const question = { id: 1, client_id: chat.conversation.messages[0]?.key, text: "How much?", created_at: at };
+  hear({ type: "message_start", seq: 1, question, message: { id: 2, created_at: at } });
+  hear({ type: "message_delta", seq: 2, message: 2, text: "a" });
+  hear({ type: "message_delta", seq: 4, message: 2, text: "c" });
+  assert.deepEqual(sent.at(-1), { type: "resume", conversation: chat.conversation.id, after: 2 });
+  chat.stop();
+});
+
+test("a refused question comes back into the field, with the reason", () => {
+  const { chat, connect, hear, screen } = stage();
+  connect();
+  chat.ask("How much?");
+  const [question] = chat.conversation.messages;
+  hear({
+    type: "error",
+    seq: null,
+    code: "rate_limited",
+    detail: "Too many questions.",
+    client_id: question?.key,
+    retry_after: 5,
+  });
+  assert.equal(screen.text, "How much?");
+  assert.deepEqual([question?.status, question?.error], ["unsent", "Too many questions."]);
+});
+
+test("stop pressed before the answer begins stops it as soon as it does", () => {
+  const { chat, connect, hear, sent } = stage();
+  connect();
+  chat.ask("How much?");
+  chat.halt();
+  const question = { id: 1, client_id: chat.conversation.messages[0]?.key, text: "How much?", created_at: at };
+  hear({ type: "message_start", seq: 1, question, message: { id: 2, created_at: at } });
+  assert.deepEqual(sent.at(-1), { type: "stop", message: 2 });
+});
+
+test("a session that is over is renewed twice at most", async () => {
+  const { connect, hear, said } = stage();
+  connect();
+  for (let i = 0; i < 4; i += 1) {
+    hear({ type: "error", seq: null, code: "session_expired", detail: "" });
+    await new Promise((resolve) => setTimeout(resolve));
+  }
+  assert.equal(said.filter((word) => word === "restart").length, 2);
+});
+
+test("a conversation deleted in another tab makes room for a new one", () => {
+  const { chat, connect, hear, sent } = stage();
+  connect();
+  const before = chat.conversation.id;
+  hear({ type: "conversation_deleted", seq: 1 });
+  assert(chat.conversation.id !== before);
+  assert.deepEqual(sent.at(-1), { type: "resume", conversation: chat.conversation.id, after: null });
+});
+
+test("malformed and unknown frames change nothing", () => {
+  const { chat, connect, hear } = stage();
+  connect();
+  for (const frame of [
+    {},
+    { type: "message_delta", seq: 1, message: "x", text: 3 },
+    { type: "sparkle" },
+    { type: "citation", seq: 1, message: 1 },
+  ])
+    hear(frame);
+  assert.equal(chat.conversation.messages.length, 0);
+});
+
+test("what is erased elsewhere is told at once", () => {
+  const { connect, hear, said } = stage();
+  connect();
+  hear({ type: "erased", seq: null });
+  assert.deepEqual(said.at(-1), "erased");
+});
+
+test("a page that may not have the assistant is told so, and nothing more is tried", () => {
+  const { chat, hear, said } = stage();
+  const before = chat.conversation.id;
+  hear({ type: "error", seq: null, code: "forbidden_origin", detail: "Not on this page.", retry_after: null });
+  assert.deepEqual(said, ["Not on this page.", "stop"]);
+  assert.equal(chat.conversation.id, before);
+});
+
+test("a conversation that cannot be had just now is asked for again", async () => {
+  const { chat, open, hear, sent } = stage();
+  open();
+  hear({ type: "error", seq: null, code: "unavailable", detail: "Interrupted.", retry_after: 0 });
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  assert.deepEqual(sent, [{ type: "resume", conversation: chat.conversation.id, after: null }]);
+});

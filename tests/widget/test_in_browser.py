@@ -1,0 +1,525 @@
+"""A visitor and the widget in Chromium, on a page of another origin with a strict policy and rude styles."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.chat.data_sets import FOLDER, needs_data_sets
+from tests.e2e.conftest import keep, violations
+from tests.widget.conftest import Stage, Student
+
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
+
+WIDE: dict[str, Any] = {"viewport": {"width": 1440, "height": 900}}
+PHONE: dict[str, Any] = {"viewport": {"width": 360, "height": 740}, "has_touch": True}
+#: What a window of 1440 by 900 is at 200 and at 400 %.
+ZOOMED: list[dict[str, Any]] = [
+    {"viewport": {"width": 720, "height": 450}},
+    {"viewport": {"width": 360, "height": 225}},
+]
+LOOKS = [
+    {**WIDE, "color_scheme": "light", "locale": "en-GB"},
+    {**WIDE, "color_scheme": "dark", "locale": "de-DE"},
+    {**PHONE, "color_scheme": "light", "locale": "de-DE"},
+    {**PHONE, "color_scheme": "dark", "locale": "en-GB"},
+]
+NAMES = ["wide-light-en", "wide-dark-de", "phone-light-de", "phone-dark-en"]
+looks = pytest.mark.parametrize("options", LOOKS, ids=NAMES)
+on_a_phone = pytest.mark.parametrize("options", [PHONE])
+TOKEN = "JSON.parse(localStorage['marcelcms.demo.session']).token"
+FEE = "How much is the semester contribution?"
+
+
+def test_nothing_is_stored_or_asked_for_before_the_visitor_agrees(student: Student) -> None:
+    requests: list[str] = []
+    student.page.on("request", lambda request: requests.append(request.url))
+    student.opens()
+    expect(student("consent")).to_contain_text("artificial intelligence")
+    expect(student("consent")).to_contain_text("90 days")
+    expect(student("question")).to_be_hidden()
+    assert student.stored() == 0
+    assert student.context.cookies() == []
+    asked = [url for url in requests if "/api/" in url or url.startswith("ws")]
+    assert [url.split("/api/v1/")[1] for url in asked] == ["assistant?site=demo"]
+    ours = (student.stage.service, student.stage.page)
+    assert all(url.startswith(ours) for url in requests)
+
+
+@looks
+def test_every_screen_can_be_used_by_everybody(student: Student, options: dict[str, Any], request: Any) -> None:
+    name = request.node.callspec.id
+    language = options["locale"][:2]
+    width = options["viewport"]["width"]
+
+    def looked_at(screen: str) -> None:
+        keep(student.page, f"widget-{name}-{screen}")
+        assert violations(student.page) == [], screen
+        assert student.page.evaluate("document.documentElement.scrollWidth") <= width, screen
+
+    student.goes_to(f"page={language}")
+    expect(student("launcher")).to_be_visible()
+    looked_at("launcher")
+    student("launcher").click()
+    expect(student("panel")).to_have_attribute("lang", language)
+    looked_at("consent")
+    student("consent-agree").click()
+    looked_at("welcome")
+    answer = student.asks(FEE)
+    expect(answer.locator('[data-test="source"]')).to_have_count(2)
+    looked_at("answer")
+    answer.locator('[data-test="thumbs-down"]').click()
+    student("reason-other").check()
+    looked_at("feedback")
+    student("close-feedback").click()
+    student.asks("abstain", "abstained")
+    looked_at("abstention")
+    student.asks("table")
+    looked_at("rating")
+    student.asks("clarify", "clarifying")
+    looked_at("choices")
+    student.asks("fail", "failed")
+    looked_at("failure")
+    student("show-conversations").click()
+    expect(student("conversation")).to_have_count(1)
+    looked_at("conversations")
+    student("delete").click()
+    looked_at("confirmation")
+    student("settings").click()
+    looked_at("settings")
+
+
+def test_an_answer_streams_with_numbers_that_lead_to_their_quotes(student: Student) -> None:
+    student.enters()
+    answer = student.asks(FEE)
+    expect(answer).to_contain_text("318.40 euros")
+    expect(answer.locator("strong").first).to_have_text("318.40 euros")
+    number = answer.locator('[data-test="citation"]').first
+    card = answer.locator('[data-test="source"]').first
+    expect(card).to_contain_text("It is due with the re-registration.")
+    number.hover()
+    expect(card).to_have_class(re.compile("source--lit"))
+    student("question").hover()
+    expect(card).not_to_have_class(re.compile("source--lit"))
+    number.focus()
+    expect(card).to_have_class(re.compile("source--lit"))
+    number.press("Enter")
+    expect(card).to_be_focused()
+    pdf = answer.locator('[data-test="source-link"]').nth(1)
+    expect(pdf).to_have_attribute("href", re.compile(r"fees\.pdf#page=4$"))
+
+
+def test_an_answer_is_stopped_and_keeps_what_was_said(student: Student) -> None:
+    student.enters()
+    answer = student.asks("please hold", None)
+    expect(answer).to_contain_text("The semester contribution is")
+    student("stop").click()
+    expect(answer).to_have_attribute("data-status", "stopped")
+    expect(answer).to_contain_text("The semester contribution is")
+    expect(student("send")).to_be_visible()
+
+
+def test_reading_is_not_disturbed_by_new_text(student: Student) -> None:
+    student.enters()
+    student.asks("long")
+    student.asks("please hold", None)
+    student("stop").click()
+    student("question").fill("long again")
+    student("question").press("Enter")
+    expect(student.answers.nth(2)).to_contain_text("Paragraph 2")
+    student("scroll").hover()
+    student.page.mouse.wheel(0, -900)
+    expect(student("jump")).to_contain_text("New text below")
+    student.page.wait_for_timeout(500)  # the wheel's own movement
+    top = student("scroll").evaluate("box => box.scrollTop")
+    expect(student.answers.nth(2)).to_contain_text("Paragraph 5")
+    assert student("scroll").evaluate("box => box.scrollTop") == top
+    student("jump").click()
+    expect(student("jump")).to_be_hidden()
+
+
+def test_what_the_service_cannot_answer_is_handed_on(student: Student) -> None:
+    student.enters()
+    answer = student.asks("Who won the world cup?", "abstained")
+    expect(answer.locator('[data-test="contact"]')).to_contain_text("Student Service Centre")
+    answer.locator('[data-test="related-question"]').first.click()
+    expect(student.page.locator('[data-test="question-text"]').last).to_have_text("How do I get a sports course?")
+
+
+def test_a_choice_answers_what_the_service_asks_back(student: Student) -> None:
+    student.enters()
+    student.asks("clarify", "clarifying")
+    student("choice").nth(1).click()
+    expect(student.page.locator('[data-test="question-text"]').last).to_have_text("Master")
+    expect(student("choice")).to_have_count(0)
+    expect(student("question")).to_be_focused()
+
+
+def test_the_place_in_the_queue_is_shown(student: Student) -> None:
+    student.enters()
+    student.asks("queue", None)
+    expect(student("queued")).to_contain_text("queue: 3")
+    expect(student("queued")).to_contain_text("queue: 1")
+    expect(student.answers).to_have_attribute("data-status", "complete")
+
+
+def test_a_failed_answer_is_tried_again_and_a_question_is_changed(student: Student) -> None:
+    student.enters()
+    failed = student.asks("fail", "failed")
+    expect(failed).to_contain_text("Something went wrong on our side")
+    failed.locator('[data-test="retry"]').click()
+    expect(student.page.locator('[data-test="question-text"]')).to_have_count(2)
+    expect(student.answers.nth(1)).to_have_attribute("data-status", "failed")
+    student("edit").last.click()
+    expect(student("question")).to_have_value("fail")
+    expect(student("question")).to_be_focused()
+
+
+def test_an_answer_is_copied_with_its_sources(student: Student) -> None:
+    student.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    student.enters()
+    student.asks(FEE).locator('[data-test="copy"]').click()
+    expect(student("live")).to_contain_text("Copied.")
+    copied = student.page.evaluate("navigator.clipboard.readText()")
+    assert "The semester contribution is 318.40 euros [1]." in copied
+    assert "[2] Fee regulations 2026 (PDF) – https://www.uni-lindental.example/files/fees.pdf#page=4" in copied
+
+
+def test_feedback_has_reasons_and_survives_a_reload(student: Student) -> None:
+    student.enters()
+    answer = student.asks(FEE)
+    answer.locator('[data-test="thumbs-down"]').click()
+    expect(student("reason-wrong")).to_be_focused()
+    student("reason-outdated").check()
+    student("reason-other").check()
+    student("feedback-comment").fill("The amount changed.")
+    student("send-feedback").click()
+    expect(answer.locator('[data-test="thumbs-down"]')).to_be_focused()
+    student.opens()
+    expect(student.answers.locator('[data-test="thumbs-down"]')).to_have_attribute("aria-pressed", "true")
+
+
+def test_a_conversation_is_rated_once_and_that_survives_a_reload(student: Student) -> None:
+    student.enters()
+    for _ in range(3):
+        expect(student("rating")).to_be_hidden()
+        student.asks("table")
+    expect(student("rating")).to_be_visible()
+    student.opens()
+    expect(student("rating")).to_be_visible()
+    student("star-4").click()
+    expect(student("rating-thanks")).to_contain_text("4 of 5")
+    student.opens()
+    expect(student.answers).to_have_count(3)
+    expect(student("rating")).to_be_hidden()
+
+
+def test_a_broken_line_loses_and_doubles_no_word(student: Student) -> None:
+    student.enters()
+    answer = student.asks("long", None)
+    for _ in range(3):
+        student.page.wait_for_timeout(400)
+        student.stage.tell("drop")
+    expect(answer).to_have_attribute("data-status", "complete", timeout=30_000)
+    said = answer.locator('[data-test="answer-text"]').inner_text()
+    assert re.findall(r"Paragraph (\d+)", said) == [str(n) for n in range(1, 15)]
+
+
+@pytest.mark.parametrize("way", ["asked for", "websockets fail"])
+def test_everything_works_where_websockets_do_not(student: Student, way: str) -> None:
+    if way == "asked for":
+        student.enters("transport=sse")
+    else:
+        student.stage.tell("websockets?on=0")
+        student.enters()
+    try:
+        expect(student("send")).to_be_enabled(timeout=15_000)
+        answer = student.asks(FEE)
+        expect(answer).to_contain_text("318.40")
+        answer.locator('[data-test="thumbs-up"]').click()
+        answer = student.asks("please hold", None)
+        expect(answer).to_contain_text("contribution")
+        student("stop").click()
+        expect(answer).to_have_attribute("data-status", "stopped")
+        student.opens("transport=sse")
+        expect(student.answers).to_have_count(2)
+        expect(student.answers.first.locator('[data-test="thumbs-up"]')).to_have_attribute("aria-pressed", "true")
+    finally:
+        student.stage.tell("websockets?on=1")
+
+
+def test_two_tabs_show_the_same_conversation_live(student: Student) -> None:
+    student.enters()
+    student.asks(FEE)
+    other = Student(student.context, student.stage).opens()
+    expect(other.answers).to_contain_text(["318.40"])
+    student.asks("table")
+    expect(other.answers).to_have_count(2)
+    expect(other.answers.nth(1)).to_have_attribute("data-status", "complete")
+
+
+def test_typed_text_is_kept_through_a_reload_and_a_broken_line(student: Student) -> None:
+    student.enters()
+    student("question").fill("Half a quest")
+    student.opens()
+    expect(student("question")).to_have_value("Half a quest")
+    student.context.set_offline(True)
+    expect(student("status")).to_contain_text("offline")
+    student("question").press("Enter")
+    expect(student("question")).to_have_value("Half a quest")
+    expect(student("composer-hint")).to_contain_text("no connection")
+    student.context.set_offline(False)
+    expect(student("status")).to_be_hidden(timeout=20_000)
+
+
+def test_conversations_are_listed_renamed_opened_and_deleted(student: Student) -> None:
+    student.enters()
+    student.asks(FEE)
+    student("new-conversation").click()
+    expect(student("welcome")).to_be_visible()
+    student.asks("table")
+    student("show-conversations").click()
+    expect(student("conversation")).to_have_count(2)
+    student("rename").nth(1).click()
+    student("title").fill("Fees")
+    student("save-title").click()
+    expect(student("open-conversation").nth(1)).to_contain_text("Fees")
+    expect(student("rename").nth(1)).to_be_focused()
+    student("open-conversation").nth(1).click()
+    expect(student.answers).to_contain_text(["318.40"])
+    student("show-conversations").click()
+    student("delete").nth(1).click()
+    expect(student("cancel")).to_be_focused()
+    student("confirm").click()
+    expect(student("conversation")).to_have_count(1)
+    student("pane-conversations").locator('[data-test="back"]').click()
+    expect(student("welcome")).to_be_visible()
+
+
+def test_my_data_is_downloaded_and_erased(student: Student, tmp_path: Path) -> None:
+    student.enters()
+    student.asks(FEE)
+    student("settings").click()
+    with student.page.expect_download() as download:
+        student("download").click()
+    download.value.save_as(tmp_path / "my-data.json")
+    assert FEE in (tmp_path / "my-data.json").read_text()
+    student("erase").click()
+    student("confirm").click()
+    expect(student("consent")).to_be_visible()
+    assert student.stored() == 0
+
+
+def test_what_one_tab_erases_is_gone_from_the_other(student: Student) -> None:
+    student.enters()
+    student.asks(FEE)
+    other = Student(student.context, student.stage).opens()
+    expect(other.answers).to_have_count(1)
+    student("settings").click()
+    student("erase").click()
+    student("confirm").click()
+    expect(other("consent")).to_be_visible()
+    expect(other("message")).to_have_count(0)
+    assert other.stored() == 0
+    student("consent-agree").click()
+    expect(student("question")).to_be_visible()
+    first = student.page.evaluate(TOKEN)
+    other("consent-agree").click()
+    expect(other("question")).to_be_visible()
+    assert other.page.evaluate(TOKEN) == first
+
+
+@pytest.mark.parametrize(
+    "options", [{"viewport": {"width": 720, "height": 450}}, {"viewport": {"width": 360, "height": 225}}]
+)
+def test_it_can_be_used_at_200_and_400_percent(student: Student, options: dict[str, Any]) -> None:
+    student.enters()
+    answer = student.asks(FEE)
+    for part in ("close", "question", "send", "settings"):
+        expect(student(part)).to_be_in_viewport(ratio=1)
+    source = answer.locator('[data-test="source-link"]').first
+    source.focus()
+    expect(source).to_be_in_viewport()
+    assert student.page.evaluate("document.documentElement.scrollWidth") <= options["viewport"]["width"]
+    keep(student.page, f"widget-zoomed-{options['viewport']['width']}")
+    assert violations(student.page) == []
+
+
+def test_the_keyboard_alone_is_enough(student: Student) -> None:
+    student.goes_to()
+    expect(student("launcher")).to_be_visible()
+    keys = student.page.keyboard
+    keys.press("Tab")
+    keys.press("Tab")
+    expect(student("launcher")).to_be_focused()
+    keys.press("Enter")
+    for _ in range(2):
+        keys.press("Tab")
+    expect(student("consent-agree")).to_be_focused()
+    keys.press("Enter")
+    expect(student("question")).to_be_focused()
+    keys.type(FEE)
+    keys.press("Enter")
+    expect(student.answers).to_have_attribute("data-status", "complete")
+    student("settings").focus()
+    keys.press("Enter")
+    keys.press("Escape")
+    expect(student("settings")).to_be_focused()
+    expect(student("panel")).to_be_visible()
+    keys.press("Escape")
+    expect(student("panel")).to_be_hidden()
+    expect(student("launcher")).to_be_focused()
+
+
+@on_a_phone
+def test_on_a_phone_the_focus_stays_in_the_window(student: Student, options: dict[str, Any]) -> None:
+    student.enters()
+    expect(student("panel")).to_have_attribute("aria-modal", "true")
+    box = student("panel").bounding_box()
+    assert box == {"x": 0, "y": 0, "width": 360, "height": 740}
+    for _ in range(25):
+        student.page.keyboard.press("Tab")
+        assert student.page.evaluate("document.activeElement.tagName") == "MARCEL-CHAT"
+
+
+def test_a_screen_reader_hears_sentences(student: Student) -> None:
+    student.enters()
+    student.asks(FEE)
+    heard = student("live").locator("p").all_inner_texts()
+    assert "The semester contribution is 318.40 euros." in heard
+    assert any("2 sources" in line for line in heard)
+    assert not any(line in {"The", "The semester"} for line in heard)
+
+
+def test_the_language_is_chosen_by_the_visitor_and_kept(student: Student) -> None:
+    student.enters()
+    student.asks(FEE)
+    student("settings").click()
+    student("language-de").check()
+    expect(student("language-de")).to_be_focused()
+    expect(student("pane-settings")).to_contain_text("Ihre Daten")
+    student("pane-settings").locator('[data-test="back"]').click()
+    expect(student.answers).to_contain_text(["318.40"])
+    student.opens()
+    expect(student("panel")).to_have_attribute("lang", "de")
+
+
+@pytest.mark.parametrize("mode", ["frame", "small"])
+def test_a_frame_does_it_where_the_page_leaves_no_other_way(browser: Browser, stage: Stage, mode: str) -> None:
+    """`small` is a page whose policy demands Trusted Types and allows none."""
+    context = browser.new_context(**WIDE)
+    page = context.new_page()
+    page.goto(f"{stage.page}?mode={mode}")
+    page.locator('[data-test="launcher"]').click()
+    inside = page.frame_locator("iframe")
+    inside.locator('[data-test="consent-agree"]').click()
+    inside.locator('[data-test="question"]').fill(FEE)
+    inside.locator('[data-test="question"]').press("Enter")
+    expect(inside.locator('[data-role="assistant"]')).to_have_attribute("data-status", "complete")
+    page.evaluate("MarcelChat('setLocale', 'de')")
+    expect(inside.locator('[data-test="panel"]')).to_have_attribute("lang", "de")
+    keep(page, f"widget-{mode}")
+    context.close()
+
+
+def test_the_page_commands_the_widget_also_before_it_is_there(student: Student) -> None:
+    student.page.add_init_script(
+        "window.heard=[];for(const n of ['ready','open','close'])addEventListener('marcelchat:'+n,()=>heard.push(n));"
+        "window.MarcelChat=window.MarcelChat||function(){(MarcelChat.q=MarcelChat.q||[]).push(arguments)};"
+        "MarcelChat('open');MarcelChat('setLocale','de')"
+    )
+    student.goes_to()
+    expect(student("panel")).to_be_visible()
+    expect(student("panel")).to_have_attribute("lang", "de")
+    student.page.evaluate("MarcelChat('theme','dark')")
+    expect(student.page.locator(".root")).to_have_attribute("data-scheme", "dark")
+    student.page.evaluate("MarcelChat('close')")
+    expect(student("panel")).to_be_hidden()
+    assert student.page.evaluate("heard.slice().sort()") == ["close", "open", "ready"]
+
+
+def test_the_page_gives_its_own_colours_and_they_can_be_read(student: Student) -> None:
+    student.page.add_init_script(
+        "addEventListener('DOMContentLoaded',()=>{const s=new CSSStyleSheet();"
+        "s.replaceSync('marcel-chat{--marcel-accent:gold;--marcel-accent-text:white;--marcel-position:left;--marcel-radius:2px}');"
+        "document.adoptedStyleSheets=[s]})"
+    )
+    student.enters()
+    student.asks(FEE)
+    colours = student("launcher").evaluate(
+        "b => [getComputedStyle(b).backgroundColor, getComputedStyle(b).color, getComputedStyle(b).left]"
+    )
+    assert colours == ["rgb(255, 215, 0)", "rgb(13, 20, 30)", "20px"]
+    assert violations(student.page) == []
+    keep(student.page, "widget-gold")
+
+
+def test_a_site_that_is_refused_says_why(student: Student) -> None:
+    student.stage.tell("refusing?on=1")
+    try:
+        student.opens()
+        student("consent-agree").click()
+        expect(student("consent-error")).to_contain_text("not allowed to use the assistant")
+        assert student.stored() == 0
+    finally:
+        student.stage.tell("refusing?on=0")
+
+
+def test_a_long_conversation_stays_fast(student: Student) -> None:
+    student.enters()
+    token, conversation = student.page.evaluate(f"[{TOKEN}, localStorage['marcelcms.demo.conversation']]")
+    student.stage.tell(f"fill?visitor={token}&conversation={conversation}&count=500")
+    student.opens()
+    expect(student.page.locator('[data-test="message"]')).to_have_count(500)
+    student.page.evaluate(
+        "new PerformanceObserver(l=>{for(const e of l.getEntries())(window.long=window.long||[]).push(e.duration)})"
+        ".observe({type:'longtask'})"
+    )
+    answer = student.asks(FEE)
+    assert max(student.page.evaluate("window.long || [0]")) < 150
+    expect(answer).to_be_in_viewport()
+    expect(student("jump")).to_be_visible()
+
+
+@needs_data_sets
+def test_no_payload_runs_as_question_or_answer(student: Student) -> None:
+    folder = FOLDER / "security"
+    payloads = (folder / "xss-payloads.txt").read_text().splitlines()
+    payloads += [case["payload"] for case in json.loads((folder / "xss-dompurify.json").read_text())]
+    student.page.add_init_script("window.alert=window.confirm=window.prompt=()=>{window.hacked=true}")
+    student.page.on("dialog", lambda dialog: pytest.fail(dialog.message))
+    student.enters()
+    texts, batch = [], "say "
+    for payload in [text for text in payloads if 0 < len(text) < 1900]:
+        if len(batch) + len(payload) > 1990:
+            texts.append(batch)
+            batch = "say "
+        batch += f"{payload}\n\n"
+    for number, text in enumerate([*texts, batch]):
+        student("question").fill(text)
+        student("send").click()
+        expect(student.answers).to_have_count(number + 1)
+        expect(student.answers.nth(number)).to_have_attribute("data-status", "complete", timeout=30_000)
+    allowed = "p,br,strong,em,del,code,pre,sup,ul,ol,li,blockquote,table,thead,tbody,tr,th,td,a.citation,.answer-table"
+    said = student.page.locator(f":is(.answer-text, .question-text) :not({allowed})")
+    assert said.evaluate_all("all => all.map(e => e.outerHTML)") == []
+    assert student.page.evaluate("window.hacked") is None
+    assert student.page.url.startswith(student.stage.page)
+
+
+def test_the_page_around_is_left_as_it_was(student: Student) -> None:
+    def looks(page: Page) -> Any:
+        box = "JSON.stringify(e.getBoundingClientRect()) + getComputedStyle(e).color"
+        return page.evaluate(f"[...document.querySelectorAll('h1,p,a,body')].map(e => {box})")
+
+    student.goes_to()
+    expect(student("launcher")).to_be_visible()
+    before = looks(student.page)
+    student("launcher").click()
+    student("consent-agree").click()
+    student.asks(FEE)
+    assert looks(student.page) == before
+    assert student.page.evaluate("document.head.querySelectorAll('style').length") == 0
