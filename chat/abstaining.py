@@ -1,6 +1,7 @@
 """How the assistant says that it does not know: what is missing, in the student's words, and what it does know."""
 
 from collections.abc import AsyncGenerator
+from dataclasses import replace
 
 from django.utils import translation
 from django.utils.translation import gettext as _
@@ -10,46 +11,54 @@ from chat.events import Abstain, Event
 from chat.models import Message
 from chat.rewriting import topic_words
 from chat.threads import in_database
-from chat.wording import terms
 from faqs.matching import match
+from knowledge.retrieval.contracts import Query, Scope
+from knowledge.retrieval.lexical import LexicalRetriever
 from knowledge.retrieval.scoping import scope_of
 
+WORDS = LexicalRetriever()
 #: Curated questions that are offered, and how close they must be.
 RELATED, LEAST_SIMILARITY = 3, 0.35
 #: FAQs that are looked at for them: one may come with several passages.
 LOOKED_AT = 6
-MOST_WORDS = 3
+#: Words that are looked up, those too short to mean much, and those that are named.
+MOST_LOOKED_UP, SHORT, MOST_WORDS = 16, 3, 3
 QUESTION_CHARACTERS = 160
 
 
 async def abstain(context: Context, reason: str) -> AsyncGenerator[Event]:
     """`reason` is nothing_found, no_evidence, model_declined, ungrounded, unsupported or leaked."""
-    related = await in_database(related_questions)(context)
+    related, missing = await in_database(_known_instead)(context)
     with translation.override(context.ask.language):
-        text = _text(context, reason)
+        text = _text(context, reason, missing)
     yield Abstain(reason, text, context.ask.contact, related)
     yield context.end(Message.Status.ABSTAINED, Message.Strategy.NONE)
 
 
-def missing_words(context: Context) -> list[str]:
-    """The question's words that no passage holds, as the student wrote them."""
-    held: set[str] = set().union(*(terms(f"{candidate.label} {candidate.text}") for candidate in context.candidates))
-    words = dict.fromkeys(topic_words(context.ask.text))
-    return [word for word in words if (own := terms(word)) and not own & held]
-
-
-def related_questions(context: Context) -> tuple[str, ...]:
-    """Curated questions close to the one asked; none where it was not compared by meaning."""
-    retrieval = context.retrieval
-    if retrieval is None or not len(retrieval.query.vector):
-        return ()
+def _known_instead(context: Context) -> tuple[tuple[str, ...], list[str]]:
+    """Curated questions that are close, and the question's words that stand on no page."""
+    if (retrieval := context.retrieval) is None:
+        return (), []
     scope = scope_of(context.ask.collections, audience=context.ask.audience)
-    near = match(retrieval.query, scope=scope, faqs=LOOKED_AT)
+    return related_questions(retrieval.query, scope), missing_words(context.ask.text, retrieval.query, scope)
+
+
+def related_questions(query: Query, scope: Scope) -> tuple[str, ...]:
+    """Curated questions close to the one asked; none where it was not compared by meaning."""
+    if not len(query.vector):
+        return ()
+    near = match(query, scope=scope, faqs=LOOKED_AT)
     questions = dict.fromkeys(found.question for found in near if found.similarity >= LEAST_SIMILARITY)
     return tuple(questions)[:RELATED]
 
 
-def _text(context: Context, reason: str) -> str:
+def missing_words(question: str, query: Query, scope: Scope) -> list[str]:
+    """The words of a question that stand on no page in scope, as the student wrote them."""
+    words = [word for word in dict.fromkeys(topic_words(question)) if len(word) > SHORT][:MOST_LOOKED_UP]
+    return [word for word in words if not WORDS.retrieve(replace(query, text=word), k=1, scope=scope)][:MOST_WORDS]
+
+
+def _text(context: Context, reason: str, missing: list[str]) -> str:
     if reason == "nothing_found":
         return _("There is nothing to look this up in yet, so I cannot answer it.")
     if reason in {"ungrounded", "unsupported", "leaked"}:
@@ -57,8 +66,8 @@ def _text(context: Context, reason: str) -> str:
     own = context.ask.abstention or _(
         "I could not find an answer to this in the pages I know, so I would rather not guess."
     )
-    if missing := missing_words(context):
-        words = ", ".join(_("“%(word)s”") % {"word": word} for word in missing[:MOST_WORDS])
+    if missing:
+        words = ", ".join(_("“%(word)s”") % {"word": word} for word in missing)
         return f"{own} " + _("They say nothing about %(words)s.") % {"words": words}
     question = context.turn.question if context.turn.by_model else context.ask.text
     if len(question) > QUESTION_CHARACTERS:
