@@ -39,7 +39,10 @@ def build_prompt(context: Context) -> Prompt:
     """
     ask = context.ask
     question = context.turn.question if context.turn.by_model else ask.text
-    history = [(role, text[:HISTORY_CHARACTERS]) for role, text in ask.history[-HISTORY_MESSAGES:]]
+    # What was said before only distracts from a question that stands alone: small models refuse it then.
+    stands_alone = question == context.turn.question
+    said = () if stands_alone else ask.history[-HISTORY_MESSAGES:]
+    history = [(role, text[:HISTORY_CHARACTERS]) for role, text in said]
     fence = f"<<{secrets.token_hex(4)}>>"
 
     def rendered(candidates: list[Candidate], turns: list[tuple[str, str]]) -> tuple[str, str]:

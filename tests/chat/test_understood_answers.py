@@ -301,3 +301,14 @@ def test_without_the_reranker_passages_keep_their_order_and_the_answer_says_so(
     with server.connect() as tab:
         answer = tab.answer(QUESTION)
     assert (answer.end["status"], answer.end["notice"]) == ("complete", "not_reranked")
+
+
+@pytest.mark.usefixtures("pages")
+def test_only_a_question_that_points_back_goes_to_the_model_with_what_was_said(server: Server, llm: FakeLLM) -> None:
+    llm.says("It is 318.40 euros [1].")
+    with server.connect() as tab:
+        tab.answer(QUESTION)
+        tab.answer("When is the university library open on weekdays?")
+        assert "conversation so far" not in llm.prompt
+        tab.answer("And what does it cover?")
+        assert "conversation so far" in llm.prompt

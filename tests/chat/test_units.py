@@ -149,7 +149,8 @@ passage_texts = st.text(max_size=60) | st.sampled_from(["<<00000000>>", "{fence}
 
 
 def prompt_for(question: str, sources: Sequence[Candidate] = (), **asked: Any) -> Prompt:
-    context = Context(Ask(question, **asked), Turn(Message.Route.QUESTION, question))
+    looked_up = f"topic: {question}" if "history" in asked else question
+    context = Context(Ask(question, **asked), Turn(Message.Route.QUESTION, looked_up))
     context.candidates = list(sources)
     return build_prompt(context)
 
