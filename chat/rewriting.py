@@ -70,13 +70,17 @@ def topic_words(text: str) -> list[str]:
     return [word for word in WORD.findall(text) if word.lower() not in COMMON and (len(word) > 1 or word.isdigit())]
 
 
-def needs_context(question: str) -> bool:
-    """Whether it can only be understood from what was said before."""
+def points_back(question: str) -> bool:
+    """Whether it refers to what was said before."""
     plain = POINTS_NOWHERE.sub(" ", question)
-    words = topic_words(question)
-    if POINTS_BACK.search(plain) or POINTS_BACK_SMALL.search(plain) or len(words) <= FEW_WORDS:
+    if POINTS_BACK.search(plain) or POINTS_BACK_SMALL.search(plain):
         return True
     return bool(GOES_ON.match(question)) and not ASKS_ANEW.match(question)
+
+
+def needs_context(question: str) -> bool:
+    """Whether it can only be understood from what was said before: it points back, or says too little itself."""
+    return len(topic_words(question)) <= FEW_WORDS or points_back(question)
 
 
 def stand_alone(question: str, history: Sequence[tuple[str, str]]) -> str:

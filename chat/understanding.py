@@ -7,7 +7,7 @@ from typing import Any
 from chat.context import Ask, Turn
 from chat.models import Message
 from chat.prompt_templates import HISTORY_CHARACTERS, HISTORY_MESSAGES
-from chat.rewriting import needs_context, stand_alone, topic_words
+from chat.rewriting import needs_context, points_back, stand_alone, topic_words
 from chat.small_talk import route_of
 from knowledge.inference import chat_model
 from knowledge.inference.chat_model import ModelUnavailable, Usage
@@ -88,7 +88,7 @@ def _chat(ask: Ask) -> str:
 
 
 def _checked(data: Any, ask: Ask) -> Turn | None:
-    """The model's reading where it is of the right form, and its question made of what was said."""
+    """The model's reading where it is of the right form, and its question stands alone and is made of what was said."""
     if not isinstance(data, dict) or data.get("kind") not in Route.values:
         return None
     route, question = Route(data["kind"]), data.get("question")
@@ -100,7 +100,8 @@ def _checked(data: Any, ask: Ask) -> Turn | None:
     said = own.union(*(_stems(text) for _role, text in ask.history))
     is_made_of_it = len(rewritten & said) >= LEAST_SAID * len(rewritten)
     keeps_its_own = len(rewritten & own) >= LEAST_KEPT * len(own)
-    return Turn(route, question, by_model=True) if rewritten and is_made_of_it and keeps_its_own else None
+    is_good = rewritten and is_made_of_it and keeps_its_own and not points_back(question)
+    return Turn(route, question, by_model=True) if is_good else None
 
 
 def _stems(text: str) -> set[str]:

@@ -156,6 +156,7 @@ def test_a_question_that_stands_alone_costs_no_model(llm: FakeLLM) -> None:
         '{"kind": "question", "question": ["x"]}',
         '{"kind": "question", "question": ""}',
         '{"kind": "question", "question": "The ticket is valid in all of Hesse and in parts of Thuringia."}',
+        '{"kind": "question", "question": "And where is it valid?"}',
         '{"kind": "question", "question": "How do I bake an apple pie with cinnamon?"}',
         json.dumps({"kind": "question", "question": "semester ticket " * 100}),
     ],
