@@ -40,3 +40,28 @@ def propose_questions(set_id: int, passages: int, seed: int) -> None:
     made = make_questions(found, Choice(collections, passages=passages, seed=seed), seconds=QUESTION_SECONDS)
     if made.stopped in {"time", "another"}:
         propose_questions.apply_async((set_id, passages, seed), countdown=PAUSE_SECONDS)
+
+
+#: 10,000 questions whose vectors are not there yet take some minutes, the rest half a minute.
+LOOK_SECONDS = 3600
+
+
+@shared_task(soft_time_limit=LOOK_SECONDS - 60, time_limit=LOOK_SECONDS)
+def find_gaps(run_id: int | None = None) -> None:
+    """A look that staff asked for, or the one of every night; nothing where another one goes on."""
+    from analytics.gaps.looking import begin_run, work_on
+
+    if run_id is None:
+        run = begin_run()
+        run_id = run.pk if run else None
+    if run_id is not None:
+        work_on(run_id)
+
+
+@shared_task(soft_time_limit=60, time_limit=120)
+def resume_gaps() -> None:
+    """Begins anew the look that a lost worker, or a broker that was away, left behind."""
+    from analytics.gaps.looking import lost_runs
+
+    for run_id in lost_runs():
+        find_gaps.delay(run_id)

@@ -42,7 +42,8 @@ async def answer(ask: Ask) -> AsyncGenerator[Event]:
     else:
         context.mark("understood")
         # Given back before the model speaks: no connection is held while it does.
-        guesses = await hypothesise(turn.question, caller=ask.caller) if ask.profile.guesses else ()
+        guesses_first = ask.profile.guesses and ask.may_write
+        guesses = await hypothesise(turn.question, caller=ask.caller) if guesses_first else ()
         await in_database(gather)(context, guesses)
         events = _answer(context)
     async with aclosing(events) as stream:
@@ -63,13 +64,20 @@ async def _answer(context: Context) -> AsyncGenerator[Event]:
         if kind := deciding_kind(replace(context, ask=replace(ask, audience=(*ask.audience, *named)))):
             events = ask_back(context, kind)
         else:
-            events = generate(context) if chat_model.is_configured() else quote(context)
+            events = _told(context)
     async with aclosing(events) as stream:
         async for event in stream:
             if isinstance(event, End) and event.status == Message.Status.COMPLETE and asks_for_decision(ask.text):
                 with translation.override(ask.language):
                     yield Delta("\n\n" + _("Who is admitted or eligible is decided by the university, not by me."))
             yield event
+
+
+def _told(context: Context) -> AsyncGenerator[Event]:
+    """Written, or quoted where there is no model or it has no time."""
+    if not chat_model.is_configured():
+        return quote(context)
+    return generate(context) if context.ask.may_write else quote(context, notice="busy")
 
 
 async def _reply(context: Context) -> AsyncGenerator[Event]:

@@ -1,7 +1,11 @@
 """The websocket door: reads frames, relays events."""
 
+import asyncio
 import json
 import logging
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -12,18 +16,75 @@ from django.utils import translation
 from django.utils.translation import gettext as _
 from redis import RedisError
 
-from chat import event_log, limits, production, replay, services, tokens
-from chat.frames import as_seq, as_uuid, error_event, read_frame
+from chat import actions, limits, production, replay, services, tokens, visitors
+from chat.frames import as_language, as_seq, as_uuid, error_event, read_frame
 from chat.guard import Refused, clean_question
+from chat.outbox import Outbox, SlowReader
+from chat.sites import ForbiddenOrigin, UnknownSite, is_allowed_somewhere, valid_host
 from chat.threads import in_database
 
 logger = logging.getLogger(__name__)
+
+PING_SECONDS = 20.0
+#: Codes of closing that are this protocol's own.
+FORBIDDEN, SLOW = 4403, 4408
+CLOSE_SECONDS = 5.0
 
 
 class ChatConsumer(AsyncWebsocketConsumer):
     """One tab of a visitor. Every event of the visitor's conversations reaches all of their tabs."""
 
     session: tokens.Session | None = None
+    pinging: "asyncio.Task[None] | None" = None
+
+    async def __call__(
+        self, scope: dict[str, Any], receive: Callable[[], Awaitable[Any]], send: Callable[[Any], Awaitable[None]]
+    ) -> None:
+        self.outbox = Outbox(send)
+        writing = asyncio.create_task(self.outbox.write())
+        is_slow = False
+        try:
+            await super().__call__(scope, receive, self.outbox.put)
+        except SlowReader:
+            is_slow = True
+        finally:
+            for task in (writing, self.pinging):
+                if task is not None:
+                    task.cancel()
+            await self.leave()
+        if is_slow:
+            logger.warning("slow reader cut off")
+            with suppress(TimeoutError, OSError):
+                await asyncio.wait_for(send({"type": "websocket.close", "code": SLOW}), CLOSE_SECONDS)
+
+    async def dispatch(self, message: dict[str, Any]) -> None:
+        """An event is relayed without the look at database connections that Channels takes before anything else: it
+        costs a change of threads, for each word of each answer."""
+        if message["type"] == "relay":
+            await self.relay(message)
+        else:
+            await super().dispatch(message)
+
+    async def connect(self) -> None:
+        """A page of an origin where no site may stand is refused before anything is said."""
+        headers = dict(self.scope["headers"])
+        self.origin = headers.get(b"origin", b"").decode("latin-1")
+        self.host = valid_host(headers.get(b"host", b"").decode("latin-1"))
+        self.address = limits.address_of(
+            (self.scope.get("client") or [""])[0],
+            [value.decode("latin-1") for name, value in self.scope["headers"] if name == b"x-forwarded-for"],
+        )
+        if not self.host or not await in_database(is_allowed_somewhere)(self.origin, host=self.host):
+            await self.close()
+            return
+        await self.accept()
+        self.pinging = asyncio.create_task(self.ping())
+
+    async def ping(self) -> None:
+        """Proxies close what is silent, and clients take it for dead."""
+        while True:
+            await asyncio.sleep(PING_SECONDS)
+            self.outbox.offer({"type": "websocket.send", "text": '{"type": "ping"}'})
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         frame: dict[str, Any] = {}
@@ -31,13 +92,16 @@ class ChatConsumer(AsyncWebsocketConsumer):
             try:
                 frame = read_frame(text_data)
                 session = await self.authenticate(frame)
-                await self.handle(frame, session.visitor, session.language)
+                await self.handle(frame, session)
             except tokens.InvalidToken as error:
                 await self.refuse(error.code, _("Your session has ended. Please start it again."), frame)
             except Refused as error:
                 await self.refuse(error.code, error.detail, frame, retry_after=getattr(error, "retry_after", None))
             except services.NotFound:
                 await self.refuse("not_found", _("This is not there any more. Please begin anew."), frame)
+            except (ForbiddenOrigin, UnknownSite):
+                await self.refuse("forbidden_origin", _("The assistant is not available on this page."), frame)
+                await self.close(FORBIDDEN)
             except (DatabaseError, RedisError, OSError) as error:
                 logger.error("chat unavailable error=%s", type(error).__name__)
                 await self.refuse("unavailable", _("The service is interrupted. Please try again in a moment."), frame)
@@ -47,39 +111,46 @@ class ChatConsumer(AsyncWebsocketConsumer):
         if self.session is not None and "token" not in frame:
             return self.session
         session = tokens.read(frame.get("token"))
-        if not await in_database(services.visitor_exists)(session.visitor):
-            raise tokens.InvalidToken("session_required")
-        await self.disconnect(1000)
+        place = await in_database(visitors.place_of_session)(session)
+        if not place.allows(self.origin, host=self.host):
+            raise ForbiddenOrigin
+        await self.leave()
         await self.channel_layer.group_add(production.group_of(session.visitor), self.channel_name)
         translation.activate(session.language)
         self.session = session
         return session
 
-    async def handle(self, frame: dict[str, Any], visitor: UUID, language: str) -> None:
+    async def handle(self, frame: dict[str, Any], session: tokens.Session) -> None:
+        visitor = session.visitor
         match frame["type"]:
             case "ask":
                 text = clean_question(frame.get("text"), limit=settings.QUESTION_MAX_CHARACTERS)
-                conversation, client_id = as_uuid(frame, "conversation"), as_uuid(frame, "client_id")
-                await limits.count_question(visitor.hex)
-                await replay.settle(visitor, conversation)
-                opened = await in_database(services.open_question)(
-                    visitor=visitor, conversation=conversation, client_id=client_id, text=text, language=language
+                conversation = as_uuid(frame, "conversation")
+                opened = await actions.ask(
+                    session,
+                    conversation=conversation,
+                    client_id=as_uuid(frame, "client_id"),
+                    text=text,
+                    address=self.address,
                 )
-                if opened.is_new:
-                    production.start(opened, visitor=visitor)
-                else:
+                if not opened.is_new:
                     await self.send_missed(visitor, conversation, None)
             case "resume":
                 await self.send_missed(visitor, as_uuid(frame, "conversation"), as_seq(frame, "after"))
             case "stop":
-                message_id = await in_database(services.own_running_answer)(visitor, frame.get("message"))
-                await event_log.request_stop(message_id)
+                await actions.stop(visitor, frame.get("message"))
             case "feedback":
-                conversation, value = await in_database(services.rate)(
-                    visitor=visitor, message_id=frame.get("message"), value=frame.get("value")
+                await actions.give_feedback(
+                    visitor,
+                    message=frame.get("message"),
+                    value=frame.get("value"),
+                    reasons=frame.get("reasons", []),
+                    comment=frame.get("comment", ""),
                 )
-                event = {"type": "feedback", "message": frame["message"], "value": value}
-                await production.broadcast(visitor, conversation, event)
+            case "rating":
+                await actions.rate(visitor, conversation=as_uuid(frame, "conversation"), stars=frame.get("stars"))
+            case "language":
+                self.session = replace(session, language=as_language(frame, "language"))
             case _unknown:
                 raise Refused("unknown_event", _("This page is out of date. Please reload it."))
 
@@ -89,10 +160,14 @@ class ChatConsumer(AsyncWebsocketConsumer):
 
     async def relay(self, message: dict[str, Any]) -> None:
         await self.send(json.dumps(message["event"]))
+        if message["event"]["type"] == "erased":
+            await self.leave()
 
     async def refuse(self, code: str, detail: str, frame: dict[str, Any], *, retry_after: int | None = None) -> None:
         await self.send(json.dumps(error_event(code, detail, about=frame, retry_after=retry_after)))
 
-    async def disconnect(self, code: int) -> None:
-        if self.session is not None:
-            await self.channel_layer.group_discard(production.group_of(self.session.visitor), self.channel_name)
+    async def leave(self) -> None:
+        """Hears nothing of a visitor any more."""
+        session, self.session = self.session, None
+        if session is not None:
+            await self.channel_layer.group_discard(production.group_of(session.visitor), self.channel_name)

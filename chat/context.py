@@ -26,7 +26,7 @@ class Ask:
 
     `history` is (role, text), oldest first. `language` is that of the answer. `audience` is what is known of who asks,
     as tags `kind:value`, and `asked_kinds` are the kinds that were asked for already. `caller` is who waits for the
-    model, so that nobody's many questions hold up another's one.
+    model, so that nobody's many questions hold up another's one; `may_write` is off where the model has no time for it.
     """
 
     text: str
@@ -45,6 +45,7 @@ class Ask:
     audience: Sequence[str] = ()
     asked_kinds: Sequence[str] = ()
     caller: str = ""
+    may_write: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ COUNTED_SECONDS = 30 * 24 * 3600
 HELD_SECONDS = 6
 
 APPEND = """
+if redis.call('EXISTS', KEYS[3]) == 1 then return 0 end
 local seq = redis.call('INCR', KEYS[2])
 redis.call('XADD', KEYS[1], 'MAXLEN', '~', ARGV[2], seq .. '-0', 'event', ARGV[1])
 redis.call('EXPIRE', KEYS[1], ARGV[3])
@@ -47,13 +48,33 @@ def _counter(conversation: UUID) -> str:
     return f"marcelcms:seq:{conversation}"
 
 
+def _gone(conversation: UUID) -> str:
+    return f"marcelcms:gone:{conversation}"
+
+
 async def append(conversation: UUID, event: dict[str, Any]) -> int:
-    """Stores the event and returns its number, from 1 and without gaps. Raises redis.RedisError."""
-    keys = (_stream(conversation), _counter(conversation))
+    """Stores the event and returns its number, from 1 and without gaps; 0 where the conversation was deleted.
+
+    Raises redis.RedisError.
+    """
+    keys = (_stream(conversation), _counter(conversation), _gone(conversation))
     # The counter outlives the stream: a number must never come twice while somebody's page is open.
     return int(
-        await connections().eval(APPEND, 2, *keys, json.dumps(event), KEPT_EVENTS, KEPT_SECONDS, COUNTED_SECONDS)
+        await connections().eval(APPEND, 3, *keys, json.dumps(event), KEPT_EVENTS, KEPT_SECONDS, COUNTED_SECONDS)
     )
+
+
+async def forget(*conversations: UUID) -> None:
+    """Deletes the events of conversations, and takes no more of answers still on their way. Raises redis.RedisError."""
+    async with connections().pipeline() as pipeline:
+        for conversation in conversations:
+            pipeline.set(_gone(conversation), 1, ex=KEPT_SECONDS)
+            pipeline.delete(_stream(conversation), _counter(conversation))
+        await pipeline.execute()
+
+
+async def is_forgotten(conversation: UUID) -> bool:
+    return bool(await connections().exists(_gone(conversation)))
 
 
 async def last_seq(conversation: UUID) -> int:
@@ -70,9 +91,12 @@ async def since(conversation: UUID, after: int) -> list[dict[str, Any]]:
     ]
 
 
-async def hold(message_id: int) -> None:
-    """Says that a process is writing this answer; to be said again within HELD_SECONDS."""
-    await connections().set(f"marcelcms:held:{message_id}", 1, ex=HELD_SECONDS)
+async def hold(*message_ids: int) -> None:
+    """Says that a process is writing these answers; to be said again within HELD_SECONDS."""
+    async with connections().pipeline() as pipeline:
+        for message_id in message_ids:
+            pipeline.set(f"marcelcms:held:{message_id}", 1, ex=HELD_SECONDS)
+        await pipeline.execute()
 
 
 async def is_held(message_id: int) -> bool:
@@ -83,5 +107,7 @@ async def request_stop(message_id: int) -> None:
     await connections().set(f"marcelcms:stop:{message_id}", 1, ex=KEPT_SECONDS)
 
 
-async def stop_requested(message_id: int) -> bool:
-    return bool(await connections().exists(f"marcelcms:stop:{message_id}"))
+async def stops_requested(*message_ids: int) -> set[int]:
+    """Those whose students pressed stop."""
+    flags = await connections().mget([f"marcelcms:stop:{message_id}" for message_id in message_ids])
+    return {message_id for message_id, flag in zip(message_ids, flags, strict=True) if flag}

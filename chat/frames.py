@@ -8,9 +8,15 @@ from django.utils.translation import gettext as _
 
 from chat.guard import Refused
 
+#: The longest question takes a tenth of it.
+MOST_CHARACTERS = 64 * 1024
+LANGUAGES = {"en", "de"}
+
 
 def read_frame(text: str | None) -> dict[str, Any]:
-    """Raises Refused for anything but a JSON object with a type."""
+    """Raises Refused for anything but a JSON object with a type, and for what no page sends."""
+    if text and len(text) > MOST_CHARACTERS:
+        raise Refused("frame_too_large", _("This message is too long."))
     try:
         frame = json.loads(text or "")
     except (ValueError, RecursionError):
@@ -32,6 +38,14 @@ def as_seq(frame: dict[str, Any], key: str) -> int | None:
     """The number of an event; None where it cannot be one."""
     number = frame.get(key)
     return number if type(number) is int and 0 <= number < 2**53 else None
+
+
+def as_language(frame: dict[str, Any], key: str) -> str:
+    """Raises Refused."""
+    language = frame.get(key)
+    if not isinstance(language, str) or language not in LANGUAGES:
+        raise Refused("bad_frame", _("This message could not be read. Please reload the page."))
+    return language
 
 
 def error_event(code: str, detail: str, *, about: dict[str, Any], retry_after: int | None = None) -> dict[str, Any]:

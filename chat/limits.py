@@ -1,12 +1,20 @@
-"""How often somebody may ask, counted in Valkey by whole minutes."""
+"""How much of what somebody may have, counted in Valkey by whole minutes."""
 
+import datetime
+import ipaddress
+import logging
 import time
+from collections.abc import Mapping, Sequence
 
 from django.conf import settings
+from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
+from redis import RedisError
 
 from chat.event_log import connections
 from chat.guard import Refused
+
+logger = logging.getLogger(__name__)
 
 
 class TooMany(Refused):
@@ -15,15 +23,70 @@ class TooMany(Refused):
     retry_after: int = 60
 
 
-async def count_question(visitor: str) -> None:
-    """Raises TooMany past QUESTIONS_PER_MINUTE, and redis.RedisError."""
-    now = int(time.time())
-    key = f"marcelcms:asked:{visitor}:{now // 60}"
+async def count_question(*, visitor: str, address: str, site: str) -> None:
+    """Raises TooMany past what a visitor, an address or a site may ask in a minute, and redis.RedisError."""
+    quotas = {
+        f"asked:{visitor}": settings.QUESTIONS_PER_MINUTE,
+        f"asked:{pseudonym(address)}": settings.QUESTIONS_PER_MINUTE_AND_ADDRESS,
+        f"asked:site:{site}": settings.QUESTIONS_PER_MINUTE_AND_SITE,
+    }
+    if await _exceeded(quotas):
+        detail = _("That was a lot of questions at once. Please wait a moment.")
+        raise _too_many("too_many_questions", detail)
+
+
+async def count_session(address: str) -> None:
+    """Raises TooMany past what an address may begin in a minute, and redis.RedisError."""
+    if await _exceeded({f"begun:{pseudonym(address)}": settings.SESSIONS_PER_MINUTE_AND_ADDRESS}):
+        raise _too_many("too_many_sessions", _("Too many conversations begin from here. Please wait a moment."))
+
+
+async def may_write() -> bool:
+    """Counts an answer that the model is to write; whether LLM_ANSWERS_PER_MINUTE leaves it room."""
+    if not settings.LLM_ANSWERS_PER_MINUTE:
+        return True
+    try:
+        return not await _exceeded({"written": settings.LLM_ANSWERS_PER_MINUTE})
+    except (RedisError, OSError) as error:
+        logger.warning("answers not counted error=%s", type(error).__name__)
+        return True
+
+
+def pseudonym(address: str) -> str:
+    """Of a network address, another one every day; an IPv6 customer's network counts as one address."""
+    try:
+        parsed = ipaddress.ip_address(address)
+        if parsed.version == 6:
+            address = str(ipaddress.ip_network((parsed, 64), strict=False))
+    except ValueError:
+        pass  # a socket's path, or nothing
+    today = datetime.datetime.fromtimestamp(time.time(), datetime.UTC).date()
+    return salted_hmac(f"chat.limits.{today}", address, algorithm="sha256").hexdigest()[:32]
+
+
+def address_of(peer: str, forwarded: Sequence[str]) -> str:
+    """The client's address: what the outermost of TRUSTED_PROXIES saw, since clients write what they like before it.
+
+    `forwarded` are the values of X-Forwarded-For headers in order.
+    """
+    seen = [part.strip() for value in forwarded for part in value.split(",") if part.strip()]
+    count = settings.TRUSTED_PROXIES
+    return seen[max(0, len(seen) - count)] if count and seen else peer
+
+
+async def _exceeded(quotas: Mapping[str, int]) -> bool:
+    """Counts one more for each; whether any is past its most."""
+    minute = int(time.time()) // 60
     async with connections().pipeline() as pipeline:
-        pipeline.incr(key)
-        pipeline.expire(key, 120)
-        asked, _expiry = await pipeline.execute()
-    if asked > settings.QUESTIONS_PER_MINUTE:
-        refused = TooMany("too_many_questions", _("That was a lot of questions at once. Please wait a moment."))
-        object.__setattr__(refused, "retry_after", 60 - now % 60)
-        raise refused
+        for name in quotas:
+            key = f"marcelcms:{name}:{minute}"
+            pipeline.incr(key)
+            pipeline.expire(key, 120)
+        counts = (await pipeline.execute())[::2]
+    return any(count > most for count, most in zip(counts, quotas.values(), strict=True))
+
+
+def _too_many(code: str, detail: str) -> TooMany:
+    refused = TooMany(code, detail)
+    object.__setattr__(refused, "retry_after", 60 - int(time.time()) % 60)
+    return refused

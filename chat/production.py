@@ -1,10 +1,11 @@
 """Produces a visitor's answer whether or not anybody still listens: saves it, numbers its events, tells every tab."""
 
 import asyncio
-import itertools
 import logging
 from contextlib import aclosing, suppress
-from typing import Any
+from dataclasses import replace
+from functools import partial
+from typing import Any, Literal
 from uuid import UUID
 
 from channels.layers import get_channel_layer
@@ -13,18 +14,20 @@ from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 from redis import RedisError
 
-from chat import event_log
+from chat import event_log, limits
 from chat.answering import answer
+from chat.context import Ask
 from chat.events import Abstain, Cited, Clarify, Delta, End, Error, Event, Replace
 from chat.models import Message
 from chat.services import Opened, close_answer
+from chat.small_talk import route_of
+from chat.stopping import watch
+from chat.telling import Teller
 from chat.threads import in_database
+from knowledge.inference import chat_model
 
 logger = logging.getLogger(__name__)
 
-STOP_POLL_SECONDS = 0.2
-#: Polls between two signs of life.
-HOLD_EVERY = 10
 #: Pauses in seconds before an answer that could not be saved is saved again: a database restarts in less.
 SAVE_AGAIN_AFTER = (0.5, 1, 2, 4, 8, 16)
 #: Tasks are only weakly held by the loop.
@@ -44,13 +47,26 @@ def start(opened: Opened, *, visitor: UUID) -> None:
 
 
 async def broadcast(visitor: UUID, conversation: UUID, event: dict[str, Any]) -> None:
-    """Numbers and keeps the event, and hands it to the visitor's tabs; the answer goes on where Valkey is away."""
+    """Numbers and keeps the event, and hands it to the visitor's tabs; the answer goes on where Valkey is away, and
+    where its conversation was deleted."""
     event = {**event, "conversation": str(conversation)}
     try:
         event["seq"] = await event_log.append(conversation, event)
-        await get_channel_layer().group_send(group_of(visitor), {"type": "relay", "event": event})
+        if event["seq"]:
+            await tell_tabs(visitor, event)
     except (RedisError, OSError) as error:
         logger.warning("event not delivered type=%s error=%s", event["type"], type(error).__name__)
+
+
+async def tell_tabs(visitor: UUID, event: dict[str, Any]) -> None:
+    """Hands an event to all of a visitor's tabs. Raises redis.RedisError."""
+    await get_channel_layer().group_send(group_of(visitor), {"type": "relay", "event": event})
+
+
+async def _within_budget(ask: Ask) -> Ask:
+    """The question as it is, or without the model where that has written enough in this minute."""
+    needs_model = chat_model.is_configured() and not route_of(ask.text)
+    return ask if not needs_model or await limits.may_write() else replace(ask, may_write=False)
 
 
 class Production:
@@ -62,10 +78,11 @@ class Production:
         self.kept: list[Cited | Abstain | Clarify] = []
         self.end: End | None = None
         self.status: str = Message.Status.FAILED
+        self._teller = Teller(partial(broadcast, visitor, opened.conversation))
 
     async def run(self) -> None:
         question, reply = self.opened.question, self.opened.reply
-        await self._tell(
+        self._teller.tell(
             {
                 "type": "message_start",
                 "question": {
@@ -77,23 +94,29 @@ class Production:
                 "message": {"id": reply.pk, "created_at": reply.created_at.isoformat()},
             }
         )
-        stopped = asyncio.create_task(self._stop_requested())
         try:
-            await self._relay_until(stopped)
+            with watch().over(reply.pk) as stopped:
+                await self._relay_until(stopped)
         except Exception:
             logger.exception("answer failed message=%d", reply.pk)
             with translation.override(self.opened.ask.language):
                 detail = _("Something went wrong on our side. Your question is saved; please try again.")
-            await self._tell_event(Error("internal", detail))
+            self._tell(Error("internal", detail))
         finally:
-            stopped.cancel()
             await self._finish()
 
-    async def _relay_until(self, stopped: "asyncio.Task[None]") -> None:
-        async with aclosing(answer(self.opened.ask)) as events:
+    async def _relay_until(self, stopped: asyncio.Event) -> None:
+        stopping = asyncio.create_task(stopped.wait())
+        try:
+            await self._relay_or(stopping)
+        finally:
+            stopping.cancel()
+
+    async def _relay_or(self, stopping: "asyncio.Task[Literal[True]]") -> None:
+        async with aclosing(answer(await _within_budget(self.opened.ask))) as events:
             while True:
                 upcoming = asyncio.ensure_future(anext(events, None))
-                await asyncio.wait({upcoming, stopped}, return_when=asyncio.FIRST_COMPLETED)
+                await asyncio.wait({upcoming, stopping}, return_when=asyncio.FIRST_COMPLETED)
                 if not upcoming.done():
                     upcoming.cancel()
                     with suppress(asyncio.CancelledError):
@@ -106,9 +129,9 @@ class Production:
                 if isinstance(event, End):
                     self.end, self.status = event, event.status
                 else:
-                    await self._take(event)
+                    self._take(event)
 
-    async def _take(self, event: Event) -> None:
+    def _take(self, event: Event) -> None:
         if isinstance(event, Delta):
             self.text += event.text
         elif isinstance(event, Replace):
@@ -117,7 +140,7 @@ class Production:
             self.kept.append(event)
         elif isinstance(event, (Abstain, Clarify)):
             self.kept = [event]  # neither has sources
-        await self._tell_event(event)
+        self._tell(event)
 
     async def _finish(self) -> None:
         """Saved first, so that whoever reloads on the last event finds it."""
@@ -125,9 +148,11 @@ class Production:
             self.end, self.status = None, Message.Status.FAILED
             with translation.override(self.opened.ask.language):
                 detail = _("The service is interrupted. Please try again in a moment.")
-            await self._tell_event(Error("unavailable", detail))
+            self._tell(Error("unavailable", detail))
         end = self.end or End(status=self.status, strategy="")
-        await self._tell({**end.to_wire(), "message": self.opened.reply.pk, "finished_at": timezone.now().isoformat()})
+        told = {**end.to_wire(), "message": self.opened.reply.pk, "finished_at": timezone.now().isoformat()}
+        self._teller.tell(told)
+        await self._teller.told()
 
     async def _save(self) -> bool:
         """Saves the answer, again and again where the database is away for a moment."""
@@ -144,18 +169,5 @@ class Production:
                 await asyncio.sleep(pause)
         return False
 
-    async def _stop_requested(self) -> None:
-        """Until the student pressed stop; meanwhile says that this process lives."""
-        for turn in itertools.count():
-            with suppress(RedisError, OSError):
-                if turn % HOLD_EVERY == 0:
-                    await event_log.hold(self.opened.reply.pk)
-                if await event_log.stop_requested(self.opened.reply.pk):
-                    return
-            await asyncio.sleep(STOP_POLL_SECONDS)
-
-    async def _tell_event(self, event: Event) -> None:
-        await self._tell({**event.to_wire(), "message": self.opened.reply.pk})
-
-    async def _tell(self, event: dict[str, Any]) -> None:
-        await broadcast(self.visitor, self.opened.conversation, event)
+    def _tell(self, event: Event) -> None:
+        self._teller.tell({**event.to_wire(), "message": self.opened.reply.pk})

@@ -1,5 +1,6 @@
 """What a tab that comes (back) needs: the events it missed, or else the saved conversation."""
 
+from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
@@ -11,6 +12,15 @@ from chat.threads import in_database
 ATTEMPTS = 3
 
 
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """A conversation as the database has it."""
+
+    messages: list[dict[str, Any]] = field(default_factory=list)
+    title: str = ""
+    stars: int | None = None
+
+
 async def resume(*, visitor: UUID, conversation: UUID, after: int | None) -> list[dict[str, Any]]:
     """Events to send, in order: exactly those after `after` where they are kept, else a `conversation` snapshot.
 
@@ -18,9 +28,8 @@ async def resume(*, visitor: UUID, conversation: UUID, after: int | None) -> lis
     """
     await settle(visitor, conversation)
     read = in_database(_read)
-    messages = await read(visitor, conversation)
-    if messages is None:
-        return [_snapshot(conversation, [], 0)]
+    if await read(visitor, conversation) is None:
+        return [_snapshot(conversation, Saved(), 0)]
     if after is not None:
         missed = await event_log.since(conversation, after)
         if missed and missed[0]["seq"] == after + 1:
@@ -29,18 +38,19 @@ async def resume(*, visitor: UUID, conversation: UUID, after: int | None) -> lis
             return []
     for _attempt in range(ATTEMPTS):
         before = await event_log.last_seq(conversation)
-        messages = await read(visitor, conversation) or []
+        saved = await read(visitor, conversation) or Saved()
+        messages = saved.messages
         if messages and messages[-1]["status"] == "generating":
             events = await event_log.since(conversation, 0)
             own = [event for event in events if _message_of(event) == messages[-1]["id"]]
             begun = own[0]["seq"] if own else before
             return [
-                _snapshot(conversation, messages, begun),
+                _snapshot(conversation, saved, begun),
                 *(event for event in events if event["seq"] > begun),
             ]
         if before == await event_log.last_seq(conversation):
             break
-    return [_snapshot(conversation, messages, before)]
+    return [_snapshot(conversation, saved, before)]
 
 
 async def settle(visitor: UUID, conversation: UUID) -> None:
@@ -55,20 +65,23 @@ async def settle(visitor: UUID, conversation: UUID) -> None:
     await in_database(give_up)(reply_id, text)
 
 
-def _read(visitor: UUID, conversation: UUID) -> list[dict[str, Any]] | None:
+def _read(visitor: UUID, conversation: UUID) -> Saved | None:
     try:
-        return saved_messages(own_conversation(visitor, conversation))
+        row = own_conversation(visitor, conversation)
     except NotFound:
         return None
+    return Saved(saved_messages(row), row.title, row.stars)
 
 
-def _snapshot(conversation: UUID, messages: list[dict[str, Any]], last_seq: int) -> dict[str, Any]:
+def _snapshot(conversation: UUID, saved: Saved, last_seq: int) -> dict[str, Any]:
     return {
         "type": "conversation",
         "seq": None,
         "conversation": str(conversation),
-        "messages": messages,
+        "messages": saved.messages,
         "last_seq": last_seq,
+        "title": saved.title,
+        "stars": saved.stars,
     }
 
 

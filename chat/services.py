@@ -1,4 +1,4 @@
-"""What visitors do: consent, ask, rate. Every step checks that what it touches is the visitor's own."""
+"""Questions and their answers as they are saved. Every step checks that what it touches is the visitor's own."""
 
 import datetime
 from dataclasses import asdict, dataclass
@@ -9,17 +9,20 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from chat.asking import ask_in, contact_of, default_assistant
+from chat.asking import ask_in, contact_of
 from chat.clarifying import chosen, stored
 from chat.context import Ask
 from chat.events import Abstain, Cited, Clarify, End
 from chat.guard import Refused
-from chat.guarding.injection import flag_injection
-from chat.models import Citation, Conversation, Feedback, Message, Visitor
+from chat.guarding.injection import flag_document, flag_injection
+from chat.models import Citation, Conversation, Message, Visitor
+from chat.sites import place_of
 from knowledge.models import Document, Passage
 
 #: An answer so young may not have begun to give signs of life.
 JUST_BEGUN = datetime.timedelta(seconds=5)
+#: Characters of a first question that name its conversation.
+TITLE_LENGTH = 80
 #: What the last event tells of an answer that its row keeps under the same name.
 RECORDED = (
     *("strategy", "notice", "model", "profile", "prompt", "route", "rewritten", "evidence"),
@@ -44,6 +47,12 @@ class Opened:
     is_new: bool
 
 
+def title_of(question: str) -> str:
+    """What a conversation is called that begins with this question."""
+    words = " ".join(question.split())
+    return words if len(words) <= TITLE_LENGTH else f"{words[:TITLE_LENGTH].rsplit(' ', 1)[0]} …"
+
+
 def own_conversation(visitor: UUID, conversation: UUID) -> Conversation:
     """Raises NotFound."""
     found = Conversation.objects.filter(pk=conversation, visitor_id=visitor).first()
@@ -53,19 +62,21 @@ def own_conversation(visitor: UUID, conversation: UUID) -> Conversation:
 
 
 @transaction.atomic
-def open_question(*, visitor: UUID, conversation: UUID, client_id: UUID, text: str, language: str) -> Opened:
+def open_question(
+    *, visitor: UUID, conversation: UUID, client_id: UUID, text: str, language: str, site: str = ""
+) -> Opened:
     """Saves a question and the empty row of its answer, together and before anything else happens.
 
-    The same `client_id` again gives the same rows. Raises NotFound for somebody else's conversation or a visitor
-    who is gone, Refused while another answer is being written.
+    The same `client_id` again gives the same rows. A new conversation is with the assistant of `site`, and named after
+    its first question. Raises NotFound for somebody else's conversation or a visitor who is gone, UnknownSite, Refused
+    while another answer is being written.
     """
     if not Visitor.objects.filter(pk=visitor).exists():
         raise NotFound
-    assistant = default_assistant()
+    assistant = place_of(site).assistant
+    new = Conversation(pk=conversation, visitor_id=visitor, assistant=assistant, title=title_of(text))
     # ON CONFLICT DO NOTHING: several first questions at once make one conversation.
-    Conversation.objects.bulk_create(
-        [Conversation(pk=conversation, visitor_id=visitor, assistant=assistant)], ignore_conflicts=True
-    )
+    Conversation.objects.bulk_create([new], ignore_conflicts=True)
     row = Conversation.objects.select_for_update().filter(pk=conversation, visitor_id=visitor).first()
     if row is None:
         raise NotFound
@@ -134,10 +145,11 @@ def close_answer(
         for name in RECORDED:
             setattr(reply, name, getattr(end, name))
         reply.timings_ms = {name: round(value, 1) for name, value in (end.timings_ms or {}).items()}
-    reply.save()
     cited = [event for event in events if isinstance(event, Cited)]
     # A passage may have been re-cut or deleted while the model wrote: the citation keeps its words all the same.
-    passages = set(Passage.objects.filter(pk__in={event.passage_id for event in cited}).values_list("pk", flat=True))
+    passages = dict(Passage.objects.filter(pk__in={event.passage_id for event in cited}).values_list("pk", "text"))
+    reply.flags = sorted({flag for passage in passages.values() for flag in flag_document(passage)})
+    reply.save()
     documents = set(Document.objects.filter(pk__in={event.document_id for event in cited}).values_list("pk", flat=True))
     Citation.objects.bulk_create(
         Citation(
@@ -148,20 +160,6 @@ def close_answer(
         )
         for event in cited
     )
-
-
-def rate(*, visitor: UUID, message_id: object, value: object) -> tuple[UUID, int]:
-    """Saves thumbs up (1), down (-1) or neither (0) on the visitor's own answer; raises NotFound, Refused."""
-    if value not in (-1, 0, 1) or isinstance(value, (bool, float)) or not isinstance(message_id, int):
-        raise Refused("bad_feedback", _("A rating is 1, -1 or 0."))
-    reply = Message.objects.filter(pk=message_id, role=Message.Role.ASSISTANT, conversation__visitor_id=visitor).first()
-    if reply is None:
-        raise NotFound
-    if value == 0:
-        Feedback.objects.filter(message=reply).delete()
-    else:
-        Feedback.objects.update_or_create(message=reply, defaults={"value": value})
-    return reply.conversation_id, int(value)
 
 
 def saved_messages(conversation: Conversation) -> list[dict[str, Any]]:
@@ -186,23 +184,15 @@ def saved_messages(conversation: Conversation) -> list[dict[str, Any]]:
             "related": message.related,
             "contact": asdict(contact) if contact and message.status == Message.Status.ABSTAINED else None,
             "feedback": message.feedback.value if hasattr(message, "feedback") else 0,
+            "feedback_reasons": message.feedback.reasons if hasattr(message, "feedback") else [],
         }
         for message in messages
     ]
 
 
-def new_visitor() -> UUID:
-    """Called only when somebody agreed."""
-    return Visitor.objects.create().pk
-
-
-def visitor_exists(visitor: UUID) -> bool:
-    return Visitor.objects.filter(pk=visitor).exists()
-
-
 def own_running_answer(visitor: UUID, message_id: object) -> int:
     """The id of the visitor's own answer that is being written; raises NotFound."""
     running = Message.objects.filter(conversation__visitor_id=visitor, status=Message.Status.GENERATING)
-    if not isinstance(message_id, int) or not running.filter(pk=message_id).exists():
+    if type(message_id) is not int or not running.filter(pk=message_id).exists():
         raise NotFound
     return message_id

@@ -1,4 +1,4 @@
-"""Session tokens: signed, short-lived, carrying the visitor's number and language and nothing else."""
+"""Session tokens: signed, short-lived, carrying the visitor's number, language and site and nothing else."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -19,12 +19,15 @@ class InvalidToken(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Session:
+    """`site` is the public id of the site that it holds for; empty for this server's own page."""
+
     visitor: UUID
     language: str
+    site: str = ""
 
 
 def issue(session: Session) -> str:
-    return signing.dumps([session.visitor.hex, session.language], salt=SALT)
+    return signing.dumps([session.visitor.hex, session.language, session.site], salt=SALT)
 
 
 def read(token: object, *, max_age: int | None = None) -> Session:
@@ -32,8 +35,9 @@ def read(token: object, *, max_age: int | None = None) -> Session:
     if not isinstance(token, str):
         raise InvalidToken("session_required")
     try:
-        visitor, language = signing.loads(token, salt=SALT, max_age=max_age or settings.SESSION_TOKEN_SECONDS)
-        return Session(UUID(visitor), str(language))
+        seconds = settings.SESSION_TOKEN_SECONDS if max_age is None else max_age
+        visitor, language, site = signing.loads(token, salt=SALT, max_age=seconds)
+        return Session(UUID(visitor), str(language), str(site))
     except signing.SignatureExpired as error:
         raise InvalidToken("session_expired") from error
     except (signing.BadSignature, ValueError, TypeError, AttributeError) as error:

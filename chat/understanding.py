@@ -67,7 +67,8 @@ async def understand(ask: Ask) -> tuple[Turn, Usage | None]:
     if route := route_of(ask.text):
         return Turn(route, ask.text), None
     by_rule = Turn(Route.QUESTION, stand_alone(ask.text, ask.history))
-    if not ask.history or not needs_context(ask.text) or not chat_model.is_configured():
+    needs_model = ask.may_write and ask.history and needs_context(ask.text)
+    if not needs_model or not chat_model.is_configured():
         return by_rule, None
     messages = [{"role": "system", "content": INSTRUCTION}, {"role": "user", "content": _chat(ask)}]
     try:

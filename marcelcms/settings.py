@@ -66,10 +66,19 @@ EMBEDDING_THREADS = env.integer("EMBEDDING_THREADS", default=1, least=1)
 # --- limits at the door ---
 QUESTION_MAX_CHARACTERS = 2_000
 QUESTIONS_PER_MINUTE = env.integer("QUESTIONS_PER_MINUTE", default=12, least=1)
+# A campus network may be one address.
+QUESTIONS_PER_MINUTE_AND_ADDRESS = env.integer("QUESTIONS_PER_MINUTE_AND_ADDRESS", default=600, least=1)
+QUESTIONS_PER_MINUTE_AND_SITE = env.integer("QUESTIONS_PER_MINUTE_AND_SITE", default=1_200, least=1)
+SESSIONS_PER_MINUTE_AND_ADDRESS = env.integer("SESSIONS_PER_MINUTE_AND_ADDRESS", default=600, least=1)
+# How many answers the model may write in a minute, of all processes together; beyond it pages are quoted. 0: no limit.
+LLM_ANSWERS_PER_MINUTE = env.integer("LLM_ANSWERS_PER_MINUTE", default=0)
+# How many proxies stand before this server: so many entries at the end of X-Forwarded-For are theirs.
+TRUSTED_PROXIES = env.integer("TRUSTED_PROXIES", default=0)
 PDF_MAX_PAGES = env.integer("PDF_MAX_PAGES", default=2_000, least=1)
 PDF_MAX_MEGABYTES = env.integer("PDF_MAX_MEGABYTES", default=100, least=1)
 RETENTION_DAYS = env.integer("RETENTION_DAYS", default=90, least=1)
-SESSION_TOKEN_SECONDS = 12 * 3600
+# Renewed with the old one as long as its visitor's conversations are kept.
+SESSION_TOKEN_SECONDS = 3600
 
 # --- Django ---
 INSTALLED_APPS = [
@@ -96,6 +105,7 @@ MIDDLEWARE = [
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
+    "chat.api.middleware.PublicAPIMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
@@ -157,7 +167,7 @@ USE_TZ = True
 
 STATIC_URL = "static/"
 STATIC_ROOT = STATE_DIR / "static"
-MEDIA_ROOT = STATE_DIR / "media"  # served by `knowledge.views` alone, which heeds what is published
+MEDIA_ROOT = STATE_DIR / "media"  # served by the apps' own views alone, which heed what is published
 # Static files are found in the apps themselves where nobody has collected them, as in `make run`.
 STATIC_ROOT.mkdir(parents=True, exist_ok=True)
 WHITENOISE_USE_FINDERS = not any(STATIC_ROOT.iterdir())
@@ -193,6 +203,7 @@ LONG = (
     "knowledge.tasks.make_propositions",
     "analytics.tasks.run_evaluation",
     "analytics.tasks.propose_questions",
+    "analytics.tasks.find_gaps",
 )
 CELERY_TASK_ROUTES = {task: {"queue": "long"} for task in LONG}
 # In the database, so that staff can change when a source is crawled.
@@ -205,6 +216,8 @@ CELERY_BEAT_SCHEDULE = {
     "import-pending-pdfs": {"task": "knowledge.tasks.import_pending_pdfs", "schedule": 60.0},
     "reconcile-evaluations": {"task": "analytics.tasks.reconcile_evaluations", "schedule": 60.0},
     "index-pending-faqs": {"task": "faqs.tasks.index_pending_faqs", "schedule": 60.0},
+    "resume-gaps": {"task": "analytics.tasks.resume_gaps", "schedule": 60.0},
+    "find-gaps": {"task": "analytics.tasks.find_gaps", "schedule": crontab(hour="4", minute="0")},
     "delete-old-conversations": {
         "task": "chat.tasks.delete_old_conversations",
         "schedule": crontab(hour="3", minute="30"),

@@ -5,13 +5,17 @@ from django.views.i18n import set_language
 
 from chat.admin import impact_document_view, impact_list_view, try_question_view
 from chat.api import api
-from chat.views import chat_page
+from chat.views import chat_page, site_logo, widget_frame, widget_script, widget_test
 from knowledge.views import document_file
 from marcelcms import health
 
 urlpatterns = [
     path("", chat_page, name="chat"),
     path("api/v1/", api.urls),
+    path("widget/v1.js", widget_script, name="widget-script"),
+    path("widget/frame", widget_frame, name="widget-frame"),
+    path("widget/test", widget_test, name="widget-test"),
+    path("widget/logo/<slug:public_id>", site_logo, name="site-logo"),
     path("admin/try/", admin.site.admin_view(try_question_view), name="try-question"),
     path("admin/impact/", admin.site.admin_view(impact_list_view), name="impact"),
     path("admin/impact/<int:document_id>/", admin.site.admin_view(impact_document_view), name="impact-document"),

@@ -8,7 +8,7 @@ from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Permission
 from factory.django import DjangoModelFactory
 
-from chat.models import Assistant, Citation, Conversation, Feedback, Message, Visitor
+from chat.models import Assistant, Citation, Conversation, Feedback, Message, Site, Visitor
 from faqs.models import FAQ, Category, FAQSource, Phrasing
 from knowledge.generations import live_generation
 from knowledge.models import Collection, Course, Document, Passage
@@ -109,6 +109,14 @@ class AssistantFactory(DjangoModelFactory):
     slug = factory.Sequence(lambda n: f"assistant-{n}")
     name = factory.Sequence(lambda n: f"Assistant {n}")
     institution = "the University of Example"
+
+
+class SiteFactory(DjangoModelFactory):
+    class Meta:
+        model = Site
+
+    name = factory.Sequence(lambda n: f"Site {n}")
+    assistant = factory.SubFactory(AssistantFactory)
 
 
 class VisitorFactory(DjangoModelFactory):

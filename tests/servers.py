@@ -176,6 +176,7 @@ def server_in_thread() -> Iterator[Server]:
         lifespan="off",
         log_config=None,
         timeout_graceful_shutdown=2,
+        proxy_headers=False,
     )
     server = uvicorn.Server(config)
 
@@ -224,7 +225,17 @@ def server_process(**environment: str) -> Iterator[Server]:
     database = f"{url.rpartition('/')[0]}/{name}"
     command = [sys.executable, "-m", "uvicorn", "marcelcms.asgi:application"]
     process = subprocess.Popen(
-        [*command, "--host", "127.0.0.1", "--port", str(port), "--ws", "websockets-sansio", "--no-access-log"],
+        [
+            *command,
+            "--host",
+            "127.0.0.1",
+            "--port",
+            str(port),
+            "--ws",
+            "websockets-sansio",
+            "--no-access-log",
+            "--no-proxy-headers",
+        ],
         cwd=ROOT,
         env={**os.environ, "DATABASE_URL": database, **environment},
     )

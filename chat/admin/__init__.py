@@ -5,6 +5,7 @@ from chat.admin.conversations import ConversationAdmin
 from chat.admin.impact import impact_document_view, impact_list_view
 from chat.admin.profiles import RetrievalProfileAdmin
 from chat.admin.prompts import PromptVersionAdmin
+from chat.admin.sites import SiteAdmin
 from chat.admin.trying import try_question_view
 
 __all__ = [
@@ -12,6 +13,7 @@ __all__ = [
     "ConversationAdmin",
     "PromptVersionAdmin",
     "RetrievalProfileAdmin",
+    "SiteAdmin",
     "impact_document_view",
     "impact_list_view",
     "try_question_view",

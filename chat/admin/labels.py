@@ -49,6 +49,7 @@ FLAGS: Mapping[str, str | Promise] = {
     "exfiltrate": _("wants data sent elsewhere"),
     "forced_output": _("dictates what to answer"),
     "other_task": _("sets another task"),
+    "addresses_model": _("speaks to the model, not to readers"),
     "inserted": _("shouts an order in between"),
     "hidden": _("holds invisible text"),
 }

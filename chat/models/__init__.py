@@ -1,9 +1,10 @@
-"""Assistants, how they retrieve, and what was said with them."""
+"""Assistants, how they retrieve, where they stand, and what was said with them."""
 
 from chat.models.assistants import Assistant, Language
 from chat.models.conversations import Citation, Conversation, Feedback, Message, Visitor
 from chat.models.profiles import ProfileLeg, RetrievalProfile
 from chat.models.prompts import PromptVersion
+from chat.models.sites import Site
 
 __all__ = [
     "Assistant",
@@ -15,5 +16,6 @@ __all__ = [
     "ProfileLeg",
     "PromptVersion",
     "RetrievalProfile",
+    "Site",
     "Visitor",
 ]

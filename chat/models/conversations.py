@@ -37,6 +37,10 @@ class Conversation(models.Model):
     )
     # What the student said of themselves when asked, as tags `kind:value`; it holds for the rest of the conversation.
     audience = ArrayField(models.CharField(max_length=100), default=list, blank=True, verbose_name=_("audience"))
+    title = models.CharField(_("title"), max_length=200, blank=True)
+    stars = models.PositiveSmallIntegerField(
+        _("stars"), null=True, blank=True, validators=[MinValueValidator(1), MaxValueValidator(5)]
+    )
     created_at = models.DateTimeField(_("begun"), auto_now_add=True)
     updated_at = models.DateTimeField(_("last message"), auto_now=True)
 
@@ -45,6 +49,11 @@ class Conversation(models.Model):
         verbose_name_plural = _("conversations")
         ordering = ["-updated_at"]
         indexes = [models.Index(fields=["-updated_at"])]
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(stars=None) | models.Q(stars__range=(1, 5)), name="one_to_five_stars"
+            )
+        ]
 
     def __str__(self) -> str:
         return str(self.pk)[:8]
@@ -53,9 +62,9 @@ class Conversation(models.Model):
 class Message(models.Model):
     """A question or an answer. An answer's row is made with its question's, before anything can fail.
 
-    A question's `flags` are signs of an attempt to instruct the model. An answer's `rewritten` is the question as it
-    was looked up, where that is not as it was asked; `choices` what the student was asked back (`chat.clarifying`),
-    `related` the curated questions offered instead of an answer.
+    A question's `flags` are signs of an attempt to instruct the model, an answer's those in the passages that it cites.
+    An answer's `rewritten` is the question as it was looked up, where that is not as it was asked; `choices` what the
+    student was asked back (`chat.clarifying`), `related` the curated questions offered instead of an answer.
     """
 
     class Role(models.TextChoices):
@@ -150,10 +159,21 @@ class Citation(models.Model):
 
 
 class Feedback(models.Model):
-    """Thumbs up (1) or down (-1) on an answer."""
+    """Thumbs up (1) or down (-1) on an answer, and why."""
+
+    class Reason(models.TextChoices):
+        WRONG = "wrong", _("wrong")
+        OUTDATED = "outdated", _("outdated")
+        INCOMPLETE = "incomplete", _("incomplete")
+        NOT_MY_QUESTION = "not_my_question", _("not what was asked")
+        OTHER = "other", _("other")
 
     message = models.OneToOneField(Message, on_delete=models.CASCADE, related_name="feedback")
     value = models.SmallIntegerField(_("thumbs"), validators=[MinValueValidator(-1), MaxValueValidator(1)])
+    reasons = ArrayField(
+        models.CharField(max_length=20, choices=Reason), default=list, blank=True, verbose_name=_("reasons")
+    )
+    comment = models.TextField(_("comment"), blank=True, max_length=1000)
     updated_at = models.DateTimeField(_("last change"), auto_now=True)
 
     class Meta:

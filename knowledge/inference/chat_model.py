@@ -20,7 +20,7 @@ from knowledge.inference.budget import estimate_tokens
 from knowledge.inference.circuit import Attempt, Circuit, CircuitOpen
 from knowledge.inference.llm_queue import ModelQueue, Place, QueueFull
 from knowledge.inference.retrying import Call
-from knowledge.inference.streamed import StreamedAnswer
+from knowledge.inference.streamed import StreamedAnswer, chunks_of
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -120,7 +120,7 @@ async def stream(
                     max_tokens=most_tokens,
                 )
             async with completion:
-                chunks = aiter(completion)
+                chunks = chunks_of(completion.response)
                 while True:
                     try:
                         async with asyncio.timeout_at(limit):

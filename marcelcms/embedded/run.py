@@ -58,6 +58,8 @@ def run(state: Path) -> None:
         worker = [*celery, "worker", "--loglevel", "WARNING", "--concurrency"]
         beat = [*celery, "beat", "--loglevel", "WARNING"]
         web = [sys.executable, "-m", "uvicorn", "marcelcms.asgi:application", "--host", HOST, "--port", str(port)]
+        # Whom to believe about a visitor's address is for TRUSTED_PROXIES alone.
+        web += ["--no-proxy-headers", "--ws-max-size", "131072"]
         web += ["--ws", "websockets-sansio", "--no-access-log", "--timeout-graceful-shutdown", "2"]
         # A worker first finishes its task, then drops it (SIGQUIT): the broker hands it out again.
         for name, options in (("worker", ["2", "--queues", "celery"]), ("long-worker", ["2", "--queues", "long"])):

@@ -53,8 +53,7 @@ async def test_events_are_not_kept_for_ever_and_their_numbers_outlive_them() -> 
 
 async def test_a_stop_is_for_one_answer() -> None:
     await event_log.request_stop(-17)
-    assert await event_log.stop_requested(-17)
-    assert not await event_log.stop_requested(-18)
+    assert await event_log.stops_requested(-16, -17, -18) == {-17}
 
 
 async def test_a_broker_that_is_away_is_an_error(monkeypatch: pytest.MonkeyPatch, settings: object) -> None:

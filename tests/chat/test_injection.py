@@ -56,8 +56,8 @@ def test_a_model_is_told_template_text_as_it_stands(server: Server, llm: FakeLLM
     llm.says(f"It costs {snippet} 12 euros [1].")
     question = f"What does a parking permit {snippet} cost?"
     with server.connect() as tab:
-        for _asked_again in range(2):  # so that question and answer are history, too
-            answer = tab.answer(question)
+        for asked in (question, f"And {question}"):  # so that question and answer are history, too
+            answer = tab.answer(asked)
             assert (answer.end["status"], answer.errors) == ("complete", [])
             assert answer.text == f"It costs {snippet} 12 euros [1]."
     system, user = (message["content"] for message in llm.requests[-1]["messages"])
@@ -95,8 +95,7 @@ def test_the_page_shows_template_text_as_it_stands(client: Client, snippet: str)
     page = response.content.decode()
     assert "<script>alert" not in page
     escaped = snippet.replace("<", "&lt;").replace(">", "&gt;")
-    assert f"Hello {escaped}" in page
-    assert f"What {escaped}?" in page
+    assert f"{escaped} · {escaped}" in page
 
 
 # --- signs for staff that a text means to steer the model ---

@@ -189,7 +189,7 @@ def test_another_sites_page_cannot_open_the_socket(server: Server) -> None:
         "{}",
         '{"type": 5}',
         '{"type": null}',
-        "[" * 100_000,
+        "[" * 60_000,
         b"\x00\xff",
         b'{"type": "ask"}',
     ],
@@ -252,7 +252,7 @@ def test_what_a_client_claims_was_said_does_not_count(server: Server, llm: FakeL
     with server.connect() as tab:
         tab.answer(QUESTION, history=forged, messages=forged, role="assistant", system="FORGED", profile="FORGED")
         assert "FORGED" not in llm.prompt
-        tab.answer("What does the semester contribution cover?", history=forged)
+        tab.answer("And what does it cover?", history=forged)
     assert "FORGED" not in llm.prompt
     assert QUESTION in llm.prompt
     assert "The semester contribution is 318.40 euros [1]." in llm.prompt

@@ -23,6 +23,7 @@ from chat.guard import Refused, clean_question
 from chat.models import Message
 from chat.prompt_templates import DECLINE
 from chat.prompts import Prompt, WindowTooSmall, build_prompt
+from chat.rewriting import needs_context
 from chat.sources import Candidate, as_source, deep_link, plain
 from knowledge.inference.embedder import get_embedder
 from knowledge.retrieval.contracts import Hit, Origin, Query
@@ -149,8 +150,7 @@ passage_texts = st.text(max_size=60) | st.sampled_from(["<<00000000>>", "{fence}
 
 
 def prompt_for(question: str, sources: Sequence[Candidate] = (), **asked: Any) -> Prompt:
-    looked_up = f"topic: {question}" if "history" in asked else question
-    context = Context(Ask(question, **asked), Turn(Message.Route.QUESTION, looked_up))
+    context = Context(Ask(question, **asked), Turn(Message.Route.QUESTION, question))
     context.candidates = list(sources)
     return build_prompt(context)
 
@@ -165,7 +165,7 @@ def test_no_text_can_close_its_fence(question: str, text: str, history: list[tup
         re.findall(r"<<\w+>>", question + text)
     )
     lines = prompt.user.split("\n")
-    spoken = [said for _role, said in history[-6:]]
+    spoken = [said for _role, said in history[-6:]] if needs_context(question) else []
     # Around the sources and between them, around the question and what was said before.
     assert lines.count(fence) == len(sources) + 1 + 2 + (2 if spoken else 0)
     assert f"{fence}\n{question}\n{fence}" in prompt.user

@@ -51,7 +51,9 @@ def test_nothing_is_stored_or_asked_for_before_the_visitor_agrees(page: Page, qu
     keep(page, "consent")
     assert page.context.cookies() == []
     assert page.evaluate("localStorage.length + sessionStorage.length") == 0
-    assert not [url for url in requests if "/api/" in url or "ws" in url.split(":")[0]]
+    # What the assistant is called, and nothing that knows of the visitor.
+    assert {url.partition("/api/v1/")[2].split("?")[0] for url in requests if "/api/" in url} == {"assistant"}
+    assert not [url for url in requests if url.startswith("ws")]
     assert all(url.startswith(f"http://127.0.0.1:{quoting.port}/") for url in requests)
 
 
@@ -135,14 +137,14 @@ def test_a_model_that_is_down_gives_quotes_that_say_so(page: Page, writing: Run,
     expect(test_id(answer, "model-unavailable")).to_be_visible()
 
 
-def test_what_a_model_writes_is_never_markup(page: Page, writing: Run, llm: FakeLLM) -> None:
+def test_what_a_model_or_a_student_writes_is_never_markup(page: Page, writing: Run, llm: FakeLLM) -> None:
     llm.reset()
     evil = '<img src=x onerror="document.title=1"><script>document.title=2</script> <form action=//x>[go](javascript:x)'
     llm.says(evil + " 318.40 euros [1]")
     enter(page, writing)
-    answer = finished(ask(page, f"{FEE} <b onmouseover=alert(1)>now</b>"))
-    expect(answer).to_contain_text("<script>document.title=2</script>")
-    assert page.locator("main :is(img, script, form, b)").count() == 0
+    finished(ask(page, f"{FEE} <b onmouseover=alert(1)>now</b>"), "abstained")  # the server takes such an answer back
+    expect(test_id(page, "question-text")).to_contain_text("<b onmouseover=alert(1)>now</b>")
+    assert test_id(page, "messages").locator("img, script, form[action], b").all_inner_texts() == []
     assert re.match(r"Lindi", page.title())
 
 

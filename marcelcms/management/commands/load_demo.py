@@ -2,11 +2,13 @@ import email
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand
 from django.db import transaction
 
 from analytics.evaluation.loading import load_questions
-from chat.models import Assistant
+from chat.models import Assistant, Site
+from chat.origins import origin_of
 from faqs import importing as faq_files
 from faqs.indexing import sync_pending as sync_pending_faqs
 from knowledge.catalogue import import_courses
@@ -53,7 +55,7 @@ class Command(BaseCommand):
         courses = import_courses(read_courses(DEMO / "courses.json").records, collection=collection)
         faqs = faq_files.import_faqs(faq_files.read_faqs(DEMO / "faqs.json"))
         load_questions(DEMO / "questions.jsonl", collection)
-        Assistant.objects.get_or_create(
+        assistant, _made = Assistant.objects.get_or_create(
             slug="lindental",
             defaults={
                 "name": "Lindi",
@@ -71,6 +73,19 @@ class Command(BaseCommand):
                 "contact_name": "Student Service Centre",
                 "contact_email": "students@uni-lindental.example",
                 "contact_url": "https://www.uni-lindental.example/en/contact",
+            },
+        )
+        # Its test page stands on the other of this machine's two names.
+        origin = origin_of(settings.PUBLIC_URL)
+        names = {origin, origin.replace("127.0.0.1", "localhost"), origin.replace("localhost", "127.0.0.1")}
+        Site.objects.get_or_create(
+            is_default=True,
+            defaults={
+                "name": "University of Lindental",
+                "assistant": assistant,
+                "allowed_origins": sorted(names),
+                "greeting": "Questions about studying? I am a bot and know where it stands.",
+                "greeting_de": "Fragen zum Studium? Ich bin ein Bot und weiß, wo es steht.",
             },
         )
         self.stdout.write(f"Demo university: {report.created} pages, {courses.created} courses, {faqs.created} FAQs.")

@@ -54,11 +54,13 @@ export class AnswerView {
   #drawBefore({ strategy, abstained, notice: told, text, choices, queue }: Message, writing: boolean): void {
     const quoting = strategy === "extractive" || (writing && this.#options.quotes);
     const shown = quoting && !abstained && text !== "" && choices.length === 0;
-    const absent = told === "model_unavailable";
+    const absent = told === "model_unavailable" || told === "window_too_small";
+    const wordsOnly = told === "words_only";
     const waiting = writing && !text;
-    fill(this.#before, [shown, absent, waiting, abstained, queue], () => [
+    fill(this.#before, [shown, absent, wordsOnly, waiting, abstained, queue], () => [
       abstained && notice("abstained", "help", t("abstained_title")),
       absent && notice("model-unavailable", "warning", t("notice_model_unavailable")),
+      wordsOnly && notice("words-only", "warning", t("notice_words_only")),
       shown && notice("quoting-notice", "quote", t("notice_quoting")),
       waiting && waitingFor(queue),
     ]);

@@ -56,6 +56,7 @@ export const de: Words = {
   try_again: "Noch einmal versuchen",
   dismiss: "Ausblenden",
   notice_quoting: "Dies sind Zitate von den Seiten der Universität, keine ausformulierte Antwort.",
+  notice_words_only: "Gerade konnten nur Wörter verglichen werden, deshalb kann der Antwort etwas fehlen.",
   notice_model_unavailable: "Das Sprachmodell ist zurzeit nicht erreichbar, deshalb werden die Seiten zitiert.",
   abstained_title: "Keine verlässliche Antwort gefunden",
   contact_title: "Hier können Menschen helfen:",

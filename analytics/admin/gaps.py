@@ -1,0 +1,308 @@
+"""Where staff see what students asked in vain, the weightiest first, and turn it into FAQs."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from django.contrib import admin, messages
+from django.contrib.admin.utils import unquote
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.template.loader import render_to_string
+from django.urls import URLPattern, path
+from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_POST, require_safe
+
+from analytics.admin.gap_page import gap_page
+from analytics.gap_services import add_phrasings, draft_faq, look_for_gaps, rename_gap, set_gap_state
+from analytics.gaps.looking import ACTIVE
+from analytics.models import Gap, GapRun
+from faqs.models import FAQ
+
+if TYPE_CHECKING:
+    GapModelAdmin = admin.ModelAdmin[Gap]
+else:
+    GapModelAdmin = admin.ModelAdmin
+
+State = Gap.State
+TO_DO = (State.OPEN, State.IN_WORK)
+
+
+class StateFilter(admin.SimpleListFilter):
+    """What is left to do, unless something else is asked for."""
+
+    title = _("state")
+    parameter_name = "state"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        return [*State.choices, ("all", _("all"))]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        if self.value() in State.values:
+            return queryset.filter(state=self.value())
+        return queryset if self.value() == "all" else queryset.filter(state__in=TO_DO)
+
+    def choices(self, changelist: Any) -> Iterator[Any]:
+        yield {
+            "selected": self.value() is None,
+            "query_string": changelist.get_query_string(remove=[self.parameter_name]),
+            "display": gettext("to do"),
+        }
+        for value, title in self.lookup_choices:
+            yield {
+                "selected": self.value() == value,
+                "query_string": changelist.get_query_string({self.parameter_name: value}),
+                "display": title,
+            }
+
+
+class AnsweredFilter(admin.SimpleListFilter):
+    title = _("answered since")
+    parameter_name = "answered"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        return [("yes", _("yes")), ("no", _("no"))]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        if self.value() not in {"yes", "no"}:
+            return queryset
+        return queryset.filter(answered_since__isnull=self.value() == "no")
+
+
+def ids_in(request: HttpRequest, name: str) -> list[int]:
+    """What is ticked, in the page's order; what is no id is passed over."""
+    return [int(value) for value in request.POST.getlist(name) if value.isdecimal() and len(value) < 19]
+
+
+@admin.register(Gap)
+class GapAdmin(GapModelAdmin):
+    list_display = [
+        "name",
+        "weighs",
+        "visitors",
+        "trend",
+        "state_now",
+        "answered",
+        "asked_last",
+        "asked_of",
+    ]
+    list_filter = [StateFilter, AnsweredFilter, "assistant", "language"]
+    list_select_related = ["assistant", "answered_by_faq", "answered_by_document", "faq"]
+    list_per_page = 50
+    show_full_result_count = False
+    search_fields = ["name"]
+    actions = ["take_on", "solve", "dismiss", "open_again"]
+    change_list_template = "admin/analytics/gap/change_list.html"
+
+    class Media:
+        css = {"all": ["knowledge/admin.css", "knowledge/screens.css", "analytics/gaps.css"]}
+
+    def get_urls(self) -> list[URLPattern]:
+        def post(route: str, view: Any, name: str) -> URLPattern:
+            wrapped: URLPattern = path(
+                route, self.admin_site.admin_view(require_POST(view)), name=f"analytics_gap_{name}"
+            )
+            return wrapped
+
+        progress = self.admin_site.admin_view(require_safe(self.progress_view))
+        return [
+            path("progress/", progress, name="analytics_gap_progress"),
+            post("look/", self.look_view, "look"),
+            post("<int:gap_id>/name/", self.rename_view, "rename"),
+            post("<int:gap_id>/state/", self.state_view, "state"),
+            post("<int:gap_id>/draft/", self.draft_view, "draft"),
+            post("<int:gap_id>/phrasings/<int:faq_id>/", self.phrasings_view, "phrasings"),
+            *super().get_urls(),
+        ]
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Gap | None = None) -> bool:
+        """It would be found again; what is not wanted is dismissed."""
+        return False
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Gap]:
+        return super().get_queryset(request).filter(merged_into=None).defer("centroid", "answered_by_document__text")
+
+    # --- the list ---
+
+    @admin.display(description=_("weight"), ordering="weight")
+    def weighs(self, gap: Gap) -> str:
+        return render_to_string("admin/analytics/gap/weight.html", {"gap": gap})
+
+    @admin.display(description=_("trend"))
+    def trend(self, gap: Gap) -> str:
+        return render_to_string("admin/analytics/gap/trend.html", {"gap": gap})
+
+    @admin.display(description=_("last asked"), ordering="last_asked")
+    def asked_last(self, gap: Gap) -> str:
+        return date_format(timezone.localtime(gap.last_asked), "SHORT_DATE_FORMAT")
+
+    @admin.display(description=_("assistant"), ordering="assistant")
+    def asked_of(self, gap: Gap) -> str:
+        return f"{gap.assistant or '–'}, {gap.get_language_display()}"
+
+    @admin.display(description=_("state"), ordering="state")
+    def state_now(self, gap: Gap) -> str:
+        return render_to_string("admin/analytics/gap/state.html", {"gap": gap})
+
+    @admin.display(description=_("answered since"), ordering="answered_since")
+    def answered(self, gap: Gap) -> str:
+        return render_to_string("admin/analytics/gap/answered.html", {"gap": gap})
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        run = GapRun.objects.first()
+        context = {
+            "run": run,
+            "is_active": bool(run and run.state in ACTIVE),
+            "progress": progress_of(run) if run else "",
+            "may_look": self.has_change_permission(request),
+            "title": gettext("Gaps: what students asked in vain"),
+        }
+        return super().changelist_view(request, context | (extra_context or {}))
+
+    def progress_view(self, request: HttpRequest) -> JsonResponse:
+        """What the list asks for every two seconds while a look goes on."""
+        if not self.has_view_or_change_permission(request):
+            raise PermissionDenied
+        run = GapRun.objects.first()
+        state = {
+            "state": run.get_state_display() if run else "",
+            "message": progress_of(run) if run else "",
+            "counts": {},
+            "is_active": bool(run and run.state in ACTIVE),
+        }
+        return JsonResponse(state, headers={"Cache-Control": "no-store"})
+
+    @admin.action(description=_("Take the selected gaps on"), permissions=["change"])
+    def take_on(self, request: HttpRequest, queryset: QuerySet[Gap]) -> None:
+        self._set_state(request, queryset, State.IN_WORK)
+
+    @admin.action(description=_("Mark the selected gaps as solved"), permissions=["change"])
+    def solve(self, request: HttpRequest, queryset: QuerySet[Gap]) -> None:
+        self._set_state(request, queryset, State.SOLVED)
+
+    @admin.action(description=_("Dismiss the selected gaps"), permissions=["change"])
+    def dismiss(self, request: HttpRequest, queryset: QuerySet[Gap]) -> None:
+        self._set_state(request, queryset, State.DISMISSED)
+
+    @admin.action(description=_("Open the selected gaps again"), permissions=["change"])
+    def open_again(self, request: HttpRequest, queryset: QuerySet[Gap]) -> None:
+        self._set_state(request, queryset, State.OPEN)
+
+    def _set_state(self, request: HttpRequest, queryset: QuerySet[Gap], state: str) -> None:
+        gaps = list(queryset)
+        changing = [gap for gap in gaps if gap.state != state]
+        count = set_gap_state(gaps=gaps, state=state)
+        for gap in changing:
+            self.log_change(request, gap, [{"changed": {"fields": ["state"]}}])
+        message = ngettext("%(count)d gap is now “%(state)s”.", "%(count)d gaps are now “%(state)s”.", count)
+        self.message_user(request, message % {"count": count, "state": State(state).label}, messages.SUCCESS)
+
+    # --- one gap ---
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """What was asked, why it failed, and what may fill the gap; one that went into another leads there."""
+        key = unquote(object_id)
+        gap = self.get_object(request, key)
+        if gap is None:
+            gone = Gap.objects.filter(pk=int(key)).first() if key.isdecimal() and len(key) < 19 else None
+            if gone and gone.merged_into_id and self.has_view_or_change_permission(request):
+                self.message_user(request, gettext("This gap went into the following one: they ask the same."))
+                return redirect("admin:analytics_gap_change", gone.merged_into_id)
+            raise Http404
+        if not self.has_view_or_change_permission(request, gap):
+            raise PermissionDenied
+        return gap_page(self, request, gap)
+
+    def _gap_to_change(self, request: HttpRequest, gap_id: int) -> Gap:
+        """Raises PermissionDenied, Http404."""
+        if not self.has_change_permission(request):
+            raise PermissionDenied
+        return get_object_or_404(Gap.objects.filter(merged_into=None), pk=gap_id)
+
+    def rename_view(self, request: HttpRequest, gap_id: int) -> HttpResponse:
+        gap = self._gap_to_change(request, gap_id)
+        try:
+            if rename_gap(gap=gap, name=request.POST.get("name", "")):
+                self.log_change(request, gap, [{"changed": {"fields": ["name"]}}])
+                self.message_user(request, gettext("The gap has a new name."), messages.SUCCESS)
+        except ValidationError as error:
+            self.message_user(request, " ".join(error.messages), messages.ERROR)
+        return redirect("admin:analytics_gap_change", gap_id)
+
+    def state_view(self, request: HttpRequest, gap_id: int) -> HttpResponse:
+        gap, state = self._gap_to_change(request, gap_id), request.POST.get("state", "")
+        if state not in State.values:
+            raise Http404
+        self._set_state(request, Gap.objects.filter(pk=gap.pk), state)
+        return redirect("admin:analytics_gap_change", gap_id)
+
+    def look_view(self, request: HttpRequest) -> HttpResponse:
+        if not self.has_change_permission(request):
+            raise PermissionDenied
+        run = look_for_gaps(by=request.user if request.user.is_authenticated else None)
+        said = gettext("The gaps are being looked for again.") if run else gettext("They are being looked for already.")
+        self.message_user(request, said)
+        return redirect("admin:analytics_gap_changelist")
+
+    def draft_view(self, request: HttpRequest, gap_id: int) -> HttpResponse:
+        gap = self._gap_to_change(request, gap_id)
+        if not request.user.has_perm("faqs.add_faq"):
+            raise PermissionDenied
+        try:
+            faq = draft_faq(
+                gap=gap,
+                question=request.POST.get("question", ""),
+                phrasings=ids_in(request, "phrasings"),
+                documents=ids_in(request, "documents"),
+            )
+        except ValidationError as error:
+            self.message_user(request, " ".join(error.messages), messages.ERROR)
+            return redirect("admin:analytics_gap_change", gap_id)
+        self.log_change(request, gap, [{"changed": {"fields": ["FAQ"]}}])
+        said = gettext("A draft FAQ was made. Check it, link the pages that answer it, and publish it.")
+        self.message_user(request, said, messages.SUCCESS)
+        return self._to_faq(request, gap_id, faq)
+
+    def phrasings_view(self, request: HttpRequest, gap_id: int, faq_id: int) -> HttpResponse:
+        gap = self._gap_to_change(request, gap_id)
+        if not request.user.has_perm("faqs.change_faq"):
+            raise PermissionDenied
+        faq = get_object_or_404(FAQ, pk=faq_id)
+        try:
+            # The question that a draft would be named after is as good a phrasing as the others.
+            chosen = [*ids_in(request, "central"), *ids_in(request, "phrasings")]
+            count = add_phrasings(gap=gap, faq=faq, phrasings=chosen)
+        except ValidationError as error:
+            self.message_user(request, " ".join(error.messages), messages.ERROR)
+            return redirect("admin:analytics_gap_change", gap_id)
+        self.log_change(request, gap, [{"changed": {"fields": ["FAQ"]}}])
+        message = ngettext("%d phrasing was added to this FAQ.", "%d phrasings were added to this FAQ.", count)
+        self.message_user(request, message % count, messages.SUCCESS)
+        return self._to_faq(request, gap_id, faq)
+
+    def _to_faq(self, request: HttpRequest, gap_id: int, faq: FAQ) -> HttpResponse:
+        if request.user.has_perm("faqs.view_faq") or request.user.has_perm("faqs.change_faq"):
+            return redirect("admin:faqs_faq_change", faq.pk)
+        return redirect("admin:analytics_gap_change", gap_id)
+
+
+def progress_of(run: GapRun) -> str:
+    """One sentence on how the last look went."""
+    if run.state == GapRun.State.QUEUED:
+        return gettext("Waits for its turn.")
+    if run.state == GapRun.State.RUNNING:
+        if not run.total:
+            return gettext("Reading the questions.")
+        return gettext("Step %(done)s of %(total)s.") % {"done": run.done, "total": run.total}
+    if run.state == GapRun.State.FAILED:
+        return gettext(run.message) if run.message else ""
+    return ngettext("%d new gap.", "%d new gaps.", run.found) % run.found

@@ -1,0 +1,103 @@
+"""What staff do to gaps: check, save, queue after commit."""
+
+from collections.abc import Iterable, Sequence
+
+from django.contrib.auth.models import AbstractBaseUser
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from analytics.gaps.looking import begin_run
+from analytics.gaps.suggesting import phrasings_of
+from analytics.models import Gap, GapRun
+from analytics.tasks import find_gaps
+from faqs.models import FAQ, FAQSource, Phrasing
+from faqs.services import index_saved_faq
+from faqs.tasks import index_faq
+from knowledge.models import Document
+from knowledge.queueing import queue_after_commit
+
+
+@transaction.atomic
+def look_for_gaps(*, by: AbstractBaseUser | None = None) -> GapRun | None:
+    """Has the gaps looked for again; None where a look waits or goes on already."""
+    run = begin_run(by.pk if by else None)
+    if run:
+        queue_after_commit(find_gaps, run.pk)
+    return run
+
+
+@transaction.atomic
+def set_gap_state(*, gaps: Iterable[Gap], state: str) -> int:
+    """Returns how many changed; what was asked until now no longer opens them again."""
+    changed = [gap for gap in gaps if gap.state != state]
+    for gap in changed:
+        gap.state, gap.state_at = Gap.State(state), timezone.now()
+        gap.save(update_fields=["state", "state_at"])
+    return len(changed)
+
+
+@transaction.atomic
+def rename_gap(*, gap: Gap, name: str) -> bool:
+    """Whether it is another name; it stays from then on. Raises ValidationError."""
+    name = " ".join(name.split())
+    if not name:
+        raise ValidationError(_("Give it a name."))
+    if name == gap.name:
+        return False
+    gap.name, gap.named_by = name, Gap.NamedBy.STAFF
+    gap.clean_fields(exclude=[field.name for field in gap._meta.fields if field.name != "name"])
+    gap.save(update_fields=["name", "named_by"])
+    return True
+
+
+@transaction.atomic
+def draft_faq(*, gap: Gap, question: str, phrasings: Sequence[int], documents: Sequence[int]) -> FAQ:
+    """A draft with the gap's chosen phrasings (ids of its questions) and documents, best first; the gap is in work
+    then. Raises ValidationError."""
+    question = " ".join(question.split())
+    if not question:
+        raise ValidationError(_("Write the question that the FAQ answers."))
+    faq = FAQ(question=question, language=gap.language, status=FAQ.Status.DRAFT)
+    faq.full_clean()
+    faq.save()
+    _add(faq, gap, phrasings)
+    published = Document.objects.of_university().published().defer("text").in_bulk(list(documents))
+    FAQSource.objects.bulk_create(
+        FAQSource(faq=faq, document=published[pk], position=position)
+        for position, pk in enumerate(pk for pk in dict.fromkeys(documents) if pk in published)
+    )
+    index_saved_faq(faq=faq)
+    _link(gap, faq)
+    return faq
+
+
+@transaction.atomic
+def add_phrasings(*, gap: Gap, faq: FAQ, phrasings: Sequence[int]) -> int:
+    """Adds the gap's chosen phrasings (ids of its questions) to an FAQ; returns how many it did not have. Raises
+    ValidationError."""
+    faq = FAQ.objects.select_for_update(no_key=True).get(pk=faq.pk)
+    added = _add(faq, gap, phrasings)
+    if not added:
+        raise ValidationError(_("Tick a phrasing that the FAQ does not have yet."))
+    faq.save(update_fields=["updated_at"])
+    queue_after_commit(index_faq, faq.pk)
+    _link(gap, faq)
+    return added
+
+
+def _add(faq: FAQ, gap: Gap, phrasings: Sequence[int]) -> int:
+    questions = gap.questions.filter(pk__in=list(phrasings)).select_related("message__answer")
+    chosen = [each for question in questions.order_by("-centrality", "pk") for each in phrasings_of([question])]
+    known = {faq.question, *faq.phrasings.values_list("text", flat=True)}
+    texts = [text for text in dict.fromkeys(each.text for each in chosen) if text not in known]
+    Phrasing.objects.bulk_create(Phrasing(faq=faq, text=text) for text in texts)
+    return len(texts)
+
+
+def _link(gap: Gap, faq: FAQ) -> None:
+    gap.faq = faq
+    if gap.state == Gap.State.OPEN:
+        gap.state, gap.state_at = Gap.State.IN_WORK, timezone.now()
+    gap.save(update_fields=["faq", "state", "state_at"])

@@ -1,0 +1,122 @@
+"""What students asked in vain, by meaning: gaps in what the university has written down."""
+
+from django.conf import settings
+from django.db import models
+from django.utils import timezone
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from chat.models import Assistant, Message
+from chat.models.assistants import Language
+from faqs.models import FAQ
+from knowledge.models import Document
+
+
+class Gap(models.Model):
+    """Questions of one meaning that one assistant left unanswered, or answered badly; it stays the same row from night
+    to night (`analytics.gaps.identity`).
+
+    The counts are those of the last look: distinct visitors in all, in the 7 days before it, and in the 7 before
+    those. `centroid` is a unit vector as float16 of the model `recipe`, kept for when its questions are deleted.
+    """
+
+    class State(models.TextChoices):
+        OPEN = "open", _("open")
+        IN_WORK = "in_work", _("in work")
+        SOLVED = "solved", _("solved")
+        DISMISSED = "dismissed", _("dismissed")
+
+    class NamedBy(models.TextChoices):
+        QUESTION = "question", _("its most central question")
+        MODEL = "model", _("the language model")
+        STAFF = "staff", _("staff")
+
+    name = models.CharField(_("name"), max_length=200, blank=True)
+    named_by = models.CharField(max_length=12, choices=NamedBy, default=NamedBy.QUESTION, editable=False)
+    assistant = models.ForeignKey(
+        Assistant, on_delete=models.SET_NULL, null=True, related_name="gaps", verbose_name=_("assistant")
+    )
+    language = models.CharField(_("language"), max_length=2, choices=Language, default=Language.ENGLISH)
+    state = models.CharField(_("state"), max_length=12, choices=State, default=State.OPEN)
+    state_at = models.DateTimeField(default=timezone.now, editable=False)
+    weight = models.FloatField(_("weight"), default=0)
+    visitors = models.PositiveIntegerField(_("visitors"), default=0)
+    this_week = models.PositiveIntegerField(default=0)
+    week_before = models.PositiveIntegerField(default=0)
+    question_count = models.PositiveIntegerField(_("questions"), default=0)
+    first_asked = models.DateTimeField(_("first asked"))
+    last_asked = models.DateTimeField(_("last asked"))
+    # When what covers it now was changed, and what that is.
+    answered_since = models.DateTimeField(_("answered since"), null=True)
+    answered_by_faq = models.ForeignKey(FAQ, on_delete=models.SET_NULL, null=True, related_name="+")
+    answered_by_document = models.ForeignKey(Document, on_delete=models.SET_NULL, null=True, related_name="+")
+    faq = models.ForeignKey(FAQ, on_delete=models.SET_NULL, null=True, related_name="gaps", verbose_name=_("FAQ"))
+    merged_into = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, related_name="merged")
+    split_from = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, related_name="split")
+    centroid = models.BinaryField()
+    recipe = models.CharField(max_length=32)
+    created_at = models.DateTimeField(_("found"), auto_now_add=True)
+
+    class Meta:
+        verbose_name = _("gap")
+        verbose_name_plural = _("gaps")
+        ordering = ["-weight", "pk"]
+        default_permissions = ("view", "change")
+        indexes = [models.Index(fields=["state", "-weight"]), models.Index(fields=["-weight", "id"])]
+
+    def __str__(self) -> str:
+        return self.name or gettext("Questions that were deleted")
+
+
+class GapQuestion(models.Model):
+    """A question that was answered badly or not at all, with its unit vector as float16 of the model `recipe`.
+
+    Nothing searches by the vector in the database, and 10,000 of them are read at once: bytes are read fastest.
+    `centrality` is its cosine to the middle of its gap.
+    """
+
+    message = models.OneToOneField(Message, on_delete=models.CASCADE, related_name="gap_question")
+    gap = models.ForeignKey(Gap, on_delete=models.SET_NULL, null=True, related_name="questions")
+    language = models.CharField(_("language"), max_length=2, choices=Language)
+    embedding = models.BinaryField()
+    recipe = models.CharField(max_length=32)
+    centrality = models.FloatField(default=0)
+
+    class Meta:
+        default_permissions = ()
+        indexes = [models.Index(fields=["gap", "-centrality"])]
+
+    def __str__(self) -> str:
+        return f"{self.gap_id}: {self.message_id}"
+
+
+class GapRun(models.Model):
+    """One look for gaps, by night or when staff asked for it."""
+
+    class State(models.TextChoices):
+        QUEUED = "queued", _("waiting")
+        RUNNING = "running", _("running")
+        FINISHED = "finished", _("finished")
+        FAILED = "failed", _("failed")
+
+    state = models.CharField(_("state"), max_length=12, choices=State, default=State.QUEUED)
+    done = models.PositiveIntegerField(default=0)
+    total = models.PositiveIntegerField(default=0)
+    found = models.PositiveIntegerField(default=0)
+    message = models.TextField(blank=True)
+    requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+    heartbeat_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-pk"]
+        default_permissions = ()
+        constraints = [
+            models.UniqueConstraint(
+                models.Value(1), condition=models.Q(state__in=("queued", "running")), name="one_look_at_a_time"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.pk}: {self.state}"

@@ -1,0 +1,111 @@
+"""A visitor's conversations, and what they think of them. What is somebody else's is not found."""
+
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpRequest
+from ninja import Path, Router, Status
+
+from chat import actions, replay, visitors
+from chat.api.documentation import problems
+from chat.api.schemas import (
+    ConversationSummary,
+    FeedbackGiven,
+    MessageId,
+    RatingGiven,
+    Renamed,
+    Snapshot,
+    Title,
+)
+from chat.api.visiting import SessionToken, session_of
+from chat.services import own_conversation
+from chat.threads import in_database
+
+router = Router(auth=SessionToken())
+
+
+@router.get(
+    "conversations",
+    response={200: list[ConversationSummary], **problems(401, 403, 503)},
+    operation_id="conversation_list",
+    summary="The visitor's conversations",
+)
+async def conversation_list(request: HttpRequest) -> list[dict[str, Any]]:
+    """The 200 latest, the latest first."""
+    listed: list[dict[str, Any]] = await in_database(visitors.conversations_of)(session_of(request).visitor)
+    return listed
+
+
+@router.get(
+    "conversations/{conversation}",
+    response={200: Snapshot, **problems(401, 403, 404, 422, 503)},
+    operation_id="conversation_get",
+    summary="A conversation as it is saved",
+)
+async def conversation_get(request: HttpRequest, conversation: UUID) -> dict[str, Any]:
+    visitor = session_of(request).visitor
+    await in_database(own_conversation)(visitor, conversation)
+    return (await replay.resume(visitor=visitor, conversation=conversation, after=None))[0]
+
+
+@router.patch(
+    "conversations/{conversation}",
+    response={200: Renamed, **problems(400, 401, 403, 404, 413, 422, 503)},
+    operation_id="conversation_rename",
+    summary="Rename a conversation",
+)
+async def conversation_rename(request: HttpRequest, conversation: UUID, data: Title) -> dict[str, Any]:
+    title = await in_database(visitors.rename_conversation)(
+        visitor=session_of(request).visitor, conversation=conversation, title=data.title
+    )
+    return {"id": conversation, "title": title}
+
+
+@router.delete(
+    "conversations/{conversation}",
+    response={204: None, **problems(401, 403, 404, 422, 503)},
+    operation_id="conversation_delete",
+    summary="Delete a conversation for good",
+)
+async def conversation_delete(request: HttpRequest, conversation: UUID) -> Status[None]:
+    """With all that was said in it, its sources, ratings and events; an answer on its way ends."""
+    await actions.delete_conversation(session_of(request).visitor, conversation)
+    return Status(204, None)
+
+
+@router.put(
+    "conversations/{conversation}/rating",
+    response={204: None, **problems(400, 401, 403, 404, 413, 422, 503)},
+    operation_id="conversation_rate",
+    summary="Rate a conversation with 1 to 5 stars",
+)
+async def conversation_rate(request: HttpRequest, conversation: UUID, data: RatingGiven) -> Status[None]:
+    """Again to change it."""
+    await actions.rate(session_of(request).visitor, conversation=conversation, stars=data.stars)
+    return Status(204, None)
+
+
+@router.post(
+    "messages/{message}/stop",
+    response={204: None, **problems(401, 403, 404, 422, 503)},
+    operation_id="message_stop",
+    summary="Stop an answer that is being written",
+)
+async def message_stop(request: HttpRequest, message: Path[MessageId]) -> Status[None]:
+    """What was written of it is kept."""
+    await actions.stop(session_of(request).visitor, message)
+    return Status(204, None)
+
+
+@router.put(
+    "messages/{message}/feedback",
+    response={204: None, **problems(400, 401, 403, 404, 413, 422, 503)},
+    operation_id="message_feedback",
+    summary="Say whether an answer helped, and why not",
+)
+async def message_feedback(request: HttpRequest, message: Path[MessageId], data: FeedbackGiven) -> Status[None]:
+    """Again to change it; 0 withdraws it."""
+    await actions.give_feedback(
+        session_of(request).visitor, message=message, value=data.value, reasons=data.reasons, comment=data.comment
+    )
+    return Status(204, None)

@@ -1,0 +1,56 @@
+"""Before and with consent: what the assistant is, and a session."""
+
+from typing import Annotated, Any
+
+from django.conf import settings
+from django.http import HttpRequest
+from ninja import Query, Router
+
+from chat import limits, tokens, visitors
+from chat.api.documentation import problems
+from chat.api.schemas import AssistantInfo, SessionReply, SessionRequest
+from chat.api.visiting import address_of, check_origin
+from chat.introducing import introduce
+from chat.sites import place_of
+from chat.threads import in_database
+
+router = Router()
+
+
+@router.get(
+    "assistant",
+    response={200: AssistantInfo, **problems(403, 404, 422, 503)},
+    operation_id="assistant_info",
+    summary="What the assistant is and how its widget looks",
+)
+async def assistant_info(
+    request: HttpRequest, site: Annotated[str, Query(max_length=32, description="Empty: this server's own page.")] = ""
+) -> dict[str, Any]:
+    """Stores nothing and makes no identifier."""
+    place = await in_database(place_of)(site)
+    check_origin(request, place)
+    return introduce(place, base_url=request.build_absolute_uri("/"))
+
+
+@router.post(
+    "session",
+    response={200: SessionReply, **problems(400, 403, 404, 413, 422, 429, 503)},
+    operation_id="session_begin",
+    summary="Begin or renew a session, after consent",
+)
+async def session_begin(request: HttpRequest, data: SessionRequest) -> SessionReply:
+    """Makes an identifier only here, and only when the visitor agreed. An earlier token, also one that is over, keeps
+    its visitor on the same site."""
+    place = await in_database(place_of)(data.site)
+    check_origin(request, place)
+    await limits.count_session(address_of(request))
+    visitor = None
+    if data.token:
+        try:
+            earlier = tokens.read(data.token, max_age=settings.RETENTION_DAYS * 24 * 3600)
+            visitor = await in_database(visitors.kept_visitor)(earlier, site=data.site)
+        except tokens.InvalidToken:
+            visitor = None
+    visitor = visitor or await in_database(visitors.new_visitor)()
+    session = tokens.Session(visitor, data.language, data.site)
+    return SessionReply(token=tokens.issue(session), expires_in=settings.SESSION_TOKEN_SECONDS)

@@ -1,0 +1,87 @@
+"""Answers as server-sent events: the same events as over the websocket, `data` holds the JSON, `id` the number."""
+
+import json
+import logging
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.db import DatabaseError
+from django.http import HttpRequest, StreamingHttpResponse
+from ninja import Router
+from redis import RedisError
+
+from chat import actions, event_log
+from chat.api.documentation import EVENT_STREAM, problems
+from chat.api.schemas import After, Question
+from chat.api.visiting import SessionToken, address_of, session_of
+from chat.following import follow
+from chat.guard import clean_question
+from chat.services import own_conversation
+from chat.threads import in_database
+
+logger = logging.getLogger(__name__)
+
+router = Router(auth=SessionToken())
+HEARTBEAT = ":\n\n"
+
+
+@router.post(
+    "conversations/{conversation}/ask",
+    response={200: str, **problems(400, 401, 403, 404, 409, 413, 422, 429, 503)},
+    operation_id="conversation_ask",
+    summary="Ask, and get the answer as it is written",
+    openapi_extra=EVENT_STREAM,
+)
+async def conversation_ask(request: HttpRequest, conversation: UUID, data: Question) -> StreamingHttpResponse:
+    """The conversation's id is chosen by the client; it begins with its first question. The answer is completed and
+    saved whether or not anybody reads it. The stream ends with the answer's `message_end`."""
+    session = session_of(request)
+    text = clean_question(data.text, limit=settings.QUESTION_MAX_CHARACTERS)
+    before = await event_log.last_seq(conversation)
+    opened = await actions.ask(
+        session, conversation=conversation, client_id=data.client_id, text=text, address=address_of(request)
+    )
+    after = before if opened.is_new else None
+    return _stream(follow(visitor=session.visitor, conversation=conversation, after=after, until=opened.reply.pk))
+
+
+@router.get(
+    "conversations/{conversation}/events",
+    response={200: str, **problems(401, 403, 404, 422, 503)},
+    operation_id="conversation_events",
+    summary="What happens in a conversation, from an event on",
+    openapi_extra=EVENT_STREAM,
+)
+async def conversation_events(request: HttpRequest, conversation: UUID, after: After = None) -> StreamingHttpResponse:
+    """Exactly the events after `after` (or the header Last-Event-ID), then all that come; a `conversation` event with
+    everything where they are no longer kept, or where none is named."""
+    visitor = session_of(request).visitor
+    await in_database(own_conversation)(visitor, conversation)
+    known = request.headers.get("Last-Event-ID", "")
+    if after is None and known.isascii() and known.isdecimal() and len(known) < 16:
+        after = int(known)
+    return _stream(follow(visitor=visitor, conversation=conversation, after=after))
+
+
+def _stream(events: AsyncGenerator[dict[str, Any] | None]) -> StreamingHttpResponse:
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    return StreamingHttpResponse(_written(events), content_type="text/event-stream", headers=headers)
+
+
+async def _written(events: AsyncGenerator[dict[str, Any] | None]) -> AsyncGenerator[str]:
+    """Ends where a part is away: the client comes back for the rest."""
+    yield HEARTBEAT  # so that headers go out before the first word
+    try:
+        async with aclosing(events):
+            async for event in events:
+                yield HEARTBEAT if event is None else _as_text(event)
+    except (DatabaseError, RedisError, OSError) as error:
+        logger.error("stream ended error=%s", type(error).__name__)
+
+
+def _as_text(event: dict[str, Any]) -> str:
+    number = "" if event["seq"] is None else f"id: {event['seq']}\n"
+    return f"{number}data: {json.dumps(event)}\n\n"

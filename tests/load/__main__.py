@@ -1,0 +1,198 @@
+"""Idle sockets and streaming answers at once, on one ASGI process: `python -m tests.load [--json FILE]`.
+
+Words come from a stub of a language model over real HTTP, each with the time when it was sent; the extra delay of a
+delta is the time from there to the tab. PostgreSQL and Valkey are started for it. The server's process is kept on two
+cores, everything else shares the machine's others where it has any.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from marcelcms.embedded.services import provide
+from tests.load.tabs import Seen, open_tabs, read_answer
+
+ROOT = Path(__file__).resolve().parents[2]
+#: (idle sockets, streaming answers)
+LEVELS = ((10, 1), (100, 10), (1000, 100))
+WORDS, PER_SECOND = 400, 20
+#: Seconds over which the questions come: answers are streamed together for the rest.
+RAMP = 12.0
+PAGE = {
+    "url": "https://www.uni.example/fees",
+    "title": "Fees",
+    "text": "# Semester contribution\n\nThe semester contribution is 318.40 euros each semester.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """Delays in ms of what came while all answers were streamed, memory in KiB, CPU seconds of the server a second."""
+
+    idle: int
+    streams: int
+    words: int
+    together: int
+    lost: int
+    disordered: int
+    gaps: int
+    p50: float
+    p95: float
+    p99: float
+    memory_per_socket: float
+    memory: int
+    cpu: float
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m tests.load", description="Idle sockets and streaming answers.")
+    parser.add_argument("--json", type=Path, metavar="FILE")
+    file = parser.parse_args().json
+    with tempfile.TemporaryDirectory(prefix="marcelcms-load-") as name, ExitStack() as stack:
+        folder = Path(name)
+        folder.chmod(0o711)
+        os.environ["STATE_DIR"], os.environ["EMBEDDING_MODEL"] = name, "all-MiniLM-L6-v2"
+        for variable in ("DATABASE_URL", "REDIS_URL", "SECRET_KEY"):
+            os.environ.pop(variable, None)
+        stack.enter_context(provide(folder, durable=False))
+        prepare(folder)
+        results = []
+        for idle, streams in LEVELS:
+            results.append(measure(idle, streams))
+            print(*(f"{key}={value}" for key, value in asdict(results[-1]).items()), flush=True)
+    if file:
+        file.write_text(json.dumps([asdict(result) for result in results], indent=1) + "\n")
+    if any(result.lost or result.disordered or result.gaps for result in results):
+        sys.exit("Deltas were lost or came in another order.")
+
+
+def prepare(folder: Path) -> None:
+    page = folder / "page.jsonl"
+    page.write_text(json.dumps(PAGE) + "\n")
+    for command in (["migrate", "-v0"], ["import_documents", str(page)]):
+        subprocess.run([sys.executable, "manage.py", *command], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+
+
+def measure(idle: int, streams: int) -> Result:
+    with stub_model() as base_url, one_server(base_url, streams) as (port, pid):
+        return asyncio.run(load(port, pid, idle, streams))
+
+
+async def load(port: int, pid: int, idle: int, streams: int) -> Result:
+    tokens = [await asyncio.to_thread(session, port) for _ in range(idle + streams + 1)]
+    (warm,) = await open_tabs(port, tokens[:1])
+    await read_answer(warm, WORDS)
+    await asyncio.sleep(1)
+    before = memory_of(pid)
+    waiting = await open_tabs(port, tokens[1 : idle + 1])
+    await asyncio.sleep(1)
+    per_socket = (memory_of(pid) - before) / idle
+    readers = await open_tabs(port, tokens[idle + 1 :])
+    began, used = time.monotonic(), cpu_of(pid)
+    asked = (read_answer(socket, WORDS, after=RAMP * n / streams) for n, socket in enumerate(readers))
+    seen: list[Seen] = await asyncio.gather(*asked)
+    cpu = (cpu_of(pid) - used) / (time.monotonic() - began)
+    memory = memory_of(pid)
+    await asyncio.gather(*(socket.close() for socket in (warm, *waiting, *readers)))
+    begin, end = max(one.words[0][0] for one in seen), min(one.words[-1][0] for one in seen)
+    delays = [delay * 1000 for one in seen for came, delay in one.words if begin <= came <= end]
+    cuts = statistics.quantiles(delays, n=100, method="inclusive")
+    return Result(
+        idle,
+        streams,
+        words=sum(len(one.words) for one in seen),
+        together=len(delays),
+        lost=sum(one.lost for one in seen),
+        disordered=sum(one.disordered for one in seen),
+        gaps=sum(one.gaps for one in seen),
+        p50=round(cuts[49], 1),
+        p95=round(cuts[94], 1),
+        p99=round(cuts[98], 1),
+        memory_per_socket=round(per_socket, 1),
+        memory=memory,
+        cpu=round(cpu, 2),
+    )
+
+
+def session(port: int) -> str:
+    request = urllib.request.Request(
+        f"http://127.0.0.1:{port}/api/v1/session", b'{"consent": true}', {"Content-Type": "application/json"}
+    )
+    with urllib.request.urlopen(request, timeout=10) as response:
+        return str(json.load(response)["token"])
+
+
+@contextmanager
+def stub_model() -> Iterator[str]:
+    port = free_port()
+    with process("-m", "tests.load.stub", str(port), str(WORDS), str(PER_SECOND)):
+        yield f"http://127.0.0.1:{port}/v1"
+
+
+@contextmanager
+def one_server(base_url: str, streams: int) -> Iterator[tuple[int, int]]:
+    """(port, process id)"""
+    port = free_port()
+    environment = {
+        "LLM_BASE_URL": base_url,
+        "LLM_MODEL": "stub",
+        "LLM_CONCURRENCY": str(streams),
+        "LLM_MAX_TOKENS": "1000",
+        "OMP_NUM_THREADS": "1",
+        "SESSIONS_PER_MINUTE_AND_ADDRESS": "100000",
+    }
+    command = ("-m", "uvicorn", "marcelcms.asgi:application", "--host", "127.0.0.1", "--port", str(port))
+    options = ("--ws", "websockets-sansio", "--no-access-log", "--log-level", "warning")
+    with process(*command, *options, **environment) as server:
+        if len(cores := sorted(os.sched_getaffinity(0))) > 2:
+            os.sched_setaffinity(server.pid, cores[:2])
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            with suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/health/live", timeout=1):
+                break
+            time.sleep(0.1)
+        yield port, server.pid
+
+
+@contextmanager
+def process(*arguments: str, **environment: str) -> Iterator[subprocess.Popen[bytes]]:
+    started = subprocess.Popen([sys.executable, *arguments], cwd=ROOT, env={**os.environ, **environment})
+    try:
+        yield started
+    finally:
+        started.terminate()
+        started.wait(20)
+
+
+def free_port() -> int:
+    import socket
+
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        return int(probe.getsockname()[1])
+
+
+def memory_of(pid: int) -> int:
+    """Resident, in KiB."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    return int(status.split("VmRSS:")[1].split()[0])
+
+
+def cpu_of(pid: int) -> float:
+    """Seconds that it worked, on all cores."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+if __name__ == "__main__":
+    main()
