@@ -186,6 +186,8 @@ def _end_of(text: str) -> str:
 
 def _visible(text: str) -> str:
     """As a browser would understand it: compatibility forms and entities resolved, invisible characters gone."""
+    if text.isascii() and "&" not in text:
+        return text  # nothing to resolve, and this is asked for every word that is streamed
     resolved = unicodedata.normalize("NFKC", html.unescape(text))
     return "".join(character for character in resolved if unicodedata.category(character) != "Cf")
 
