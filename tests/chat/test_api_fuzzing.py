@@ -15,7 +15,7 @@ from tests.chat.api_client import Client
 from tests.conftest import QUESTION
 from tests.servers import Server
 
-pytestmark = [pytest.mark.usefixtures("pages"), pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("pages"), pytest.mark.timeout(300)]
 
 EXAMPLES = 15
 #: What a schema cannot say: that a text holds a word.

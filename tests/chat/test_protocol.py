@@ -179,8 +179,15 @@ def test_a_server_that_stops_says_so_and_what_was_said_is_saved(llm: FakeLLM) ->
     assert closed.value.rcvd is not None
     assert closed.value.rcvd.code == 1012
     with server_process() as other, Tab(other, token) as back:
-        back.resume(conversation=conversation)
-        question, reply = back.until("conversation")[-1]["messages"]
+
+        def messages() -> list[dict[str, Any]]:
+            back.resume(conversation=conversation)
+            found: list[dict[str, Any]] = back.until("conversation")[-1]["messages"]
+            return found
+
+        # The process that wrote counts as dead once it has not said for some seconds that it lives.
+        wait_until(lambda: messages()[1]["status"] != "generating", 20)
+        question, reply = messages()
     assert question["text"] == QUESTION
     assert reply["status"] == "failed"
     assert reply["text"]

@@ -153,4 +153,4 @@ def test_ten_streams_at_once_are_told_all_and_let_go_of(server: Server) -> None:
     clients = [Client.begin(server) for _ in range(10)]
     assert all(client.ask(QUESTION).text == TEXT for client in clients)
     layers = list(get_channel_layer()._layers.values())
-    wait_until(lambda: not any(layer.groups for layer in layers))
+    wait_until(lambda: not any(layer.groups for layer in layers), 40)
