@@ -159,11 +159,6 @@ class OutputGuard:
                 yield Violation("figure", figure.text)
 
 
-def check_output(answer: str, *, system: str, sources: Sequence[str], question: str) -> tuple[Violation, ...]:
-    """All violations of a complete answer; see `OutputGuard`."""
-    return OutputGuard(system=system, sources=sources, question=question).check(answer)
-
-
 def unsupported_claims(answer: Sequence[tuple[str, Sequence[str]]]) -> list[str]:
     """The sentences of (sentence, its cited passages) that share less than LEAST_OVERLAP of their terms with these.
 

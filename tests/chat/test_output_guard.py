@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chat.guarding.decisions import decisions
-from chat.guarding.output_guard import OutputGuard, check_output, unsupported_claims
+from chat.guarding.output_guard import OutputGuard, Violation, unsupported_claims
 from tests.chat.attacks import planted, repeated
 from tests.chat.data_sets import FOLDER, needs_data_sets
 
@@ -22,6 +22,11 @@ TERMS = (
     "Lectures run from 13.10.2025 to 13.02.2026; the office is open 9–12 Uhr. A master's degree has one hundred and "
     "twenty credits: 120 ECTS. The winter semester 2025/26 has twenty-five public lectures with 1.200 places."
 )
+
+
+def check_output(answer: str, *, system: str, sources: list[str], question: str) -> tuple[Violation, ...]:
+    """All violations of a complete answer; see `OutputGuard`."""
+    return OutputGuard(system=system, sources=sources, question=question).check(answer)
 
 
 def kinds(answer: str, question: str = "What do 15 % cost?") -> list[str]:
