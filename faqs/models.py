@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 from pgvector.django import HalfVectorField
 
 from faqs.querysets import FAQQuerySet
-from knowledge.models import Document, Generation
+from knowledge.models import Collection, Document, Generation
 
 
 class Category(models.Model):
@@ -35,6 +35,15 @@ class FAQ(models.Model):
     question = models.CharField(_("question"), max_length=1000)
     category = models.ForeignKey(
         Category, on_delete=models.SET_NULL, null=True, blank=True, related_name="faqs", verbose_name=_("category")
+    )
+    collection = models.ForeignKey(
+        Collection,
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="faqs",
+        verbose_name=_("collection"),
+        help_text=_("Whose teams look after it; empty: those who see everything."),
     )
     language = models.CharField(_("language"), max_length=12, default="en", help_text=_("Such as en or de."))
     status = models.CharField(_("status"), max_length=12, choices=Status, default=Status.DRAFT)

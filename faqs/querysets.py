@@ -4,13 +4,15 @@ import datetime
 from typing import TYPE_CHECKING, Self
 
 from django.apps import apps
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q
+
+from knowledge.staff_scope import StaffScoped
 
 if TYPE_CHECKING:
     from faqs.models import FAQ  # noqa: F401 (named in a base class)
 
 
-class FAQQuerySet(QuerySet["FAQ"]):
+class FAQQuerySet(StaffScoped["FAQ"]):
     def published(self) -> Self:
         return self.filter(status=self.model.Status.PUBLISHED)
 

@@ -9,11 +9,13 @@ from django.contrib.postgres.search import SearchQuery, SearchVector
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce, Left
 
+from knowledge.staff_scope import StaffScoped
+
 if TYPE_CHECKING:
     from knowledge.models import Document, Passage, PdfUpload  # noqa: F401 (named in a base class)
 
 
-class DocumentQuerySet(QuerySet["Document"]):
+class DocumentQuerySet(StaffScoped["Document"]):
     def published(self) -> Self:
         return self.filter(status=self.model.Status.PUBLISHED)
 
@@ -71,7 +73,7 @@ class DocumentQuerySet(QuerySet["Document"]):
         return annotated.select_related("collection").defer("text")
 
 
-class PdfUploadQuerySet(QuerySet["PdfUpload"]):
+class PdfUploadQuerySet(StaffScoped["PdfUpload"]):
     def unfinished(self) -> Self:
         return self.filter(status__in=[self.model.Status.WAITING, self.model.Status.READING])
 

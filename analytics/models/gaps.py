@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from chat.models import Assistant, Message
 from chat.models.assistants import Language
+from chat.querysets import OfAssistants
 from faqs.models import FAQ
 from knowledge.models import Document
 
@@ -56,6 +57,8 @@ class Gap(models.Model):
     centroid = models.BinaryField()
     recipe = models.CharField(max_length=32)
     created_at = models.DateTimeField(_("found"), auto_now_add=True)
+
+    objects = OfAssistants.as_manager()
 
     class Meta:
         verbose_name = _("gap")

@@ -1,5 +1,6 @@
 """The bot as students meet it."""
 
+from django.contrib.auth.models import Group
 from django.contrib.postgres.fields import ArrayField
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
@@ -8,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from chat.models.profiles import RetrievalProfile
 from chat.models.prompts import PromptVersion
 from chat.prompt_templates import BUILT_IN, Template
+from chat.querysets import AssistantQuerySet
 from knowledge.models import Collection
 
 
@@ -102,6 +104,15 @@ class Assistant(models.Model):
     )
     contact_email = models.EmailField(_("contact's e-mail"), blank=True)
     contact_url = models.URLField(_("contact's page"), blank=True)
+    teams = models.ManyToManyField(
+        Group,
+        blank=True,
+        related_name="assistants",
+        verbose_name=_("teams"),
+        help_text=_("Groups of staff who look after it, such as a faculty’s; besides those who see everything."),
+    )
+
+    objects = AssistantQuerySet.as_manager()
 
     class Meta:
         verbose_name = _("assistant")

@@ -8,6 +8,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from chat.models.assistants import Assistant
+from chat.querysets import OfAssistants
 from knowledge.models import Document, Passage
 
 
@@ -43,6 +44,8 @@ class Conversation(models.Model):
     )
     created_at = models.DateTimeField(_("begun"), auto_now_add=True)
     updated_at = models.DateTimeField(_("last message"), auto_now=True)
+
+    objects = OfAssistants.as_manager()
 
     class Meta:
         verbose_name = _("conversation")

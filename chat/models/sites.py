@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from chat.colours import HEX, contrast
 from chat.models.assistants import Assistant
 from chat.origins import is_secure, origin_of
+from chat.querysets import OfAssistants
 
 #: WCAG 2.2, 1.4.11: what a control is recognised by against the page around it.
 LEAST_CONTRAST = 3.0
@@ -105,6 +106,8 @@ class Site(models.Model):
     is_default = models.BooleanField(
         _("this server’s own page"), default=False, help_text=_("How the assistant looks at this server’s own address.")
     )
+
+    objects = OfAssistants.as_manager()
 
     class Meta:
         verbose_name = _("site")

@@ -4,6 +4,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from knowledge.models.documents import Document
+from knowledge.staff_scope import CourseQuerySet
 
 
 class Course(models.Model):
@@ -30,6 +31,8 @@ class Course(models.Model):
     contents = models.TextField(_("contents"), blank=True)
     objectives = models.TextField(_("objectives"), blank=True)
     programme = models.TextField(_("detailed programme"), blank=True)
+
+    objects = CourseQuerySet.as_manager()
 
     class Meta:
         verbose_name = _("course")

@@ -2,6 +2,7 @@
 
 import re
 
+from django.contrib.auth.models import Group
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.contrib.postgres.search import SearchVector
@@ -15,6 +16,7 @@ from django.utils.translation import gettext_lazy as _
 
 from knowledge.hashing import fingerprint
 from knowledge.querysets import DocumentQuerySet
+from knowledge.staff_scope import CollectionQuerySet
 
 AUDIENCE_TAG = re.compile(r"[a-z][a-z0-9_-]*:[^\s:,][^:,]*")
 
@@ -53,11 +55,21 @@ class Collection(models.Model):
         blank=True,
         help_text=_("Finer parts that a question can be compared with; each leads to the passage it stands in."),
     )
+    teams = models.ManyToManyField(
+        Group,
+        blank=True,
+        related_name="collections",
+        verbose_name=_("teams"),
+        help_text=_("Groups of staff who look after it, such as a faculty’s; besides those who see everything."),
+    )
+
+    objects = CollectionQuerySet.as_manager()
 
     class Meta:
         verbose_name = _("collection")
         verbose_name_plural = _("collections")
         ordering = ["slug"]
+        permissions = [("whole_university", "Works on everything, whatever their teams")]
 
     def __str__(self) -> str:
         return self.name

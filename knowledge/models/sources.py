@@ -7,6 +7,7 @@ from django.db.models.functions import MD5
 from django.utils.translation import gettext_lazy as _
 
 from knowledge.models.documents import Collection, Document
+from knowledge.staff_scope import CrawlRunQuerySet, SourceQuerySet
 
 
 class Source(models.Model):
@@ -68,6 +69,8 @@ class Source(models.Model):
     at_hour = models.PositiveSmallIntegerField(_("at what hour"), default=3, validators=[MaxValueValidator(23)])
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
 
+    objects = SourceQuerySet.as_manager()
+
     class Meta:
         verbose_name = _("source")
         verbose_name_plural = _("sources")
@@ -127,6 +130,8 @@ class CrawlRun(models.Model):
     created_at = models.DateTimeField(_("begun"), auto_now_add=True)
     heartbeat_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(_("finished"), null=True)
+
+    objects = CrawlRunQuerySet.as_manager()
 
     class Meta:
         verbose_name = _("crawl")
