@@ -5,7 +5,7 @@ from typing import Any
 
 import factory
 from django.contrib.auth import get_user_model
-from django.contrib.auth.models import Permission
+from django.contrib.auth.models import Group, Permission
 from factory.django import DjangoModelFactory
 
 from chat.models import Assistant, Citation, Conversation, Feedback, Message, Site, Visitor
@@ -15,7 +15,10 @@ from knowledge.models import Collection, Course, Document, Passage
 
 
 class UserFactory(DjangoModelFactory):
-    """Staff who may do what `permissions=["app.codename"]` says; `is_superuser=True` may do everything."""
+    """Staff who may do what `permissions=["app.codename"]` says; `is_superuser=True` may do everything.
+
+    They work on everything, or, with `teams=[groups]`, on what those look after.
+    """
 
     class Meta:
         model = get_user_model()
@@ -29,6 +32,13 @@ class UserFactory(DjangoModelFactory):
         for name in names or ():
             app, codename = name.split(".")
             self.user_permissions.add(Permission.objects.get(content_type__app_label=app, codename=codename))
+
+    @factory.post_generation
+    def teams(self, create: bool, groups: list[Group] | None, **_kwargs: Any) -> None:
+        if groups is None:
+            self.user_permissions.add(Permission.objects.get(codename="whole_university"))
+        else:
+            self.groups.set(groups)
 
 
 class CollectionFactory(DjangoModelFactory):
