@@ -15,8 +15,9 @@ from analytics.tasks import find_gaps
 from faqs.models import FAQ, FAQSource, Phrasing
 from faqs.services import index_saved_faq
 from faqs.tasks import index_faq
-from knowledge.models import Document
+from knowledge.models import Collection, Document
 from knowledge.queueing import queue_after_commit
+from knowledge.staff_scope import Staff, sees_everything
 
 
 @transaction.atomic
@@ -53,17 +54,23 @@ def rename_gap(*, gap: Gap, name: str) -> bool:
 
 
 @transaction.atomic
-def draft_faq(*, gap: Gap, question: str, phrasings: Sequence[int], documents: Sequence[int]) -> FAQ:
+def draft_faq(*, by: Staff, gap: Gap, question: str, phrasings: Sequence[int], documents: Sequence[int]) -> FAQ:
     """A draft with the gap's chosen phrasings (ids of its questions) and documents, best first; the gap is in work
-    then. Raises ValidationError."""
+    then. It belongs to the first document's collection, else to one of `by`'s. Raises ValidationError."""
     question = " ".join(question.split())
     if not question:
         raise ValidationError(_("Write the question that the FAQ answers."))
+    own = Document.objects.for_staff(by).of_university().published().select_related("collection")
+    published = own.defer("text").in_bulk(list(documents))
     faq = FAQ(question=question, language=gap.language, status=FAQ.Status.DRAFT)
+    first = next((published[pk] for pk in documents if pk in published), None)
+    if first is not None:
+        faq.collection = first.collection
+    elif not sees_everything(by):
+        faq.collection = Collection.objects.for_staff(by).first()
     faq.full_clean()
     faq.save()
     _add(faq, gap, phrasings)
-    published = Document.objects.of_university().published().defer("text").in_bulk(list(documents))
     FAQSource.objects.bulk_create(
         FAQSource(faq=faq, document=published[pk], position=position)
         for position, pk in enumerate(pk for pk in dict.fromkeys(documents) if pk in published)

@@ -12,6 +12,7 @@ from django.utils import timezone
 from chat.models import Citation, Message
 from faqs.models import FAQ, FAQSource
 from knowledge.models import Document
+from knowledge.querysets import DocumentQuerySet
 
 #: Answers older than this are nobody's current advice.
 RECENT = timedelta(days=30)
@@ -25,7 +26,7 @@ class Impact:
     answers: QuerySet[Message]
 
 
-def documents_to_verify() -> QuerySet[Document]:
+def documents_to_verify() -> DocumentQuerySet:
     """Documents with something that relied on them before they last changed, the latest change first.
 
     Each has `faq_count` and `answer_count`.

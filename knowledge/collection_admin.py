@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from knowledge.inference import chat_model
 from knowledge.models import Collection, Granularity
 from knowledge.propositions import standing
+from knowledge.scoped_admin import TeamsAdmin
 from knowledge.services import save_collection
 from knowledge.units import count_unindexed, count_units
 
@@ -33,17 +34,18 @@ class CollectionForm(CollectionModelForm):
 
 
 @admin.register(Collection)
-class CollectionAdmin(CollectionModelAdmin):
+class CollectionAdmin(TeamsAdmin, CollectionModelAdmin):
     form = CollectionForm
     list_display = ["name", "slug", "searched_by_default", "documents", "finer_parts"]
     search_fields = ["name", "slug"]
     prepopulated_fields = {"slug": ["name"]}
-    fields = ["name", "slug", "searched_by_default", "granularities", "units"]
+    fields = ["name", "slug", "searched_by_default", "teams", "granularities", "units"]
+    filter_horizontal = ["teams"]
     readonly_fields = ["units"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Collection]:
         """Those that hold a data set are opened from it alone."""
-        collections = super().get_queryset(request).annotate(document_count=Count("documents"))
+        collections: QuerySet[Collection] = super().get_queryset(request).annotate(document_count=Count("documents"))
         opens_one = request.resolver_match and (request.resolver_match.url_name or "").endswith("_change")
         return collections if opens_one else collections.filter(for_evaluation=False)
 

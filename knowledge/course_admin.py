@@ -16,6 +16,7 @@ from django.utils.translation import gettext_lazy as _
 from knowledge.collection_choices import CollectionFilter, university_collections
 from knowledge.courses import code_key, split_by_mention
 from knowledge.models import Course, Document
+from knowledge.scoped_admin import ScopedAdmin
 from knowledge.services import delete_courses, save_course
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ class CourseForm(CourseModelForm):
 
 
 @admin.register(Course)
-class CourseAdmin(CourseModelAdmin):
+class CourseAdmin(ScopedAdmin, CourseModelAdmin):
     form = CourseForm
     list_display = ["code", "name", "general_name", "year", "is_mandatory", "ects", "status", "collection"]
     list_display_links = ["code", "name"]

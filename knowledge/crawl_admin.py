@@ -18,6 +18,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from knowledge.crawl_services import accept_loss, cancel_run, keep_pages
 from knowledge.models import CrawlOutcome, CrawlRun, DocumentRevision
+from knowledge.scoped_admin import OwnFilter, ScopedAdmin
 
 if TYPE_CHECKING:
     CrawlRunModelAdmin = admin.ModelAdmin[CrawlRun]
@@ -55,10 +56,10 @@ def progress_of(run: CrawlRun) -> str:
 
 
 @admin.register(CrawlRun)
-class CrawlRunAdmin(CrawlRunModelAdmin):
+class CrawlRunAdmin(ScopedAdmin, CrawlRunModelAdmin):
     list_display = ["source", "begun", "state_now", "counts", "finished_at"]
     list_display_links = ["source", "begun"]
-    list_filter = ["state", "source"]
+    list_filter = ["state", ("source", OwnFilter)]
     list_select_related = ["source"]
     list_per_page = 50
     date_hierarchy = "created_at"
@@ -147,7 +148,7 @@ class CrawlRunAdmin(CrawlRunModelAdmin):
 
     def progress_view(self, request: HttpRequest, run_id: int) -> JsonResponse:
         """What the page asks for every two seconds while the crawl goes on."""
-        run = get_object_or_404(CrawlRun, pk=run_id)
+        run = get_object_or_404(self.get_queryset(request), pk=run_id)
         if not self.has_view_permission(request, run):
             raise PermissionDenied
         counts = {count["name"]: count["count"] for count in counts_of(run)}
@@ -182,7 +183,8 @@ class CrawlRunAdmin(CrawlRunModelAdmin):
     def _run_to_act_on(self, request: HttpRequest, run_id: int) -> CrawlRun:
         if not self._may_crawl(request):
             raise PermissionDenied
-        return get_object_or_404(CrawlRun, pk=run_id)
+        run: CrawlRun = get_object_or_404(self.get_queryset(request), pk=run_id)
+        return run
 
 
 def outcomes_of(run: CrawlRun, kind: str) -> QuerySet[CrawlOutcome]:

@@ -24,6 +24,7 @@ from knowledge.document_versions import restore_view, versions_view
 from knowledge.models import Collection, Document, Passage
 from knowledge.querysets import DocumentQuerySet
 from knowledge.rendering import MOST_CHARACTERS, references_of, rendered
+from knowledge.scoped_admin import ScopedAdmin
 from knowledge.services import (
     delete_document,
     delete_documents,
@@ -54,7 +55,7 @@ def shows_list(request: HttpRequest) -> bool:
 
 
 @admin.register(Document)
-class DocumentAdmin(DocumentModelAdmin):
+class DocumentAdmin(ScopedAdmin, DocumentModelAdmin):
     list_display = ["title", "collection", "language", "state", "passage_count", "indexed", "updated_at"]
     list_filter = [
         "status",

@@ -24,7 +24,7 @@ PRESENT = "now"
 @require_safe
 def versions_view(request: HttpRequest, document_id: int, *, model_admin: Any) -> HttpResponse:
     """The list, and below it what changed from the version `old` to the version `new` (else: its successor)."""
-    document = get_object_or_404(Document.objects.select_related("collection"), pk=document_id)
+    document = get_object_or_404(Document.objects.for_staff(request.user).select_related("collection"), pk=document_id)
     if not model_admin.has_view_or_change_permission(request, document):
         raise PermissionDenied
     revisions = document.revisions.defer("text")
@@ -52,8 +52,9 @@ def versions_view(request: HttpRequest, document_id: int, *, model_admin: Any) -
 
 @require_POST
 def restore_view(request: HttpRequest, document_id: int, revision_id: int, *, model_admin: Any) -> HttpResponse:
+    own = Document.objects.for_staff(request.user).filter(pk=document_id)
     revision = get_object_or_404(
-        DocumentRevision.objects.select_related("document"), pk=revision_id, document=document_id
+        DocumentRevision.objects.select_related("document"), pk=revision_id, document__in=own.values("pk")
     )
     if not _may_restore(model_admin, request, revision.document):
         raise PermissionDenied

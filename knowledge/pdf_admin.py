@@ -1,6 +1,6 @@
 """Where staff hand in PDFs, several at once, and see what became of each."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from django import forms
 from django.conf import settings
@@ -17,8 +17,10 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from knowledge.collection_choices import CollectionFilter, university_collections
-from knowledge.models import PdfUpload
+from knowledge.models import Collection, PdfUpload
+from knowledge.scoped_admin import ScopedAdmin
 from knowledge.services import upload_pdfs
+from knowledge.staff_scope import CollectionQuerySet
 
 if TYPE_CHECKING:
     PdfUploadModelAdmin = admin.ModelAdmin[PdfUpload]
@@ -69,11 +71,18 @@ class PdfsField(forms.FileField):
 
 class UploadForm(forms.Form):
     pdfs = PdfsField(label=_("PDF files"), help_text=_("Choose one or more."))
-    collection = forms.ModelChoiceField(label=_("collection"), queryset=university_collections())
+    collection = forms.ModelChoiceField(label=_("collection"), queryset=Collection.objects.none())
+
+    def __init__(self, *args: Any, collections: CollectionQuerySet, **kwargs: Any) -> None:
+        """`collections` are those that may be chosen; the only one is chosen already."""
+        super().__init__(*args, **kwargs)
+        cast("forms.ModelChoiceField[Collection]", self.fields["collection"]).queryset = collections
+        if len(some := list(collections[:2])) == 1:
+            self.initial["collection"] = some[0]
 
 
 @admin.register(PdfUpload)
-class PdfUploadAdmin(PdfUploadModelAdmin):
+class PdfUploadAdmin(ScopedAdmin, PdfUploadModelAdmin):
     list_display = ["name", "state", "link", "collection", "created_at"]
     list_display_links = None
     list_filter = ["status", ("collection", CollectionFilter)]
@@ -116,7 +125,7 @@ class PdfUploadAdmin(PdfUploadModelAdmin):
         """Loads itself anew while files are being read."""
         title = {"title": capfirst(self.opts.verbose_name_plural)}
         response = super().changelist_view(request, {**title, **(extra_context or {})})
-        if PdfUpload.objects.unfinished().exists():
+        if PdfUpload.objects.for_staff(request.user).unfinished().exists():
             response.headers["Refresh"] = str(REFRESH_SECONDS)
         return response
 
@@ -125,7 +134,8 @@ class PdfUploadAdmin(PdfUploadModelAdmin):
     ) -> HttpResponse:
         if not self.has_add_permission(request):
             raise PermissionDenied
-        form = UploadForm(request.POST or None, request.FILES or None, initial=_first_collection())
+        own = university_collections().for_staff(request.user)
+        form = UploadForm(request.POST or None, request.FILES or None, collections=own)
         if request.method == "POST" and form.is_valid():
             uploads = upload_pdfs(files=form.cleaned_data["pdfs"], collection=form.cleaned_data["collection"])
             message = ngettext(
@@ -148,9 +158,3 @@ class PdfUploadAdmin(PdfUploadModelAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[PdfUpload]:
         return super().get_queryset(request).defer("document__text")
-
-
-def _first_collection() -> dict[str, object]:
-    """The only collection is chosen already."""
-    collections = list(university_collections()[:2])
-    return {"collection": collections[0]} if len(collections) == 1 else {}

@@ -6,7 +6,7 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from knowledge.staff_scope import StaffScoped
+from knowledge.staff_scope import StaffScoped, sees_everything
 
 if TYPE_CHECKING:
     AnyModelAdmin = admin.ModelAdmin[Any]
@@ -14,22 +14,24 @@ else:
     AnyModelAdmin = object
 
 
-def own_choices(db_field: Any, request: HttpRequest, given: Any) -> Any:
-    """The rows a field may name: those given, or all, less other teams'; None where its model knows no teams."""
-    choices = given if given is not None else db_field.remote_field.model._default_manager.all()
-    return choices.for_staff(request.user) if isinstance(choices, StaffScoped) else given
+def own_choices(db_field: Any, request: HttpRequest, options: dict[str, Any]) -> dict[str, Any]:
+    """A field's options: the rows it may name, those given or all, less other teams'."""
+    choices = options.get("queryset")
+    if choices is None:
+        choices = db_field.remote_field.model._default_manager.all()
+    if not isinstance(choices, StaffScoped):
+        return options
+    return {**options, "queryset": choices.for_staff(request.user)}
 
 
 class OffersOwn(AnyModelAdmin):
     """For inlines and screens whose fields lead to rows of teams."""
 
     def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
-        kwargs["queryset"] = own_choices(db_field, request, kwargs.get("queryset"))
-        return super().formfield_for_foreignkey(db_field, request, **kwargs)
+        return super().formfield_for_foreignkey(db_field, request, **own_choices(db_field, request, kwargs))
 
     def formfield_for_manytomany(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
-        kwargs["queryset"] = own_choices(db_field, request, kwargs.get("queryset"))
-        return super().formfield_for_manytomany(db_field, request, **kwargs)
+        return super().formfield_for_manytomany(db_field, request, **own_choices(db_field, request, kwargs))
 
 
 class ScopedAdmin(OffersOwn):
@@ -39,3 +41,22 @@ class ScopedAdmin(OffersOwn):
         rows: Any = super().get_queryset(request)
         scoped: QuerySet[Any] = rows.for_staff(request.user)
         return scoped
+
+
+class TeamsAdmin(ScopedAdmin):
+    """For what has teams itself: only who sees everything makes one, or says which teams look after it."""
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return super().has_add_permission(request) and sees_everything(request.user)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        fields = super().get_readonly_fields(request, obj)
+        return fields if sees_everything(request.user) else [*fields, "teams"]
+
+
+class OwnFilter(admin.RelatedFieldListFilter):
+    """Names the rows of one's own teams alone."""
+
+    def field_choices(self, field: Any, request: HttpRequest, model_admin: Any) -> Any:
+        rows = field.remote_field.model._default_manager.for_staff(request.user)
+        return [(row.pk, str(row)) for row in rows]

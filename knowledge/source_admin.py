@@ -22,6 +22,7 @@ from knowledge.collection_choices import CollectionFilter, university_collection
 from knowledge.crawl_services import delete_source, next_crawl, save_source, start_crawl
 from knowledge.line_fields import LinesField, check_address, check_domain, check_pattern
 from knowledge.models import CrawlRun, Source, SourcePage
+from knowledge.scoped_admin import ScopedAdmin
 
 if TYPE_CHECKING:
     SourceModelAdmin = admin.ModelAdmin[Source]
@@ -57,7 +58,7 @@ class SourceForm(SourceModelForm):
 
 
 @admin.register(Source)
-class SourceAdmin(SourceModelAdmin):
+class SourceAdmin(ScopedAdmin, SourceModelAdmin):
     form = SourceForm
     list_display = ["name", "collection", "page_count", "last_crawl", "next_crawl", "problems"]
     list_filter = [("collection", CollectionFilter), "every"]
@@ -115,7 +116,9 @@ class SourceAdmin(SourceModelAdmin):
         pages = SourcePage.objects.filter(source=OuterRef("pk"), archived_here=False, document__isnull=False)
         per_source = pages.order_by().values("source").annotate(count=Count("pk")).values("count")
         newest = CrawlRun.objects.order_by("source_id", "-created_at", "-pk").distinct("source_id")
-        sources = super().get_queryset(request).annotate(pages_there=Coalesce(Subquery(per_source), 0))
+        sources: QuerySet[Source] = (
+            super().get_queryset(request).annotate(pages_there=Coalesce(Subquery(per_source), 0))
+        )
         return sources.prefetch_related(Prefetch("runs", newest, to_attr="newest_runs"))
 
     @admin.display(description=_("pages"), ordering="pages_there")
@@ -172,7 +175,7 @@ class SourceAdmin(SourceModelAdmin):
     def crawl_view(self, request: HttpRequest, source_id: int) -> HttpResponse:
         if not self.has_crawl_permission(request):
             raise PermissionDenied
-        run = start_crawl(source=get_object_or_404(Source, pk=source_id))
+        run = start_crawl(source=get_object_or_404(self.get_queryset(request), pk=source_id))
         self.message_user(request, gettext("The crawl begins; this page tells how it goes on."), messages.SUCCESS)
         return redirect("admin:knowledge_crawlrun_change", run.pk)
 

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from knowledge.models import Collection, Course, CrawlRun, Source  # noqa: F401 (named in base classes)
 
     Staff = User | AnonymousUser
+else:
+    Staff = object
 
 Row = TypeVar("Row", bound=Model)
 

@@ -22,6 +22,7 @@ from analytics.gap_services import add_phrasings, draft_faq, look_for_gaps, rena
 from analytics.gaps.looking import ACTIVE
 from analytics.models import Gap, GapRun
 from faqs.models import FAQ
+from knowledge.scoped_admin import OwnFilter, ScopedAdmin
 
 if TYPE_CHECKING:
     GapModelAdmin = admin.ModelAdmin[Gap]
@@ -79,7 +80,7 @@ def ids_in(request: HttpRequest, name: str) -> list[int]:
 
 
 @admin.register(Gap)
-class GapAdmin(GapModelAdmin):
+class GapAdmin(ScopedAdmin, GapModelAdmin):
     list_display = [
         "name",
         "weighs",
@@ -90,7 +91,7 @@ class GapAdmin(GapModelAdmin):
         "asked_last",
         "asked_of",
     ]
-    list_filter = [StateFilter, AnsweredFilter, "assistant", "language"]
+    list_filter = [StateFilter, AnsweredFilter, ("assistant", OwnFilter), "language"]
     list_select_related = ["assistant", "answered_by_faq", "answered_by_document", "faq"]
     list_per_page = 50
     show_full_result_count = False
@@ -213,7 +214,8 @@ class GapAdmin(GapModelAdmin):
         key = unquote(object_id)
         gap = self.get_object(request, key)
         if gap is None:
-            gone = Gap.objects.filter(pk=int(key)).first() if key.isdecimal() and len(key) < 19 else None
+            is_id = key.isdecimal() and len(key) < 19
+            gone = Gap.objects.for_staff(request.user).filter(pk=int(key)).first() if is_id else None
             if gone and gone.merged_into_id and self.has_view_or_change_permission(request):
                 self.message_user(request, gettext("This gap went into the following one: they ask the same."))
                 return redirect("admin:analytics_gap_change", gone.merged_into_id)
@@ -226,7 +228,7 @@ class GapAdmin(GapModelAdmin):
         """Raises PermissionDenied, Http404."""
         if not self.has_change_permission(request):
             raise PermissionDenied
-        return get_object_or_404(Gap.objects.filter(merged_into=None), pk=gap_id)
+        return get_object_or_404(self.get_queryset(request), pk=gap_id)
 
     def rename_view(self, request: HttpRequest, gap_id: int) -> HttpResponse:
         gap = self._gap_to_change(request, gap_id)
@@ -259,6 +261,7 @@ class GapAdmin(GapModelAdmin):
             raise PermissionDenied
         try:
             faq = draft_faq(
+                by=request.user,
                 gap=gap,
                 question=request.POST.get("question", ""),
                 phrasings=ids_in(request, "phrasings"),
@@ -276,7 +279,7 @@ class GapAdmin(GapModelAdmin):
         gap = self._gap_to_change(request, gap_id)
         if not request.user.has_perm("faqs.change_faq"):
             raise PermissionDenied
-        faq = get_object_or_404(FAQ, pk=faq_id)
+        faq = get_object_or_404(FAQ.objects.for_staff(request.user), pk=faq_id)
         try:
             # The question that a draft would be named after is as good a phrasing as the others.
             chosen = [*ids_in(request, "central"), *ids_in(request, "phrasings")]

@@ -14,6 +14,7 @@ from chat.models import Assistant, Language, PromptVersion, RetrievalProfile
 from chat.profile_services import check_usable
 from chat.prompt_templates import BUILT_IN
 from knowledge.collection_choices import university_collections
+from knowledge.scoped_admin import TeamsAdmin
 
 if TYPE_CHECKING:
     AssistantModelAdmin = admin.ModelAdmin[Assistant]
@@ -46,14 +47,15 @@ class PromptField(PromptChoiceField):
 
 
 @admin.register(Assistant)
-class AssistantAdmin(AssistantModelAdmin):
+class AssistantAdmin(TeamsAdmin, AssistantModelAdmin):
     form = AssistantForm
     list_display = ["name", "institution", "spoken", "profile", "prompt", "contact_name", "contact_email"]
     list_select_related = ["profile", "prompt"]
     search_fields = ["name", "institution"]
     prepopulated_fields = {"slug": ["name"]}
+    filter_horizontal = ["teams"]
     fieldsets = [
-        (None, {"fields": ["name", "slug", "institution", "languages", "collections", "profile"]}),
+        (None, {"fields": ["name", "slug", "institution", "languages", "collections", "profile", "teams"]}),
         (
             _("What students see first"),
             {"fields": ["welcome", "welcome_de", "suggestions", "suggestions_de"]},

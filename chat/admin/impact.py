@@ -29,7 +29,7 @@ def impact_list_view(request: HttpRequest) -> HttpResponse:
     """To be wrapped in `admin.site.admin_view`; raises PermissionDenied."""
     if not may_see(request):
         raise PermissionDenied
-    page = Paginator(documents_to_verify(), PER_PAGE).get_page(request.GET.get("page"))
+    page = Paginator(documents_to_verify().for_staff(request.user), PER_PAGE).get_page(request.GET.get("page"))
     context = {
         **admin.site.each_context(request),
         "title": _("To verify after changes"),
@@ -44,7 +44,7 @@ def impact_document_view(request: HttpRequest, document_id: int) -> HttpResponse
     """One document; a POST says that what relied on it is right. To be wrapped as above; raises PermissionDenied."""
     if not may_see(request):
         raise PermissionDenied
-    document = get_object_or_404(Document.objects.select_related("collection"), pk=document_id)
+    document = get_object_or_404(Document.objects.for_staff(request.user).select_related("collection"), pk=document_id)
     may_confirm = request.user.has_perm("knowledge.change_document")
     if request.method == "POST":
         if not may_confirm:

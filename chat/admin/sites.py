@@ -15,6 +15,7 @@ from django.utils.translation import gettext_lazy as _
 
 from chat.models import Site
 from chat.models.sites import validate_origin
+from knowledge.scoped_admin import OwnFilter, ScopedAdmin
 
 if TYPE_CHECKING:
     SiteModelAdmin = admin.ModelAdmin[Site]
@@ -57,10 +58,10 @@ class SiteForm(SiteModelForm):
 
 
 @admin.register(Site)
-class SiteAdmin(SiteModelAdmin):
+class SiteAdmin(ScopedAdmin, SiteModelAdmin):
     form = SiteForm
     list_display = ["name", "assistant", "origins", "is_active", "is_default"]
-    list_filter = ["is_active", "assistant"]
+    list_filter = ["is_active", ("assistant", OwnFilter)]
     list_select_related = ["assistant"]
     search_fields = ["name", "public_id", "assistant__name"]
     readonly_fields = ["snippet"]

@@ -22,7 +22,7 @@ from knowledge.locks import only_one
 from knowledge.models import Document
 from tests.analytics.gaps import PARKING, POOL, ask_in_vain, look, new_gap
 from tests.conftest import load_pages
-from tests.factories import AssistantFactory, FAQFactory, FeedbackFactory, VisitorFactory
+from tests.factories import AssistantFactory, FAQFactory, FeedbackFactory, UserFactory, VisitorFactory
 from tests.fakes.llm import FakeLLM
 
 pytestmark = pytest.mark.django_db
@@ -353,7 +353,7 @@ def test_no_word_of_a_student_is_logged(caplog: pytest.LogCaptureFixture) -> Non
 def test_a_draft_has_the_questions_words_without_the_person() -> None:
     gap = new_gap(texts=("Where do I park?", "My name is Anna Müller, where may I park?"))
     chosen = list(gap.questions.order_by("-centrality").values_list("pk", flat=True))
-    faq = draft_faq(gap=gap, question="Where do I park?", phrasings=chosen, documents=[])
+    faq = draft_faq(by=UserFactory(), gap=gap, question="Where do I park?", phrasings=chosen, documents=[])
     assert faq.status == "draft"
     assert [phrasing.text for phrasing in faq.phrasings.all()] == ["My name is [name], where may I park?"]
     gap.refresh_from_db()
