@@ -1,5 +1,6 @@
 """All settings; whatever differs between machines comes from the environment, typed in `env`."""
 
+from datetime import timedelta
 from pathlib import Path
 
 from celery.schedules import crontab
@@ -93,6 +94,7 @@ INSTALLED_APPS = [
     "channels",
     "csp",
     "django_celery_beat",
+    "axes",
     "knowledge",
     "faqs",
     "chat",
@@ -111,6 +113,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "axes.middleware.AxesMiddleware",
 ]
 ROOT_URLCONF = "marcelcms.urls"
 ASGI_APPLICATION = "marcelcms.asgi.application"
@@ -135,6 +138,17 @@ AUTH_PASSWORD_VALIDATORS = [
     for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
 ]
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.Argon2PasswordHasher"]
+AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]
+# So many wrong passwords for one name from one address, and that pair has to wait; others log in meanwhile.
+AXES_FAILURE_LIMIT = env.integer("LOGIN_FAILURES", default=5, least=1)
+AXES_COOLOFF_TIME = timedelta(minutes=env.integer("LOGIN_WAIT_MINUTES", default=15, least=1))
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_LOCKOUT_CALLABLE = "marcelcms.staff_login.locked_out"
+AXES_CLIENT_IP_CALLABLE = "chat.api.visiting.address_of"
+AXES_RESET_ON_SUCCESS = True
+AXES_DISABLE_ACCESS_LOG = True
+AXES_ENABLE_ADMIN = False
+AXES_VERBOSE = False
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 SECURE_REFERRER_POLICY = "same-origin"
