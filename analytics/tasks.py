@@ -1,6 +1,9 @@
 """Celery's hinges: ids in, one call, safe to run twice. Nothing heavy is imported until a task runs."""
 
+from contextlib import suppress
+
 from celery import shared_task
+from celery.exceptions import SoftTimeLimitExceeded
 
 #: Thousands of questions with a cross-encoder take hours.
 EVALUATION_SECONDS = 24 * 3600
@@ -65,3 +68,70 @@ def resume_gaps() -> None:
 
     for run_id in lost_runs():
         find_gaps.delay(run_id)
+
+
+#: The first time, all answers since the beginning are looked through; the next minute goes on where this one stopped.
+COLLECT_SECONDS = 50
+
+
+@shared_task(soft_time_limit=COLLECT_SECONDS, time_limit=120)
+def collect_reviews() -> None:
+    """Keeps the review queue up to date with what students asked and how they rated it."""
+    from analytics.reviews.collecting import collect, recheck
+
+    with suppress(SoftTimeLimitExceeded):
+        collect()
+        recheck()
+
+
+#: A day takes some hundredths of a second; the first time, all days there are.
+COUNT_SECONDS = 3000
+
+
+@shared_task(soft_time_limit=COUNT_SECONDS, time_limit=COUNT_SECONDS + 300)
+def count_changed_days() -> None:
+    """Keeps the dashboard's counts up to date; one process at a time, and what it does not reach comes next time."""
+    from analytics.rollups.keeping import count_changed
+
+    count_changed()
+
+
+#: Hundreds of questions answered twice by a language model take hours.
+SHADOW_SECONDS = 12 * 3600
+
+
+@shared_task(time_limit=SHADOW_SECONDS)
+def run_shadow_test(test_id: int) -> None:
+    from analytics.shadow.jobs import work_on
+
+    work_on(test_id)
+
+
+@shared_task(soft_time_limit=60, time_limit=120)
+def resume_shadow_tests() -> None:
+    """Has those go on that a lost worker, or a broker that was away, left behind."""
+    from analytics.shadow.jobs import lost_tests
+
+    for test_id in lost_tests():
+        run_shadow_test.delay(test_id)
+
+
+#: Vectors in one run: short, so that others need not wait long for the worker; the next minute goes on.
+VECTORS_A_RUN = 2_000
+
+
+@shared_task(soft_time_limit=280, time_limit=300)
+def embed_asked_questions() -> None:
+    """Keeps the vectors up to date that an FAQ's form finds its neighbours by."""
+    from analytics.shadow.neighbours import embed_asked
+    from knowledge.inference.embedder import get_embedder
+
+    embed_asked(get_embedder(), most=VECTORS_A_RUN)
+
+
+@shared_task(soft_time_limit=COUNT_SECONDS, time_limit=COUNT_SECONDS + 300)
+def apply_retention() -> None:
+    """Deletes what was promised to be deleted, every night."""
+    from analytics.retention.nightly import apply_retention as apply
+
+    apply()

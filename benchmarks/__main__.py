@@ -25,6 +25,7 @@ NAMES = (
     "fidelity_pdf",
     "injections",
     "gaps",
+    "shadow",
 )
 
 
@@ -90,6 +91,10 @@ def run(name: str, folder: Path, arguments: argparse.Namespace) -> object:
         from benchmarks import gaps
 
         return gaps.measure(arguments.data)
+    if name == "shadow":
+        from benchmarks import shadow
+
+        return shadow.measure(folder, quick=arguments.quick)
     if name == "fidelity_pdf":
         from benchmarks import fidelity_pdf
 

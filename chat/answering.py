@@ -45,14 +45,14 @@ async def answer(ask: Ask) -> AsyncGenerator[Event]:
         guesses_first = ask.profile.guesses and ask.may_write
         guesses = await hypothesise(turn.question, caller=ask.caller) if guesses_first else ()
         await in_database(gather)(context, guesses)
-        events = _answer(context)
+        events = answer_from(context)
     async with aclosing(events) as stream:
         async for event in stream:
             yield event
 
 
-async def _answer(context: Context) -> AsyncGenerator[Event]:
-    """From what was found for a question."""
+async def answer_from(context: Context) -> AsyncGenerator[Event]:
+    """From what was found for a question; the last event is End."""
     ask = context.ask
     if not context.candidates:
         events = abstain(context, "nothing_found")

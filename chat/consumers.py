@@ -159,8 +159,8 @@ class ChatConsumer(AsyncWebsocketConsumer):
             await self.send(json.dumps(event))
 
     async def relay(self, message: dict[str, Any]) -> None:
-        await self.send(json.dumps(message["event"]))
-        if message["event"]["type"] == "erased":
+        await self.send(message["text"])
+        if message.get("ends"):
             await self.leave()
 
     async def refuse(self, code: str, detail: str, frame: dict[str, Any], *, retry_after: int | None = None) -> None:

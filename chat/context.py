@@ -4,12 +4,15 @@ import logging
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from chat.events import Contact, End
 from chat.evidence import evidence_of
+from chat.extractive import PASSAGES
 from chat.models import Message
 from chat.profiles import PROFILES, Profile, retrieve_with
 from chat.prompt_templates import BUILT_IN, Template
+from chat.retrieved import rows_of, steering_faq
 from chat.sources import Candidate, load_candidates
 from knowledge.inference.chat_model import PROSE, Sampling, Usage
 from knowledge.inference.embedder import EmbeddingUnavailable
@@ -59,11 +62,13 @@ class Turn:
 
 @dataclass(slots=True)
 class Context:
-    """What is known of an answer on its way; `candidates` may be narrowed to what is the student's own concern."""
+    """What is known of an answer on its way; `candidates` may be narrowed to what is the student's own concern, and to
+    what finds room in a prompt: `found` is all that was found."""
 
     ask: Ask
     turn: Turn
     retrieval: Retrieval | None = None
+    found: Sequence[Candidate] = ()
     candidates: list[Candidate] = field(default_factory=list)
     evidence: float | None = None
     model: str = ""
@@ -79,6 +84,7 @@ class Context:
     def end(self, status: Message.Status, strategy: Message.Strategy, *, notice: str = "") -> End:
         """The last event, with the record of how the answer came about."""
         self.mark("total")
+        steering = steering_faq(self.retrieval) if self.retrieval else None
         return End(
             status=status.value,
             strategy=strategy.value,
@@ -91,8 +97,21 @@ class Context:
             prompt_tokens=sum(usage.prompt_tokens for usage in self.usage) if self.usage else None,
             answer_tokens=sum(usage.answer_tokens for usage in self.usage) if self.usage else None,
             evidence=self.evidence,
+            retrieved=self._retrieved(strategy),
+            faq=steering.faq_id if steering else None,
+            faq_similarity=steering.similarity if steering else None,
             timings_ms=self.timings_ms,
         )
+
+    def _retrieved(self, strategy: Message.Strategy) -> list[dict[str, Any]]:
+        if self.retrieval is None:
+            return []
+        given: Sequence[Candidate] = ()
+        if strategy == Message.Strategy.EXTRACTIVE:
+            given = self.candidates[:PASSAGES]
+        elif self.model:
+            given = self.candidates
+        return rows_of(self.retrieval, self.found, {each.passage_id for each in given})
 
 
 def found_for(ask: Ask) -> Context:
@@ -123,7 +142,7 @@ def gather(context: Context, guesses: Sequence[str] = ()) -> None:
         logger.exception("searched without reranking")
         plain = replace(ask.profile, plan=replace(ask.profile.plan, rerank_first=0))
         context.notice, context.retrieval = "not_reranked", retrieved(plain)
-    context.candidates = load_candidates(context.retrieval.hits)
+    context.found = context.candidates = load_candidates(context.retrieval.hits)
     context.evidence = evidence_of(question, context.retrieval, context.candidates)
     context.timings_ms.update(context.retrieval.timings_ms)
     context.timings_ms["retrieval"] = (time.perf_counter() - began) * 1000

@@ -1,11 +1,13 @@
 """The events of every conversation, numbered and kept for a while in Valkey, so that any process can replay them.
 
-A conversation's events form one stream `marcelcms:log:<id>`; an entry's id is its number. `append` numbers, stores
-and tells in one step whether the student pressed stop, so that a process that writes an answer learns of it.
+A conversation's events form one stream `marcelcms:log:<id>`; an entry's id is its number. `append` numbers, stores and
+publishes in one step: who listens hears events in the order of their numbers, whichever processes wrote them.
 """
 
 import asyncio
 import json
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, cast
 from uuid import UUID
 from weakref import WeakKeyDictionary
@@ -19,14 +21,38 @@ COUNTED_SECONDS = 30 * 24 * 3600
 #: A process that writes an answer and says nothing for so long has died.
 HELD_SECONDS = 6
 
+#: KEYS: stream, counter and mark of deletion of each event's conversation. ARGV: limits, then each channel and event.
 APPEND = """
-if redis.call('EXISTS', KEYS[3]) == 1 then return 0 end
-local seq = redis.call('INCR', KEYS[2])
-redis.call('XADD', KEYS[1], 'MAXLEN', '~', ARGV[2], seq .. '-0', 'event', ARGV[1])
-redis.call('EXPIRE', KEYS[1], ARGV[3])
-redis.call('EXPIRE', KEYS[2], ARGV[4])
-return seq
+local numbers = {}
+for at = 1, #KEYS / 3 do
+    local stream, counter, gone = KEYS[3 * at - 2], KEYS[3 * at - 1], KEYS[3 * at]
+    local channel, event = ARGV[2 * at + 2], ARGV[2 * at + 3]
+    if redis.call('EXISTS', gone) == 1 then
+        numbers[at] = 0
+    else
+        local seq = redis.call('INCR', counter)
+        redis.call('XADD', stream, 'MAXLEN', '~', ARGV[1], seq .. '-0', 'event', event)
+        redis.call('EXPIRE', stream, ARGV[2])
+        redis.call('EXPIRE', counter, ARGV[3])
+        numbers[at] = seq
+        if channel ~= '' then
+            local text = '{"seq": ' .. seq .. ', ' .. string.sub(event, 2)
+            redis.call('PUBLISH', channel, cmsgpack.pack({type = 'relay', text = text}))
+        end
+    end
+end
+return numbers
 """
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An event without its number. Where a channel is named it is published there, as a message `relay` of the channel
+    layer (msgpack) whose `text` is the numbered event as JSON."""
+
+    conversation: UUID
+    event: dict[str, Any]
+    channel: str = ""
 
 
 _pools: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, redis.Redis]] = WeakKeyDictionary()
@@ -52,16 +78,14 @@ def _gone(conversation: UUID) -> str:
     return f"marcelcms:gone:{conversation}"
 
 
-async def append(conversation: UUID, event: dict[str, Any]) -> int:
-    """Stores the event and returns its number, from 1 and without gaps; 0 where the conversation was deleted.
-
-    Raises redis.RedisError.
-    """
-    keys = (_stream(conversation), _counter(conversation), _gone(conversation))
+async def append_all(entries: Sequence[Entry]) -> list[int]:
+    """Stores events in this order, in one step, publishes them, and returns their numbers: in each conversation from 1
+    and without gaps; 0 where it was deleted. Raises redis.RedisError."""
+    keys = [key(entry.conversation) for entry in entries for key in (_stream, _counter, _gone)]
+    told = [part for entry in entries for part in (entry.channel, json.dumps(entry.event))]
     # The counter outlives the stream: a number must never come twice while somebody's page is open.
-    return int(
-        await connections().eval(APPEND, 3, *keys, json.dumps(event), KEPT_EVENTS, KEPT_SECONDS, COUNTED_SECONDS)
-    )
+    limits = (KEPT_EVENTS, KEPT_SECONDS, COUNTED_SECONDS)
+    return cast("list[int]", await connections().eval(APPEND, len(keys), *keys, *limits, *told))
 
 
 async def forget(*conversations: UUID) -> None:

@@ -1,6 +1,6 @@
 """The wire protocol's server side: what an answer consists of. The same events go over every door."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar
 
 
@@ -152,6 +152,9 @@ class End(Event):
     prompt_tokens: int | None = None
     answer_tokens: int | None = None
     evidence: float | None = None
+    retrieved: list[dict[str, Any]] = field(default_factory=list)
+    faq: int | None = None
+    faq_similarity: float | None = None
     timings_ms: dict[str, float] | None = None
 
     def to_wire(self) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """What happens in a conversation, as it happens, for doors that are not told by the channel layer themselves."""
 
 import asyncio
+import json
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -43,6 +44,11 @@ async def follow(
                 yield None
                 # What was lost while Valkey was away.
                 missed = await event_log.since(conversation, last)
+                if not missed and until is not None:
+                    # The process that wrote may have died; where it did not, its last events are on their way.
+                    saved = await replay.resume(visitor=visitor, conversation=conversation, after=None)
+                    is_all = saved[0]["seq"] is None and saved[0]["last_seq"] == last
+                    missed = saved if is_all and _ends(saved[0], until) else []
             else:
                 if told is None:
                     return
@@ -79,7 +85,7 @@ async def _told(visitor: UUID) -> AsyncIterator[asyncio.Queue[Wire | None]]:
 
     async def listen() -> None:
         while waiting.qsize() < MOST_WAITING:
-            waiting.put_nowait((await layer.receive(channel))["event"])
+            waiting.put_nowait(json.loads((await layer.receive(channel))["text"]))
         waiting.put_nowait(None)
         await layer.group_discard(group, channel)
 

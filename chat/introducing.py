@@ -8,6 +8,7 @@ from django.urls import reverse
 
 from chat.asking import contact_of
 from chat.models import Language
+from chat.retention import kept_days
 from chat.sites import Place
 from knowledge.inference import chat_model
 
@@ -42,7 +43,7 @@ def introduce(place: Place, *, base_url: str) -> dict[str, Any]:
         },
         "contact": asdict(contact) if contact else None,
         "limits": {"question_characters": settings.QUESTION_MAX_CHARACTERS},
-        "retention_days": settings.RETENTION_DAYS,
+        "retention_days": kept_days(assistant),
         "writes": chat_model.is_configured(),
         "privacy_url": site.privacy_url,
     }

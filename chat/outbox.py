@@ -26,9 +26,12 @@ class Outbox:
 
     async def put(self, message: Message) -> None:
         """Waits for room; raises SlowReader where there was none for too long."""
-        if self._waiting.full() and self._behind_since is None:
+        if self._behind_since is None:
+            if not self._waiting.full():
+                self._waiting.put_nowait(message)
+                return
             self._behind_since = asyncio.get_running_loop().time()
-        limit = None if self._behind_since is None else self._behind_since + SLOW_SECONDS
+        limit = self._behind_since + SLOW_SECONDS
         try:
             async with asyncio.timeout_at(limit):
                 await self._waiting.put(message)

@@ -1,11 +1,12 @@
 """Produces a visitor's answer whether or not anybody still listens: saves it, numbers its events, tells every tab."""
 
 import asyncio
+import json
 import logging
-from contextlib import aclosing, suppress
+from collections.abc import Sequence
+from contextlib import aclosing
 from dataclasses import replace
-from functools import partial
-from typing import Any, Literal
+from typing import Any
 from uuid import UUID
 
 from channels.layers import get_channel_layer
@@ -22,7 +23,7 @@ from chat.models import Message
 from chat.services import Opened, close_answer
 from chat.small_talk import route_of
 from chat.stopping import watch
-from chat.telling import Teller
+from chat.telling import Letter, post
 from chat.threads import in_database
 from knowledge.inference import chat_model
 
@@ -47,20 +48,34 @@ def start(opened: Opened, *, visitor: UUID) -> None:
 
 
 async def broadcast(visitor: UUID, conversation: UUID, event: dict[str, Any]) -> None:
-    """Numbers and keeps the event, and hands it to the visitor's tabs; the answer goes on where Valkey is away, and
-    where its conversation was deleted."""
-    event = {**event, "conversation": str(conversation)}
+    """Numbers and keeps the event, and hands it to the visitor's tabs, all in one step."""
+    await _deliver([Letter(visitor, conversation, event)])
+
+
+async def _deliver(letters: Sequence[Letter]) -> None:
+    """The answers go on where Valkey is away, and where their conversations were deleted."""
+    entries = [
+        event_log.Entry(
+            letter.conversation, {**letter.event, "conversation": str(letter.conversation)}, _channel_of(letter.visitor)
+        )
+        for letter in letters
+    ]
     try:
-        event["seq"] = await event_log.append(conversation, event)
-        if event["seq"]:
-            await tell_tabs(visitor, event)
+        await event_log.append_all(entries)
     except (RedisError, OSError) as error:
-        logger.warning("event not delivered type=%s error=%s", event["type"], type(error).__name__)
+        logger.warning("events not delivered count=%d error=%s", len(letters), type(error).__name__)
+
+
+def _channel_of(visitor: UUID) -> str:
+    """What the channel layer publishes to for the group of a visitor's tabs."""
+    return str(get_channel_layer()._get_group_channel_name(group_of(visitor)))
 
 
 async def tell_tabs(visitor: UUID, event: dict[str, Any]) -> None:
-    """Hands an event to all of a visitor's tabs. Raises redis.RedisError."""
-    await get_channel_layer().group_send(group_of(visitor), {"type": "relay", "event": event})
+    """Hands an event without a number to all of a visitor's tabs. Raises redis.RedisError."""
+    await get_channel_layer().group_send(
+        group_of(visitor), {"type": "relay", "text": json.dumps(event), "ends": event["type"] == "erased"}
+    )
 
 
 async def _within_budget(ask: Ask) -> Ask:
@@ -78,11 +93,11 @@ class Production:
         self.kept: list[Cited | Abstain | Clarify] = []
         self.end: End | None = None
         self.status: str = Message.Status.FAILED
-        self._teller = Teller(partial(broadcast, visitor, opened.conversation))
+        self._post = post(_deliver)
 
     async def run(self) -> None:
         question, reply = self.opened.question, self.opened.reply
-        self._teller.tell(
+        self._tell(
             {
                 "type": "message_start",
                 "question": {
@@ -101,31 +116,26 @@ class Production:
             logger.exception("answer failed message=%d", reply.pk)
             with translation.override(self.opened.ask.language):
                 detail = _("Something went wrong on our side. Your question is saved; please try again.")
-            self._tell(Error("internal", detail))
+            self._tell_of(Error("internal", detail))
         finally:
             await self._finish()
 
     async def _relay_until(self, stopped: asyncio.Event) -> None:
-        stopping = asyncio.create_task(stopped.wait())
+        relaying, stopping = asyncio.create_task(self._relay()), asyncio.create_task(stopped.wait())
         try:
-            await self._relay_or(stopping)
+            await asyncio.wait({relaying, stopping}, return_when=asyncio.FIRST_COMPLETED)
+            if not relaying.done():
+                self.status = Message.Status.STOPPED
         finally:
             stopping.cancel()
+            relaying.cancel()
+            await asyncio.wait({relaying})
+        if not relaying.cancelled():
+            relaying.result()  # or what it raised
 
-    async def _relay_or(self, stopping: "asyncio.Task[Literal[True]]") -> None:
+    async def _relay(self) -> None:
         async with aclosing(answer(await _within_budget(self.opened.ask))) as events:
-            while True:
-                upcoming = asyncio.ensure_future(anext(events, None))
-                await asyncio.wait({upcoming, stopping}, return_when=asyncio.FIRST_COMPLETED)
-                if not upcoming.done():
-                    upcoming.cancel()
-                    with suppress(asyncio.CancelledError):
-                        await upcoming
-                    self.status = Message.Status.STOPPED
-                    return
-                event = upcoming.result()
-                if event is None:
-                    return
+            async for event in events:
                 if isinstance(event, End):
                     self.end, self.status = event, event.status
                 else:
@@ -140,7 +150,7 @@ class Production:
             self.kept.append(event)
         elif isinstance(event, (Abstain, Clarify)):
             self.kept = [event]  # neither has sources
-        self._tell(event)
+        self._tell_of(event)
 
     async def _finish(self) -> None:
         """Saved first, so that whoever reloads on the last event finds it."""
@@ -148,11 +158,10 @@ class Production:
             self.end, self.status = None, Message.Status.FAILED
             with translation.override(self.opened.ask.language):
                 detail = _("The service is interrupted. Please try again in a moment.")
-            self._tell(Error("unavailable", detail))
+            self._tell_of(Error("unavailable", detail))
         end = self.end or End(status=self.status, strategy="")
         told = {**end.to_wire(), "message": self.opened.reply.pk, "finished_at": timezone.now().isoformat()}
-        self._teller.tell(told)
-        await self._teller.told()
+        await self._tell(told).wait()
 
     async def _save(self) -> bool:
         """Saves the answer, again and again where the database is away for a moment."""
@@ -169,5 +178,8 @@ class Production:
                 await asyncio.sleep(pause)
         return False
 
-    def _tell(self, event: Event) -> None:
-        self._teller.tell({**event.to_wire(), "message": self.opened.reply.pk})
+    def _tell(self, event: dict[str, Any]) -> asyncio.Event:
+        return self._post.tell(self.visitor, self.opened.conversation, event)
+
+    def _tell_of(self, event: Event) -> None:
+        self._tell({**event.to_wire(), "message": self.opened.reply.pk})

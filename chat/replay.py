@@ -26,7 +26,8 @@ async def resume(*, visitor: UUID, conversation: UUID, after: int | None) -> lis
 
     A conversation that is not there yet (its id is the browser's) or is somebody else's is an empty one.
     """
-    await settle(visitor, conversation)
+    if await settle(visitor, conversation):
+        after = None  # no event tells of it
     read = in_database(_read)
     if await read(visitor, conversation) is None:
         return [_snapshot(conversation, Saved(), 0)]
@@ -53,16 +54,17 @@ async def resume(*, visitor: UUID, conversation: UUID, after: int | None) -> lis
     return [_snapshot(conversation, saved, before)]
 
 
-async def settle(visitor: UUID, conversation: UUID) -> None:
-    """Ends an answer whose process died, keeping the text that was already on its way."""
+async def settle(visitor: UUID, conversation: UUID) -> bool:
+    """Ends an answer whose process died, keeping the text that was already on its way; whether there was one."""
     reply_id = await in_database(unfinished_answer)(visitor, conversation)
     if reply_id is None or await event_log.is_held(reply_id):
-        return
+        return False
     events = await event_log.since(conversation, 0)
     text = "".join(
         event["text"] for event in events if event.get("type") == "message_delta" and event["message"] == reply_id
     )
     await in_database(give_up)(reply_id, text)
+    return True
 
 
 def _read(visitor: UUID, conversation: UUID) -> Saved | None:

@@ -1,11 +1,12 @@
 """All events of an answer as one value, for the doors that do not stream."""
 
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass, field
 
 from chat.answering import answer
 from chat.context import Ask
-from chat.events import Abstain, Cited, Clarify, Contact, Delta, End, Error, Replace, Source
+from chat.events import Abstain, Cited, Clarify, Contact, Delta, End, Error, Event, Replace, Source
 
 
 @dataclass(slots=True)
@@ -24,8 +25,13 @@ class Reply:
 
 async def collect(ask: Ask) -> Reply:
     """All events of an answer as one value."""
+    return await reply_of(answer(ask))
+
+
+async def reply_of(answering: AsyncGenerator[Event]) -> Reply:
+    """What these events come to."""
     reply = Reply()
-    async with aclosing(answer(ask)) as events:
+    async with aclosing(answering) as events:
         async for event in events:
             match event:
                 case Delta():

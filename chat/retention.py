@@ -1,23 +1,32 @@
 """What the consent notice promises: conversations go after a set time."""
 
 import datetime
-import logging
 
 from django.conf import settings
+from django.db.models import QuerySet
 from django.utils import timezone
 
-from chat.models import Conversation, Visitor
-
-logger = logging.getLogger(__name__)
+from chat.models import Assistant, Conversation, Visitor
 
 
-def delete_old_conversations() -> int:
-    """Deletes conversations without a message for RETENTION_DAYS, and visitors who have none left; returns how many
-    conversations went."""
-    oldest = timezone.now() - datetime.timedelta(days=settings.RETENTION_DAYS)
-    old = Conversation.objects.filter(updated_at__lt=oldest)
-    _rows, by_model = old.delete()
-    Visitor.objects.filter(consented_at__lt=oldest, conversations=None).delete()
-    gone = by_model.get(Conversation._meta.label, 0)
-    logger.info("old conversations deleted count=%d", gone)
-    return gone
+def kept_days(assistant: Assistant | None) -> int:
+    """Days without a message after which a conversation is deleted."""
+    own = assistant.keep_conversations_days if assistant else None
+    return own if own is not None else settings.RETENTION_DAYS
+
+
+def oldest_kept(assistant: Assistant | None) -> datetime.datetime:
+    """What was last written before this moment is to go now."""
+    return timezone.now() - datetime.timedelta(days=kept_days(assistant))
+
+
+def expired(assistant: Assistant | None, before: datetime.datetime) -> QuerySet[Conversation]:
+    """The assistant's conversations (None: of deleted ones) without a message since then."""
+    return Conversation.objects.filter(assistant=assistant, updated_at__lt=before)
+
+
+def delete_idle_visitors() -> int:
+    """Visitors who agreed long ago and have no conversation left; returns how many."""
+    before = timezone.now() - datetime.timedelta(days=settings.RETENTION_DAYS)
+    _rows, by_model = Visitor.objects.filter(consented_at__lt=before, conversations=None).delete()
+    return by_model.get(Visitor._meta.label, 0)

@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import Subquery
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -17,6 +18,8 @@ from chat.guard import Refused
 from chat.guarding.injection import flag_document, flag_injection
 from chat.models import Citation, Conversation, Message, Visitor
 from chat.sites import place_of
+from faqs.models import FAQ
+from knowledge.languages import language_of
 from knowledge.models import Document, Passage
 
 #: An answer so young may not have begun to give signs of life.
@@ -26,7 +29,7 @@ TITLE_LENGTH = 80
 #: What the last event tells of an answer that its row keeps under the same name.
 RECORDED = (
     *("strategy", "notice", "model", "profile", "prompt", "route", "rewritten", "evidence"),
-    *("prompt_tokens", "answer_tokens"),
+    *("prompt_tokens", "answer_tokens", "retrieved", "faq_similarity"),
 )
 #: What of a citation a student sees.
 SHOWN_OF_SOURCE = ("n", "title", "url", "heading", "page", "quote", "links")
@@ -73,8 +76,10 @@ def open_question(
     """
     if not Visitor.objects.filter(pk=visitor).exists():
         raise NotFound
-    assistant = place_of(site).assistant
-    new = Conversation(pk=conversation, visitor_id=visitor, assistant=assistant, title=title_of(text))
+    place = place_of(site)
+    new = Conversation(
+        pk=conversation, visitor_id=visitor, assistant=place.assistant, site_id=place.site.pk, title=title_of(text)
+    )
     # ON CONFLICT DO NOTHING: several first questions at once make one conversation.
     Conversation.objects.bulk_create([new], ignore_conflicts=True)
     row = Conversation.objects.select_for_update().filter(pk=conversation, visitor_id=visitor).first()
@@ -88,10 +93,19 @@ def open_question(
     looked_up = _take_choice(row, text)
     ask = ask_in(row, looked_up, language)
     question = Message.objects.create(
-        conversation=row, role=Message.Role.USER, client_id=client_id, text=text, flags=list(flag_injection(text))
+        conversation=row,
+        role=Message.Role.USER,
+        client_id=client_id,
+        text=text,
+        language=language_of(text) or ask.language,
+        flags=list(flag_injection(text)),
     )
     reply = Message.objects.create(
-        conversation=row, role=Message.Role.ASSISTANT, question=question, status=Message.Status.GENERATING
+        conversation=row,
+        role=Message.Role.ASSISTANT,
+        question=question,
+        language=ask.language,
+        status=Message.Status.GENERATING,
     )
     row.save(update_fields=["updated_at"])
     return Opened(conversation, question, reply, ask, is_new=True)
@@ -144,6 +158,8 @@ def close_answer(
     if end is not None:
         for name in RECORDED:
             setattr(reply, name, getattr(end, name))
+        # Where it was deleted meanwhile the row has none; asked inside the statement that saves it, not before.
+        reply.faq_id = Subquery(FAQ.objects.filter(pk=end.faq).values("pk")) if end.faq else None
         reply.timings_ms = {name: round(value, 1) for name, value in (end.timings_ms or {}).items()}
     cited = [event for event in events if isinstance(event, Cited)]
     # A passage may have been re-cut or deleted while the model wrote: the citation keeps its words all the same.

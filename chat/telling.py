@@ -1,39 +1,71 @@
-"""The events of one answer on their way to the visitor's tabs, in order.
+"""The events of all answers that this process writes, on their way to the visitors' tabs, each answer's in order.
 
-Where telling takes longer than the model writes, what was written meanwhile goes as one delta: a busy server tells less
-often instead of later and later.
+Whatever waits is sent together, and each answer's words as one delta: a process that writes many answers tells of each
+less often, instead of all later and later. Where one answer is written, its words are told as they come.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
+from weakref import WeakKeyDictionary
 
 Wire = dict[str, Any]
+#: Seconds without telling after events that were told together, for each but the first: so much of the process is for
+#: reading what the models write.
+REST = 0.001
 
 
-class Teller:
-    """`send` numbers and delivers an event; it must not raise."""
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """An event without its number, for all tabs of a visitor."""
 
-    def __init__(self, send: Callable[[Wire], Awaitable[None]]) -> None:
+    visitor: UUID
+    conversation: UUID
+    event: Wire
+
+
+Send = Callable[[Sequence[Letter]], Awaitable[None]]
+
+
+class Post:
+    """One for each loop; `send` numbers and delivers events, in order, and must not raise."""
+
+    def __init__(self, send: Send) -> None:
         self._send = send
-        self._waiting: list[Wire] = []
+        self._waiting: list[Letter] = []
+        #: Of each conversation, the newest that waits.
+        self._newest: dict[UUID, Letter] = {}
+        self._delivered = asyncio.Event()
         self._sending: asyncio.Task[None] | None = None
 
-    def tell(self, event: Wire) -> None:
-        """At once, or after what is being sent."""
-        last = self._waiting[-1] if self._waiting else None
-        if last and last["type"] == event["type"] == "message_delta":
-            last["text"] += event["text"]
+    def tell(self, visitor: UUID, conversation: UUID, event: Wire) -> asyncio.Event:
+        """At once, or after what is being sent; the event that is returned is set once it was."""
+        newest = self._newest.get(conversation)
+        if newest and newest.event["type"] == event["type"] == "message_delta":
+            newest.event["text"] += event["text"]
         else:
-            self._waiting.append(dict(event))
+            self._newest[conversation] = Letter(visitor, conversation, dict(event))
+            self._waiting.append(self._newest[conversation])
         if self._sending is None or self._sending.done():
             self._sending = asyncio.create_task(self._send_all())
-
-    async def told(self) -> None:
-        """Until nothing waits."""
-        if self._sending is not None:
-            await self._sending
+        return self._delivered
 
     async def _send_all(self) -> None:
         while self._waiting:
-            await self._send(self._waiting.pop(0))
+            letters, delivered = self._waiting, self._delivered
+            self._waiting, self._newest, self._delivered = [], {}, asyncio.Event()
+            await self._send(letters)
+            delivered.set()
+            await asyncio.sleep((len(letters) - 1) * REST)
+
+
+_posts: WeakKeyDictionary[asyncio.AbstractEventLoop, Post] = WeakKeyDictionary()
+
+
+def post(send: Send) -> Post:
+    loop = asyncio.get_running_loop()
+    if loop not in _posts:
+        _posts[loop] = Post(send)
+    return _posts[loop]

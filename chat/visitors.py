@@ -4,13 +4,13 @@ from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
 
-from django.conf import settings
 from django.db.models import Count
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from chat.guard import CONTROLS, LONE_SURROGATES, Refused
 from chat.models import Conversation, Message, Visitor
+from chat.retention import kept_days
 from chat.services import NotFound, own_conversation, saved_messages
 from chat.sites import Place, place_of
 from chat.tokens import InvalidToken, Session
@@ -96,13 +96,13 @@ def all_of(visitor: UUID) -> dict[str, Any]:
         "visitor": str(row.pk),
         "agreed_at": row.consented_at.isoformat(),
         "exported_at": timezone.now().isoformat(),
-        "kept_for_days": settings.RETENTION_DAYS,
         "conversations": [
             {
                 "id": str(conversation.pk),
                 "title": conversation.title,
                 "created_at": conversation.created_at.isoformat(),
                 "updated_at": conversation.updated_at.isoformat(),
+                "kept_for_days": kept_days(conversation.assistant),
                 "said_of_themselves": conversation.audience,
                 "stars": conversation.stars,
                 "messages": [*_messages_of(conversation)],

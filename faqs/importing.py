@@ -9,6 +9,7 @@ from django.db import transaction
 
 from faqs.models import FAQ, Category, FAQSource, Phrasing
 from knowledge.models import Collection, Document
+from knowledge.storable import storable
 
 
 class BadFile(ValueError):
@@ -40,7 +41,7 @@ class FAQRecord:
 def read_faqs(path: Path) -> list[Any]:
     """The file's list; raises BadFile or OSError."""
     try:
-        raw = json.loads(path.read_text(encoding="utf-8-sig"))
+        raw = storable(json.loads(path.read_text(encoding="utf-8-sig")))
     except UnicodeDecodeError as error:
         raise BadFile(f"it is not UTF-8 (byte {error.start})") from error
     except json.JSONDecodeError as error:
@@ -67,12 +68,12 @@ def faq_record(raw: object) -> FAQRecord:
     for name, value in texts.items():
         if not isinstance(value, str):
             raise ValueError(f'"{name}" must be a text')
-    question = texts["question"].replace("\x00", "").strip()
+    question = texts["question"].strip()
     if not question:
         raise ValueError('"question" is missing')
     if long := [text for text in (question, *lists["phrasings"]) if len(text) > 1000]:
         raise ValueError(f"a question or phrasing has {len(long[0]):,} characters; 1,000 are allowed")
-    phrasings = [text.replace("\x00", "").strip() for text in (*lists["phrasings"], texts["intent"])]
+    phrasings = [text.strip() for text in (*lists["phrasings"], texts["intent"])]
     return FAQRecord(
         external_id=str(raw.get("id") or "")[:200],
         question=question,

@@ -34,12 +34,15 @@ def sync_in(faq_id: int, generation: Generation, embedder: Embedder) -> int:
         # The lock keeps two workers from adding the same vectors twice.
         if not FAQ.objects.select_for_update().filter(pk=faq_id).exists():
             return 0
-        there = set()
+        there, is_other = set(), False
         for vector in faq.vectors.filter(generation=generation).defer("embedding"):
             if (vector.kind, vector.text) in texts:
                 there.add((vector.kind, vector.text))
             else:
                 vector.delete()
+                is_other = True
+        if is_other or missing:
+            FAQ.objects.filter(pk=faq_id).update(compared_in=None)
         FAQVector.objects.bulk_create(
             FAQVector(faq=faq, kind=kind, text=text, embedding=vectors[kind, text], generation=generation)
             for kind, text in missing

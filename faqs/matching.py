@@ -118,6 +118,7 @@ class FAQRetriever:
                     self.origin,
                     self.weight(found.similarity, best),
                     found.reference_answer,
+                    faq_id=found.faq_id,
                 )
                 places[found.faq_id] += 1
         return list(hits.values())

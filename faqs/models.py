@@ -1,12 +1,15 @@
-"""Curated questions, each linked to the documents that answer it."""
+"""Curated questions, each linked to the documents that answer it, their versions, and pairs that ask the same."""
 
+from django.conf import settings
+from django.contrib.postgres.indexes import GinIndex, OpClass
 from django.core.exceptions import ValidationError
 from django.db import models
+from django.db.models.functions import Upper
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from pgvector.django import HalfVectorField
 
-from faqs.querysets import FAQQuerySet
+from faqs.querysets import FAQQuerySet, SimilarPairQuerySet
 from knowledge.models import Collection, Document, Generation
 
 
@@ -56,9 +59,24 @@ class FAQ(models.Model):
         blank=True,
         help_text=_("What a good answer says. It decides what is quoted, and is never shown as it is."),
     )
+    translation_of = models.ForeignKey(
+        "self",
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="translations",
+        verbose_name=_("translation of"),
+        help_text=_("The same question in the language it was first written in."),
+    )
     documents = models.ManyToManyField(Document, through="FAQSource", related_name="faqs", verbose_name=_("documents"))
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
     updated_at = models.DateTimeField(_("last change"), auto_now=True)
+    # When what it says last became another: its translations may be wrong since.
+    altered_at = models.DateTimeField(null=True, editable=False)
+    # When staff last saved it or said that it is still right.
+    reviewed_at = models.DateTimeField(null=True, editable=False)
+    # The generation in which it was last compared with all others; empty: its words have changed since.
+    compared_in = models.BigIntegerField(null=True, editable=False)
 
     objects = FAQQuerySet.as_manager()
 
@@ -77,11 +95,49 @@ class FAQ(models.Model):
                 name="faq_valid_from_before_until",
                 violation_error_message=_("“Valid until” lies before “valid from”."),
             ),
+            models.UniqueConstraint(
+                fields=["translation_of", "language"],
+                name="one_translation_a_language",
+                violation_error_message=_("There is a translation into this language already."),
+            ),
+            models.CheckConstraint(
+                condition=~models.Q(translation_of=models.F("pk")),
+                name="faq_translates_another",
+                violation_error_message=_("An FAQ is no translation of itself."),
+            ),
         ]
-        indexes = [models.Index(fields=["status", "valid_until"])]
+        indexes = [
+            models.Index(fields=["status", "valid_until"]),
+            models.Index(fields=["-updated_at", "-id"], name="faq_by_last_change"),
+            # For staff's search; students' questions are matched by their vectors.
+            GinIndex(OpClass(Upper("question"), name="gin_trgm_ops"), name="faq_by_words"),
+            models.Index(fields=["id"], condition=models.Q(compared_in=None), name="faq_not_compared"),
+        ]
+        permissions = [("publish_faq", "Can publish FAQ, change what is published, and retire it")]
 
     def __str__(self) -> str:
         return self.question
+
+    def clean(self) -> None:
+        """A translation is of an FAQ in another language that is no translation itself."""
+        original = self.translation_of
+        if original is None:
+            return
+        if original.translation_of_id:
+            raise ValidationError(
+                {"translation_of": _("This FAQ is a translation itself: choose the one that it was made from.")}
+            )
+        if self.pk and self.translations.exists():
+            raise ValidationError(
+                {"translation_of": _("This FAQ has translations of its own, so it can be none of another.")}
+            )
+        if main_language(original.language) == main_language(self.language):
+            raise ValidationError({"translation_of": _("It is in the same language: a translation is in another.")})
+
+
+def main_language(tag: str) -> str:
+    """`de` of `de-AT`."""
+    return tag.split("-")[0].lower()
 
 
 class Phrasing(models.Model):
@@ -101,6 +157,7 @@ class Phrasing(models.Model):
                 violation_error_message=_("This phrasing is there already."),
             )
         ]
+        indexes = [GinIndex(OpClass(Upper("text"), name="gin_trgm_ops"), name="phrasing_by_words")]
 
     def __str__(self) -> str:
         return self.text
@@ -157,3 +214,73 @@ class FAQVector(models.Model):
 
     def __str__(self) -> str:
         return self.text
+
+
+class FAQVersion(models.Model):
+    """An FAQ with its phrasings and sources as it was from `made_at` on; written by `faqs.history`.
+
+    `content` is what `faqs.snapshots.content_of` gives, `fingerprint` tells whether two say the same.
+    """
+
+    class Reason(models.TextChoices):
+        FORM = "form", _("saved in the form")
+        STATUS = "status", _("status changed in the list")
+        IMPORT = "import", _("imported from a file")
+        RESTORE = "restore", _("an earlier version restored")
+        MERGE = "merge", _("merged with a duplicate")
+        FOUND = "found", _("as it was found")
+
+    faq = models.ForeignKey(FAQ, on_delete=models.CASCADE, related_name="versions", verbose_name=_("FAQ"))
+    made_at = models.DateTimeField(_("made"))
+    made_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.SET_NULL,
+        null=True,
+        related_name="+",
+        verbose_name=_("by"),
+    )
+    reason = models.CharField(_("reason"), max_length=12, choices=Reason)
+    content = models.JSONField()
+    fingerprint = models.CharField(max_length=32)
+
+    class Meta:
+        verbose_name = _("version")
+        verbose_name_plural = _("versions")
+        ordering = ["-pk"]
+        default_permissions = ()
+        indexes = [models.Index(fields=["faq", "-id"], name="version_by_faq")]
+
+    def __str__(self) -> str:
+        return f"{self.faq_id}: {self.made_at:%Y-%m-%d %H:%M}"
+
+
+class SimilarPair(models.Model):
+    """Two FAQs of one language whose ways to ask are close; found by `faqs.likeness`.
+
+    `similarity` is that of the question of one to the closest way to ask of the other, 0 to 1. A pair that staff called
+    no duplicate is kept, so that it is not shown again.
+    """
+
+    first = models.ForeignKey(FAQ, on_delete=models.CASCADE, related_name="+")
+    second = models.ForeignKey(FAQ, on_delete=models.CASCADE, related_name="+")
+    similarity = models.FloatField(_("similarity"))
+    dismissed_at = models.DateTimeField(null=True)
+    dismissed_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+
+    objects = SimilarPairQuerySet.as_manager()
+
+    class Meta:
+        verbose_name = _("pair that asks the same")
+        verbose_name_plural = _("pairs that ask the same")
+        ordering = ["-similarity", "pk"]
+        default_permissions = ()
+        constraints = [
+            models.UniqueConstraint(fields=["first", "second"], name="one_pair_of_two"),
+            models.CheckConstraint(condition=models.Q(first__lt=models.F("second")), name="pair_in_order"),
+        ]
+        indexes = [
+            models.Index(fields=["-similarity", "id"], condition=models.Q(dismissed_at=None), name="pair_to_look_at")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.first_id}, {self.second_id}"

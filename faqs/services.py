@@ -1,37 +1,118 @@
-"""What staff do to FAQs: check, save, queue after commit."""
+"""What staff do to FAQs: check, save, queue after commit; every change leaves a version."""
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from faqs.models import FAQ
-from faqs.tasks import index_faq
+from faqs.history import Reason, recording, restore, set_phrasings, set_sources
+from faqs.likeness import dismiss
+from faqs.models import FAQ, FAQVersion, SimilarPair
+from faqs.resources import Planned
+from faqs.tasks import index_faq, index_pending_faqs
+from faqs.writing import write
 from knowledge.queueing import queue_after_commit
 
+if TYPE_CHECKING:
+    from knowledge.staff_scope import Staff
 
+Status = FAQ.Status
+#: Beyond so many, one task indexes what an import changed.
+QUEUED_ONE_BY_ONE = 50
+
+
+@transaction.atomic
 def index_saved_faq(*, faq: FAQ) -> None:
     """Has an FAQ indexed that a form saved; called once, when its phrasings and sources are saved too.
 
-    Who saved it saw its documents as they are now.
+    Who saved it saw its documents, and what it is a translation of, as they are now.
     """
-    faq.sources.update(verified_at=timezone.now())
+    confirm_faq(faq=faq)
     queue_after_commit(index_faq, faq.pk)
 
 
 @transaction.atomic
-def set_faq_status(*, faqs: Iterable[FAQ], status: str) -> int:
+def confirm_faq(*, faq: FAQ) -> None:
+    """Somebody looked: it is right with its documents, and as a translation, as they are now."""
+    now = timezone.now()
+    faq.sources.update(verified_at=now)
+    FAQ.objects.filter(pk=faq.pk).update(reviewed_at=now)
+
+
+@transaction.atomic
+def set_faq_status(*, faqs: Iterable[FAQ], status: str, by: "Staff | None" = None) -> int:
     """Publishes, retires or sends back; matching heeds it at once. Returns how many changed.
 
     Raises ValidationError when one to be published has no document: nothing is changed then.
     """
     changed = [faq for faq in faqs if faq.status != status]
-    for faq in changed:
-        if status == FAQ.Status.PUBLISHED and not faq.sources.exists():
-            raise ValidationError(_("“%(faq)s” has no document yet: link one, then publish it.") % {"faq": faq})
-        faq.status = status
-        faq.save(update_fields=["status", "updated_at"])
-        queue_after_commit(index_faq, faq.pk)
+    with recording([faq.pk for faq in changed], by=by, reason=Reason.STATUS):
+        for faq in changed:
+            if status == Status.PUBLISHED and not faq.sources.exists():
+                raise ValidationError(_("“%(faq)s” has no document yet: link one, then publish it.") % {"faq": faq})
+            faq.status = status
+            faq.save(update_fields=["status", "updated_at"])
+            queue_after_commit(index_faq, faq.pk)
     return len(changed)
+
+
+@transaction.atomic
+def restore_version(*, version: FAQVersion, by: "Staff | None") -> FAQ:
+    """Makes an earlier version the present one; the one that was is kept as a version too. Raises ValidationError."""
+    with recording([version.faq_id], by=by, reason=Reason.RESTORE):
+        faq = restore(version)
+        index_saved_faq(faq=faq)
+    return faq
+
+
+@transaction.atomic
+def merge_faqs(*, keep: FAQ, other: FAQ, by: "Staff | None") -> FAQ:
+    """What the other one asks, its phrasings and its documents go to the one that stays; the other one retires.
+
+    Raises ValidationError where they are one, or the one that stays is retired.
+    """
+    if keep.pk == other.pk:
+        raise ValidationError(_("These are one and the same FAQ."))
+    locked = FAQ.objects.select_for_update(no_key=True).order_by("pk").in_bulk([keep.pk, other.pk])
+    keep, other = locked[keep.pk], locked[other.pk]
+    if Status.RETIRED in {keep.status, other.status}:
+        raise ValidationError(_("One of the two is retired already: there is nothing to merge."))
+    with recording([keep.pk, other.pk], by=by, reason=Reason.MERGE):
+        own = list(keep.phrasings.values_list("text", flat=True))
+        more = [other.question, *other.phrasings.values_list("text", flat=True)]
+        set_phrasings(keep, [text for text in [*own, *more] if text != keep.question])
+        documents = [*keep.sources.values_list("document_id", flat=True)]
+        set_sources(keep, [*documents, *other.sources.values_list("document_id", flat=True)])
+        keep.save(update_fields=["updated_at"])
+        other.status = Status.RETIRED
+        other.save(update_fields=["status", "updated_at"])
+        SimilarPair.objects.of(other.pk).filter(dismissed_at=None).delete()
+        queue_after_commit(index_faq, keep.pk)
+        queue_after_commit(index_faq, other.pk)
+    return keep
+
+
+@transaction.atomic
+def dismiss_pair(*, pair: SimilarPair, by: "Staff | None") -> None:
+    """These two are no duplicates, however close they are; they are not shown together again."""
+    dismiss(pair, by=by.pk if by else None)
+
+
+@transaction.atomic
+def import_planned(*, planned: Iterable[Planned], by: "Staff | None") -> tuple[list[FAQ], list[FAQ]]:
+    """Saves what is new and what is changed, all or nothing, and has just that indexed. Returns (new, changed)."""
+    rows = list(planned)
+    new = [each.faq for each in rows if each.kind == "new"]
+    changed = [each.faq for each in rows if each.kind == "changed"]
+    with recording([faq.pk for faq in changed], by=by, reason=Reason.IMPORT) as touched:
+        write(new, changed)
+        touched += [faq.pk for faq in new]
+    if len(touched) > QUEUED_ONE_BY_ONE:
+        queue_after_commit(index_pending_faqs)
+    else:
+        for faq_id in touched:
+            queue_after_commit(index_faq, faq_id)
+    return new, changed

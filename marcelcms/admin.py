@@ -12,6 +12,8 @@ from django.urls import NoReverseMatch
 from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 
+from marcelcms import token_admin  # noqa: F401 (registers its screen)
+
 if TYPE_CHECKING:
     StaffUserAdmin = UserAdmin[User]
     LogEntryModelAdmin = admin.ModelAdmin[LogEntry]

@@ -73,11 +73,16 @@ QUESTIONS_PER_MINUTE_AND_SITE = env.integer("QUESTIONS_PER_MINUTE_AND_SITE", def
 SESSIONS_PER_MINUTE_AND_ADDRESS = env.integer("SESSIONS_PER_MINUTE_AND_ADDRESS", default=600, least=1)
 # How many answers the model may write in a minute, of all processes together; beyond it pages are quoted. 0: no limit.
 LLM_ANSWERS_PER_MINUTE = env.integer("LLM_ANSWERS_PER_MINUTE", default=0)
+# Requests of one member of staff's programs to the staff API, and of an address that does not say who it is.
+STAFF_API_PER_MINUTE = env.integer("STAFF_API_PER_MINUTE", default=600, least=1)
+STAFF_API_PER_MINUTE_AND_ADDRESS = env.integer("STAFF_API_PER_MINUTE_AND_ADDRESS", default=60, least=1)
 # How many proxies stand before this server: so many entries at the end of X-Forwarded-For are theirs.
 TRUSTED_PROXIES = env.integer("TRUSTED_PROXIES", default=0)
 PDF_MAX_PAGES = env.integer("PDF_MAX_PAGES", default=2_000, least=1)
 PDF_MAX_MEGABYTES = env.integer("PDF_MAX_MEGABYTES", default=100, least=1)
 RETENTION_DAYS = env.integer("RETENTION_DAYS", default=90, least=1)
+# Figures of fewer people than this are shown only to who may see small groups.
+SMALLEST_GROUP = env.integer("SMALLEST_GROUP", default=5, least=1)
 # Renewed with the old one as long as its visitor's conversations are kept.
 SESSION_TOKEN_SECONDS = 3600
 
@@ -95,6 +100,9 @@ INSTALLED_APPS = [
     "csp",
     "django_celery_beat",
     "axes",
+    "rest_framework",
+    "django_filters",
+    "drf_spectacular",
     "knowledge",
     "faqs",
     "chat",
@@ -102,9 +110,11 @@ INSTALLED_APPS = [
     "marcelcms",
 ]
 MIDDLEWARE = [
+    # Before what replies without asking the others: a redirect to HTTPS, a static file.
+    "csp.middleware.CSPMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "chat.api.middleware.PublicAPIMiddleware",
@@ -112,7 +122,6 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
-    "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "axes.middleware.AxesMiddleware",
 ]
 ROOT_URLCONF = "marcelcms.urls"
@@ -173,6 +182,45 @@ CONTENT_SECURITY_POLICY = {
     },
 }
 
+# No password goes over the API, so that the lock on wrong ones cannot be passed by; programs have tokens.
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "marcelcms.rest.tokens.TokenAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["knowledge.rest.permissions.IsStaff"],
+    "DEFAULT_THROTTLE_CLASSES": ["marcelcms.rest.throttling.PerMinute"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["knowledge.rest.parsing.JSONBody"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_METADATA_CLASS": None,
+    "URL_FORMAT_OVERRIDE": None,
+    "EXCEPTION_HANDLER": "marcelcms.rest.problems.handle",
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "MarcelCMS staff API",
+    "VERSION": "1",
+    "DESCRIPTION": "What staff do in the admin, for their programs: same permissions, same teams’ rows.",
+    "SCHEMA_PATH_PREFIX": "/api/staff/v1",
+    "SERVE_PERMISSIONS": ["knowledge.rest.permissions.IsStaff"],
+    "SERVE_INCLUDE_SCHEMA": False,
+    "COMPONENT_SPLIT_REQUEST": True,
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "marcelcms.rest.documentation.add_problems",
+    ],
+    "ENUM_NAME_OVERRIDES": {
+        "DocumentStatus": "knowledge.models.Document.Status",
+        "FAQStatus": "faqs.models.FAQ.Status",
+        "MessageStatus": "chat.models.Message.Status",
+        "GapState": "analytics.models.Gap.State",
+        "ReviewState": "analytics.models.Review.State",
+        "ReviewReason": "analytics.models.Review.Reason",
+        "RunState": "analytics.models.EvaluationRun.State",
+        "FeedbackReason": "chat.models.Feedback.Reason",
+    },
+}
+
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", "English"), ("de", "Deutsch")]
 LOCALE_PATHS = [BASE_DIR / "locale"]
@@ -218,6 +266,9 @@ LONG = (
     "analytics.tasks.run_evaluation",
     "analytics.tasks.propose_questions",
     "analytics.tasks.find_gaps",
+    "analytics.tasks.count_changed_days",
+    "analytics.tasks.run_shadow_test",
+    "analytics.tasks.embed_asked_questions",
 )
 CELERY_TASK_ROUTES = {task: {"queue": "long"} for task in LONG}
 # In the database, so that staff can change when a source is crawled.
@@ -230,10 +281,14 @@ CELERY_BEAT_SCHEDULE = {
     "import-pending-pdfs": {"task": "knowledge.tasks.import_pending_pdfs", "schedule": 60.0},
     "reconcile-evaluations": {"task": "analytics.tasks.reconcile_evaluations", "schedule": 60.0},
     "index-pending-faqs": {"task": "faqs.tasks.index_pending_faqs", "schedule": 60.0},
+    "collect-reviews": {"task": "analytics.tasks.collect_reviews", "schedule": 60.0},
+    "resume-shadow-tests": {"task": "analytics.tasks.resume_shadow_tests", "schedule": 60.0},
+    "embed-asked-questions": {"task": "analytics.tasks.embed_asked_questions", "schedule": 60.0},
+    "count-changed-days": {"task": "analytics.tasks.count_changed_days", "schedule": 60.0},
     "resume-gaps": {"task": "analytics.tasks.resume_gaps", "schedule": 60.0},
     "find-gaps": {"task": "analytics.tasks.find_gaps", "schedule": crontab(hour="4", minute="0")},
-    "delete-old-conversations": {
-        "task": "chat.tasks.delete_old_conversations",
+    "apply-retention": {
+        "task": "analytics.tasks.apply_retention",
         "schedule": crontab(hour="3", minute="30"),
     },
 }

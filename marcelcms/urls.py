@@ -1,8 +1,9 @@
 from django.contrib import admin
-from django.urls import path
+from django.urls import include, path
 from django.views.decorators.csrf import csrf_exempt
 from django.views.i18n import set_language
 
+from analytics.admin import faq_neighbourhood_view
 from chat.admin import impact_document_view, impact_list_view, try_question_view
 from chat.api import api
 from chat.views import chat_page, site_logo, widget_frame, widget_script, widget_test
@@ -12,6 +13,7 @@ from marcelcms import health
 urlpatterns = [
     path("", chat_page, name="chat"),
     path("api/v1/", api.urls),
+    path("api/staff/v1/", include("marcelcms.rest.urls")),
     path("widget/v1.js", widget_script, name="widget-script"),
     path("widget/frame", widget_frame, name="widget-frame"),
     path("widget/test", widget_test, name="widget-test"),
@@ -19,6 +21,7 @@ urlpatterns = [
     path("admin/try/", admin.site.admin_view(try_question_view), name="try-question"),
     path("admin/impact/", admin.site.admin_view(impact_list_view), name="impact"),
     path("admin/impact/<int:document_id>/", admin.site.admin_view(impact_document_view), name="impact-document"),
+    path("admin/shadow/faq/", admin.site.admin_view(faq_neighbourhood_view), name="shadow-faq"),
     path("admin/", admin.site.urls),
     # Exempt, because a token would be a cookie before consent; forging a choice of language does no harm.
     path("i18n/setlang/", csrf_exempt(set_language), name="set_language"),

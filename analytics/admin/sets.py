@@ -15,7 +15,9 @@ from analytics.admin.history import history_of, value_of
 from analytics.evaluation.coverage import coverage_of
 from analytics.models import EvaluationQuestion, EvaluationRun, EvaluationSet, Judgment
 from analytics.services import delete_set
+from chat.models import Assistant
 from knowledge.collection_choices import university_collections
+from knowledge.scoped_admin import OffersOwn
 
 if TYPE_CHECKING:
     SetModelAdmin = admin.ModelAdmin[EvaluationSet]
@@ -26,10 +28,10 @@ Status = EvaluationQuestion.Status
 
 
 @admin.register(EvaluationSet)
-class EvaluationSetAdmin(SetModelAdmin):
+class EvaluationSetAdmin(OffersOwn, SetModelAdmin):
     list_display = ["name", "questions", "answerable", "unanswerable", "judged", "last_runs", "created_at"]
     search_fields = ["name"]
-    fields = ["name", "collections"]
+    fields = ["name", "collections", "assistant"]
     actions = None
 
     class Media:
@@ -52,8 +54,8 @@ class EvaluationSetAdmin(SetModelAdmin):
         newest = EvaluationRun.objects.filter(state=EvaluationRun.State.FINISHED).order_by(
             "evaluation_set_id", "profile", "-pk"
         )
-        counted = super().get_queryset(request).annotate(**counts())
-        return counted.prefetch_related(
+        sets: QuerySet[EvaluationSet] = super().get_queryset(request)
+        return sets.annotate(**counts()).prefetch_related(
             Prefetch("runs", newest.distinct("evaluation_set_id", "profile"), to_attr="newest_runs")
         )
 
@@ -101,6 +103,12 @@ class EvaluationSetAdmin(SetModelAdmin):
                 "searched": obj.collections.all(),
             }
         return super().render_change_form(request, context, add, change, form_url, obj)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: EvaluationSet | None = None) -> Any:
+        """Another team's assistant keeps its regression set."""
+        own = Assistant.objects.for_staff(request.user)
+        is_others = obj and obj.assistant_id and not own.filter(pk=obj.assistant_id).exists()
+        return ["assistant"] if is_others else []
 
     # --- what is done ---
 

@@ -7,7 +7,7 @@ import numpy as np
 from django.db.models import Q, QuerySet
 
 from analytics.gaps.bilingual import Bridge
-from analytics.gaps.masking import masked
+from analytics.masking import masked
 from analytics.models import GapQuestion
 from chat.models import Message
 from knowledge.inference.embedder import Embedder

@@ -6,7 +6,7 @@ from typing import Any
 
 from asgiref.sync import async_to_sync
 
-from analytics.gaps.masking import masked
+from analytics.masking import masked
 from knowledge.inference.chat_model import ModelUnavailable, complete_json
 
 logger = logging.getLogger(__name__)

@@ -8,7 +8,7 @@ import numpy as np
 
 from analytics.gaps.collecting import text_of
 from analytics.gaps.finding import vector_of
-from analytics.gaps.masking import masked
+from analytics.masking import masked
 from analytics.models import Gap, GapQuestion
 from chat.asking import ask_of
 from chat.profiles import PROFILES, retrieve_with

@@ -1,5 +1,6 @@
-"""Questions with known answers and how retrieval did on them; what students asked in vain."""
+"""Questions with known answers and how retrieval did on them; what students asked, in vain and at all."""
 
+from analytics.models.counts import ChangedDay, DocumentCount, FAQCount, FrozenCounts, UsageCount
 from analytics.models.evaluation import (
     EvaluationQuestion,
     EvaluationRun,
@@ -9,15 +10,32 @@ from analytics.models.evaluation import (
     QuestionResult,
 )
 from analytics.models.gaps import Gap, GapQuestion, GapRun
+from analytics.models.retention import AnonymisedQuestion, RetentionRun
+from analytics.models.reviews import Review, ReviewComment, ReviewFeed, ReviewReader
+from analytics.models.shadow import AskedVector, ShadowResult, ShadowTest
 
 __all__ = [
+    "AnonymisedQuestion",
+    "AskedVector",
+    "ChangedDay",
+    "DocumentCount",
     "EvaluationQuestion",
     "EvaluationRun",
     "EvaluationSet",
+    "FAQCount",
+    "FrozenCounts",
     "Gap",
     "GapQuestion",
     "GapRun",
     "Judgment",
     "ModelRequest",
     "QuestionResult",
+    "RetentionRun",
+    "Review",
+    "ReviewComment",
+    "ReviewFeed",
+    "ReviewReader",
+    "ShadowResult",
+    "ShadowTest",
+    "UsageCount",
 ]

@@ -5,6 +5,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from chat.models import Assistant
 from knowledge.models import Collection, Document
 
 
@@ -14,6 +15,15 @@ class EvaluationSet(models.Model):
     name = models.CharField(_("name"), max_length=200)
     fingerprint = models.CharField(max_length=32, blank=True, editable=False)  # of the files it was loaded from
     collections = models.ManyToManyField(Collection, verbose_name=_("collections"))
+    assistant = models.ForeignKey(
+        Assistant,
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="regression_sets",
+        verbose_name=_("regression set of"),
+        help_text=_("Every change is tried on its questions before it goes live for this assistant."),
+    )
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
 
     class Meta:

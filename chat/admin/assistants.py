@@ -68,6 +68,10 @@ class AssistantAdmin(TeamsAdmin, AssistantModelAdmin):
             },
         ),
         (
+            _("How long what was said is kept"),
+            {"fields": ["keep_conversations_days", "keep_questions_days", "keep_counts_months"]},
+        ),
+        (
             _("How it writes"),
             {
                 "fields": ["persona", "prompt", "model", "temperature", "max_tokens"],

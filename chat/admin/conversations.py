@@ -1,5 +1,6 @@
 """What was asked and answered: to be read, never changed; deleted where somebody asks for it."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from chat.admin import labels
 from chat.asking import profile_for
 from chat.models import Conversation, Feedback, Message
+from knowledge.scoped_admin import OwnFilter, ScopedAdmin
 
 if TYPE_CHECKING:
     ConversationModelAdmin = admin.ModelAdmin[Conversation]
@@ -72,47 +74,83 @@ class FeedbackFilter(admin.SimpleListFilter):
 
 
 @dataclass(frozen=True, slots=True)
+class Found:
+    """A retrieved passage; `cited` are its numbers in the answer, `text` what it says, if known."""
+
+    row: Mapping[str, Any]
+    origins: Sequence[tuple[str, int]]
+    cited: Sequence[int]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Turn:
     """A message as the page shows it."""
 
     message: Message
     feedback: int
+    feedback_reasons: list[str]
+    comment: str
     reason: str
     notice: str
     flags: list[str]
     timings: list[tuple[str, float]]
+    found: list[Found]
+
+
+def turn_of(message: Message) -> Turn:
+    """Reads its feedback, and its citations where something was retrieved: to be fetched before."""
+    feedback: Feedback | None = getattr(message, "feedback", None)
+    return Turn(
+        message=message,
+        feedback=feedback.value if feedback else 0,
+        feedback_reasons=[str(Feedback.Reason(reason).label) for reason in feedback.reasons] if feedback else [],
+        comment=feedback.comment if feedback else "",
+        reason=labels.label(labels.REASONS, message.reason),
+        notice=labels.label(labels.NOTICES, message.notice),
+        flags=[labels.label(labels.FLAGS, flag) for flag in message.flags],
+        timings=labels.timings(message.timings_ms),
+        found=found_of(message) if message.retrieved else [],
+    )
+
+
+def found_of(answer: Message, texts: Mapping[int, str] | None = None) -> list[Found]:
+    """What `Message.retrieved` says, in words; `texts` are those of passages, by id."""
+    cited = [(citation.passage_id, citation.n) for citation in answer.citations.all()]
+    return [
+        Found(
+            row,
+            [(labels.label(labels.ORIGINS, origin), rank) for origin, rank in row["origins"].items()],
+            [n for passage, n in cited if passage == row["passage"]],
+            (texts or {}).get(row["passage"], ""),
+        )
+        for row in answer.retrieved
+    ]
 
 
 def dialogue(conversation: Conversation) -> list[Turn]:
     """Oldest first; two queries however long it is."""
-    messages = conversation.messages.select_related("feedback").prefetch_related("citations").order_by("pk")
-    return [
-        Turn(
-            message=message,
-            feedback=message.feedback.value if hasattr(message, "feedback") else 0,
-            reason=labels.label(labels.REASONS, message.reason),
-            notice=labels.label(labels.NOTICES, message.notice),
-            flags=[labels.label(labels.FLAGS, flag) for flag in message.flags],
-            timings=labels.timings(message.timings_ms),
-        )
-        for message in messages
-    ]
+    messages = conversation.messages.select_related("feedback", "faq").prefetch_related("citations").order_by("pk")
+    return [turn_of(message) for message in messages]
 
 
 @admin.register(Conversation)
-class ConversationAdmin(ConversationModelAdmin):
+class ConversationAdmin(ScopedAdmin, ConversationModelAdmin):
     list_display = ["opening", "who", "assistant", "message_count", "abstained", "thumbs_down", "updated_at"]
-    list_filter = ["updated_at", AnswerFilter, FeedbackFilter, "assistant"]
+    list_filter = ["updated_at", AnswerFilter, FeedbackFilter, ("assistant", OwnFilter)]
     search_fields = ["messages__text"]
     search_help_text = _("Searches questions and answers.")
-    date_hierarchy = "updated_at"
     list_per_page = 50
+    show_full_result_count = False
     fields = ("who", "assistant", "created_at", "updated_at")
     readonly_fields = ["who", "assistant", "created_at", "updated_at"]
     change_form_template = "admin/chat/conversation/change_form.html"
 
+    class Media:
+        css = {"all": ["chat/retrieved.css"]}
+
     def get_queryset(self, request: HttpRequest) -> QuerySet[Conversation]:
-        conversations = super().get_queryset(request).select_related("assistant")
+        conversations: QuerySet[Conversation] = super().get_queryset(request).select_related("assistant")
         if not (request.resolver_match and (request.resolver_match.url_name or "").endswith("_changelist")):
             return conversations
         asked = Message.objects.filter(conversation=OuterRef("pk"), role=Message.Role.USER).order_by("pk")
@@ -166,6 +204,7 @@ class ConversationAdmin(ConversationModelAdmin):
     def get_deleted_objects(
         self, objs: Any, request: HttpRequest
     ) -> tuple[list[Any], dict[str, int], set[str], list[Any]]:
-        """Names the conversations and counts the rest: what was said need not be read to be deleted."""
-        listed, counts, lacking, protected = super().get_deleted_objects(objs, request)
-        return [item for item in listed if isinstance(item, str)], counts, lacking, protected
+        """Names the conversations and counts the rest: what was said need not be read to be deleted. Who may delete a
+        conversation deletes all that belongs to it, whatever else staff may not."""
+        listed, counts, _lacking, protected = super().get_deleted_objects(objs, request)
+        return [item for item in listed if isinstance(item, str)], counts, set(), protected

@@ -1,119 +1,67 @@
-"""The page on which staff try a question; its address holds the question, so that it can be kept and passed on."""
+"""The page on which staff try a question; its address holds all that was chosen, so that it can be passed on."""
 
-from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
-from django import forms
-from django.conf import settings
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
-from django.db.models import Q
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
-from django.utils.translation import get_language
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from chat.admin import labels
-from chat.asking import ask_of, default_assistant, profile_for
-from chat.context import Ask
-from chat.guard import Refused, clean_question
-from chat.models import Message
-from chat.playground import RRF_CONSTANT, Trial, try_question
-from chat.profiles import Profile, UnknownProfile, get_profile, profile_names
-from knowledge.inference.embedder import EmbeddingUnavailable
-from knowledge.inference.reranker import RerankerUnavailable
-from knowledge.models import Collection
-from knowledge.retrieval.fusion import Fusion
+from chat.admin.trial_words import shown
+from chat.admin.trying_form import Staff, TryForm, asked_before
+from chat.playground.trying import try_question
+from chat.profiles import UnknownProfile
 
-
-def profile_choices() -> list[tuple[str, str]]:
-    return [(name, name) for name in profile_names()]
-
-
-def students_profile() -> str:
-    return profile_for(default_assistant()).name
-
-
-class TryForm(forms.Form):
-    question = forms.CharField(
-        label=_("Question"), required=False, strip=False, widget=forms.TextInput(attrs={"autocomplete": "off"})
-    )
-    profile = forms.ChoiceField(
-        label=_("Retrieval profile"), required=False, choices=profile_choices, initial=students_profile
-    )
-    collection = forms.ModelMultipleChoiceField(
-        label=_("Collections"),
-        required=False,
-        queryset=Collection.objects.none(),
-        to_field_name="slug",
-        widget=forms.CheckboxSelectMultiple,
-        help_text=_("None ticked: those that students are answered from."),
-    )
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        """A data set's collection is offered only where the address names it."""
-        super().__init__(*args, **kwargs)
-        named = cast("QueryDict", self.data).getlist("collection") if self.is_bound else []
-        choices = cast("forms.ModelMultipleChoiceField[Collection]", self.fields["collection"])
-        choices.queryset = Collection.objects.filter(Q(for_evaluation=False) | Q(slug__in=named))
-
-    def clean_question(self) -> str:
-        try:
-            return clean_question(self.cleaned_data["question"], limit=settings.QUESTION_MAX_CHARACTERS)
-        except Refused as refused:
-            raise forms.ValidationError(refused.detail, code=refused.code) from refused
+#: What an address may choose beforehand.
+CHOICES = ("assistant", "profile", "versus")
+#: The two sides of a comparison.
+SIDES = "AB"
 
 
 @require_safe
 def try_question_view(request: HttpRequest) -> HttpResponse:
-    """To be wrapped in `admin.site.admin_view`; raises PermissionDenied."""
+    """To be wrapped in `admin.site.admin_view`; raises PermissionDenied.
+
+    `?message=ID` fills the form with a student's question and what was said before it.
+    """
     user = request.user
     if not (user.has_perm("chat.view_conversation") or user.has_perm("faqs.view_faq")):
         raise PermissionDenied
-    chosen = {"profile": request.GET["profile"]} if "profile" in request.GET else {}
-    form = TryForm(request.GET if "question" in request.GET else None, initial=chosen)
+    may_see_documents = user.has_perm("knowledge.view_document") or user.has_perm("knowledge.change_document")
+    initial: dict[str, Any] = {name: request.GET[name] for name in CHOICES if name in request.GET}
+    failure = ""
+    if "message" in request.GET:
+        asked = asked_before(message_id=request.GET["message"], user=user)
+        initial |= asked or {}
+        failure = "" if asked else _("There is no such question among those that you look after.")
+    data = request.GET if "question" in request.GET else None
+    form = TryForm(data, initial=initial, user=user, may_see_documents=may_see_documents)
     context: dict[str, Any] = {
         **admin.site.each_context(request),
         "title": _("Try a question"),
         "form": form,
-        "may_see_documents": user.has_perm("knowledge.view_document") or user.has_perm("knowledge.change_document"),
+        "media": form.media,
+        "failure": failure,
+        "may_see_documents": may_see_documents,
         "may_see_faqs": user.has_perm("faqs.view_faq") or user.has_perm("faqs.change_faq"),
     }
     if form.is_bound and form.is_valid():
-        try:
-            ask = asked(form.cleaned_data)
-            context |= shown(try_question(ask), ask.profile)
-        except (EmbeddingUnavailable, RerankerUnavailable, UnknownProfile) as error:
-            context["failure"] = str(error)
+        context |= tried(form, user)
     return TemplateResponse(request, "admin/chat/try_question.html", context)
 
 
-def asked(cleaned: dict[str, Any]) -> Ask:
-    """What the students' assistant would be asked."""
-    ask = ask_of(default_assistant(), cleaned["question"], (get_language() or "en")[:2])
-    if cleaned["collection"]:
-        ask = replace(ask, collections=tuple(collection.slug for collection in cleaned["collection"]))
-    return replace(ask, profile=get_profile(cleaned["profile"])) if cleaned["profile"] else ask
-
-
-def shown(trial: Trial, profile: Profile) -> dict[str, Any]:
-    """The trial, with codes put into words."""
-    end = trial.reply.end
+def tried(form: TryForm, user: Staff) -> dict[str, Any]:
+    """The sides that the page shows, or the failure that there is none."""
+    try:
+        trials = try_question(form.asks())
+    except UnknownProfile as error:  # deleted since the form was checked
+        return {"failure": str(error)}
+    document, may_add_faq = form.chosen_document, user.has_perm("faqs.add_faq")
+    sides = [shown(trial, document, may_add_faq=may_add_faq) for trial in trials]
     return {
-        "trial": trial,
-        "rankings": [(labels.label(labels.ORIGINS, ranking.origin), ranking) for ranking in trial.rankings],
-        "fused": [
-            (row, [(labels.label(labels.ORIGINS, share.origin), share) for share in row.shares]) for row in trial.fused
-        ],
-        "reason": labels.label(labels.REASONS, trial.reply.reason),
-        "notice": labels.label(labels.NOTICES, end.notice) if end else "",
-        "status": Message.Status(end.status).label if end else "",
-        "strategy": Message.Strategy(end.strategy).label if end else "",
-        "evidence": end.evidence if end else None,
-        "timings": labels.timings(end.timings_ms or {}) if end else [],
-        "threshold": profile.threshold,
-        "by_score": profile.plan.fusion == Fusion.SCORES,
-        "constant": RRF_CONSTANT,
-        "given": profile.sources,
+        "sides": [{"key": key, **side} for key, side in zip(SIDES, sides, strict=False)],
+        "is_comparison": len(sides) > 1,
+        "document": document,
     }

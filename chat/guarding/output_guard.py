@@ -37,6 +37,9 @@ SUSPICIOUS = re.compile(
 #: The beginning of a tag, an image or a program's own mark, before its end has come.
 BEGUN_MARKUP = re.compile(r"<[a-z/!?|]|!\[", re.IGNORECASE)
 
+#: Without one of these, where all was resolved that a browser resolves, a text hides no other (`disguises.decoded`).
+HIDING = re.compile(r"[\w+/-]{16}|[0-9a-fA-Fx\\%,: ]{20}|[%&]")
+
 FENCE = re.compile(r"<<[0-9a-f]{8}>>", re.IGNORECASE)
 MARKER = re.compile(r"\[\d{1,3}(?:[ \t]*[,;][ \t]*\d{1,3})*\]")
 LIST_NUMBER = re.compile(r"^[ \t]*(?P<number>\d{1,2})[.)](?=[ \t])", re.MULTILINE)
@@ -144,7 +147,7 @@ class OutputGuard:
     def _leaks(self, text: str) -> Iterator[Violation]:
         for fence in FENCE.finditer(text):
             yield Violation("system_prompt", fence[0])
-        for said in (text, *decoded(text)):
+        for said in (text, *(decoded(text) if HIDING.search(text) else ())):
             if leaked := sorted(_runs(said) & self._rules):
                 yield Violation("system_prompt", " ".join(leaked[0]))
 

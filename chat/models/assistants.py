@@ -1,7 +1,9 @@
 """The bot as students meet it."""
 
+from django.conf import settings
 from django.contrib.auth.models import Group
 from django.contrib.postgres.fields import ArrayField
+from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.utils.translation import gettext_lazy as _
@@ -18,6 +20,14 @@ class Language(models.TextChoices):
 
     ENGLISH = "en", _("English")
     GERMAN = "de", _("German")
+
+
+def at_most_servers_days(days: int) -> None:
+    """Sessions are renewed no longer than the server keeps conversations."""
+    if days > settings.RETENTION_DAYS:
+        raise ValidationError(
+            _("This server keeps conversations for %(days)d days at most."), params={"days": settings.RETENTION_DAYS}
+        )
 
 
 def every_language() -> list[str]:
@@ -104,6 +114,26 @@ class Assistant(models.Model):
     )
     contact_email = models.EmailField(_("contact's e-mail"), blank=True)
     contact_url = models.URLField(_("contact's page"), blank=True)
+    keep_conversations_days = models.PositiveSmallIntegerField(
+        _("keep conversations"),
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1), at_most_servers_days],
+        help_text=_("Days after the last message; then they are deleted. Empty: the server’s own (RETENTION_DAYS)."),
+    )
+    keep_questions_days = models.PositiveSmallIntegerField(
+        _("keep anonymised questions"),
+        default=0,
+        validators=[MaxValueValidator(3650)],
+        help_text=_("Days from when they were asked, without names, addresses and numbers. 0: none are kept."),
+    )
+    keep_counts_months = models.PositiveSmallIntegerField(
+        _("keep figures"),
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1), MaxValueValidator(600)],
+        help_text=_("Months that the dashboard looks back. Figures tell of nobody. Empty: for ever."),
+    )
     teams = models.ManyToManyField(
         Group,
         blank=True,

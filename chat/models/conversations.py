@@ -8,7 +8,9 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from chat.models.assistants import Assistant
+from chat.models.sites import Site
 from chat.querysets import OfAssistants
+from faqs.models import FAQ
 from knowledge.models import Document, Passage
 
 
@@ -36,6 +38,9 @@ class Conversation(models.Model):
     assistant = models.ForeignKey(
         Assistant, on_delete=models.SET_NULL, null=True, related_name="conversations", verbose_name=_("assistant")
     )
+    site = models.ForeignKey(
+        Site, on_delete=models.SET_NULL, null=True, related_name="conversations", verbose_name=_("site")
+    )
     # What the student said of themselves when asked, as tags `kind:value`; it holds for the rest of the conversation.
     audience = ArrayField(models.CharField(max_length=100), default=list, blank=True, verbose_name=_("audience"))
     title = models.CharField(_("title"), max_length=200, blank=True)
@@ -51,7 +56,11 @@ class Conversation(models.Model):
         verbose_name = _("conversation")
         verbose_name_plural = _("conversations")
         ordering = ["-updated_at"]
-        indexes = [models.Index(fields=["-updated_at"])]
+        indexes = [
+            models.Index(fields=["-updated_at"]),
+            models.Index(fields=["created_at"]),
+            models.Index(fields=["id"], condition=models.Q(stars__lte=2), name="rated_low"),
+        ]
         constraints = [
             models.CheckConstraint(
                 condition=models.Q(stars=None) | models.Q(stars__range=(1, 5)), name="one_to_five_stars"
@@ -68,6 +77,8 @@ class Message(models.Model):
     A question's `flags` are signs of an attempt to instruct the model, an answer's those in the passages that it cites.
     An answer's `rewritten` is the question as it was looked up, where that is not as it was asked; `choices` what the
     student was asked back (`chat.clarifying`), `related` the curated questions offered instead of an answer.
+    `retrieved` is the head of the ranking that it was made from (`chat.retrieved`), and `faq` the curated question that
+    steered it, as close to the student's as `faq_similarity` (0 to 1). `language` is what the message is written in.
     """
 
     class Role(models.TextChoices):
@@ -116,6 +127,10 @@ class Message(models.Model):
     prompt_tokens = models.PositiveIntegerField(_("tokens read"), null=True)
     answer_tokens = models.PositiveIntegerField(_("tokens written"), null=True)
     evidence = models.FloatField(_("evidence"), null=True)
+    retrieved = models.JSONField(default=list, blank=True)
+    faq = models.ForeignKey(FAQ, on_delete=models.SET_NULL, null=True, related_name="answers", verbose_name=_("FAQ"))
+    faq_similarity = models.FloatField(null=True)
+    language = models.CharField(_("language"), max_length=2, blank=True)
     timings_ms = models.JSONField(_("timings in ms"), default=dict)
     created_at = models.DateTimeField(_("time"), auto_now_add=True)
     finished_at = models.DateTimeField(_("finished"), null=True)
@@ -124,6 +139,7 @@ class Message(models.Model):
         verbose_name = _("message")
         verbose_name_plural = _("messages")
         ordering = ["pk"]
+        indexes = [models.Index(fields=["finished_at", "id"]), models.Index(fields=["created_at"])]
         constraints = [
             models.UniqueConstraint(fields=["conversation", "client_id"], name="one_question_a_client_id"),
             models.UniqueConstraint(
@@ -182,6 +198,7 @@ class Feedback(models.Model):
     class Meta:
         verbose_name = _("feedback")
         verbose_name_plural = _("feedback")
+        indexes = [models.Index(fields=["updated_at", "message"])]
         constraints = [models.CheckConstraint(condition=models.Q(value__in=(-1, 1)), name="thumbs_up_or_down")]
 
     def __str__(self) -> str:

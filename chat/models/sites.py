@@ -2,12 +2,18 @@
 
 import secrets
 from contextlib import suppress
+from functools import partial
 from pathlib import PurePath
+from typing import Any
 
 from django.contrib.postgres.fields import ArrayField
 from django.core.exceptions import ValidationError
-from django.db import models
+from django.core.files.storage import default_storage
+from django.core.files.uploadedfile import UploadedFile
+from django.db import models, transaction
 from django.db.models.fields.files import FieldFile
+from django.db.models.signals import post_delete
+from django.dispatch import receiver
 from django.utils.translation import gettext_lazy as _
 
 from chat.colours import HEX, contrast
@@ -53,8 +59,11 @@ def validate_origin(text: str) -> None:
 
 def validate_logo(file: FieldFile) -> None:
     begins = PICTURES.get(PurePath(file.name or "").suffix.lower().replace(".jpeg", ".jpg"), ())
-    with file.open("rb") as opened:
-        is_picture = bool(begins) and opened.read(16).startswith(begins)
+    is_picture = bool(begins) and file.open("rb").read(16).startswith(begins)
+    if isinstance(file.file, UploadedFile):
+        file.seek(0)  # it is yet to be stored
+    else:
+        file.close()
     if not is_picture:
         raise ValidationError(_("A logo is a PNG, JPEG, WebP or GIF file."))
     if file.size and file.size > MOST_LOGO_BYTES:
@@ -125,9 +134,29 @@ class Site(models.Model):
     def __str__(self) -> str:
         return self.name
 
+    def save(self, *args: object, **kwargs: object) -> None:
+        """Drops the file of a logo that was replaced or taken away."""
+        before = Site.objects.filter(pk=self.pk).values_list("logo", flat=True).first() if self.pk else ""
+        super().save(*args, **kwargs)  # type: ignore[arg-type]
+        if before and before != self.logo.name:
+            transaction.on_commit(partial(drop_unused_logo, before))
+
     def clean(self) -> None:
         """Origins in the form that browsers send, each once."""
         self.accent = self.accent.lower()
         # What is none has been named by its validator, and keeps the row from being saved.
         with suppress(ValueError):
             self.allowed_origins = list(dict.fromkeys(map(origin_of, self.allowed_origins)))
+
+
+@receiver(post_delete, sender=Site)
+def _drop_logo(instance: Site, **_kwargs: Any) -> None:
+    """Also for those of a list that staff delete at once, whose `delete` nobody calls."""
+    if instance.logo.name:
+        transaction.on_commit(partial(drop_unused_logo, instance.logo.name))
+
+
+def drop_unused_logo(kept: str) -> None:
+    """Deletes a picture that no site shows any more."""
+    if not Site.objects.filter(logo=kept).exists():
+        default_storage.delete(kept)

@@ -195,7 +195,7 @@ async def _library() -> Any:
 @lru_cache(maxsize=4)
 def _client(base_url: str, api_key: str, timeout: int, loop: asyncio.AbstractEventLoop) -> "AsyncOpenAI":
     """One a loop, since its connections belong to the loop; `loop` only keeps them apart."""
-    from openai import AsyncOpenAI, DefaultAsyncHttpxClient
+    from openai import AsyncOpenAI, DefaultAsyncHttpxClient, Timeout
 
     from knowledge.inference.bounded import bound_body
 
@@ -204,7 +204,8 @@ def _client(base_url: str, api_key: str, timeout: int, loop: asyncio.AbstractEve
         api_key=api_key,
         # Its own retries heed Retry-After for up to a minute, in which the student would see nothing.
         max_retries=0,
-        timeout=timeout,
+        # Whoever reads has a limit of their own; one more for each piece of a stream costs as much as the piece.
+        timeout=Timeout(timeout, read=None),
         http_client=DefaultAsyncHttpxClient(event_hooks={"response": [bound_body]}),
         # What is packed can be much more than what is counted.
         default_headers={"Accept-Encoding": "identity"},

@@ -17,6 +17,7 @@ from knowledge.ingest.pdf_documents import import_pdf
 from knowledge.ingest.records import readable_title
 from knowledge.languages import guess_language
 from knowledge.models import Course, CrawlOutcome, Document, Source, SourcePage
+from knowledge.storable import storable
 
 Kind = CrawlOutcome.Kind
 OVERWRITTEN = _("it had been edited here; that version is kept among the document's older ones")
@@ -41,13 +42,13 @@ def save_page(source: Source, page: Page) -> Applied:
     document = source.collection.documents.select_for_update().filter(url=page.url).first()
     if document and Course.objects.filter(document=document).exists():
         return Applied(Kind.SKIPPED, reason=Said(OF_A_COURSE))
-    title = _clean(page.title) or readable_title(urlsplit(page.url).path.rstrip("/").rpartition("/")[2]) or page.url
-    title, text = title[:500], _clean(page.markdown)
+    title = storable(page.title) or readable_title(urlsplit(page.url).path.rstrip("/").rpartition("/")[2]) or page.url
+    title, text = title[:500], storable(page.markdown)
     seen_hash = fingerprint(title, text)
     row = source.pages.select_for_update().filter(url=page.url).first()
     last_hash = row.content_hash if row and row.document_id else ""
     further = {"references": page.references, "og": page.open_graph, "favicon": page.favicon, "modified": page.modified}
-    metadata = {name: _clean(value) for name, value in further.items() if value}
+    metadata = {name: storable(value) for name, value in further.items() if value}
 
     kind, reason = None, None
     if document is None:
@@ -139,14 +140,3 @@ def _remember(source: Source, found: Page | PdfFile, document_id: int, **seen: A
         **seen,
     }
     SourcePage.objects.update_or_create(source=source, url=found.url, defaults=defaults)
-
-
-def _clean(value: Any) -> Any:
-    """Without what PostgreSQL cannot hold: NUL, and halves of characters."""
-    if isinstance(value, str):
-        return value.replace("\x00", "").encode("utf-8", "replace").decode()
-    if isinstance(value, dict):
-        return {_clean(key): _clean(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_clean(item) for item in value]
-    return value

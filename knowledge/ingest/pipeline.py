@@ -9,6 +9,7 @@ from django.db import transaction
 
 from knowledge.ingest.records import BadRecord, DocumentRecord, document_record
 from knowledge.models import Collection, Course, Document
+from knowledge.storable import storable
 
 BATCH = 200
 #: Past this a line is not a page but a mistake.
@@ -40,7 +41,7 @@ def read_jsonl(path: Path) -> Iterator[tuple[int, DocumentRecord | BadRecord]]:
             try:
                 if len(line) > MAX_LINE_BYTES:
                     raise BadRecord(f"the line has {len(line):,} bytes; {MAX_LINE_BYTES:,} are allowed")
-                yield number, document_record(json.loads(line.decode("utf-8-sig")))
+                yield number, document_record(storable(json.loads(line.decode("utf-8-sig"))))
             except UnicodeDecodeError as error:
                 yield number, BadRecord(f"it is not UTF-8 (byte {error.start})")
             except json.JSONDecodeError as error:

@@ -98,7 +98,7 @@ def _page(html: str, url: str) -> HtmlPage:
 def readable_title(title: str) -> str:
     """A file's name as a title: `Student%20Handbook_2023.pdf` becomes `Student Handbook 2023`."""
     if "%" in title or " " not in title:
-        title = unquote(title).replace("_", " ")
+        title = unquote(title).replace("_", " ").replace("\x00", "")
     return re.sub(r"\.(pdf|html?|txt|md)$", "", title.strip(), flags=re.IGNORECASE) or title
 
 

@@ -64,8 +64,8 @@ class Hit:
     """One retrieved passage; `rank` counts from 1, `score` is the origin's own and not comparable across origins.
 
     `confidence` (0 to 1) scales the retriever's weight in the fusion. Where staff linked the passage to a question,
-    `hint` is what a good answer to that question says. Where a finer part of it was compared, `matched` is that part:
-    a sentence in the passage's very words, or a proposition in its own.
+    `faq_id` is that question's and `hint` what a good answer to it says. Where a finer part of it was compared,
+    `matched` is that part: a sentence in the passage's very words, or a proposition in its own.
     """
 
     passage_id: int
@@ -76,6 +76,7 @@ class Hit:
     confidence: float = 1.0
     hint: str = ""
     matched: str = ""
+    faq_id: int | None = None
 
 
 def matched_parts(runs: Iterable[Sequence[Hit]]) -> dict[int, str]:

@@ -1,15 +1,23 @@
 """Passages by their words: BM25 over this process's index."""
 
 from knowledge.retrieval.contracts import Hit, Origin, Query, Scope
+from knowledge.retrieval.lexical_index import LexicalIndex
 from knowledge.retrieval.serving import lexical_index
 
 
 class LexicalRetriever:
+    """Looks into `index` as it is where one is given, else into this process's own, brought up to date first."""
+
     origin, needs_vector = Origin.LEXICAL, False
 
+    def __init__(self, index: LexicalIndex | None = None) -> None:
+        self._index = index
+
     def retrieve(self, query: Query, *, k: int, scope: Scope) -> list[Hit]:
-        index = lexical_index(query.generation_id)
-        index.follow(query.newest_change)
+        index = self._index
+        if index is None:
+            index = lexical_index(query.generation_id)
+            index.follow(query.newest_change)
         found = index.search(query.text, k=k, scope=scope)
         return [
             Hit(passage, document, rank, score, self.origin)

@@ -6,6 +6,8 @@ index lookup, and takes in what changed since. So no process answers from an ind
 
 import threading
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from copy import copy
 from datetime import date
 from typing import Any
 
@@ -52,6 +54,7 @@ class LexicalIndex:
             schema.add_text_field(name, tokenizer_name="raw", index_option="basic")
         self._schema = schema.build()
         self._index = tantivy.Index(self._schema)
+        self._searcher = self._index.searcher()
         for field, analyzer in self._analyzers.items():
             self._index.register_tokenizer(field, analyzer)
         self._writer = self._index.writer(WRITER_HEAP_BYTES, num_threads=1)
@@ -79,14 +82,35 @@ class LexicalIndex:
                 self._add(Passage.objects.retrievable(self._generation_id))
             else:
                 changes = IndexChange.objects.filter(pk__gt=self._at, pk__lte=newest)
-                changed = set(changes.values_list("document_id", flat=True))
-                # Not by term: tantivy-py takes the number for a signed one and finds nothing.
-                gone = tantivy.Query.term_set_query(self._schema, "document", list(changed))
-                self._writer.delete_documents_by_query(gone)
-                self._add(Passage.objects.retrievable(self._generation_id).filter(document_id__in=changed))
-            self._writer.commit()
-            self._index.reload()
+                self._replace(set(changes.values_list("document_id", flat=True)))
+            self._show()
             self._at = newest
+
+    def take_in(self, document_id: int) -> None:
+        """Reads a document anew as this transaction sees it, which may never be committed: for an index of one's own,
+        never for the one that answers."""
+        with self._lock:
+            self._replace({document_id})
+            self._show()
+
+    def as_now(self) -> "LexicalIndex":
+        """A view that stays as the index is now, whatever that takes in later; it can only be searched."""
+        view = copy(self)
+        view._searcher = self._index.searcher()
+        view._collections, view._languages = set(self._collections), set(self._languages)
+        view._kinds = set(self._kinds)
+        return view
+
+    def _replace(self, document_ids: AbstractSet[int]) -> None:
+        # Not by term: tantivy-py takes the number for a signed one and finds nothing.
+        gone = tantivy.Query.term_set_query(self._schema, "document", list(document_ids))
+        self._writer.delete_documents_by_query(gone)
+        self._add(Passage.objects.retrievable(self._generation_id).filter(document_id__in=document_ids))
+
+    def _show(self) -> None:
+        self._writer.commit()
+        self._index.reload()
+        self._searcher = self._index.searcher()
 
     def _add(self, passages: Any) -> None:
         rows = passages.order_by().values_list(
@@ -135,7 +159,7 @@ class LexicalIndex:
         if filters := self._filters(scope):  # without any Tantivy skips what cannot be among the best
             unscored = [(tantivy.Occur.Must, tantivy.Query.const_score_query(each, 0.0)) for each in filters]
             query = tantivy.Query.boolean_query([*unscored, (tantivy.Occur.Must, query)])
-        searcher = self._index.searcher()
+        searcher = self._searcher
         found = searcher.search(query, limit=k, count=False).hits
         addresses = [address for _, address in found]
         passages = searcher.fast_field_values("passage", addresses)

@@ -62,7 +62,10 @@ class _Indexes:
     def of(self, generation_id: int) -> LexicalIndex:
         """The generation's index, which follows the database from its first use on."""
         with self._lock:
-            return self._ready.setdefault(generation_id, LexicalIndex(generation_id))
+            index = self._ready.get(generation_id)
+            if index is None:  # making one takes milliseconds, which every question would wait
+                index = self._ready[generation_id] = LexicalIndex(generation_id)
+            return index
 
     def _load(self, generation_id: int) -> None:
         index = LexicalIndex(generation_id)

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analytics.gaps.masking import masked
 from analytics.gaps.naming import name_after
 from analytics.gaps.weighting import standing_of
+from analytics.masking import masked
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import asyncio
 import uuid
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -17,10 +18,14 @@ async def _connections() -> AsyncIterator[None]:
     await event_log.connections().aclose()
 
 
+async def append(conversation: uuid.UUID, event: dict[str, Any]) -> int:
+    return (await event_log.append_all([event_log.Entry(conversation, event)]))[0]
+
+
 async def test_events_are_numbered_from_one_without_gaps_even_when_they_come_at_once() -> None:
     conversation = uuid.uuid4()
     assert await event_log.last_seq(conversation) == 0
-    numbers = await asyncio.gather(*(event_log.append(conversation, {"n": n}) for n in range(50)))
+    numbers = await asyncio.gather(*(append(conversation, {"n": n}) for n in range(50)))
     assert sorted(numbers) == list(range(1, 51))
     kept = await event_log.since(conversation, 0)
     assert [event["seq"] for event in kept] == list(range(1, 51))
@@ -31,8 +36,8 @@ async def test_events_are_numbered_from_one_without_gaps_even_when_they_come_at_
 async def test_only_what_came_after_is_given_back_as_it_was() -> None:
     conversation, other = uuid.uuid4(), uuid.uuid4()
     for text in ("a", 'ü "quoted" \n {{x}} 🎓', "c"):
-        await event_log.append(conversation, {"type": "message_delta", "text": text})
-    await event_log.append(other, {"type": "message_end"})
+        await append(conversation, {"type": "message_delta", "text": text})
+    await append(other, {"type": "message_end"})
     assert await event_log.since(conversation, 1) == [
         {"type": "message_delta", "text": 'ü "quoted" \n {{x}} 🎓', "seq": 2},
         {"type": "message_delta", "text": "c", "seq": 3},
@@ -43,11 +48,11 @@ async def test_only_what_came_after_is_given_back_as_it_was() -> None:
 
 async def test_events_are_not_kept_for_ever_and_their_numbers_outlive_them() -> None:
     conversation = uuid.uuid4()
-    await event_log.append(conversation, {})
+    await append(conversation, {})
     stream, counter = event_log._stream(conversation), event_log._counter(conversation)
     assert 0 < await event_log.connections().ttl(stream) <= event_log.KEPT_SECONDS
     await event_log.connections().delete(stream)
-    assert await event_log.append(conversation, {}) == 2
+    assert await append(conversation, {}) == 2
     assert await event_log.connections().exists(counter)
 
 
@@ -59,4 +64,4 @@ async def test_a_stop_is_for_one_answer() -> None:
 async def test_a_broker_that_is_away_is_an_error(monkeypatch: pytest.MonkeyPatch, settings: object) -> None:
     settings.REDIS_URL = "redis://127.0.0.1:1/0"  # type: ignore[attr-defined]
     with pytest.raises(RedisError):
-        await event_log.append(uuid.uuid4(), {})
+        await append(uuid.uuid4(), {})

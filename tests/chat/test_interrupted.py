@@ -53,7 +53,7 @@ def test_what_was_said_is_saved_as_a_failed_answer_on_the_next_visit(server: Ser
     async def say() -> None:
         for text in ("The fee ", "is 3"):
             event = {"type": "message_delta", "message": abandoned.opened.reply.pk, "text": text}
-            await event_log.append(abandoned.opened.conversation, event)
+            await event_log.append_all([event_log.Entry(abandoned.opened.conversation, event)])
 
     in_valkey(say)
     answer = snapshot(server, abandoned.token, abandoned.opened.conversation)["messages"][-1]

@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from chat.context import Ask
 from chat.models import Conversation
-from chat.playground import Trial, try_question
+from chat.playground.trying import Trial, try_question
 from chat.profiles import PROFILES
 from faqs.indexing import sync_faq
 from knowledge.indexing import sync_pending
@@ -33,6 +33,11 @@ def ask(client: Client, question: str, **query: Any) -> str:
     page = client.get(URL, {"question": question, **query})
     assert page.status_code == 200
     return str(page.content.decode())
+
+
+def tried(ask: Ask) -> Trial:
+    (trial,) = try_question([ask])
+    return trial
 
 
 def faq_on_fees() -> Any:
@@ -64,12 +69,13 @@ def test_the_shares_add_up_to_the_score(pages: None, profile: str, word_reranker
     faq_on_fees()
     Collection.objects.update(granularities=["sentence"])
     sync_pending()
-    trial: Trial = try_question(Ask(QUESTION, profile=PROFILES[profile]))
-    assert trial.fused
-    for row in trial.fused:
+    search = tried(Ask(QUESTION, profile=PROFILES[profile])).search
+    assert search
+    assert search.fused
+    for row in search.fused:
         assert sum(share.value for share in row.shares) == pytest.approx(row.score)
-    assert {ranking.origin for ranking in trial.rankings} == set(PROFILES[profile].origins)
-    assert [faq.steers for faq in trial.faqs] == ([True] if trial.matches_faqs else [])
+    assert {ranking.origin for ranking in search.rankings} == set(PROFILES[profile].origins)
+    assert [faq.steers for faq in search.faqs] == ([True] if search.matches_faqs else [])
 
 
 def test_a_question_that_pages_do_not_answer_shows_the_abstention_and_its_contact(
@@ -98,7 +104,7 @@ def test_without_a_choice_the_assistant_s_collections_count(admin_client: Client
 def test_a_profile_without_faqs_shows_none(admin_client: Client, pages: None) -> None:
     faq_on_fees()
     page = ask(admin_client, QUESTION, profile="bm25")
-    assert "Closest FAQs" not in page
+    assert "This profile does not look at FAQs." in page
     assert "318.40" in page
 
 
@@ -123,14 +129,16 @@ def test_an_address_with_an_unknown_choice_gets_a_message(admin_client: Client, 
     assert "nonsense is not one of the available choices" in page
 
 
-def test_an_embedder_that_cannot_be_loaded_gets_a_message(
+def test_where_the_embedder_cannot_be_loaded_the_answer_is_there_and_the_rankings_say_why_not(
     admin_client: Client, pages: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(_ask: Ask) -> Trial:
+    def fail(*_args: Any, **_kwargs: Any) -> Any:
         raise EmbeddingUnavailable("The package is missing.")
 
-    monkeypatch.setattr("chat.admin.trying.try_question", fail)
-    assert "The package is missing." in ask(admin_client, QUESTION)
+    monkeypatch.setattr("chat.playground.trying.retrieve_with", fail)
+    page = ask(admin_client, QUESTION)
+    assert "The package is missing." in page
+    assert "318.40" in page
 
 
 def test_documents_faqs_and_the_question_are_never_markup(admin_client: Client) -> None:

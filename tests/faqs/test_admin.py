@@ -18,6 +18,7 @@ from faqs.models import FAQ
 from faqs.tasks import index_faq
 from knowledge.models import Document
 from tests.factories import CategoryFactory, DocumentFactory, FAQFactory, UserFactory
+from tests.faqs.forms import form_of
 
 pytestmark = pytest.mark.django_db
 LIST = "admin:faqs_faq_changelist"
@@ -33,33 +34,6 @@ def queued(monkeypatch: pytest.MonkeyPatch) -> Mock:
 
 def change_page(faq: FAQ) -> str:
     return reverse("admin:faqs_faq_change", args=[faq.pk])
-
-
-def form_of(
-    faq: FAQ, *, phrasings: list[str] | None = None, documents: list[Document] | None = None, **changes: Any
-) -> dict[str, Any]:
-    """What the browser sends when the saved rows stay and the given ones are added."""
-    names = ("question", "language", "status", "reference_answer", "external_id")
-    data: dict[str, Any] = {name: getattr(faq, name) for name in names}
-    saved = {
-        "phrasings": list(faq.phrasings.all()) if faq.pk else [],
-        "sources": list(faq.sources.all()) if faq.pk else [],
-    }
-    added: dict[str, list[Any]] = {"phrasings": phrasings or [], "sources": documents or []}
-    for prefix, rows in saved.items():
-        data |= {f"{prefix}-TOTAL_FORMS": len(rows) + len(added[prefix]), f"{prefix}-INITIAL_FORMS": len(rows)}
-        for number, row in enumerate(rows):
-            data |= {f"{prefix}-{number}-id": row.pk, f"{prefix}-{number}-faq": faq.pk}
-            if prefix == "phrasings":
-                data[f"{prefix}-{number}-text"] = row.text
-            else:
-                data |= {f"{prefix}-{number}-document": row.document_id, f"{prefix}-{number}-position": row.position}
-        for number, new in enumerate(added[prefix], start=len(rows)):
-            if prefix == "phrasings":
-                data[f"{prefix}-{number}-text"] = new
-            else:
-                data |= {f"{prefix}-{number}-document": new.pk, f"{prefix}-{number}-position": number}
-    return {**data, **changes}
 
 
 @pytest.mark.parametrize("query", ["", "?q=matter&status=draft&valid=today&documents=some&language=en"])
@@ -236,7 +210,9 @@ def test_one_faq_without_a_document_keeps_all_from_being_published(
 def test_who_may_change_faqs_may_change_their_parts(
     client: Client, queued: Mock, django_capture_on_commit_callbacks: OnCommit
 ) -> None:
-    client.force_login(UserFactory(permissions=["faqs.view_faq", "faqs.change_faq", "knowledge.view_document"]))
+    client.force_login(
+        UserFactory(permissions=["faqs.view_faq", "faqs.change_faq", "faqs.publish_faq", "knowledge.view_document"])
+    )
     faq = FAQFactory()
     with django_capture_on_commit_callbacks(execute=True):
         data = form_of(faq, phrasings=["So?"], documents=[DocumentFactory()], status="published")

@@ -1,8 +1,9 @@
-"""Idle sockets and streaming answers at once, on one ASGI process: `python -m tests.load [--json FILE]`.
+"""Idle sockets and streaming answers at once, on one ASGI process: `python -m tests.load [--asks] [--json FILE]`; with
+`--asks` questions at once instead (`tests.load.asks`).
 
 Words come from a stub of a language model over real HTTP, each with the time when it was sent; the extra delay of a
-delta is the time from there to the tab. PostgreSQL and Valkey are started for it. The server's process is kept on two
-cores, everything else shares the machine's others where it has any.
+delta is the time from there to the tab. PostgreSQL and Valkey are started for it. They and the server's process share
+the machine's first two cores, the stub and the tabs have its others where there are any.
 """
 
 import argparse
@@ -20,7 +21,10 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from marcelcms.embedded.run import WEBSOCKETS
 from marcelcms.embedded.services import provide
+from tests.load import asks
+from tests.load.asks import Asked
 from tests.load.tabs import Seen, open_tabs, read_answer
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -29,6 +33,10 @@ LEVELS = ((10, 1), (100, 10), (1000, 100))
 WORDS, PER_SECOND = 400, 20
 #: Seconds over which the questions come: answers are streamed together for the rest.
 RAMP = 12.0
+LIMITS = (
+    *("SESSIONS_PER_MINUTE_AND_ADDRESS", "QUESTIONS_PER_MINUTE"),
+    *("QUESTIONS_PER_MINUTE_AND_ADDRESS", "QUESTIONS_PER_MINUTE_AND_SITE"),
+)
 PAGE = {
     "url": "https://www.uni.example/fees",
     "title": "Fees",
@@ -58,22 +66,26 @@ class Result:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.load", description="Idle sockets and streaming answers.")
     parser.add_argument("--json", type=Path, metavar="FILE")
-    file = parser.parse_args().json
+    parser.add_argument("--asks", action="store_true", help="questions at once instead")
+    given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="marcelcms-load-") as name, ExitStack() as stack:
         folder = Path(name)
         folder.chmod(0o711)
         os.environ["STATE_DIR"], os.environ["EMBEDDING_MODEL"] = name, "all-MiniLM-L6-v2"
         for variable in ("DATABASE_URL", "REDIS_URL", "SECRET_KEY"):
             os.environ.pop(variable, None)
+        served, others = cores()
+        os.sched_setaffinity(0, served)
         stack.enter_context(provide(folder, durable=False))
         prepare(folder)
-        results = []
-        for idle, streams in LEVELS:
-            results.append(measure(idle, streams))
-            print(*(f"{key}={value}" for key, value in asdict(results[-1]).items()), flush=True)
-    if file:
-        file.write_text(json.dumps([asdict(result) for result in results], indent=1) + "\n")
-    if any(result.lost or result.disordered or result.gaps for result in results):
+        os.sched_setaffinity(0, others)
+        results: list[Result | Asked] = []
+        for result in measured_asks(served) if given.asks else (measure(*level, served) for level in LEVELS):
+            results.append(result)
+            print(*(f"{key}={value}" for key, value in asdict(result).items()), flush=True)
+    if given.json:
+        given.json.write_text(json.dumps([asdict(result) for result in results], indent=1) + "\n")
+    if any(isinstance(result, Result) and (result.lost or result.disordered or result.gaps) for result in results):
         sys.exit("Deltas were lost or came in another order.")
 
 
@@ -84,9 +96,30 @@ def prepare(folder: Path) -> None:
         subprocess.run([sys.executable, "manage.py", *command], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
 
 
-def measure(idle: int, streams: int) -> Result:
-    with stub_model() as base_url, one_server(base_url, streams) as (port, pid):
+def cores() -> tuple[set[int], set[int]]:
+    """For what is measured, and for the rest."""
+    first, second, *others = sorted(os.sched_getaffinity(0)) * 2
+    return {first, second}, set(others)
+
+
+def measure(idle: int, streams: int, served: set[int]) -> Result:
+    with stub_model(WORDS) as base_url, one_server(base_url, streams, served) as (port, pid):
         return asyncio.run(load(port, pid, idle, streams))
+
+
+def measured_asks(served: set[int]) -> Iterator[Asked]:
+    """One server for all: the first questions warm it up."""
+
+    async def ask(port: int, at_once: int, questions: int) -> Asked:
+        sockets = await open_tabs(port, [await asyncio.to_thread(session, port) for _ in range(at_once)])
+        asked = await asks.measure(sockets, questions)
+        await asyncio.gather(*(socket.close() for socket in sockets))
+        return asked
+
+    with stub_model(1) as base_url, one_server(base_url, max(asks.AT_ONCE), served) as (port, _pid):
+        asyncio.run(ask(port, 2, 20))
+        for at_once in asks.AT_ONCE:
+            yield asyncio.run(ask(port, at_once, asks.QUESTIONS))
 
 
 async def load(port: int, pid: int, idle: int, streams: int) -> Result:
@@ -134,14 +167,14 @@ def session(port: int) -> str:
 
 
 @contextmanager
-def stub_model() -> Iterator[str]:
+def stub_model(words: int) -> Iterator[str]:
     port = free_port()
-    with process("-m", "tests.load.stub", str(port), str(WORDS), str(PER_SECOND)):
+    with process("-m", "tests.load.stub", str(port), str(words), str(PER_SECOND)):
         yield f"http://127.0.0.1:{port}/v1"
 
 
 @contextmanager
-def one_server(base_url: str, streams: int) -> Iterator[tuple[int, int]]:
+def one_server(base_url: str, streams: int, served: set[int]) -> Iterator[tuple[int, int]]:
     """(port, process id)"""
     port = free_port()
     environment = {
@@ -150,13 +183,12 @@ def one_server(base_url: str, streams: int) -> Iterator[tuple[int, int]]:
         "LLM_CONCURRENCY": str(streams),
         "LLM_MAX_TOKENS": "1000",
         "OMP_NUM_THREADS": "1",
-        "SESSIONS_PER_MINUTE_AND_ADDRESS": "100000",
+        **dict.fromkeys(LIMITS, "100000"),
     }
     command = ("-m", "uvicorn", "marcelcms.asgi:application", "--host", "127.0.0.1", "--port", str(port))
-    options = ("--ws", "websockets-sansio", "--no-access-log", "--log-level", "warning")
+    options = (*WEBSOCKETS, "--no-access-log", "--log-level", "warning")
     with process(*command, *options, **environment) as server:
-        if len(cores := sorted(os.sched_getaffinity(0))) > 2:
-            os.sched_setaffinity(server.pid, cores[:2])
+        os.sched_setaffinity(server.pid, served)
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline:
             with suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/health/live", timeout=1):

@@ -65,10 +65,10 @@ async def read_answer(socket: ClientConnection, words: int, *, after: float = 0)
             for text in event["text"].split():
                 if not text.startswith("w"):
                     continue  # a source's mark
-                number, sent = read(text)
+                number, delay = read(text)
                 seen.disordered += number != upcoming
                 upcoming = number + 1
-                seen.words.append((now, now - sent))
+                seen.words.append((now, delay))
         elif event["type"] == "message_end":
             seen.lost, seen.end = words - len(seen.words), event["status"]
             return seen

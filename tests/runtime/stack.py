@@ -1,8 +1,10 @@
 """`make run`'s program, started for a test: everything real, the demo included."""
 
+import json
 import subprocess
 import sys
 import urllib.request
+from contextlib import suppress
 from pathlib import Path
 
 from marcelcms.embedded.processes import free_port
@@ -17,8 +19,8 @@ class Run:
     def __init__(self, state: Path, **variables: str) -> None:
         self.state, self.port = state, free_port()
         self.output = (state / "output").open("w+")
-        environment = bare_environment(STATE_DIR=str(state), PORT=str(self.port), **variables)
-        self.process = subprocess.Popen(COMMAND, cwd=ROOT, env=environment, stdout=self.output, stderr=self.output)
+        self.environment = bare_environment(STATE_DIR=str(state), PORT=str(self.port), **variables)
+        self.process = subprocess.Popen(COMMAND, cwd=ROOT, env=self.environment, stdout=self.output, stderr=self.output)
         wait_until(lambda: "MarcelCMS runs" in self.printed() or self.process.poll() is not None, 240)
         assert self.process.poll() is None, self.printed()
 
@@ -43,3 +45,50 @@ class Run:
         self.process.kill()
         self.process.wait()
         self.output.close()
+
+    def manage(self, *arguments: str) -> str:
+        """What a management command beside it printed on standard output."""
+        command = [sys.executable, "manage.py", *arguments]
+        done = subprocess.run(command, cwd=ROOT, env=self.environment, capture_output=True, text=True, timeout=90)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def does(self, code: str) -> str:
+        """What Python beside it printed."""
+        return self.manage("shell", "--no-imports", "-c", code)
+
+
+class Web:
+    """Another web process beside a run's own, on the same servers."""
+
+    def __init__(self, run: Run) -> None:
+        self.run, self.port = run, free_port()
+        self.start()
+
+    def start(self) -> None:
+        announced = json.loads((self.run.state / "services.json").read_text())
+        variables = {"postgres": "DATABASE_URL", "valkey": "REDIS_URL"}
+        servers = {variables[name]: entry["url"] for name, entry in announced.items()}
+        secret = (self.run.state / "secret_key").read_text().strip()
+        command = [sys.executable, "-m", "uvicorn", "marcelcms.asgi:application", "--port", str(self.port)]
+        command += ["--no-proxy-headers", "--ws", "websockets-sansio", "--no-access-log"]
+        with (self.run.state / f"web-{self.port}").open("a") as output:
+            self.process = subprocess.Popen(
+                command,
+                cwd=ROOT,
+                env=servers | self.run.environment | {"SECRET_KEY": secret, "OMP_NUM_THREADS": "1"},
+                stdout=output,
+                stderr=output,
+            )
+        wait_until(lambda: self.answers() or self.process.poll() is not None, 60)
+        assert self.process.poll() is None, (self.run.state / f"web-{self.port}").read_text()
+
+    def answers(self) -> bool:
+        with suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{self.port}/health/live", timeout=5) as reply:
+            return bool(reply.status == 200)
+        return False
+
+    def kill(self) -> None:
+        """As when the machine takes its memory: nothing is said to anybody."""
+        self.process.kill()
+        self.process.wait()

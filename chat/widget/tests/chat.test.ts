@@ -195,3 +195,29 @@ test("a conversation that cannot be had just now is asked for again", async () =
   await new Promise((resolve) => setTimeout(resolve, 20));
   assert.deepEqual(sent, [{ type: "resume", conversation: chat.conversation.id, after: null }]);
 });
+
+test("an answer of which nothing comes is asked about, less and less often", ({ mock }) => {
+  mock.timers.enable({ apis: ["setTimeout"] });
+  const { connect, hear, sent } = stage();
+  const resumes = () => sent.filter((frame) => frame.type === "resume").length;
+  const messages = [
+    { id: 1, role: "user", text: "Fee?", status: "complete", created_at: at },
+    { id: 2, role: "assistant", text: "", status: "generating", created_at: at },
+  ];
+  connect(messages, 1);
+  mock.timers.tick(2_900);
+  assert.equal(resumes(), 0);
+  hear({ type: "message_delta", seq: 2, message: 2, text: "318" });
+  mock.timers.tick(2_900);
+  assert.equal(resumes(), 0);
+  mock.timers.tick(100);
+  assert.equal(resumes(), 1);
+  hear({ type: "conversation", seq: null, messages, last_seq: 1 });
+  mock.timers.tick(5_900);
+  assert.equal(resumes(), 1);
+  mock.timers.tick(100);
+  assert.equal(resumes(), 2);
+  hear({ type: "message_end", seq: 3, message: 2, status: "complete" });
+  mock.timers.tick(60_000);
+  assert.equal(resumes(), 2);
+});

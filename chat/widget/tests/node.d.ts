@@ -1,7 +1,12 @@
 // The little of Node that the tests use.
 
 declare module "node:test" {
-  export default function test(name: string, body: () => void | Promise<void>): void;
+  interface Timers {
+    enable(options: { apis: string[] }): void;
+    tick(ms: number): void;
+  }
+  type Body = (context: { mock: { timers: Timers } }) => void | Promise<void>;
+  export default function test(name: string, body: Body): void;
 }
 declare module "node:assert/strict" {
   interface Assert {

@@ -17,6 +17,8 @@ const RENEWALS_IN_A_ROW = 2;
 const NOT_HERE = ["forbidden_origin", "unknown_site"];
 /** Seconds, where the service does not say. */
 const ASK_AGAIN_AFTER = 5;
+/** ms of silence after which it is asked what has become of an answer: who wrote it may have died. */
+const SILENCE = 3_000;
 
 export class Chat {
   #session: ChatParts["session"];
@@ -33,6 +35,7 @@ export class Chat {
   #beganAnew = false;
   #renewals = 0;
   #resumeTimer: ReturnType<typeof setTimeout> | undefined;
+  #silence = SILENCE;
   #deadlines = new Deadlines((clientId) => this.#notTaken(clientId));
 
   constructor({ connect, session, store, screen, online, erased }: ChatParts) {
@@ -104,6 +107,7 @@ export class Chat {
     this.#renewals = 0;
     this.#line.settled();
     this.#reach.reached();
+    this.#screen.showProblem(null);
     for (const question of this.#conversation.sending) this.#send(question);
     if (this.#stopSent !== null && this.#conversation.generating?.id === this.#stopSent) this.#sendStop();
     else this.#stopSent = null;
@@ -122,7 +126,24 @@ export class Chat {
     if (event.type === "error" && typeof event.seq !== "number") this.#refused(event);
     else if (event.type === "conversation") this.#restored(event);
     else this.#event(event);
+    if (event.type !== "conversation") this.#silence = SILENCE;
+    if (this.#ready) this.#listen();
     this.show();
+  }
+
+  /** What is awaited and does not come is looked after, less and less often. */
+  #listen(): void {
+    this.#resumeIn(this.#conversation.busy ? this.#silence : null);
+  }
+
+  /** Asks for the saved state after so many ms, null: not any more. */
+  #resumeIn(ms: number | null): void {
+    clearTimeout(this.#resumeTimer);
+    if (ms === null) return;
+    this.#resumeTimer = setTimeout(() => {
+      this.#silence *= 2;
+      this.#resume(null);
+    }, ms);
   }
 
   #restored(snapshot: Snapshot): void {
@@ -202,8 +223,7 @@ export class Chat {
     if (NOT_HERE.includes(code)) {
       this.stop();
     } else if (/^(too_many|unavailable)/.test(code)) {
-      clearTimeout(this.#resumeTimer);
-      this.#resumeTimer = setTimeout(() => this.#ready || this.#resume(null), wait * 1000);
+      this.#resumeIn(wait * 1000);
     } else if (!this.#beganAnew) {
       this.#beganAnew = true;
       this.begin();
@@ -248,6 +268,7 @@ export class Chat {
   #send({ key, text }: Message): void {
     this.#line.send({ type: "ask", conversation: this.#conversation.id, client_id: key, text });
     this.#deadlines.begin(key);
+    this.#listen();
   }
 
   #notTaken(clientId: string): void {

@@ -9,7 +9,7 @@ export interface Confirmation {
   yes: string;
   /** What asked; it stands there again when the visitor does not want it. */
   instead: HTMLElement;
-  act: () => Promise<void>;
+  act: () => Promise<unknown>;
 }
 
 export function confirm({ question, yes, instead, act }: Confirmation): void {

@@ -40,7 +40,6 @@ export function consentNotice(info: AssistantInfo, agree: () => Promise<void>): 
     el("ul", { class: "consent__list" }, ...points.map((point) => el("li", {}, point))),
     el("p", { class: "consent__small" }, t("consent_small")),
     privacy && el("p", { class: "consent__small" }, outward(privacy, t("privacy"), "privacy-link")),
-    problem,
-    agreed,
+    el("div", { class: "consent__foot" }, problem, agreed),
   );
 }

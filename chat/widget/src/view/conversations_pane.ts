@@ -1,12 +1,11 @@
 // The visitor's conversations: open, rename, delete.
 
-import { Problem } from "../net/http.ts";
 import type { ConversationSummary } from "../protocol.ts";
 import { momentOf } from "../text/times.ts";
 import { count, language, t } from "../words/words.ts";
 import { button, tool } from "./buttons.ts";
 import { confirm } from "./confirm.ts";
-import { el, setText } from "./dom.ts";
+import { el } from "./dom.ts";
 import { Pane } from "./pane.ts";
 
 const TITLE_CHARACTERS = 120;
@@ -39,7 +38,7 @@ export class ConversationsPane {
 
   async #load(): Promise<void> {
     this.pane.content.replaceChildren(el("p", { class: "soft", role: "status" }, t("list_loading")));
-    const rows = await this.#try(() => this.#actions.load(), t("list_failed"));
+    const rows = await this.pane.attempt(() => this.#actions.load(), t("list_failed"));
     if (!rows) {
       this.pane.content.replaceChildren(
         button("quiet", t("try_again"), { test: "load-again", press: () => void this.#load() }),
@@ -120,7 +119,7 @@ export class ConversationsPane {
     const save = async () => {
       const wanted = field.value.trim();
       if (!wanted) return;
-      const done = await this.#try(async () => {
+      const done = await this.pane.attempt(async () => {
         await this.#actions.rename(row.id, wanted);
         return true;
       });
@@ -161,7 +160,7 @@ export class ConversationsPane {
   }
 
   async #remove(row: ConversationSummary, item: HTMLElement): Promise<void> {
-    const gone = await this.#try(async () => {
+    const gone = await this.pane.attempt(async () => {
       await this.#actions.remove(row.id);
       return true;
     });
@@ -176,17 +175,5 @@ export class ConversationsPane {
   #leave(then: () => void): void {
     this.pane.close({ restoreFocus: false });
     then();
-  }
-
-  /** What `action` gives; null where the service refuses, which is then said. */
-  async #try<T>(action: () => Promise<T>, otherwise = t("error_generic")): Promise<T | null> {
-    setText(this.pane.problem, "");
-    try {
-      return await action();
-    } catch (error) {
-      if (!(error instanceof Problem || error instanceof TypeError)) throw error;
-      setText(this.pane.problem, (error instanceof Problem && error.detail) || otherwise);
-      return null;
-    }
   }
 }

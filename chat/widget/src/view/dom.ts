@@ -15,10 +15,12 @@ export function el<K extends keyof HTMLElementTagNameMap>(
   const node = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) setAttribute(node, name, value as Value);
   for (const [event, listener] of Object.entries(on)) node.addEventListener(event, listener as EventListener);
-  node.append(
-    ...children.filter((child): child is Node | string => typeof child === "string" || child instanceof Node),
-  );
+  node.append(...present(children));
   return node;
+}
+
+function present(children: readonly Child[]): (Node | string)[] {
+  return children.filter((child): child is Node | string => Boolean(child));
 }
 
 /** Sets, changes or removes an attribute, and only touches the page where something changes. */
@@ -42,9 +44,7 @@ export function fill(node: Element, key: unknown, children: () => readonly Child
   const text = JSON.stringify(key);
   if (drawn.get(node) === text) return;
   drawn.set(node, text);
-  node.replaceChildren(
-    ...children().filter((child): child is Node | string => child instanceof Node || typeof child === "string"),
-  );
+  node.replaceChildren(...present(children()));
 }
 
 /** Changes `current` into `wanted` and touches only what differs; gives the node that stands there then. */

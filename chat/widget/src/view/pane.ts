@@ -1,13 +1,14 @@
 // A page over the conversation: the list of conversations, the settings.
 
+import { Problem } from "../net/http.ts";
 import { t } from "../words/words.ts";
 import { tool } from "./buttons.ts";
-import { el, focused } from "./dom.ts";
+import { el, focused, setText } from "./dom.ts";
 
 export class Pane {
   readonly element: HTMLElement;
   readonly content = el("div", { class: "pane__content" });
-  readonly problem = el("p", { class: "pane__problem", role: "alert" });
+  #problem = el("p", { class: "pane__problem", role: "alert" });
   #heading: HTMLElement;
   #opener: Element | null = null;
   #onClosed: () => void;
@@ -20,7 +21,7 @@ export class Pane {
       "section",
       { class: "pane", "aria-labelledby": `pane-${name}`, "data-test": `pane-${name}`, hidden: true },
       el("div", { class: "pane__bar" }, back, this.#heading),
-      this.problem,
+      this.#problem,
       this.content,
     );
   }
@@ -31,6 +32,7 @@ export class Pane {
 
   open(): void {
     this.#opener = focused();
+    setText(this.#problem, "");
     this.element.hidden = false;
     this.#heading.focus({ preventScroll: true });
   }
@@ -41,5 +43,17 @@ export class Pane {
     this.element.hidden = true;
     this.#onClosed();
     if (restoreFocus && this.#opener instanceof HTMLElement) this.#opener.focus({ preventScroll: true });
+  }
+
+  /** What `action` gives; null where the service refuses, which is then said. */
+  async attempt<T>(action: () => Promise<T>, otherwise = t("error_generic")): Promise<T | null> {
+    setText(this.#problem, "");
+    try {
+      return await action();
+    } catch (error) {
+      if (!(error instanceof Problem || error instanceof TypeError)) throw error;
+      setText(this.#problem, (error instanceof Problem && error.detail) || otherwise);
+      return null;
+    }
   }
 }

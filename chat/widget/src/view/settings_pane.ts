@@ -1,12 +1,11 @@
 // The visitor's language, and their data: have it, erase it.
 
-import { Problem } from "../net/http.ts";
 import type { AssistantInfo } from "../protocol.ts";
 import { webAddress } from "../text/links.ts";
 import { LANGUAGES, language, spokenBy, t, type Language } from "../words/words.ts";
 import { button } from "./buttons.ts";
 import { confirm } from "./confirm.ts";
-import { el, setText } from "./dom.ts";
+import { el } from "./dom.ts";
 import { outward } from "./outward.ts";
 import { Pane } from "./pane.ts";
 
@@ -30,7 +29,6 @@ export class SettingsPane {
 
   /** `agreed`: there can be data. */
   open({ agreed }: { agreed: boolean }): void {
-    setText(this.pane.problem, "");
     const privacy = webAddress(this.#info.privacy_url);
     const languages = spokenBy(this.#info.assistant.languages);
     this.pane.content.replaceChildren(
@@ -64,12 +62,12 @@ export class SettingsPane {
         question: t("erase_question"),
         yes: t("erase_yes"),
         instead: erasing,
-        act: () => this.#try(() => this.#actions.erase()),
+        act: () => this.pane.attempt(() => this.#actions.erase()),
       });
     erasing.append(button("danger", t("erase"), { test: "erase", press: ask, more: { "data-confirms": "" } }));
     const download = button("quiet", t("download"), {
       test: "download",
-      press: () => void this.#try(() => this.#actions.download()),
+      press: () => void this.pane.attempt(() => this.#actions.download()),
     });
     return el(
       "section",
@@ -79,15 +77,5 @@ export class SettingsPane {
       el("div", { class: "row" }, download),
       erasing,
     );
-  }
-
-  async #try(action: () => Promise<void>): Promise<void> {
-    setText(this.pane.problem, "");
-    try {
-      await action();
-    } catch (error) {
-      if (!(error instanceof Problem)) throw error;
-      setText(this.pane.problem, error.detail || t("error_generic"));
-    }
   }
 }

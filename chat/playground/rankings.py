@@ -1,15 +1,11 @@
-"""A question as staff try it: every ranking on the way, and the answer that a student would get. Stores nothing."""
+"""What a retrieval found, as rows to be read: each retriever's list, the fused one with its arithmetic, close FAQs."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from asgiref.sync import async_to_sync
-
-from chat.context import Ask
-from chat.hyde import hypothesise
-from chat.profiles import Profile, retrieve_with
-from chat.replies import Reply, collect
+from chat.playground.comparing import Move
+from chat.profiles import Profile
 from chat.sources import plain
 from faqs.matching import FAQRetriever
 from faqs.matching import match as match_faqs
@@ -17,7 +13,6 @@ from knowledge.models import Passage
 from knowledge.retrieval.contracts import Hit, Origin, Scope, matched_parts
 from knowledge.retrieval.fusion import Fusion
 from knowledge.retrieval.hybrid import Fused, Leg, Retrieval
-from knowledge.retrieval.scoping import scope_of
 
 #: Rows shown of each ranking.
 SHOWN = 10
@@ -47,8 +42,9 @@ class Share:
 @dataclass(frozen=True, slots=True)
 class Row:
     """A ranked passage; `is_given` says whether the answer is made from it, `matched` what of it was compared with the
-    question where that was a finer part."""
+    question where that was a finer part, `move` where another profile has it."""
 
+    passage_id: int
     rank: int
     score: float
     document_id: int
@@ -58,6 +54,7 @@ class Row:
     shares: tuple[Share, ...] = ()
     is_given: bool = False
     matched: str = ""
+    move: Move | None = None
 
     @property
     def excerpt(self) -> str:
@@ -90,34 +87,11 @@ class NearFAQ:
     steers: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Trial:
-    rankings: Sequence[Ranking]
-    faqs: Sequence[NearFAQ]
-    matches_faqs: bool
-    steers_softly: bool
-    fused: Sequence[Row]
-    reply: Reply
+def matcher_of(profile: Profile) -> FAQRetriever | None:
+    return next((leg.retriever for leg in profile.legs if isinstance(leg.retriever, FAQRetriever)), None)
 
 
-def try_question(ask: Ask) -> Trial:
-    """Raises UnknownCollection, EmbeddingUnavailable, RerankerUnavailable."""
-    profile, scope = ask.profile, scope_of(ask.collections)
-    guesses = async_to_sync(hypothesise)(ask.text) if profile.guesses else ()
-    retrieval = retrieve_with(profile, ask.text, scope=scope, k=SHOWN, guesses=guesses)
-    passages = _load(retrieval)
-    matcher = next((leg.retriever for leg in profile.legs if isinstance(leg.retriever, FAQRetriever)), None)
-    return Trial(
-        rankings=[_ranking(leg, retrieval.runs[leg.retriever.origin], passages) for leg in profile.legs],
-        faqs=_near_faqs(matcher, retrieval, scope) if matcher else [],
-        matches_faqs=matcher is not None,
-        steers_softly=matcher is not None and matcher.steering,
-        fused=list(_fused(retrieval, profile, passages)),
-        reply=async_to_sync(collect)(ask),
-    )
-
-
-def _near_faqs(matcher: FAQRetriever, retrieval: Retrieval, scope: Scope) -> list[NearFAQ]:
+def near_faqs(matcher: FAQRetriever, retrieval: Retrieval, scope: Scope) -> list[NearFAQ]:
     """Closest first: those that steer, and those that came close."""
     near: dict[int, NearFAQ] = {}
     best = -1.0
@@ -130,31 +104,35 @@ def _near_faqs(matcher: FAQRetriever, retrieval: Retrieval, scope: Scope) -> lis
     return list(near.values())
 
 
-def _load(retrieval: Retrieval) -> Mapping[int, Passage]:
+def load_passages(retrieval: Retrieval, fused_shown: int) -> Mapping[int, Passage]:
     """The passages of all rows that are shown, in one query."""
     ids = {hit.passage_id for run in retrieval.runs.values() for hit in run[:SHOWN]}
-    ids |= {hit.passage_id for hit in retrieval.hits}
+    ids |= {hit.passage_id for hit in retrieval.hits[:fused_shown]}
     rows = Passage.objects.select_related("document").only(
         "heading_path", "text", "document__title", "document__url", "document__status"
     )
     return rows.in_bulk(ids)
 
 
-def _ranking(leg: Leg, run: Sequence[Hit], passages: Mapping[int, Passage]) -> Ranking:
+def ranking_of(leg: Leg, run: Sequence[Hit], passages: Mapping[int, Passage]) -> Ranking:
     rows = tuple(_row(hit, passages[hit.passage_id], hit.matched) for hit in run[:SHOWN] if hit.passage_id in passages)
     return Ranking(leg.retriever.origin, leg.weight, len(run), rows)
 
 
-def _fused(retrieval: Retrieval, profile: Profile, passages: Mapping[int, Passage]) -> Iterable[Row]:
-    shares = _shares(retrieval, profile)
+def fused_rows(
+    retrieval: Retrieval, profile: Profile, passages: Mapping[int, Passage], given: Collection[int], fused_shown: int
+) -> Iterable[Row]:
+    """`given` are the passages that the answer is made from."""
+    shares = shares_of(retrieval, profile)
     matched = matched_parts(retrieval.runs.values())
-    for hit in retrieval.hits:
+    for hit in retrieval.hits[:fused_shown]:
         if hit.passage_id in passages:
             row = _row(hit, passages[hit.passage_id], matched.get(hit.passage_id, ""))
-            yield replace(row, shares=tuple(shares[hit.passage_id]), is_given=hit.rank <= profile.sources)
+            yield replace(row, shares=tuple(shares[hit.passage_id]), is_given=hit.passage_id in given)
 
 
-def _shares(retrieval: Retrieval, profile: Profile) -> Mapping[int, list[Share]]:
+def shares_of(retrieval: Retrieval, profile: Profile) -> Mapping[int, list[Share]]:
+    """By the passage's id."""
     by_score = profile.plan.fusion == Fusion.SCORES
     shares: dict[int, list[Share]] = defaultdict(list)
     for leg in profile.legs:
@@ -170,4 +148,4 @@ def _shares(retrieval: Retrieval, profile: Profile) -> Mapping[int, list[Share]]
 def _row(hit: Hit | Fused, passage: Passage, matched: str) -> Row:
     document = passage.document
     heading = " › ".join(part for part in passage.heading_path if part != document.title)
-    return Row(hit.rank, hit.score, document.pk, document.title, heading, passage.text, matched=matched)
+    return Row(hit.passage_id, hit.rank, hit.score, document.pk, document.title, heading, passage.text, matched=matched)

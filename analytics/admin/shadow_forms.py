@@ -1,0 +1,119 @@
+"""What staff have written in a form and not saved yet, as a draft to be tested.
+
+The forms of FAQs, documents and profiles are other screens'; only what a test needs is read of them.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.db.models import Q
+from django.forms.models import modelform_factory
+from django.http import QueryDict
+from django.utils.translation import gettext as _
+
+from analytics.shadow.drafts import DocumentDraft, FAQDraft, ProfileDraft
+from chat.models import ProfileLeg, RetrievalProfile
+from faqs.models import FAQ
+from knowledge.models import Collection, Document
+
+if TYPE_CHECKING:
+    from knowledge.staff_scope import Staff
+
+FAQ_FIELDS = ["question", "language", "valid_from", "valid_until", "reference_answer"]
+DOCUMENT_FIELDS = [
+    *("title", "url", "collection", "language", "status", "text"),
+    *("valid_from", "valid_until", "audience"),
+]
+PROFILE_FIELDS = ["name", "description", "fusion", "rerank_first", "protect_faqs", "sources", "threshold"]
+
+
+class PhrasingRow(forms.Form):
+    text = forms.CharField(max_length=1000, required=False)
+
+
+class SourceRow(forms.Form):
+    document = forms.IntegerField(min_value=1, max_value=2**63 - 1, required=False)
+    position = forms.IntegerField(min_value=0, required=False)
+
+
+class LegRow(forms.Form):
+    retriever = forms.ChoiceField(choices=ProfileLeg.Retriever.choices, required=False)
+    weight = forms.FloatField(min_value=0, max_value=100, required=False)
+    k = forms.IntegerField(min_value=1, max_value=400, required=False)
+
+
+def faq_draft(data: QueryDict, faq: FAQ | None, *, user: "Staff") -> FAQDraft:
+    """The FAQ as it would go live: a draft as if it were published. Raises ValidationError."""
+    form = modelform_factory(FAQ, fields=FAQ_FIELDS)(data, instance=faq)
+    phrasings = _rows(PhrasingRow, data, "phrasings")
+    sources = [row for row in _rows(SourceRow, data, "sources") if row.get("document")]
+    if not form.is_valid():
+        raise ValidationError(_said(form))
+    written: FAQ = form.instance
+    last = max((row["position"] or 0 for row in sources), default=0) + 1
+    ordered = sorted(sources, key=lambda row: last if row["position"] is None else row["position"])
+    documents = tuple(dict.fromkeys(row["document"] for row in ordered))
+    _check_documents(documents, faq, user)
+    retires = data.get("status") == FAQ.Status.RETIRED
+    if not documents and not retires:
+        raise ValidationError(_("Link a document that answers it: without one it leads nowhere."))
+    return FAQDraft(
+        question=written.question,
+        language=written.language,
+        status=FAQ.Status.RETIRED.value if retires else FAQ.Status.PUBLISHED.value,
+        valid_from=written.valid_from,
+        valid_until=written.valid_until,
+        reference_answer=written.reference_answer,
+        phrasings=tuple(dict.fromkeys(row["text"] for row in phrasings if row.get("text"))),
+        documents=documents,
+    )
+
+
+def document_draft(data: QueryDict, document: Document, *, user: "Staff") -> DocumentDraft:
+    """Raises ValidationError."""
+    form = modelform_factory(Document, fields=DOCUMENT_FIELDS)(data, instance=document)
+    own = Collection.objects.for_staff(user).values("pk")
+    form.fields["collection"].queryset = Collection.objects.filter(Q(pk__in=own) | Q(pk=document.collection_id))  # type: ignore[attr-defined]
+    if not form.is_valid():
+        raise ValidationError(_said(form))
+    return DocumentDraft.of(form.instance)
+
+
+def profile_draft(data: QueryDict, profile: RetrievalProfile) -> ProfileDraft:
+    """Raises ValidationError."""
+    form = modelform_factory(RetrievalProfile, fields=PROFILE_FIELDS)(data, instance=profile)
+    rows = [row for row in _rows(LegRow, data, "legs") if row.get("retriever")]
+    if not form.is_valid():
+        raise ValidationError(_said(form))
+    if any(row["weight"] is None or row["k"] is None for row in rows):
+        raise ValidationError(_("Each retriever needs a weight and a number of passages."))
+    own = {name: getattr(form.instance, name) for name in PROFILE_FIELDS}
+    return ProfileDraft(**own, legs=tuple((row["retriever"], row["weight"], row["k"]) for row in rows))
+
+
+def _rows(row: type[forms.Form], data: QueryDict, prefix: str) -> list[dict[str, Any]]:
+    """The rows of an inline that are not to be deleted; raises ValidationError."""
+    formset = forms.formset_factory(row, can_delete=True)(data, prefix=prefix)
+    if not formset.is_valid():
+        said = [message for form in formset.forms for message in _said(form)]
+        raise ValidationError([*said, *formset.non_form_errors()])
+    return [form.cleaned_data for form in formset.forms if form.cleaned_data and not form.cleaned_data.get("DELETE")]
+
+
+def _said(form: Any) -> list[str]:
+    """Its errors, each with its field's name."""
+    return [
+        f"{form.fields[name].label}: {message}" if name in form.fields and form.fields[name].label else str(message)
+        for name, messages in form.errors.items()
+        for message in messages
+    ]
+
+
+def _check_documents(documents: tuple[int, ...], faq: FAQ | None, user: "Staff") -> None:
+    """One that is linked already may be another team's. Raises ValidationError."""
+    own = Document.objects.for_staff(user).filter(pk__in=documents).exclude(status=Document.Status.ARCHIVED)
+    known = set(own.values_list("pk", flat=True))
+    linked = set(faq.sources.values_list("document", flat=True)) if faq else set()
+    if not known | linked >= set(documents):
+        raise ValidationError(_("One of the documents is archived or gone, or another team’s: choose another one."))

@@ -1,0 +1,1 @@
+"""The staff API's part of this app: gaps, reviews, and evaluations."""

@@ -1,0 +1,75 @@
+"""Every night: what was promised to be deleted goes, and the counts stay."""
+
+import datetime
+import logging
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from analytics.models import AnonymisedQuestion, RetentionRun
+from analytics.retention.anonymising import anonymise
+from analytics.rollups.keeping import TABLES, count_changed, freeze
+from chat.models import Assistant, Conversation
+from chat.retention import delete_idle_visitors, expired, oldest_kept
+from knowledge.locks import only_one
+
+logger = logging.getLogger(__name__)
+
+#: The advisory lock's number, beside those of `knowledge.locks`, `analytics.gaps.looking` and `analytics.rollups`.
+DELETING = 0x6D6172636571
+#: Conversations that go in one transaction.
+BATCH = 500
+
+
+def apply_retention() -> RetentionRun | None:
+    """Deletes what is kept no longer; None where another process does. What it does not reach, because it was killed,
+    goes the next night: each batch is a transaction that anonymises, where that is wanted, and deletes."""
+    with only_one(DELETING) as is_mine:
+        if not is_mine:
+            return None
+        run = RetentionRun.objects.create()
+        count_changed()
+        for assistant in [*Assistant.objects.order_by("pk"), None]:
+            gone = _apply_to(assistant)
+            if any(gone.values()):
+                run.gone.append({"assistant": assistant.name if assistant else "", **gone})
+                run.save(update_fields=["gone"])
+        run.visitors = delete_idle_visitors()
+        run.finished_at = timezone.now()
+        run.save()
+        logger.info("retention applied assistants=%d visitors=%d", len(run.gone), run.visitors)
+        return run
+
+
+def _apply_to(assistant: Assistant | None) -> dict[str, int]:
+    before = oldest_kept(assistant)
+    gone = {"conversations": 0, "anonymised": 0, "questions": 0, "counts": 0}
+    freeze(assistant.pk if assistant else None, before)
+    while batch := list(expired(assistant, before).order_by("pk")[:BATCH]):
+        with transaction.atomic():
+            if assistant and assistant.keep_questions_days:
+                gone["anonymised"] += anonymise(assistant, batch)
+            Conversation.objects.filter(pk__in=[each.pk for each in batch]).delete()
+        gone["conversations"] += len(batch)
+    if assistant:
+        gone["questions"] = _delete_questions(assistant)
+        gone["counts"] = _delete_counts(assistant)
+    return gone
+
+
+def _delete_questions(assistant: Assistant) -> int:
+    before = timezone.localdate() - datetime.timedelta(days=assistant.keep_questions_days)
+    count, _by_model = AnonymisedQuestion.objects.filter(assistant=assistant, day__lt=before).delete()
+    return count
+
+
+def _delete_counts(assistant: Assistant) -> int:
+    """A month goes as a whole, when all of it is too old."""
+    if assistant.keep_counts_months is None:
+        return 0
+    today = timezone.localdate()
+    months = today.year * 12 + today.month - 1 - assistant.keep_counts_months
+    before = datetime.date(months // 12, months % 12 + 1, 1)
+    kept: Any = {"assistant": assistant, "day__lt": before}
+    return sum(table.objects.filter(**kept).delete()[0] for table in TABLES)

@@ -1,0 +1,191 @@
+"""One local day, counted from the rows of its conversations; a handful of queries however many they are."""
+
+import datetime
+import math
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Case, Count, F, FloatField, IntegerField, OuterRef, Q, QuerySet, Subquery, Sum, Value, When
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Cast, Ceil, Coalesce, ExtractHour, Greatest, Least, Ln
+from django.utils import timezone
+
+from analytics.histograms import BINS, FIRST_MS, GROWTH
+from analytics.models import DocumentCount, FAQCount, UsageCount
+from analytics.models.counts import Counted
+from chat.models import Citation, Conversation, Feedback, Message
+
+#: Whose counts they are: assistant, site, language.
+Group = tuple[int | None, int | None, str]
+WHOSE = ("conversation__assistant", "conversation__site", "language")
+#: As `WHOSE`, from a citation.
+WHOSE_CITED = tuple(f"message__{name}" for name in WHOSE)
+LN_GROWTH = math.log(GROWTH)
+REASONS = tuple(Feedback.Reason.values)
+STATUSES = {
+    "answered": Message.Status.COMPLETE,
+    "abstained": Message.Status.ABSTAINED,
+    "failed": Message.Status.FAILED,
+    "stopped": Message.Status.STOPPED,
+    "asked_back": Message.Status.CLARIFYING,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """What a day's rows come to; not saved yet."""
+
+    usage: list[UsageCount]
+    documents: list[DocumentCount]
+    faqs: list[FAQCount]
+
+
+def of_others(lookup: str, without: Collection[int | None]) -> Q:
+    """Whose assistant, at `lookup`, is none of these; a deleted assistant's is None."""
+    is_one = Q(**{f"{lookup}__in": [assistant for assistant in without if assistant is not None]})
+    if None in without:
+        return ~is_one & Q(**{f"{lookup}__isnull": False})
+    return ~is_one | Q(**{f"{lookup}__isnull": True})
+
+
+def hours_of(day: datetime.date) -> tuple[datetime.datetime, datetime.datetime]:
+    """When the local day begins and the next one does: 23 or 25 hours apart where clocks are changed."""
+    zone = timezone.get_default_timezone()
+    begins = (datetime.datetime.combine(each, datetime.time(), zone) for each in (day, day + datetime.timedelta(1)))
+    start, end = begins
+    return start, end
+
+
+def count_day(day: datetime.date, *, without: Collection[int | None] = ()) -> Day:
+    """`without` are the assistants that are left out."""
+    start, end = hours_of(day)
+    made = Q(created_at__gte=start, created_at__lt=end)
+    conversations = Conversation.objects.filter(made & of_others("assistant", without))
+    messages = Message.objects.filter(made & of_others("conversation__assistant", without))
+    usage: dict[Group, UsageCount] = {}
+
+    def row(group: Group) -> UsageCount:
+        if group not in usage:
+            usage[group] = UsageCount(**_whose(day, group), reasons=[0] * len(REASONS))
+        return usage[group]
+
+    _count_messages(messages, row)
+    _count_times(messages, row)
+    _count_reasons(messages, row)
+    _count_conversations(conversations, row)
+    return Day(list(usage.values()), _documents(messages, day), _faqs(messages, day))
+
+
+def _whose(day: datetime.date, group: Group) -> dict[str, Any]:
+    assistant, site, language = group
+    return {
+        "span": Counted.Span.DAY,
+        "day": day,
+        "assistant_id": assistant,
+        "site_id": site,
+        "language": language,
+    }
+
+
+def _count_messages(messages: QuerySet[Message], row: Callable[[Group], UsageCount]) -> None:
+    answers = Q(role=Message.Role.ASSISTANT)
+    counts = {
+        "visitors": Count("conversation__visitor", distinct=True),
+        "messages": Count("pk"),
+        "questions": Count("pk", filter=Q(role=Message.Role.USER)),
+        **{name: Count("pk", filter=answers & Q(status=status)) for name, status in STATUSES.items()},
+        "thumbs_up": Count("pk", filter=Q(feedback__value=1)),
+        "thumbs_down": Count("pk", filter=Q(feedback__value=-1)),
+        "prompt_tokens": Coalesce(Sum("prompt_tokens"), 0),
+        "answer_tokens": Coalesce(Sum("answer_tokens"), 0),
+    }
+    for assistant, site, language, *found in _grouped(messages, WHOSE, counts):
+        counted = row((assistant, site, language))
+        for name, count in zip(counts, found, strict=True):
+            setattr(counted, name, count)
+    hour = ExtractHour("created_at", tzinfo=timezone.get_default_timezone())
+    asked = messages.filter(role=Message.Role.USER).annotate(hour=hour)
+    for *group, at, count in _grouped(asked, (*WHOSE, "hour"), {"asked": Count("pk")}):
+        row(_group(group)).hours[at] = count
+
+
+def _count_times(messages: QuerySet[Message], row: Callable[[Group], UsageCount]) -> None:
+    """As `histograms.bin_of` has it."""
+    for name in ("first_token", "total"):
+        time = Cast(KeyTextTransform(name, "timings_ms"), FloatField())
+        place = Ceil(Ln(F("time") / FIRST_MS) / LN_GROWTH)
+        held = Case(
+            When(time__lte=FIRST_MS, then=Value(0)),
+            default=Least(Greatest(Cast(place, IntegerField()), Value(0)), Value(BINS - 1)),
+        )
+        timed = messages.filter(**{f"timings_ms__{name}__isnull": False}).annotate(time=time, held=held)
+        for *group, place_held, count in _grouped(timed, (*WHOSE, "held"), {"timed": Count("pk")}):
+            getattr(row(_group(group)), name)[place_held] = count
+
+
+def _count_reasons(messages: QuerySet[Message], row: Callable[[Group], UsageCount]) -> None:
+    counts = {
+        f"why_{number}": Count("pk", filter=Q(feedback__reasons__contains=[reason]))
+        for number, reason in enumerate(REASONS)
+    }
+    rated = messages.filter(feedback__value=-1).exclude(feedback__reasons=[])
+    for assistant, site, language, *found in _grouped(rated, WHOSE, counts):
+        row((assistant, site, language)).reasons = found
+
+
+def _count_conversations(conversations: QuerySet[Conversation], row: Callable[[Group], UsageCount]) -> None:
+    """A conversation is in the language of its first message."""
+    first = Message.objects.filter(conversation=OuterRef("pk")).order_by("pk").values("language")[:1]
+    begun = conversations.annotate(spoken=Coalesce(Subquery(first), Value("")))
+    whose = ("assistant", "site", "spoken")
+    counts = {"begun": Count("pk"), "rated": Count("stars"), "given": Coalesce(Sum("stars"), 0)}
+    for *group, count, ratings, stars in _grouped(begun, whose, counts):
+        counted = row(_group(group))
+        counted.conversations, counted.ratings, counted.stars = count, ratings, stars
+
+
+def _documents(messages: QuerySet[Message], day: datetime.date) -> list[DocumentCount]:
+    cited = Citation.objects.filter(message__in=messages.values("pk"), document__isnull=False)
+    counts = {
+        "answers": Count("message", distinct=True),
+        "who": Count("message__conversation__visitor", distinct=True),
+    }
+    return [
+        DocumentCount(**_whose(day, _group(group)), document_id=document, answers=answers, visitors=visitors)
+        for *group, document, answers, visitors in _grouped(cited, (*WHOSE_CITED, "document"), counts)
+    ]
+
+
+def _faqs(messages: QuerySet[Message], day: datetime.date) -> list[FAQCount]:
+    counts = {
+        "answers": Count("pk"),
+        "up": Count("pk", filter=Q(feedback__value=1)),
+        "down": Count("pk", filter=Q(feedback__value=-1)),
+        "who": Count("conversation__visitor", distinct=True),
+    }
+    return [
+        FAQCount(
+            **_whose(day, _group(group)),
+            faq_id=faq,
+            answers=answers,
+            thumbs_up=up,
+            thumbs_down=down,
+            visitors=visitors,
+        )
+        for *group, faq, answers, up, down, visitors in _grouped(
+            messages.filter(faq__isnull=False), (*WHOSE, "faq"), counts
+        )
+    ]
+
+
+def _grouped(rows: QuerySet[Any], whose: Sequence[str], counts: Mapping[str, Any]) -> Iterable[tuple[Any, ...]]:
+    """The groups' values, then their counts."""
+    found = rows.order_by().values(*whose).annotate(**{f"n_{name}": count for name, count in counts.items()})
+    listed: Iterable[tuple[Any, ...]] = found.values_list(*whose, *(f"n_{name}" for name in counts))
+    return listed
+
+
+def _group(values: Sequence[Any]) -> Group:
+    assistant, site, language = values
+    return assistant, site, language

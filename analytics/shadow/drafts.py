@@ -1,0 +1,203 @@
+"""What is to go live, as values that can wait in the database: an FAQ, a document, a retrieval profile, a prompt.
+
+Each knows what it reads from a row (`of`) and writes to one (`onto`), so that what is tested is what is published.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import date
+from typing import Any, ClassVar, Self, TypeVar
+
+from django.core.serializers.json import DjangoJSONEncoder
+
+from analytics.models import ShadowTest
+from chat.models import Assistant, ProfileLeg, PromptVersion, RetrievalProfile
+from chat.profiles import RETRIEVERS, Profile
+from faqs.history import set_phrasings, set_sources
+from faqs.models import FAQ
+from knowledge.hashing import fingerprint
+from knowledge.models import Document
+from knowledge.retrieval.fusion import Fusion
+from knowledge.retrieval.hybrid import Leg, Plan
+
+Kind = ShadowTest.Kind
+Row = TypeVar("Row")
+
+
+class TargetGone(Exception):
+    """What a draft is of was deleted."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    """A draft as JSON, and back."""
+
+    @classmethod
+    def load(cls, stored: Mapping[str, Any]) -> Self:
+        return cls(**{name: _restored(name, value) for name, value in stored.items()})
+
+    def dump(self) -> dict[str, Any]:
+        stored: dict[str, Any] = json.loads(json.dumps(asdict(self), cls=DjangoJSONEncoder))
+        return stored
+
+    @property
+    def fingerprint(self) -> str:
+        return fingerprint(json.dumps(self.dump(), sort_keys=True))
+
+
+def _restored(name: str, value: Any) -> Any:
+    if name.startswith("valid_"):
+        return date.fromisoformat(value) if value else None
+    if isinstance(value, list):
+        return tuple(tuple(each) if isinstance(each, list) else each for each in value)
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class FAQDraft(_Stored):
+    """`documents` are ids, best first."""
+
+    kind: ClassVar[Kind] = Kind.FAQ
+    question: str
+    language: str
+    status: str
+    valid_from: date | None
+    valid_until: date | None
+    reference_answer: str
+    phrasings: tuple[str, ...]
+    documents: tuple[int, ...]
+
+    @classmethod
+    def of(cls, faq: FAQ) -> "FAQDraft":
+        return cls(
+            question=faq.question,
+            language=faq.language,
+            status=faq.status,
+            valid_from=faq.valid_from,
+            valid_until=faq.valid_until,
+            reference_answer=faq.reference_answer,
+            phrasings=tuple(faq.phrasings.order_by("pk").values_list("text", flat=True)),
+            documents=tuple(faq.sources.values_list("document", flat=True)),
+        )
+
+    def onto(self, faq: FAQ) -> None:
+        """Sets the row's fields."""
+        for name in ("question", "language", "status", "valid_from", "valid_until", "reference_answer"):
+            setattr(faq, name, getattr(self, name))
+
+    def write_parts(self, faq: FAQ) -> None:
+        """Phrasings and sources of a saved FAQ."""
+        set_phrasings(faq, self.phrasings)
+        set_sources(faq, self.documents)
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentDraft(_Stored):
+    """`collection` is an id."""
+
+    kind: ClassVar[Kind] = Kind.DOCUMENT
+    title: str
+    url: str
+    collection: int
+    language: str
+    status: str
+    text: str
+    valid_from: date | None
+    valid_until: date | None
+    audience: tuple[str, ...]
+
+    @classmethod
+    def of(cls, document: Document) -> "DocumentDraft":
+        return cls(
+            title=document.title,
+            url=document.url,
+            collection=document.collection_id,
+            language=document.language,
+            status=document.status,
+            text=document.text,
+            valid_from=document.valid_from,
+            valid_until=document.valid_until,
+            audience=tuple(document.audience),
+        )
+
+    def onto(self, document: Document) -> None:
+        """Sets the row's fields; saving is left to whoever knows what else that means."""
+        for name in ("title", "url", "language", "status", "text", "valid_from", "valid_until"):
+            setattr(document, name, getattr(self, name))
+        document.collection_id = self.collection
+        document.audience = list(self.audience)
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileDraft(_Stored):
+    """`legs` are (retriever, weight, k)."""
+
+    kind: ClassVar[Kind] = Kind.PROFILE
+    name: str
+    description: str
+    fusion: str
+    rerank_first: int
+    protect_faqs: bool
+    sources: int
+    threshold: float
+    legs: tuple[tuple[str, float, int], ...]
+
+    @classmethod
+    def of(cls, profile: RetrievalProfile) -> "ProfileDraft":
+        legs = profile.legs.values_list("retriever", "weight", "k")
+        own = {name: getattr(profile, name) for name in cls.__slots__ if name != "legs"}
+        return cls(**own, legs=tuple(legs))
+
+    def onto(self, profile: RetrievalProfile) -> list[ProfileLeg]:
+        """Sets the row's fields; returns the retrievers that take the place of those it has."""
+        for name in self.__slots__:
+            if name != "legs":
+                setattr(profile, name, getattr(self, name))
+        return [ProfileLeg(retriever=retriever, weight=weight, k=k) for retriever, weight, k in self.legs]
+
+    def as_profile(self) -> Profile:
+        legs = tuple(Leg(RETRIEVERS[retriever], weight, k) for retriever, weight, k in self.legs)
+        plan = Plan(legs, Fusion(self.fusion), self.rerank_first, self.protect_faqs)
+        return Profile(self.name, plan, self.sources, self.threshold)
+
+
+@dataclass(frozen=True, slots=True)
+class PromptDraft(_Stored):
+    """Which version an assistant is told; None: the built-in texts."""
+
+    kind: ClassVar[Kind] = Kind.PROMPT
+    version: int | None
+
+    @classmethod
+    def of(cls, assistant: Assistant) -> "PromptDraft":
+        return cls(version=assistant.prompt_id)
+
+
+Draft = FAQDraft | DocumentDraft | ProfileDraft | PromptDraft
+DRAFTS: Mapping[str, type[Draft]] = {each.kind: each for each in (FAQDraft, DocumentDraft, ProfileDraft, PromptDraft)}
+
+
+def draft_of(test: ShadowTest) -> Draft:
+    return DRAFTS[test.kind].load(test.draft)
+
+
+def present(test: ShadowTest) -> Draft:
+    """What the test's target is now, as its draft would say it; raises TargetGone."""
+    match test.kind:
+        case Kind.FAQ:
+            return FAQDraft.of(_found(FAQ.objects.filter(pk=test.target_id).first()))
+        case Kind.DOCUMENT:
+            return DocumentDraft.of(_found(Document.objects.filter(pk=test.target_id).first()))
+        case Kind.PROFILE:
+            return ProfileDraft.of(_found(RetrievalProfile.objects.filter(pk=test.target_id).first()))
+        case _:
+            if test.target_id:
+                _found(PromptVersion.objects.filter(pk=test.target_id).first())
+            return PromptDraft.of(Assistant.objects.get(pk=test.assistant_id))
+
+
+def _found(row: Row | None) -> Row:
+    if row is None:
+        raise TargetGone
+    return row

@@ -1,0 +1,205 @@
+"""A change laid over the database inside a transaction that is always rolled back: what is tested is what would be
+served, and nobody else sees any of it.
+
+What takes long (cutting, embedding, reading an index) is done once, in `prepare`; `lay` only puts the rows back that
+were made then, with the ids they had, so that a transaction is short however often a change is laid. See
+docs/decisions/0014-shadow-tests.md.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Protocol
+
+from django.db import connection, transaction
+
+from analytics.shadow.drafts import DocumentDraft, FAQDraft, ProfileDraft
+from chat.context import Ask
+from chat.profiles import Profile
+from chat.prompt_templates import Template
+from faqs.indexing import sync_in as sync_faq_in
+from faqs.models import FAQ, FAQVector
+from knowledge.changes import unrecorded
+from knowledge.generations import embedder_of
+from knowledge.indexing import sync_in as sync_document_in
+from knowledge.models import Document, Generation, Passage, Unit
+from knowledge.retrieval.contracts import Hit, Origin, Query, Retriever, Scope
+from knowledge.retrieval.lexical import LexicalRetriever
+from knowledge.retrieval.lexical_index import LexicalIndex
+from knowledge.retrieval.serving import served_generation
+
+if TYPE_CHECKING:
+    from django.db.models import QuerySet
+
+#: A test waits no longer for somebody who edits the same row.
+LOCK_TIMEOUT = "2s"
+
+
+class IndexReplaced(Exception):
+    """Another generation of the index went live during a test."""
+
+
+@contextmanager
+def rolled_back() -> Iterator[None]:
+    """Nothing that happens inside lasts, nor does anything wait for its commit."""
+    with transaction.atomic(), unrecorded():
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT set_config('lock_timeout', %s, true)", [LOCK_TIMEOUT])
+        yield
+        transaction.set_rollback(True)
+
+
+class Overlay(Protocol):
+    """A change that can be laid over what is served."""
+
+    def prepare(self) -> None:
+        """Does what takes long, once; raises EmbeddingUnavailable."""
+
+    def lay(self) -> None:
+        """Makes it count until the transaction, one of `rolled_back`, ends; raises IndexReplaced."""
+
+    def asks(self, ask: Ask) -> tuple[Ask, Ask]:
+        """How the question is asked without the change and, once it is laid, with it."""
+
+
+class FAQOverlay:
+    """An FAQ as drafted; of one that is not there yet, `faq_id` is None."""
+
+    def __init__(self, draft: FAQDraft, faq_id: int | None) -> None:
+        self.draft, self._faq_id = draft, faq_id
+        self._vectors: list[FAQVector] = []
+
+    def prepare(self) -> None:
+        self._generation = _served_generation()
+        with rolled_back():
+            faq = self._write()
+            sync_faq_in(faq.pk, self._generation, embedder_of(self._generation))
+            self._faq_id = faq.pk
+            self._vectors = list(faq.vectors.filter(generation=self._generation))
+
+    def lay(self) -> None:
+        _check(self._generation)
+        faq = self._write()
+        faq.vectors.filter(generation=self._generation).delete()
+        FAQVector.objects.bulk_create(self._vectors)
+
+    def asks(self, ask: Ask) -> tuple[Ask, Ask]:
+        """Only the FAQs are looked through twice: an FAQ changes nothing for the other retrievers."""
+        plan = ask.profile.plan
+        legs = [
+            leg if leg.retriever.origin == Origin.FAQ else replace(leg, retriever=_Remembering(leg.retriever))
+            for leg in plan.legs
+        ]
+        remembering = replace(ask, profile=replace(ask.profile, plan=replace(plan, legs=legs)))
+        return remembering, remembering
+
+    def _write(self) -> FAQ:
+        faq = FAQ.objects.filter(pk=self._faq_id or 0).first() or FAQ(pk=self._faq_id)
+        self.draft.onto(faq)
+        faq.save()
+        self.draft.write_parts(faq)
+        return faq
+
+
+class DocumentOverlay:
+    """A document as drafted, with a lexical index of its own, since nobody else may see its words."""
+
+    def __init__(self, draft: DocumentDraft, document_id: int) -> None:
+        self.draft, self._document_id = draft, document_id
+
+    def prepare(self) -> None:
+        self._generation = _served_generation()
+        index = LexicalIndex(self._generation.pk)
+        index.follow()
+        before = index.as_now()
+        with rolled_back():
+            self._write()
+            sync_document_in(self._document_id, self._generation, embedder_of(self._generation))
+            self._passages = list(self._present_passages())
+            self._units = list(Unit.objects.filter(passage__in=[passage.pk for passage in self._passages]))
+            index.take_in(self._document_id)
+        self._lexical = LexicalRetriever(before), LexicalRetriever(index)
+
+    def lay(self) -> None:
+        _check(self._generation)
+        self._write()
+        kept = [passage.pk for passage in self._passages]
+        self._present_passages().exclude(pk__in=kept).delete()
+        Passage.objects.bulk_create(
+            self._passages, update_conflicts=True, unique_fields=["id"], update_fields=["position", "page"]
+        )
+        Unit.objects.filter(passage__in=kept).delete()
+        Unit.objects.bulk_create(self._units)
+
+    def asks(self, ask: Ask) -> tuple[Ask, Ask]:
+        before, after = (_with(ask.profile, Origin.LEXICAL, retriever) for retriever in self._lexical)
+        return replace(ask, profile=before), replace(ask, profile=after)
+
+    def _write(self) -> None:
+        document = Document.objects.get(pk=self._document_id)
+        self.draft.onto(document)
+        document.save()
+
+    def _present_passages(self) -> "QuerySet[Passage]":
+        return Passage.objects.filter(document=self._document_id, generation=self._generation)
+
+
+class ProfileOverlay:
+    """A retrieval profile as drafted, beside the same one as it is; nothing has to be laid."""
+
+    def __init__(self, draft: ProfileDraft, live: ProfileDraft) -> None:
+        self._before, self._after = live.as_profile(), draft.as_profile()
+
+    def prepare(self) -> None:
+        pass
+
+    def lay(self) -> None:
+        pass
+
+    def asks(self, ask: Ask) -> tuple[Ask, Ask]:
+        return replace(ask, profile=self._before), replace(ask, profile=self._after)
+
+
+class PromptOverlay:
+    """Another prompt, beside the one that the assistant has; nothing has to be laid."""
+
+    def __init__(self, template: Template) -> None:
+        self._template = template
+
+    def prepare(self) -> None:
+        pass
+
+    def lay(self) -> None:
+        pass
+
+    def asks(self, ask: Ask) -> tuple[Ask, Ask]:
+        return ask, replace(ask, template=self._template)
+
+
+class _Remembering:
+    """A retriever that finds for a question what it found the first time; for one change's questions only."""
+
+    def __init__(self, retriever: Retriever) -> None:
+        self._retriever = retriever
+        self.origin, self.needs_vector = retriever.origin, retriever.needs_vector
+        self._found: dict[tuple[str, int, Scope], Sequence[Hit]] = {}
+
+    def retrieve(self, query: Query, *, k: int, scope: Scope) -> Sequence[Hit]:
+        key = query.text, k, scope
+        if key not in self._found:
+            self._found[key] = self._retriever.retrieve(query, k=k, scope=scope)
+        return self._found[key]
+
+
+def _with(profile: Profile, origin: Origin, retriever: Retriever) -> Profile:
+    legs = [replace(leg, retriever=retriever) if leg.retriever.origin == origin else leg for leg in profile.legs]
+    return replace(profile, plan=replace(profile.plan, legs=legs))
+
+
+def _served_generation() -> Generation:
+    return Generation.objects.get(pk=served_generation().pk)
+
+
+def _check(generation: Generation) -> None:
+    if served_generation().pk != generation.pk:
+        raise IndexReplaced

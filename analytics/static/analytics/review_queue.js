@@ -1,0 +1,98 @@
+/* Keys for going through the review queue, and who else has the same answer open. Single keys can be turned off, since
+   one is easily pressed unawares, by speech too (WCAG 2.1.4). */
+
+const STORED_AS = "analytics.reviewQueueKeys";
+const EVERY = 30_000;
+
+const form = document.getElementById("review-form");
+const keyed = [...document.querySelectorAll("[data-key]")];
+const readers = form.querySelector("[data-readers]");
+
+function setUpKeys() {
+    const hint = form.querySelector("[data-shortcuts]");
+    const toggle = hint.querySelector("input");
+    const help = document.getElementById("review-keys");
+
+    function isTyping(target) {
+        return target.matches("input:not([type=checkbox], [type=radio]), textarea, select");
+    }
+
+    function use(element) {
+        if (element.matches("textarea")) element.focus();
+        else if (element.matches("[type=radio]")) element.checked = true;
+        else element.click();
+    }
+
+    function act(event) {
+        if (isTyping(event.target)) {
+            if (event.key === "Escape") event.target.blur();
+            return;
+        }
+        if (!toggle.checked || help.open || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
+        if (event.key === "?") {
+            help.showModal();
+            return;
+        }
+        const element = keyed.find((each) => each.dataset.key === event.key);
+        if (!element) return;
+        event.preventDefault();
+        use(element);
+    }
+
+    function announce() {
+        for (const element of keyed) {
+            if (toggle.checked) element.setAttribute("aria-keyshortcuts", element.dataset.key);
+            else element.removeAttribute("aria-keyshortcuts");
+        }
+        for (const each of form.querySelectorAll("[data-hint]")) each.hidden = !toggle.checked;
+    }
+
+    toggle.checked = localStorage.getItem(STORED_AS) !== "off";
+    toggle.addEventListener("change", () => {
+        localStorage.setItem(STORED_AS, toggle.checked ? "on" : "off");
+        announce();
+    });
+    form.querySelector("[data-help]").addEventListener("click", () => help.showModal());
+    help.querySelector("[data-close]").addEventListener("click", () => help.close());
+    announce();
+    hint.hidden = false;
+    document.addEventListener("keydown", act);
+}
+
+async function tellPresence() {
+    const body = new FormData();
+    body.set("csrfmiddlewaretoken", form.elements.csrfmiddlewaretoken.value);
+    let state;
+    try {
+        const response = await fetch(form.dataset.reading, { method: "POST", body });
+        if (!response.ok) return;
+        state = await response.json();
+    } catch {
+        return; // the next time will do
+    }
+    const lines = [];
+    if (state.version !== Number(form.dataset.version)) lines.push(readers.dataset.changed);
+    if (state.readers.length) lines.push(`${readers.dataset.others} ${state.readers.join(", ")}`);
+    readers.textContent = lines.join(" ");
+}
+
+/* A comment that was begun is not lost by a key or a click that leads elsewhere. */
+function keepComment() {
+    const comment = form.querySelector("textarea");
+    let isSaving = false;
+    form.addEventListener("submit", () => {
+        isSaving = true;
+    });
+    window.addEventListener("beforeunload", (event) => {
+        if (!isSaving && comment.value.trim()) event.preventDefault();
+    });
+}
+
+setUpKeys();
+keepComment();
+setInterval(() => {
+    if (!document.hidden) tellPresence();
+}, EVERY);
+document.addEventListener("visibilitychange", () => {
+    if (!document.hidden) tellPresence();
+});

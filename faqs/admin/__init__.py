@@ -1,0 +1,6 @@
+"""Where staff curate questions."""
+
+from faqs.admin.categories import CategoryAdmin
+from faqs.admin.faqs import FAQAdmin
+
+__all__ = ["CategoryAdmin", "FAQAdmin"]

@@ -1,0 +1,162 @@
+"""FAQs that ask the same: beside the form while somebody types, and as a list of pairs to merge or to leave."""
+
+import re
+from datetime import date
+from typing import Any
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.core.paginator import Paginator
+from django.forms import DateField
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.template.response import TemplateResponse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST, require_safe
+
+from faqs.likeness import Near, close_to
+from faqs.models import FAQ, SimilarPair
+from faqs.querysets import FAQQuerySet
+from faqs.relations import Holding, Relation, relation
+from faqs.services import dismiss_pair, merge_faqs
+from knowledge.inference.embedder import EmbeddingUnavailable
+from knowledge.models import Collection
+from knowledge.staff_scope import sees_everything
+
+PER_PAGE = 25
+#: Shorter than this a question says too little to compare.
+SHORTEST = 8
+DOCUMENT_FIELD = re.compile(r"sources-\d+-document")
+
+
+@require_POST
+def near_view(request: HttpRequest, *, model_admin: Any) -> HttpResponse:
+    """A piece of the form's page: FAQs close to what is typed in it; empty where there are none."""
+    if not model_admin.has_view_or_change_permission(request):
+        raise PermissionDenied
+    question = request.POST.get("question", "").strip()[:1000]
+    own = request.POST.get("faq", "")
+    faq_id = int(own) if own.isdecimal() and len(own) < 19 else 0
+    context: dict[str, Any] = {"near": [], "may_see": True}
+    if len(question) >= SHORTEST:
+        try:
+            near = close_to(
+                question,
+                language=request.POST.get("language", "") or "en",
+                but=faq_id,
+                collections=None
+                if sees_everything(request.user)
+                else list(Collection.objects.for_staff(request.user).values_list("pk", flat=True)),
+            )
+        except EmbeddingUnavailable:
+            context["is_away"] = True
+        else:
+            context["near"] = _described(near, _typed(request))
+    return TemplateResponse(request, "admin/faqs/faq/near.html", context, headers={"Cache-Control": "no-store"})
+
+
+@require_safe
+def list_view(request: HttpRequest, *, model_admin: Any) -> HttpResponse:
+    if not model_admin.has_view_or_change_permission(request):
+        raise PermissionDenied
+    paginator = Paginator(_pairs(request), PER_PAGE)
+    page = paginator.get_page(request.GET.get("p"))
+    ids = {pk for pair in page for pk in (pair.first_id, pair.second_id)}
+    faqs = {faq.pk: faq for faq in FAQ.objects.with_parts().filter(pk__in=ids)}
+    rows = []
+    for pair in page:
+        first, second = faqs[pair.first_id], faqs[pair.second_id]
+        rows.append(
+            {
+                "pair": pair,
+                "faqs": (first, second),
+                "relation": relation(_holding(first), _holding(second)),
+                "same_documents": _holding(first).documents == _holding(second).documents,
+            }
+        )
+    context = {
+        **model_admin.admin_site.each_context(request),
+        "title": _("FAQs that ask the same"),
+        "opts": model_admin.opts,
+        "rows": rows,
+        "page": page,
+        "pages": list(paginator.get_elided_page_range(page.number)),
+        "may_change": model_admin.has_change_permission(request),
+        "media": model_admin.media,
+    }
+    return TemplateResponse(request, "admin/faqs/faq/duplicates.html", context)
+
+
+@require_POST
+def merge_view(request: HttpRequest, pair_id: int, *, model_admin: Any) -> HttpResponse:
+    """`keep` says which of the two stays."""
+    pair = get_object_or_404(_pairs(request).select_related("first", "second"), pk=pair_id)
+    sides = {str(pair.first_id): (pair.first, pair.second), str(pair.second_id): (pair.second, pair.first)}
+    if request.POST.get("keep") not in sides:
+        raise Http404
+    keep, other = sides[request.POST["keep"]]
+    if not all(model_admin.has_change_permission(request, faq) for faq in (keep, other)):
+        raise PermissionDenied
+    if not model_admin.has_publish_permission(request):
+        messages.error(request, _("Merging retires one of the two: only who may publish can do that."))
+        return redirect("admin:faqs_faq_duplicates")
+    try:
+        merge_faqs(keep=keep, other=other, by=request.user)
+    except ValidationError as error:
+        messages.error(request, " ".join(error.messages))
+        return redirect("admin:faqs_faq_duplicates")
+    model_admin.log_change(request, keep, [{"changed": {"fields": ["phrasings", "documents"]}}])
+    model_admin.log_change(request, other, [{"changed": {"fields": ["status"]}}])
+    said = _("“%(other)s” is retired; its phrasings and documents are with “%(keep)s” now.")
+    messages.success(request, said % {"other": other, "keep": keep})
+    return redirect("admin:faqs_faq_duplicates")
+
+
+@require_POST
+def dismiss_view(request: HttpRequest, pair_id: int, *, model_admin: Any) -> HttpResponse:
+    pair = get_object_or_404(_pairs(request).select_related("first", "second"), pk=pair_id)
+    if not model_admin.has_change_permission(request):
+        raise PermissionDenied
+    dismiss_pair(pair=pair, by=request.user)
+    for faq, other in ((pair.first, pair.second), (pair.second, pair.first)):
+        model_admin.log_change(request, faq, _("No duplicate of “%(question)s”.") % {"question": other.question[:200]})
+    messages.success(request, _("Noted: these two are no duplicates and are not shown together again."))
+    return redirect("admin:faqs_faq_duplicates")
+
+
+def _pairs(request: HttpRequest) -> Any:
+    return SimilarPair.objects.for_staff(request.user).to_look_at()
+
+
+def _described(near: list[Near], typed: Holding) -> list[dict[str, Any]]:
+    found: FAQQuerySet = FAQ.objects.with_parts().filter(pk__in=[each.faq_id for each in near])
+    faqs = {faq.pk: faq for faq in found}
+    return [
+        {
+            "faq": faqs[each.faq_id],
+            "similarity": each.similarity,
+            "relation": relation(typed, _holding(faqs[each.faq_id])) if each.asks_the_same else Relation.APART,
+            "asks_the_same": each.asks_the_same,
+        }
+        for each in near
+        if each.faq_id in faqs
+    ]
+
+
+def _holding(faq: FAQ) -> Holding:
+    return Holding(frozenset(source.document_id for source in faq.sources.all()), faq.valid_from, faq.valid_until)
+
+
+def _typed(request: HttpRequest) -> Holding:
+    """What the form says so far; a date that is no date yet counts as none."""
+    named = {str(value) for name, value in request.POST.items() if DOCUMENT_FIELD.fullmatch(name)}
+    begin, end = (_day(request.POST.get(name, "")) for name in ("valid_from", "valid_until"))
+    return Holding(frozenset(int(value) for value in named if value.isdecimal()), begin, end)
+
+
+def _day(text: str) -> date | None:
+    try:
+        day: date | None = DateField(required=False).clean(text)
+        return day
+    except ValidationError:
+        return None

@@ -1,0 +1,271 @@
+"""The list of FAQs and the form of one."""
+
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
+
+from django.contrib import admin, messages
+from django.contrib.admin.models import CHANGE, LogEntry
+from django.core.exceptions import ValidationError
+from django.db import models, transaction
+from django.db.models import QuerySet
+from django.forms import BaseModelFormSet, ModelForm, Textarea
+from django.http import HttpRequest, HttpResponse
+from django.template.loader import render_to_string
+from django.urls import URLPattern, path
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
+
+from faqs.admin import duplicates, files, versions
+from faqs.admin.categories import shows_list
+from faqs.admin.filters import SourcesFilter, TranslationFilter, ValidityFilter
+from faqs.admin.forms import FAQForm, collections_for, given_rows
+from faqs.admin.page import page_of
+from faqs.admin.parts import PhrasingInline, SourceInline, saved_status
+from faqs.admin.publishing import may_make, may_publish
+from faqs.conflicts import conflict_of, rebased
+from faqs.history import Reason, recording
+from faqs.models import FAQ
+from faqs.querysets import SOON, FAQQuerySet
+from faqs.services import index_saved_faq, set_faq_status
+from knowledge.collection_choices import CollectionFilter
+from knowledge.scoped_admin import ScopedAdmin
+
+if TYPE_CHECKING:
+    FAQModelAdmin = admin.ModelAdmin[FAQ]
+    AnyForm = ModelForm[FAQ]
+    FormSets = list[BaseModelFormSet[Any, Any]]
+else:
+    FAQModelAdmin = admin.ModelAdmin
+    AnyForm = FormSets = object
+
+
+@admin.register(FAQ)
+class FAQAdmin(ScopedAdmin, FAQModelAdmin):
+    form = FAQForm
+    list_display = [
+        "question",
+        "state",
+        "category",
+        "language",
+        "phrasing_count",
+        "source_count",
+        "updated_at",
+    ]
+    list_filter = [
+        "status",
+        ValidityFilter,
+        SourcesFilter,
+        TranslationFilter,
+        ("collection", CollectionFilter),
+        "category",
+        ("language", admin.AllValuesFieldListFilter),
+    ]
+    ordering = ["-updated_at", "-pk"]
+    search_fields = ["question", "phrasings__text"]
+    search_help_text = _("Searches questions and their other phrasings for each of the words, or a part of it.")
+    list_per_page = 50
+    show_full_result_count = False
+    autocomplete_fields = ["category", "translation_of"]
+    actions = ["publish", "retire", "back_to_draft"]
+    inlines = [PhrasingInline, SourceInline]
+    readonly_fields = ["created_at", "updated_at"]
+    fieldsets = [
+        (
+            None,
+            {
+                "fields": [
+                    "question",
+                    "language",
+                    "translation_of",
+                    "category",
+                    "collection",
+                    "status",
+                    "valid_from",
+                    "valid_until",
+                ]
+            },
+        ),
+        (_("Reference answer"), {"fields": ["reference_answer"]}),
+        (_("More"), {"fields": ["external_id", "created_at", "updated_at"], "classes": ["collapse"]}),
+    ]
+    formfield_overrides = {models.TextField: {"widget": Textarea(attrs={"rows": 6, "class": "vLargeTextField"})}}
+
+    class Media:
+        css = {"all": ["knowledge/screens.css", "faqs/admin.css"]}
+        js = ["faqs/near.js"]
+
+    def get_urls(self) -> list[URLPattern]:
+        def view(route: str, function: Any, name: str) -> URLPattern:
+            wrapped = self.admin_site.admin_view(partial(function, model_admin=self))
+            return path(route, wrapped, name=f"faqs_faq_{name}")
+
+        return [
+            view("import/", files.import_view, "import"),
+            view("import/template/<str:name>/", files.template_view, "import_template"),
+            view("export/", files.export_view, "export"),
+            view("export/<str:name>/", files.download_view, "download"),
+            view("near/", duplicates.near_view, "near"),
+            view("duplicates/", duplicates.list_view, "duplicates"),
+            view("duplicates/<int:pair_id>/merge/", duplicates.merge_view, "merge"),
+            view("duplicates/<int:pair_id>/dismiss/", duplicates.dismiss_view, "dismiss"),
+            view("<int:faq_id>/versions/", versions.versions_view, "versions"),
+            view("<int:faq_id>/restore/<int:version_id>/", versions.restore_view, "restore"),
+            view("<int:faq_id>/confirm/", versions.confirm_view, "confirm"),
+            *super().get_urls(),
+        ]
+
+    # --- who may do what to which ---
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[FAQ]:
+        faqs = cast("FAQQuerySet", super().get_queryset(request))
+        return faqs.for_list() if shows_list(request) else faqs
+
+    def has_change_permission(self, request: HttpRequest, obj: FAQ | None = None) -> bool:
+        """What students get is changed by those who may publish."""
+        return super().has_change_permission(request, obj) and self._may_touch(request, obj)
+
+    def has_delete_permission(self, request: HttpRequest, obj: FAQ | None = None) -> bool:
+        return super().has_delete_permission(request, obj) and self._may_touch(request, obj)
+
+    def has_publish_permission(self, request: HttpRequest) -> bool:
+        return super().has_change_permission(request) and may_publish(request.user)
+
+    def _may_touch(self, request: HttpRequest, faq: FAQ | None) -> bool:
+        return faq is None or may_publish(request.user) or may_make(request.user, saved_status(faq))
+
+    def get_deleted_objects(
+        self, objs: Any, request: HttpRequest
+    ) -> tuple[list[Any], dict[str, int], set[str], list[Any]]:
+        """Names the FAQs and counts their parts."""
+        listed, counts, lacking, protected = super().get_deleted_objects(objs, request)
+        for derived in ("faq vectors", "pairs that ask the same"):
+            counts.pop(derived, None)
+        return [item for item in listed if isinstance(item, str)], counts, lacking, protected
+
+    # --- the list ---
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        may_import = self.has_add_permission(request) and self.has_change_permission(request)
+        return super().changelist_view(request, {"may_import": may_import, **(extra_context or {})})
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[FAQ], search_term: str
+    ) -> tuple[QuerySet[FAQ], bool]:
+        return cast("FAQQuerySet", queryset).with_words(search_term), False
+
+    @admin.display(description=_("status"), ordering="status")
+    def state(self, faq: FAQ) -> str:
+        today = timezone.localdate()
+        return render_to_string("admin/faqs/faq/state.html", {"faq": faq, "today": today, "soon": SOON + today})
+
+    @admin.display(description=_("phrasings"), ordering="phrasing_count")
+    def phrasing_count(self, faq: Any) -> int:
+        return cast("int", faq.phrasing_count)
+
+    @admin.display(description=_("documents"), ordering="source_count")
+    def source_count(self, faq: Any) -> int:
+        return cast("int", faq.source_count)
+
+    @admin.action(description=_("Publish the selected FAQs"), permissions=["publish"])
+    def publish(self, request: HttpRequest, queryset: QuerySet[FAQ]) -> None:
+        count = self._set_status(request, queryset, FAQ.Status.PUBLISHED)
+        if count is not None:
+            message = ngettext("%d FAQ was published.", "%d FAQs were published.", count)
+            self.message_user(request, message % count, messages.SUCCESS)
+
+    @admin.action(description=_("Retire the selected FAQs"), permissions=["publish"])
+    def retire(self, request: HttpRequest, queryset: QuerySet[FAQ]) -> None:
+        count = self._set_status(request, queryset, FAQ.Status.RETIRED)
+        if count is not None:
+            message = ngettext(
+                "%d FAQ was retired and no longer counts.", "%d FAQs were retired and no longer count.", count
+            )
+            self.message_user(request, message % count, messages.SUCCESS)
+
+    @admin.action(description=_("Return the selected FAQs to draft"), permissions=["change"])
+    def back_to_draft(self, request: HttpRequest, queryset: QuerySet[FAQ]) -> None:
+        count = self._set_status(request, queryset, FAQ.Status.DRAFT)
+        if count is not None:
+            message = ngettext("%d FAQ is a draft again.", "%d FAQs are drafts again.", count)
+            self.message_user(request, message % count, messages.SUCCESS)
+
+    def _set_status(self, request: HttpRequest, queryset: QuerySet[FAQ], status: FAQ.Status) -> int | None:
+        """How many changed, or nothing where one of them may not: then none did, and a message says why."""
+        changing = [faq for faq in queryset if faq.status != status]
+        try:
+            for faq in changing:
+                if not may_make(request.user, faq.status):
+                    raise ValidationError(
+                        _("“%(faq)s” is %(status)s, and only who may publish can change it.")
+                        % {"faq": faq, "status": faq.get_status_display()}
+                    )
+            count = set_faq_status(faqs=changing, status=status, by=request.user)
+        except ValidationError as error:
+            reason = _("Nothing was changed. %(reason)s") % {"reason": " ".join(error.messages)}
+            self.message_user(request, reason, messages.ERROR)
+            return None
+        changed = [{"changed": {"fields": ["status"]}}]
+        LogEntry.objects.log_actions(cast("int", request.user.pk), changing, CHANGE, changed)
+        return count
+
+    # --- the form ---
+
+    def get_form(self, request: HttpRequest, obj: FAQ | None = None, change: bool = False, **kwargs: Any) -> Any:
+        form = super().get_form(request, obj, change=change, **kwargs)
+        return type(form.__name__, (form,), {"user": request.user, "conflict": getattr(request, "faq_conflict", None)})
+
+    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        if db_field.name == "collection":
+            match = request.resolver_match
+            kwargs["queryset"] = collections_for(request, str(match.kwargs.get("object_id", "")) if match else "")
+        return super().formfield_for_foreignkey(db_field, request, **kwargs)
+
+    def get_formset_kwargs(self, request: HttpRequest, obj: FAQ, inline: Any, prefix: str) -> dict[str, Any]:
+        options = super().get_formset_kwargs(request, obj, inline, prefix)
+        if request.method == "GET" and obj._state.adding:
+            options["initial"] = given_rows(request, prefix)
+        return options
+
+    def changeform_view(
+        self,
+        request: HttpRequest,
+        object_id: str | None = None,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        """A save first makes sure that nobody else saved since the form was opened, and leaves a version."""
+        show = partial(super().changeform_view, request, form_url=form_url, extra_context=extra_context)
+        if request.method != "POST" or object_id is None or not object_id.isdecimal():
+            return show(object_id)
+        faq = self.get_object(request, object_id)
+        is_gone = faq is None and not FAQ.objects.filter(pk=object_id).exists()
+        if not is_gone and not (faq and self.has_change_permission(request, faq)):
+            return show(object_id)
+        over, faq_id = request.POST.get("over", ""), int(object_id)
+        with transaction.atomic():
+            conflict = conflict_of(faq_id, seen=request.POST.get("seen", ""), over=over)
+            request.faq_conflict = conflict  # type: ignore[attr-defined]
+            if conflict or over:
+                request.POST = rebased(request.POST, faq_id)  # type: ignore[assignment]
+            with recording([faq_id], by=request.user, reason=Reason.FORM):
+                return show(None if is_gone else object_id)
+
+    def render_change_form(
+        self,
+        request: HttpRequest,
+        context: dict[str, Any],
+        add: bool = False,
+        change: bool = False,
+        form_url: str = "",
+        obj: FAQ | None = None,
+    ) -> HttpResponse:
+        context |= page_of(request, obj, may_change=self.has_change_permission(request, obj))
+        return super().render_change_form(request, context, add, change, form_url, obj)
+
+    def save_related(self, request: HttpRequest, form: AnyForm, formsets: "FormSets", change: bool) -> None:
+        with recording([], by=request.user, reason=Reason.FORM) as touched:
+            super().save_related(request, form, formsets, change)
+            if not change:
+                touched.append(form.instance.pk)
+        index_saved_faq(faq=form.instance)

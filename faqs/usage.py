@@ -1,0 +1,33 @@
+"""What an FAQ did for students lately."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.db.models import Count, F, Q
+from django.utils import timezone
+
+from faqs.models import FAQ
+
+RECENT = timedelta(days=30)
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Answers of the last days that it steered, those of them that cite one of its documents, and thumbs on them."""
+
+    matched: int
+    cited: int
+    up: int
+    down: int
+
+
+def usage_of(faq: FAQ) -> Usage:
+    recent = Q(answers__created_at__gte=timezone.now() - RECENT)
+    cites = Q(answers__citations__document__faq_sources__faq=F("pk"))
+    counts = FAQ.objects.filter(pk=faq.pk).aggregate(
+        matched=Count("answers", filter=recent, distinct=True),
+        cited=Count("answers", filter=recent & cites, distinct=True),
+        up=Count("answers", filter=recent & Q(answers__feedback__value=1), distinct=True),
+        down=Count("answers", filter=recent & Q(answers__feedback__value=-1), distinct=True),
+    )
+    return Usage(**counts)

@@ -1,0 +1,1 @@
+"""The staff API: what staff do in the admin, for their programs."""

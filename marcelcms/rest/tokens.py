@@ -1,0 +1,39 @@
+"""Who calls, by the token that a program of theirs sends."""
+
+from datetime import timedelta
+from typing import Any
+
+from django.db.models import Q
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+from rest_framework.authentication import BaseAuthentication, get_authorization_header
+from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.request import Request
+
+from marcelcms.models import APIToken, digest_of
+
+SCHEME = "Bearer"
+#: A token in use all day is written to the database once in that time.
+NOTED_EVERY = timedelta(minutes=1)
+
+
+class TokenAuthentication(BaseAuthentication):
+    """`Authorization: Bearer …`; raises AuthenticationFailed without saying what was wrong with it."""
+
+    def authenticate(self, request: Request) -> tuple[Any, APIToken] | None:
+        scheme, _space, sent = get_authorization_header(request).partition(b" ")
+        if scheme.lower() != SCHEME.lower().encode():
+            return None
+        # Header bytes are Latin-1, in which any can be read.
+        digest = digest_of(sent.strip().decode("latin-1"))
+        now = timezone.now()
+        found = APIToken.objects.filter(digest=digest, expires_at__gt=now, user__is_active=True)
+        token = found.select_related("user").first()
+        if token is None:
+            raise AuthenticationFailed(_("This token is not valid, or no longer."))
+        used = APIToken.objects.filter(Q(last_used_at=None) | Q(last_used_at__lt=now - NOTED_EVERY), pk=token.pk)
+        used.update(last_used_at=now)
+        return token.user, token
+
+    def authenticate_header(self, request: Request) -> str:
+        return SCHEME

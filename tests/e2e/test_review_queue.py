@@ -1,0 +1,64 @@
+"""Going through the review queue with the keyboard, in a real browser."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e.conftest import keep, violations
+from tests.runtime.stack import Run
+
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
+UNANSWERED = """
+import uuid
+from django.utils import timezone
+from chat.models import Assistant, Conversation, Message, Visitor
+conversation = Conversation.objects.create(
+    pk=uuid.uuid4(), visitor=Visitor.objects.create(), assistant=Assistant.objects.first()
+)
+for text in ("What does the moon weigh?", "Who won the cup in 1954?"):
+    question = Message.objects.create(
+        conversation=conversation, role="user", client_id=uuid.uuid4(), text=text, language="en"
+    )
+    Message.objects.create(
+        conversation=conversation, role="assistant", question=question, status="abstained", reason="no_evidence",
+        text="I do not know.", finished_at=timezone.now(),
+    )
+"""
+
+
+def test_the_queue_is_gone_through_with_the_keyboard_and_without_a_slip(page: Page, quoting: Run) -> None:
+    quoting.does(UNANSWERED)
+    page.goto(f"http://127.0.0.1:{quoting.port}/admin/login/?next=/admin/analytics/review/")
+    page.get_by_label("Username").fill("admin")
+    page.get_by_label("Password").fill(quoting.password)
+    page.get_by_role("button", name="Log in").click()
+    assert violations(page) == []
+    page.get_by_role("link", name="Who won the cup in 1954?").click()
+    expect(page.get_by_role("radio", name="Nothing, or not said yet")).to_be_checked()
+    assert violations(page) == []
+    keep(page, "admin-review")
+
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_be_visible()
+    page.keyboard.press("d")
+    expect(page.get_by_role("dialog")).to_be_visible()
+    page.keyboard.press("Escape")
+    page.keyboard.press("5")
+    expect(page.get_by_role("radio", name="Not for this assistant")).to_be_checked()
+    page.keyboard.press("c")
+    page.keyboard.type("d is for done, 1 is not")
+    expect(page.get_by_label("Comment for colleagues")).to_have_value("d is for done, 1 is not")
+    page.keyboard.press("Escape")
+    page.keyboard.press("d")
+    expect(page.get_by_text("is done.")).to_be_visible()
+    expect(page.get_by_text("What does the moon weigh?")).to_be_visible()
+
+    page.get_by_role("button", name="Undo").click()
+    expect(page.get_by_text("Who won the cup in 1954?")).to_be_visible()
+    expect(page.get_by_text("d is for done, 1 is not")).to_be_visible()
+    page.get_by_label("Use single keys").uncheck()
+    page.reload()
+    page.keyboard.press("5")
+    expect(page.get_by_role("radio", name="Nothing, or not said yet")).to_be_checked()
+    page.get_by_label("Use single keys").check()
+    page.keyboard.press("j")
+    expect(page.get_by_role("link", name="Previous")).to_be_visible()

@@ -1,0 +1,155 @@
+"""A program of a member of staff, and rows of their own team and of another one."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from django.contrib.auth.models import Group, User
+from django.test import Client
+from django.utils import timezone
+
+from analytics.models import EvaluationQuestion, EvaluationRun, EvaluationSet, Gap, QuestionResult, Review
+from faqs.models import FAQ
+from faqs.snapshots import content_of, fingerprint_of
+from knowledge.models import Collection, Document
+from marcelcms.models import APIToken, digest_of, new_token
+from tests.analytics.gaps import ask_in_vain
+from tests.factories import (
+    AnswerFactory,
+    AssistantFactory,
+    CitationFactory,
+    CollectionFactory,
+    ConversationFactory,
+    DocumentFactory,
+    FAQFactory,
+    FeedbackFactory,
+    PassageFactory,
+    QuestionFactory,
+    UserFactory,
+)
+
+ROOT = "/api/staff/v1"
+
+
+def token_of(user: User, *, days: float = 30) -> str:
+    token = new_token()
+    APIToken.objects.create(
+        user=user, name="Nightly import", digest=digest_of(token), expires_at=timezone.now() + timedelta(days=days)
+    )
+    return token
+
+
+class Program:
+    """Sends JSON with a token; `address` is below the API's root, or absolute as `next` is."""
+
+    def __init__(self, user: User | None = None, *, token: str = "", **headers: str) -> None:
+        sent = token or (token_of(user) if user else "")
+        self.headers = ({"authorization": f"Bearer {sent}"} if sent else {}) | headers
+        self.client = Client()
+
+    def call(self, method: str, address: str, body: object = None) -> Any:
+        path = address.removeprefix("http://testserver") if address.startswith("http") else f"{ROOT}{address}"
+        sent = {} if body is None else {"data": body, "content_type": "application/json"}
+        return getattr(self.client, method)(path, headers=self.headers, **sent)
+
+    def get(self, address: str) -> Any:
+        return self.call("get", address)
+
+    def post(self, address: str, body: object) -> Any:
+        return self.call("post", address, body)
+
+    def patch(self, address: str, body: object) -> Any:
+        return self.call("patch", address, body)
+
+
+@dataclass
+class Rows:
+    """What one team looks after."""
+
+    team: Group
+    collection: Collection
+    document: Document
+    faq: FAQ
+    gap: Gap
+    review: Review
+    conversation: Any
+    evaluation_set: EvaluationSet
+    evaluation_run: EvaluationRun
+
+    def key(self, basename: str) -> Any:
+        rows = {
+            "documents": self.document,
+            "faqs": self.faq,
+            "gaps": self.gap,
+            "reviews": self.review,
+            "conversations": self.conversation,
+            "evaluation-sets": self.evaluation_set,
+            "evaluation-runs": self.evaluation_run,
+        }
+        return rows[basename].pk
+
+
+def rows_of_team(name: str) -> Rows:
+    team = Group.objects.create(name=name)
+    collection, assistant = CollectionFactory(), AssistantFactory()
+    collection.teams.add(team)
+    assistant.teams.add(team)
+    document = DocumentFactory(collection=collection)
+    PassageFactory(document=document)
+    faq = FAQFactory(collection=collection, documents=[document], phrasings=["How about it?"])
+    asked = QuestionFactory(conversation=ConversationFactory(assistant=assistant))
+    answer = AnswerFactory(question=asked, status="abstained", finished_at=timezone.now())
+    CitationFactory(message=answer, document=document)
+    FeedbackFactory(message=answer, value=-1)
+    evaluation_set = EvaluationSet.objects.create(name=f"Set of {name}")
+    question = EvaluationQuestion.objects.create(evaluation_set=evaluation_set, external_id="1", text="How much?")
+    run = EvaluationRun.objects.create(evaluation_set=evaluation_set, profile="default", state="finished")
+    QuestionResult.objects.create(run=run, question=question, ranking=[document.pk], seconds=0.1)
+    return Rows(
+        team,
+        collection,
+        document,
+        faq,
+        gap_of(assistant),
+        review_of(answer),
+        answer.conversation,
+        evaluation_set,
+        run,
+    )
+
+
+def gap_of(assistant: Any, *texts: str) -> Gap:
+    now = timezone.now()
+    gap = Gap.objects.create(
+        name="Parking", assistant=assistant, first_asked=now, last_asked=now, centroid=b"", recipe="none"
+    )
+    for text in texts or ("How do I get a parking permit?",):
+        gap.questions.create(
+            message=ask_in_vain(text, assistant=assistant), language="en", embedding=b"\x00\x3c", recipe="none"
+        )
+    return gap
+
+
+def review_of(answer: Any) -> Review:
+    review: Review = Review.objects.create(
+        message=answer,
+        assistant=answer.conversation.assistant,
+        language="en",
+        asked_at=timezone.now(),
+        reasons=["abstained"],
+    )
+    return review
+
+
+def member_of(rows: Rows, *permissions: str) -> User:
+    user: User = UserFactory(teams=[rows.team], permissions=permissions)
+    return user
+
+
+def version_of(row: Any) -> Any:
+    if isinstance(row, Document):
+        row.refresh_from_db()
+        return row.updated_at.isoformat()
+    if isinstance(row, FAQ):
+        return fingerprint_of(content_of(FAQ.objects.with_parts().get(pk=row.pk)))
+    return type(row).objects.get(pk=row.pk).version
