@@ -12,7 +12,8 @@ from analytics.gaps.looking import begin_run
 from analytics.gaps.suggesting import phrasings_of
 from analytics.models import Gap, GapRun
 from analytics.tasks import find_gaps
-from faqs.models import FAQ, FAQSource, Phrasing
+from faqs.history import recording
+from faqs.models import FAQ, FAQSource, FAQVersion, Phrasing
 from faqs.services import index_saved_faq
 from faqs.tasks import index_faq
 from knowledge.models import Collection, Document
@@ -69,27 +70,32 @@ def draft_faq(*, by: Staff, gap: Gap, question: str, phrasings: Sequence[int], d
     elif not sees_everything(by):
         faq.collection = Collection.objects.for_staff(by).first()
     faq.full_clean()
-    faq.save()
-    _add(faq, gap, phrasings)
-    FAQSource.objects.bulk_create(
-        FAQSource(faq=faq, document=published[pk], position=position)
-        for position, pk in enumerate(pk for pk in dict.fromkeys(documents) if pk in published)
-    )
-    index_saved_faq(faq=faq)
+    with recording([], by=by, reason=FAQVersion.Reason.GAP) as touched:
+        faq.save()
+        touched.append(faq.pk)
+        _add(faq, gap, phrasings)
+        FAQSource.objects.bulk_create(
+            FAQSource(faq=faq, document=published[pk], position=position)
+            for position, pk in enumerate(pk for pk in dict.fromkeys(documents) if pk in published)
+        )
+        index_saved_faq(faq=faq)
     _link(gap, faq)
     return faq
 
 
 @transaction.atomic
-def add_phrasings(*, gap: Gap, faq: FAQ, phrasings: Sequence[int]) -> int:
+def add_phrasings(*, by: Staff, gap: Gap, faq: FAQ, phrasings: Sequence[int]) -> int:
     """Adds the gap's chosen phrasings (ids of its questions) to an FAQ; returns how many it did not have. Raises
     ValidationError."""
     faq = FAQ.objects.select_for_update(no_key=True).get(pk=faq.pk)
-    added = _add(faq, gap, phrasings)
-    if not added:
-        raise ValidationError(_("Tick a phrasing that the FAQ does not have yet."))
-    faq.save(update_fields=["updated_at"])
-    queue_after_commit(index_faq, faq.pk)
+    if faq.status == FAQ.Status.PUBLISHED and not by.has_perm("faqs.publish_faq"):
+        raise ValidationError(_("This FAQ is published: ask somebody who may publish FAQs to add the phrasing."))
+    with recording([faq.pk], by=by, reason=FAQVersion.Reason.GAP):
+        added = _add(faq, gap, phrasings)
+        if not added:
+            raise ValidationError(_("Tick a phrasing that the FAQ does not have yet."))
+        faq.save(update_fields=["updated_at"])
+        queue_after_commit(index_faq, faq.pk)
     _link(gap, faq)
     return added
 

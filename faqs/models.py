@@ -228,6 +228,7 @@ class FAQVersion(models.Model):
         IMPORT = "import", _("imported from a file")
         RESTORE = "restore", _("an earlier version restored")
         MERGE = "merge", _("merged with a duplicate")
+        GAP = "gap", _("made from what students asked in vain")
         FOUND = "found", _("as it was found")
 
     faq = models.ForeignKey(FAQ, on_delete=models.CASCADE, related_name="versions", verbose_name=_("FAQ"))

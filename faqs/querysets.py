@@ -8,7 +8,7 @@ from django.db.models import Count, Exists, F, OuterRef, Prefetch, Q, Subquery
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from knowledge.staff_scope import StaffScoped
+from knowledge.staff_scope import StaffScoped, sees_everything
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
@@ -87,6 +87,8 @@ class FAQQuerySet(StaffScoped["FAQ"]):
 class SimilarPairQuerySet(StaffScoped["SimilarPair"]):
     def for_staff(self, user: "Staff") -> Self:
         """Pairs both of whose FAQs one works on."""
+        if sees_everything(user):
+            return self
         own = apps.get_model("faqs", "FAQ").objects.for_staff(user)
         return self.filter(first__in=own, second__in=own)
 

@@ -14,6 +14,8 @@ import openpyxl
 from django.utils.translation import gettext as _
 from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
 
+from knowledge.storable import storable
+
 MOST_BYTES, MOST_ROWS = 10 * 1024 * 1024, 10_000
 #: A small file can unpack to gigabytes.
 MOST_UNPACKED = 200 * 1024 * 1024
@@ -158,7 +160,7 @@ def _cell(value: Any) -> str:
         return value.isoformat()
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
-    return str(value).replace("\x00", "").strip()
+    return str(storable(str(value))).strip()
 
 
 def _json_rows(content: bytes) -> tuple[tuple[str, ...], list[Row]]:

@@ -283,7 +283,7 @@ class GapAdmin(ScopedAdmin, GapModelAdmin):
         try:
             # The question that a draft would be named after is as good a phrasing as the others.
             chosen = [*ids_in(request, "central"), *ids_in(request, "phrasings")]
-            count = add_phrasings(gap=gap, faq=faq, phrasings=chosen)
+            count = add_phrasings(by=request.user, gap=gap, faq=faq, phrasings=chosen)
         except ValidationError as error:
             self.message_user(request, " ".join(error.messages), messages.ERROR)
             return redirect("admin:analytics_gap_change", gap_id)

@@ -23,7 +23,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('made_at', models.DateTimeField(verbose_name='made')),
-                ('reason', models.CharField(choices=[('form', 'saved in the form'), ('status', 'status changed in the list'), ('import', 'imported from a file'), ('restore', 'an earlier version restored'), ('merge', 'merged with a duplicate'), ('found', 'as it was found')], max_length=12, verbose_name='reason')),
+                ('reason', models.CharField(choices=[('form', 'saved in the form'), ('status', 'status changed in the list'), ('import', 'imported from a file'), ('restore', 'an earlier version restored'), ('merge', 'merged with a duplicate'), ('gap', 'made from what students asked in vain'), ('found', 'as it was found')], max_length=12, verbose_name='reason')),
                 ('content', models.JSONField()),
                 ('fingerprint', models.CharField(max_length=32)),
             ],

