@@ -30,7 +30,7 @@ Send = Callable[[Sequence[Letter]], Awaitable[None]]
 
 
 class Post:
-    """One for each loop; `send` numbers and delivers events, in order, and must not raise."""
+    """One for each loop; `send` numbers and delivers events, in order."""
 
     def __init__(self, send: Send) -> None:
         self._send = send
@@ -56,8 +56,10 @@ class Post:
         while self._waiting:
             letters, delivered = self._waiting, self._delivered
             self._waiting, self._newest, self._delivered = [], {}, asyncio.Event()
-            await self._send(letters)
-            delivered.set()
+            try:
+                await self._send(letters)
+            finally:
+                delivered.set()
             await asyncio.sleep((len(letters) - 1) * REST)
 
 
