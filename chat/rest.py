@@ -8,7 +8,7 @@ from drf_spectacular.utils import extend_schema, extend_schema_field, extend_sch
 from rest_framework import mixins, serializers
 
 from chat.models import Citation, Conversation, Feedback, Message
-from knowledge.rest.filters import before, since
+from knowledge.rest.filters import YesNoFilter, before, since
 from knowledge.rest.views import StaffViewSet
 
 
@@ -132,7 +132,7 @@ class ConversationFilters(django_filters.FilterSet):
     answer = django_filters.ChoiceFilter(
         choices=Message.Status.choices, method="with_an_answer", help_text="At least one answer that became this."
     )
-    is_flagged = django_filters.BooleanFilter(method="with_flags", help_text="Whether it shows signs of an attack.")
+    is_flagged = YesNoFilter(method="with_flags", help_text="Whether it shows signs of an attack.")
     feedback = django_filters.ChoiceFilter(
         choices=[("up", "up"), ("down", "down"), ("none", "none")],
         method="with_feedback",

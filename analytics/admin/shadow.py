@@ -63,9 +63,7 @@ class ShadowTestAdmin(ScopedAdmin, ShadowModelAdmin):
 
     def get_urls(self) -> list[URLPattern]:
         def view(route: str, function: Any, name: str) -> URLPattern:
-            wrapped: URLPattern = path(
-                route, self.admin_site.admin_view(function), name=f"analytics_shadowtest_{name}"
-            )
+            wrapped: URLPattern = path(route, self.admin_site.admin_view(function), name=f"analytics_shadowtest_{name}")
             return wrapped
 
         return [

@@ -59,7 +59,7 @@ def _apply_to(assistant: Assistant | None) -> dict[str, int]:
 
 
 def _delete_questions(assistant: Assistant) -> int:
-    before = timezone.localdate() - datetime.timedelta(days=assistant.keep_questions_days)
+    before = timezone.localdate() - datetime.timedelta(days=assistant.keep_questions_days or 0)
     count, _by_model = AnonymisedQuestion.objects.filter(assistant=assistant, day__lt=before).delete()
     return count
 

@@ -106,7 +106,9 @@ def look_up_batch(overlay: Overlay, asking: Asking, questions: Sequence[Question
         overlay.lay()
         began = time.monotonic()
         for pair, before in zip(pairs, former, strict=True):
-            after = look_up(pair.after, pair.turn, pair.scope, pair.guesses)
+            after = before
+            if overlay.touches(before, pair.scope):
+                after = look_up(pair.after, pair.turn, pair.scope, pair.guesses)
             found.append(Found(pair.question, before, after))
             if time.monotonic() - began > HELD_SECONDS:
                 break

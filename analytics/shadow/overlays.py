@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 from django.db import connection, transaction
 
 from analytics.shadow.drafts import DocumentDraft, FAQDraft, ProfileDraft
-from chat.context import Ask
+from chat.context import Ask, Context
 from chat.profiles import Profile
 from chat.prompt_templates import Template
 from faqs.indexing import sync_in as sync_faq_in
@@ -61,6 +61,9 @@ class Overlay(Protocol):
     def asks(self, ask: Ask) -> tuple[Ask, Ask]:
         """How the question is asked without the change and, once it is laid, with it."""
 
+    def touches(self, before: Context, scope: Scope) -> bool:
+        """Whether the change, now laid, can make a difference to what was found without it."""
+
 
 class FAQOverlay:
     """An FAQ as drafted; of one that is not there yet, `faq_id` is None."""
@@ -92,6 +95,14 @@ class FAQOverlay:
         ]
         remembering = replace(ask, profile=replace(ask.profile, plan=replace(plan, legs=legs)))
         return remembering, remembering
+
+    def touches(self, before: Context, scope: Scope) -> bool:
+        """Only where other FAQs match, or the same ones otherwise."""
+        if before.retrieval is None:
+            return True
+        query, runs = before.retrieval.query, before.retrieval.runs
+        legs = [leg for leg in before.ask.profile.legs if leg.retriever.origin == Origin.FAQ]
+        return any(list(leg.retriever.retrieve(query, k=leg.k, scope=scope)) != list(runs[Origin.FAQ]) for leg in legs)
 
     def _write(self) -> FAQ:
         faq = FAQ.objects.filter(pk=self._faq_id or 0).first() or FAQ(pk=self._faq_id)
@@ -135,6 +146,9 @@ class DocumentOverlay:
         before, after = (_with(ask.profile, Origin.LEXICAL, retriever) for retriever in self._lexical)
         return replace(ask, profile=before), replace(ask, profile=after)
 
+    def touches(self, before: Context, scope: Scope) -> bool:
+        return True
+
     def _write(self) -> None:
         document = Document.objects.get(pk=self._document_id)
         self.draft.onto(document)
@@ -159,6 +173,9 @@ class ProfileOverlay:
     def asks(self, ask: Ask) -> tuple[Ask, Ask]:
         return replace(ask, profile=self._before), replace(ask, profile=self._after)
 
+    def touches(self, before: Context, scope: Scope) -> bool:
+        return True
+
 
 class PromptOverlay:
     """Another prompt, beside the one that the assistant has; nothing has to be laid."""
@@ -174,6 +191,9 @@ class PromptOverlay:
 
     def asks(self, ask: Ask) -> tuple[Ask, Ask]:
         return ask, replace(ask, template=self._template)
+
+    def touches(self, before: Context, scope: Scope) -> bool:
+        return True
 
 
 class _Remembering:

@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy as _
 
 from chat.admin import labels
+from chat.admin.conversation_period import FILTERS
 from chat.asking import profile_for
 from chat.models import Conversation, Feedback, Message
 from knowledge.scoped_admin import OwnFilter, ScopedAdmin
@@ -41,6 +42,7 @@ class AnswerFilter(admin.SimpleListFilter):
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
         return [
+            (Message.Status.COMPLETE.value, _("Answered at least once")),
             (Message.Status.ABSTAINED.value, _("Abstained at least once")),
             (Message.Status.FAILED.value, _("Failed at least once")),
             (Message.Status.STOPPED.value, _("Stopped by the student")),
@@ -137,7 +139,7 @@ def dialogue(conversation: Conversation) -> list[Turn]:
 @admin.register(Conversation)
 class ConversationAdmin(ScopedAdmin, ConversationModelAdmin):
     list_display = ["opening", "who", "assistant", "message_count", "abstained", "thumbs_down", "updated_at"]
-    list_filter = ["updated_at", AnswerFilter, FeedbackFilter, ("assistant", OwnFilter)]
+    list_filter = ["updated_at", AnswerFilter, FeedbackFilter, ("assistant", OwnFilter), *FILTERS]
     search_fields = ["messages__text"]
     search_help_text = _("Searches questions and answers.")
     list_per_page = 50

@@ -28,9 +28,13 @@ class Migration(migrations.Migration):
             model_name="assistant",
             name="keep_questions_days",
             field=models.PositiveSmallIntegerField(
-                default=0,
-                help_text="Days from when they were asked, without names, addresses and numbers. 0: none are kept.",
-                validators=[django.core.validators.MaxValueValidator(3650)],
+                blank=True,
+                help_text="Days from when they were asked, without names, addresses and numbers. Empty: none are kept.",
+                null=True,
+                validators=[
+                    django.core.validators.MinValueValidator(1),
+                    django.core.validators.MaxValueValidator(3650),
+                ],
                 verbose_name="keep anonymised questions",
             ),
         ),

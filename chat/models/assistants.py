@@ -123,9 +123,10 @@ class Assistant(models.Model):
     )
     keep_questions_days = models.PositiveSmallIntegerField(
         _("keep anonymised questions"),
-        default=0,
-        validators=[MaxValueValidator(3650)],
-        help_text=_("Days from when they were asked, without names, addresses and numbers. 0: none are kept."),
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1), MaxValueValidator(3650)],
+        help_text=_("Days from when they were asked, without names, addresses and numbers. Empty: none are kept."),
     )
     keep_counts_months = models.PositiveSmallIntegerField(
         _("keep figures"),

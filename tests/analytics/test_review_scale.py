@@ -2,8 +2,6 @@
 
 import statistics
 import time
-import uuid
-from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -14,53 +12,52 @@ from django.utils import timezone
 
 from analytics.models import Review, ReviewFeed
 from analytics.reviews.collecting import FEEDS, collect, recheck
-from chat.models import Conversation, Message
+from chat.models import Conversation
 from tests.factories import AssistantFactory, VisitorFactory
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow, pytest.mark.timeout(600)]
 FEW, MANY = 1_000, 100_000
-BATCH = 5_000
+
+
+#: Conversations, each with a question, its answer and a review: number `n` of each, from the first to the last.
+ROWS = """
+INSERT INTO chat_conversation (id, visitor_id, assistant_id, audience, title, created_at, updated_at)
+SELECT md5(n::text)::uuid, %(visitor)s, %(assistant)s, '{{}}', 'Matter ' || n, now(), now() - n * interval '1 minute'
+FROM generate_series(%(first)s, %(last)s) AS n;
+INSERT INTO chat_message ({columns}, id, conversation_id, role, client_id, text, status, finished_at)
+SELECT {values}, 2 * n, md5(n::text)::uuid, 'user', gen_random_uuid(), 'Matter ' || n, 'complete', NULL
+FROM generate_series(%(first)s, %(last)s) AS n;
+INSERT INTO chat_message ({columns}, id, conversation_id, role, question_id, text, status, finished_at)
+SELECT {values}, 2 * n + 1, md5(n::text)::uuid, 'assistant', 2 * n, 'I do not know.', 'abstained',
+    now() - (10 + n) * interval '1 minute'
+FROM generate_series(%(first)s, %(last)s) AS n;
+INSERT INTO analytics_review (message_id, assistant_id, language, asked_at, reasons, state, verdict, version)
+SELECT 2 * n + 1, %(assistant)s, 'en', now() - n * interval '1 minute', '{{abstained}}',
+    CASE n %% 3 WHEN 0 THEN 'open' ELSE 'done' END, '', 0
+FROM generate_series(%(first)s, %(last)s) AS n;
+ANALYZE;
+"""
+#: What every message has and nobody here looks at.
+DEFAULTS = {
+    **dict.fromkeys(
+        ("strategy", "reason", "notice", "model", "profile", "prompt", "route", "rewritten", "language"), "''"
+    ),
+    **dict.fromkeys(("related", "retrieved"), "'[]'::jsonb"),
+    "timings_ms": "'{}'::jsonb",
+    "flags": "'{}'::varchar[]",
+    "created_at": "now()",
+}
 
 
 def fill(total: int, assistant: Any) -> None:
-    """So many conversations in all, each a question without an answer, and its review; two thirds of them are done."""
-    there, now = Conversation.objects.count(), timezone.now()
-    visitor = VisitorFactory()
-    for begin in range(there, total, BATCH):
-        numbers = range(begin, min(begin + BATCH, total))
-        conversations = Conversation.objects.bulk_create(
-            Conversation(pk=uuid.uuid4(), visitor=visitor, assistant=assistant, title=f"Matter {n}") for n in numbers
-        )
-        questions = Message.objects.bulk_create(
-            Message(conversation=each, role="user", client_id=uuid.uuid4(), text=f"{each.title}: how is that?")
-            for each in conversations
-        )
-        answers = Message.objects.bulk_create(
-            Message(
-                conversation=question.conversation,
-                role="assistant",
-                question=question,
-                status="abstained",
-                text="I do not know.",
-                finished_at=now - timedelta(minutes=10 + question.pk % 100_000),
-            )
-            for question in questions
-        )
-        Review.objects.bulk_create(
-            Review(
-                message=answer,
-                assistant=assistant,
-                language="en",
-                asked_at=now - timedelta(minutes=number),
-                reasons=["abstained"],
-                state="done" if number % 3 else "open",
-            )
-            for number, answer in zip(numbers, answers, strict=True)
-        )
-    for name in FEEDS:
-        ReviewFeed.objects.update_or_create(name=name, defaults={"until": now})
+    """So many conversations in all; a third of their reviews is to do."""
+    statements = ROWS.format(columns=", ".join(DEFAULTS), values=", ".join(DEFAULTS.values()))
+    span = {"first": Conversation.objects.count() + 1, "last": total}
     with connection.cursor() as cursor:
-        cursor.execute("ANALYZE")
+        for statement in filter(str.strip, statements.split(";")):
+            cursor.execute(statement, {**span, "visitor": VisitorFactory().pk, "assistant": assistant.pk})
+    for name in FEEDS:
+        ReviewFeed.objects.update_or_create(name=name, defaults={"until": timezone.now()})
 
 
 def seconds(client: Client, address: str) -> float:
