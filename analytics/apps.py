@@ -1,7 +1,15 @@
 from django.apps import AppConfig
+from django.db.models.signals import pre_delete
 from django.utils.translation import gettext_lazy as _
 
 
 class AnalyticsConfig(AppConfig):
     name = "analytics"
     verbose_name = _("Analytics")
+
+    def ready(self) -> None:
+        from analytics.reports.erasing import forget
+        from chat.models import Conversation, Visitor
+
+        for model in (Visitor, Conversation):
+            pre_delete.connect(forget, sender=model, dispatch_uid="analytics.reports.erasing")

@@ -135,3 +135,25 @@ def apply_retention() -> None:
     from analytics.retention.nightly import apply_retention as apply
 
     apply()
+
+
+#: A million rows of Excel take some minutes.
+REPORT_SECONDS = 6 * 3600
+
+
+@shared_task(time_limit=REPORT_SECONDS)
+def make_report(stored_id: int) -> None:
+    from analytics.reports.jobs import work_on
+
+    work_on(stored_id)
+
+
+@shared_task(soft_time_limit=60, time_limit=120)
+def resume_reports() -> None:
+    """Has those begun that a lost worker, or a broker that was away, left behind; and deletes half files."""
+    from analytics.reports.jobs import lost_reports
+    from analytics.reports.storing import sweep
+
+    for stored_id in lost_reports():
+        make_report.delay(stored_id)
+    sweep()

@@ -26,6 +26,8 @@ NAMES = (
     "injections",
     "gaps",
     "shadow",
+    "exports",
+    "usage",
 )
 
 
@@ -95,6 +97,14 @@ def run(name: str, folder: Path, arguments: argparse.Namespace) -> object:
         from benchmarks import shadow
 
         return shadow.measure(folder, quick=arguments.quick)
+    if name == "usage":
+        from benchmarks import usage
+
+        return usage.measure(quick=arguments.quick)
+    if name == "exports":
+        from benchmarks import exports
+
+        return exports.measure(folder, quick=arguments.quick)
     if name == "fidelity_pdf":
         from benchmarks import fidelity_pdf
 

@@ -63,7 +63,7 @@ class FAQQuerySet(StaffScoped["FAQ"]):
 
     def with_parts(self) -> Self:
         """With all that `faqs.snapshots.content_of` reads, in a constant number of queries."""
-        sources = _sources().select_related("document").defer("document__text")
+        sources = _sources().order_by("position", "pk").select_related("document").defer("document__text")
         return self.select_related("category", "collection", "translation_of").prefetch_related(
             "phrasings", Prefetch("sources", sources)
         )

@@ -128,16 +128,21 @@ def _prepare(document_id: int, generation: Generation, embedder: Embedder) -> _W
     document = pending.filter(pk=document_id).first()
     if document is None:
         return None
-    chunks = cut(document.text, limit=generation.passage_tokens, measure=embedder.count_tokens)
-    cuts = []
-    for chunk, page in with_pages(chunks):
-        text = embedding_input(document.title, chunk)
-        tokens = embedder.count_tokens(chunk.text)
-        cuts.append(Cut(chunk.position, chunk.heading_path, chunk.text, page, tokens, text, fingerprint(text)))
+    cuts = cuts_of(document, generation, embedder)
     # Vectors of the same model count whichever generation made them: cutting anew embeds only what is new.
     same_model = Passage.objects.filter(document=document, generation__embedder=generation.embedder)
     known = dict(same_model.values_list("input_hash", "embedding"))
     return _Work(document, generation, cuts, known)
+
+
+def cuts_of(document: Document, generation: Generation, embedder: Embedder) -> list[Cut]:
+    """The passages that a generation is to have of a document, in order."""
+    cuts = []
+    for chunk, page in with_pages(cut(document.text, limit=generation.passage_tokens, measure=embedder.count_tokens)):
+        text = embedding_input(document.title, chunk)
+        tokens = embedder.count_tokens(chunk.text)
+        cuts.append(Cut(chunk.position, chunk.heading_path, chunk.text, page, tokens, text, fingerprint(text)))
+    return cuts
 
 
 def _replace_passages(document: Document, generation: Generation, cuts: Sequence[Cut], vectors: dict[str, Any]) -> int:

@@ -25,6 +25,8 @@ from knowledge.models import CrawlRun, Source, SourcePage
 from knowledge.scoped_admin import ScopedAdmin
 
 if TYPE_CHECKING:
+    from knowledge.staff_scope import SourceQuerySet
+
     SourceModelAdmin = admin.ModelAdmin[Source]
     SourceModelForm = forms.ModelForm[Source]
 else:
@@ -57,11 +59,22 @@ class SourceForm(SourceModelForm):
     )
 
 
+class CrawlFilter(admin.SimpleListFilter):
+    title = _("last crawl")
+    parameter_name = "crawl"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        return [("failed", _("failed"))]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        return cast("SourceQuerySet", queryset).with_failed_crawl() if self.value() == "failed" else queryset
+
+
 @admin.register(Source)
 class SourceAdmin(ScopedAdmin, SourceModelAdmin):
     form = SourceForm
     list_display = ["name", "collection", "page_count", "last_crawl", "next_crawl", "problems"]
-    list_filter = [("collection", CollectionFilter), "every"]
+    list_filter = [CrawlFilter, ("collection", CollectionFilter), "every"]
     list_select_related = ["collection"]
     search_fields = ["name", "start_urls"]
     search_help_text = _("Searches names and start addresses.")

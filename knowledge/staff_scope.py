@@ -6,7 +6,7 @@ A team is a group of users, such as a faculty's; the groups of `marcelcms.roles`
 from typing import TYPE_CHECKING, ClassVar, Self, TypeVar
 
 from django.apps import apps
-from django.db.models import Model, QuerySet
+from django.db.models import Model, OuterRef, QuerySet, Subquery
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser, User
@@ -46,7 +46,11 @@ class CollectionQuerySet(StaffScoped["Collection"]):
 
 
 class SourceQuerySet(StaffScoped["Source"]):
-    pass
+    def with_failed_crawl(self) -> Self:
+        """Those whose last crawl failed, or was broken off."""
+        runs = apps.get_model("knowledge", "CrawlRun").objects.filter(source=OuterRef("pk"))
+        newest = runs.order_by("-created_at", "-pk").values("state")[:1]
+        return self.annotate(last_state=Subquery(newest)).filter(last_state__in=["failed", "interrupted"])
 
 
 class CrawlRunQuerySet(StaffScoped["CrawlRun"]):

@@ -1,15 +1,29 @@
 """The Celery application: `celery -A marcelcms worker` and `celery -A marcelcms beat`."""
 
+import logging.config
 import os
+import time
 
 from celery import Celery
-from celery.signals import worker_process_init
+from celery.signals import heartbeat_sent, setup_logging, worker_process_init
+from redis import RedisError
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "marcelcms.settings")
 
 app = Celery("marcelcms")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+
+SIGN_SECONDS = 10.0
+_signed_at = 0.0
+
+
+@setup_logging.connect
+def configure_logs(**_: object) -> None:
+    """As the settings say; Celery would add handlers of its own."""
+    from django.conf import settings
+
+    logging.config.dictConfig(settings.LOGGING)
 
 
 @worker_process_init.connect
@@ -18,3 +32,22 @@ def warm_up(**_: object) -> None:
     from knowledge.inference.embedder import get_embedder
 
     get_embedder()
+
+
+@heartbeat_sent.connect
+def leave_sign(**_: object) -> None:
+    """From the worker's own loop, which goes on while its processes are busy for hours."""
+    global _signed_at
+    if time.monotonic() < _signed_at + SIGN_SECONDS:
+        return
+    from marcelcms import signs_of_life
+
+    _signed_at = time.monotonic()
+    try:
+        signs_of_life.leave_sign(*(signs_of_life.worker_of(queue) for queue in app.amqp.queues.consume_from))
+    except RedisError as error:
+        logging.getLogger(__name__).warning("no sign of life left error=%s", type(error).__name__)
+
+
+# Connects its receivers.
+from marcelcms.telemetry import tasks as _tasks  # noqa: E402, F401

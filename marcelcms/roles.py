@@ -27,15 +27,17 @@ ROLES: Mapping[str, Mapping[str, Sequence[str]]] = {
         "knowledge.source": (*EVERYTHING, ".crawl_source"),
         "knowledge.crawlrun": ("view",),
         "faqs.category": ("view", "add", "change"),
-        "faqs.faq": EVERYTHING,
+        "faqs.faq": (*EVERYTHING, ".publish_faq"),
         "chat.assistant": ("view", "change"),
         "chat.site": ("view",),
         "chat.conversation": ("view",),
         "chat.retrievalprofile": ("view",),
         "chat.promptversion": ("view",),
         "analytics.gap": ("view", "change"),
+        "analytics.review": ("view", "change"),
+        "analytics.shadowtest": ("view", "add"),
         "analytics.evaluationset": ("view",),
-        "analytics.evaluationquestion": ("view", "change"),
+        "analytics.evaluationquestion": ("view", "add", "change"),
         "analytics.evaluationrun": ("view",),
     },
     REVIEWER: {
@@ -44,21 +46,24 @@ ROLES: Mapping[str, Mapping[str, Sequence[str]]] = {
         "chat.assistant": ("view",),
         "chat.conversation": ("view",),
         "analytics.gap": ("view", "change"),
+        "analytics.review": ("view", "change"),
         "analytics.evaluationset": ("view",),
-        "analytics.evaluationquestion": ("view", "change"),
+        "analytics.evaluationquestion": ("view", "add", "change"),
     },
     ANALYST: {
         "knowledge.document": ("view",),
         "faqs.faq": ("view",),
         "chat.assistant": ("view",),
         "chat.retrievalprofile": ("view",),
+        "analytics.usagecount": (".view_dashboard",),
+        "analytics.report": (".export_reports",),
         "analytics.evaluationset": ("view",),
         "analytics.evaluationrun": ("view", "add"),
     },
     WHOLE_UNIVERSITY: {"knowledge.collection": (".whole_university",)},
 }
 #: The apps of whose models an administrator may do everything.
-ADMINISTERED = ("auth", "knowledge", "faqs", "chat", "analytics", "django_celery_beat", "admin")
+ADMINISTERED = ("auth", "knowledge", "faqs", "chat", "analytics", "marcelcms", "django_celery_beat", "admin")
 
 
 def permission_names(role: str) -> Iterator[tuple[str, str]]:

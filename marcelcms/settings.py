@@ -81,6 +81,8 @@ TRUSTED_PROXIES = env.integer("TRUSTED_PROXIES", default=0)
 PDF_MAX_PAGES = env.integer("PDF_MAX_PAGES", default=2_000, least=1)
 PDF_MAX_MEGABYTES = env.integer("PDF_MAX_MEGABYTES", default=100, least=1)
 RETENTION_DAYS = env.integer("RETENTION_DAYS", default=90, least=1)
+# Files of long reports are kept so long.
+REPORT_DAYS = env.integer("REPORT_DAYS", default=14, least=1)
 # Figures of fewer people than this are shown only to who may see small groups.
 SMALLEST_GROUP = env.integer("SMALLEST_GROUP", default=5, least=1)
 # Renewed with the old one as long as its visitor's conversations are kept.
@@ -244,6 +246,7 @@ CHANNEL_LAYERS = {
 }
 
 CELERY_BROKER_URL = REDIS_URL
+CELERY_TASK_DEFAULT_QUEUE = "celery"
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
@@ -269,11 +272,13 @@ LONG = (
     "analytics.tasks.count_changed_days",
     "analytics.tasks.run_shadow_test",
     "analytics.tasks.embed_asked_questions",
+    "analytics.tasks.make_report",
 )
 CELERY_TASK_ROUTES = {task: {"queue": "long"} for task in LONG}
 # In the database, so that staff can change when a source is crawled.
 CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
 CELERY_BEAT_SCHEDULE = {
+    "sign-of-life": {"task": "marcelcms.tasks.sign_of_life", "schedule": 30.0},
     "index-pending-documents": {"task": "knowledge.tasks.index_pending_documents", "schedule": 60.0},
     "build-generation": {"task": "knowledge.tasks.build_generation", "schedule": 60.0},
     "make-propositions": {"task": "knowledge.tasks.make_propositions", "schedule": 60.0},
@@ -283,6 +288,7 @@ CELERY_BEAT_SCHEDULE = {
     "index-pending-faqs": {"task": "faqs.tasks.index_pending_faqs", "schedule": 60.0},
     "collect-reviews": {"task": "analytics.tasks.collect_reviews", "schedule": 60.0},
     "resume-shadow-tests": {"task": "analytics.tasks.resume_shadow_tests", "schedule": 60.0},
+    "resume-reports": {"task": "analytics.tasks.resume_reports", "schedule": 60.0},
     "embed-asked-questions": {"task": "analytics.tasks.embed_asked_questions", "schedule": 60.0},
     "count-changed-days": {"task": "analytics.tasks.count_changed_days", "schedule": 60.0},
     "resume-gaps": {"task": "analytics.tasks.resume_gaps", "schedule": 60.0},

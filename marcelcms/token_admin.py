@@ -89,6 +89,9 @@ class APITokenAdmin(TokenModelAdmin):
         context = {"token": token, "is_valid": token.expires_at > timezone.now() and token.user.is_active}
         return render_to_string("admin/marcelcms/apitoken/state.html", context)
 
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        return super().changelist_view(request, {"title": gettext("API tokens"), **(extra_context or {})})
+
     # --- what is done ---
 
     def get_form(self, request: HttpRequest, obj: APIToken | None = None, change: bool = False, **kwargs: Any) -> Any:

@@ -4,6 +4,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.i18n import set_language
 
 from analytics.admin import faq_neighbourhood_view
+from analytics.admin.dashboard import dashboard_view
 from chat.admin import impact_document_view, impact_list_view, try_question_view
 from chat.api import api
 from chat.views import chat_page, site_logo, widget_frame, widget_script, widget_test
@@ -21,6 +22,7 @@ urlpatterns = [
     path("admin/try/", admin.site.admin_view(try_question_view), name="try-question"),
     path("admin/impact/", admin.site.admin_view(impact_list_view), name="impact"),
     path("admin/impact/<int:document_id>/", admin.site.admin_view(impact_document_view), name="impact-document"),
+    path("admin/dashboard/", admin.site.admin_view(dashboard_view), name="dashboard"),
     path("admin/shadow/faq/", admin.site.admin_view(faq_neighbourhood_view), name="shadow-faq"),
     path("admin/", admin.site.urls),
     # Exempt, because a token would be a cookie before consent; forging a choice of language does no harm.

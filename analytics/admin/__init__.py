@@ -3,6 +3,7 @@ students asked in vain."""
 
 from analytics.admin.gaps import GapAdmin
 from analytics.admin.questions import EvaluationQuestionAdmin
+from analytics.admin.reports import ReportAdmin
 from analytics.admin.retention import AnonymisedQuestionAdmin, RetentionRunAdmin
 from analytics.admin.review_queue import ReviewAdmin
 from analytics.admin.runs import EvaluationRunAdmin
@@ -16,6 +17,7 @@ __all__ = [
     "EvaluationRunAdmin",
     "EvaluationSetAdmin",
     "GapAdmin",
+    "ReportAdmin",
     "RetentionRunAdmin",
     "ReviewAdmin",
     "ShadowTestAdmin",

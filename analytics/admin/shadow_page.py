@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy as _
 from analytics.admin.shadow_targets import address_of, may_publish, may_test
 from analytics.gaps.collecting import text_of
 from analytics.masking import masked
-from analytics.models import ShadowResult, ShadowTest
+from analytics.models import Gap, ShadowResult, ShadowTest
 from analytics.shadow.comparing import Compared
 from analytics.shadow.drafts import Draft, TargetGone, draft_of, present
 from analytics.shadow.jobs import ACTIVE
@@ -126,10 +126,21 @@ def page_of(test: ShadowTest, asked: "QueryDict", user: "User") -> dict[str, Any
         "may_repeat": is_open and may and live is not None and not is_changed,
         "address": address_of(test),
         "assistants": Assistant.objects.for_staff(user) if may else [],
+        "gap": gap_of(test, user),
         "kept_count": kept_count(test),
         "has_model": chat_model.is_configured(),
         "tokens": tokens_of_an_answer(test) if chat_model.is_configured() else None,
     }
+
+
+def gap_of(test: ShadowTest, user: "User") -> Gap | None:
+    """The one that a published FAQ was drafted for, while somebody has yet to say that it is filled."""
+    if test.kind != ShadowTest.Kind.FAQ or test.decision != ShadowTest.Decision.PUBLISHED:
+        return None
+    if not user.has_perm("analytics.change_gap"):
+        return None
+    to_do = Gap.objects.for_staff(user).filter(state__in=(Gap.State.OPEN, Gap.State.IN_WORK), merged_into=None)
+    return to_do.defer("centroid").filter(faq=test.target_id).first()
 
 
 def results_of(test: ShadowTest, kind: str) -> QuerySet[ShadowResult]:

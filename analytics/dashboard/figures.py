@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from django.db import connection
-from django.db.models import BooleanField, Case, Count, DateField, F, Q, QuerySet, Sum, Value, When, Window
+from django.db.models import BooleanField, Case, Count, DateField, F, Q, Sum, Value, When, Window
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Cast, TruncMonth, TruncWeek
 
@@ -32,7 +32,7 @@ ARRAYS = {"hours": HOURS, "reasons": len(Feedback.Reason.values), "first_token":
 SPLITS = {"assistant": "assistant_id", "site": "site_id", "language": "language"}
 SHOWN = 10
 MEDIAN, SLOW = 0.5, 0.95
-Count = TypeVar("Count", bound=Counted)
+Row = TypeVar("Row", bound=Counted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """Counts by hour of the day, by reason of a bad rating, and the median and 95th percentile of times in milliseconds.
+    """Counts by hour of the day, by reason of a bad rating, and the median and 95th percentile of times in ms.
 
     `parts` are by assistant, site and language, and by its id or code; nobody's has the key "". A count is None where
     too few people are behind it (`small_groups`).
@@ -154,11 +154,11 @@ def series(view: View) -> tuple[list[Point], Totals, Totals]:
     days = Q(span=Counted.Span.DAY, day__gte=period.before.first, day__lte=period.last)
     wanted = _spans(period) | _spans(period.before) if view.step == Step.MONTH else days
     sums = {f"sum_{name}": Sum(name) for name in NUMBERS}
-    start = {Step.DAY: F("day"), Step.WEEK: TruncWeek("day"), Step.MONTH: TruncMonth("day")}[view.step]
-    found = (
+    starts: dict[Step, Combinable] = {Step.DAY: F("day"), Step.WEEK: TruncWeek("day"), Step.MONTH: TruncMonth("day")}
+    found: Any = (
         _rows(UsageCount.objects.all(), view)
         .filter(wanted)
-        .annotate(now=_is_now(period), start=Cast(start, DateField()))
+        .annotate(now=_is_now(period), start=Cast(starts[view.step], DateField()))
         .order_by()
         .values("now", "start")
         .annotate(**sums)
@@ -231,7 +231,7 @@ def never_cited(view: View) -> NeverCited:
     return NeverCited(found[0][2] if found else 0, [(pk, title) for pk, title, _all in found])
 
 
-def _rows(counts: OfAssistants[Count], view: View) -> OfAssistants[Count]:
+def _rows(counts: OfAssistants[Row], view: View) -> OfAssistants[Row]:
     """Also of deleted assistants, for those who see everything."""
     rows = counts if sees_everything(view.by) else counts.for_staff(view.by)
     if view.assistant is not None:
@@ -255,7 +255,7 @@ def _is_now(period: Period) -> Case:
     return Case(When(day__gte=period.first, then=Value(True)), default=Value(False), output_field=BooleanField())
 
 
-def _ranked(counts: QuerySet[Counted], view: View, of: str, name: str, thumbs: Sequence[str]) -> list[Ranked]:
+def _ranked(counts: OfAssistants[Row], view: View, of: str, name: str, thumbs: Sequence[str]) -> list[Ranked]:
     now = Q(day__gte=view.period.first)
     rows = _rows(counts, view).filter(_spans(view.period) | _spans(view.period.before))
     sums = {

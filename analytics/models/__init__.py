@@ -10,6 +10,7 @@ from analytics.models.evaluation import (
     QuestionResult,
 )
 from analytics.models.gaps import Gap, GapQuestion, GapRun
+from analytics.models.reports import Report, StoredReport
 from analytics.models.retention import AnonymisedQuestion, RetentionRun
 from analytics.models.reviews import Review, ReviewComment, ReviewFeed, ReviewReader
 from analytics.models.shadow import AskedVector, ShadowResult, ShadowTest
@@ -30,6 +31,7 @@ __all__ = [
     "Judgment",
     "ModelRequest",
     "QuestionResult",
+    "Report",
     "RetentionRun",
     "Review",
     "ReviewComment",
@@ -37,5 +39,6 @@ __all__ = [
     "ReviewReader",
     "ShadowResult",
     "ShadowTest",
+    "StoredReport",
     "UsageCount",
 ]

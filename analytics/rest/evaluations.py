@@ -87,6 +87,10 @@ class RunsGiven(serializers.Serializer):
     answers = serializers.BooleanField(default=False, help_text="Also answer the questions, and measure the answers.")
 
 
+class RunsMade(serializers.Serializer):
+    runs = RunSummary(many=True)
+
+
 class ResultShown(serializers.ModelSerializer):
     text = serializers.CharField(source="question.text")
     answerable = serializers.BooleanField(source="question.answerable", allow_null=True)
@@ -155,7 +159,7 @@ class EvaluationRunViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, OfT
     @extend_schema(
         summary="Run profiles on an evaluation set",
         request=RunsGiven,
-        responses={201: RunSummary(many=True)},
+        responses={201: RunsMade},
         examples=[
             OpenApiExample("Two", value={"evaluation_set": 3, "profiles": ["default", "words"]}, request_only=True)
         ],
@@ -175,7 +179,7 @@ class EvaluationRunViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, OfT
         )
         for run in runs:
             self.log_added(run)
-        return Response(RunSummary(runs, many=True).data, status=201)
+        return Response(RunsMade({"runs": runs}).data, status=201)
 
     @extend_schema(summary="How each question of a run went", responses=ResultShown(many=True), filters=False)
     @action(

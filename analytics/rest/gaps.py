@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from analytics.gap_services import draft_faq, rename_gap, set_gap_state
 from analytics.models import Gap, GapQuestion
 from chat.models.assistants import Language
-from knowledge.rest.filters import before, since
+from knowledge.rest.filters import YesNoFilter, before, since
 from knowledge.rest.views import StaffViewSet
 
 MOST_ROWS = 200
@@ -84,7 +84,7 @@ class GapFilters(django_filters.FilterSet):
     assistant = django_filters.CharFilter(field_name="assistant__slug", help_text="Its short name.")
     language = django_filters.ChoiceFilter(choices=Language.choices)
     state = django_filters.MultipleChoiceFilter(choices=Gap.State.choices)
-    is_answered = django_filters.BooleanFilter(
+    is_answered = YesNoFilter(
         field_name="answered_since", lookup_expr="isnull", exclude=True, help_text="Whether something covers it now."
     )
     asked_since = since("last_asked")

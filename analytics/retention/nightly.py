@@ -8,6 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from analytics.models import AnonymisedQuestion, RetentionRun
+from analytics.reports.storing import expire
 from analytics.retention.anonymising import anonymise
 from analytics.rollups.keeping import TABLES, count_changed, freeze
 from chat.models import Assistant, Conversation
@@ -35,10 +36,10 @@ def apply_retention() -> RetentionRun | None:
             if any(gone.values()):
                 run.gone.append({"assistant": assistant.name if assistant else "", **gone})
                 run.save(update_fields=["gone"])
-        run.visitors = delete_idle_visitors()
+        run.visitors, run.reports = delete_idle_visitors(), expire()
         run.finished_at = timezone.now()
         run.save()
-        logger.info("retention applied assistants=%d visitors=%d", len(run.gone), run.visitors)
+        logger.info("retention applied assistants=%d visitors=%d reports=%d", len(run.gone), run.visitors, run.reports)
         return run
 
 

@@ -4,9 +4,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 import django_filters
+from django import forms
 from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django_filters.fields import IsoDateTimeField
 
 
@@ -39,6 +41,18 @@ class WordsFilter(django_filters.CharFilter):
     def filter(self, rows: "QuerySet[Any]", value: Any) -> "QuerySet[Any]":
         found: QuerySet[Any] = rows.with_words(value) if value else rows  # type: ignore[attr-defined]
         return found
+
+
+class YesNoField(forms.CharField):
+    def to_python(self, value: Any) -> Any:
+        """Raises ValidationError."""
+        if value not in {None, "", "true", "false"}:
+            raise ValidationError(_("Say true or false."), code="invalid")
+        return value == "true" if value else None
+
+
+class YesNoFilter(django_filters.BooleanFilter):
+    field_class = YesNoField
 
 
 class MomentField(IsoDateTimeField):

@@ -30,7 +30,7 @@ class Keyset(BasePagination):
         size = _size_in(request)
         descends = ordering.startswith("-")
         fields = [*view.orderings[ordering.removeprefix("-")], "pk"]
-        if cursor := request.query_params.get("cursor"):
+        if (cursor := request.query_params.get("cursor")) is not None:
             queryset = queryset.filter(_behind(_values_in(cursor, ordering, queryset.model, fields), descends))
         rows = list(queryset.order_by(*(f"-{name}" if descends else name for name in fields))[: size + 1])
         self.cursor = _cursor_at(rows[size - 1], ordering, fields) if len(rows) > size else None
@@ -89,7 +89,7 @@ class Keyset(BasePagination):
 
 
 def _ordering_in(request: Request, view: Any) -> str:
-    ordering: str = request.query_params.get("ordering") or view.default_ordering
+    ordering: str = request.query_params.get("ordering", view.default_ordering)
     if ordering.removeprefix("-") not in view.orderings:
         orders = ", ".join(view.orderings)
         raise ValidationError(

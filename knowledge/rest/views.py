@@ -64,14 +64,15 @@ class StaffViewSet(GenericViewSet):
         return self.get_object()
 
     def filter_queryset(self, queryset: "QuerySet[Any]") -> "QuerySet[Any]":
-        """Refuses a filter that there is not: left out, it would give other rows than were asked for."""
+        """Refuses a filter that there is not, or is empty: without it there would be other rows than were asked for."""
         filters = getattr(self, "filterset_class", None)
         known = {*PARAMETERS, *(filters.base_filters if filters else ())}
-        for name in self.request.query_params:
+        for name, value in self.request.query_params.items():
             if name not in known:
-                raise ValidationError(
-                    {name: _("There is no such filter here: %(known)s.") % {"known": ", ".join(sorted(known))}}
-                )
+                said = _("There is no such filter here: %(known)s.") % {"known": ", ".join(sorted(known))}
+                raise ValidationError({name: said})
+            if not value and name not in PARAMETERS:
+                raise ValidationError({name: _("Give a value, or leave this out.")})
         filtered: QuerySet[Any] = super().filter_queryset(queryset)
         return filtered
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from copy import copy
 from datetime import date
-from typing import Any
+from typing import Any, NamedTuple
 
 import tantivy
 
@@ -27,6 +27,18 @@ WRITER_HEAP_BYTES = 15_000_000
 LOAD_BATCH = 500
 #: Of days as ordinals, for a document without a date.
 FIRST_DAY, LAST_DAY = 1, 4_000_000
+
+
+class Entry(NamedTuple):
+    """What the index holds of a passage besides its words; days as ordinals."""
+
+    passage: int
+    document: int
+    valid_from: int
+    valid_until: int
+
+
+ENTRY_FIELDS = Entry._fields
 
 
 def _analyzer(language: str) -> tantivy.TextAnalyzer:
@@ -168,6 +180,21 @@ class LexicalIndex:
             (int(passage or 0), int(document or 0), score)
             for passage, document, (score, _) in zip(passages, documents, found, strict=True)
         ]
+
+    @property
+    def at(self) -> int:
+        """The change that it has followed; -1 before its first use."""
+        return self._at
+
+    def contents(self) -> set[Entry]:
+        """All that it holds."""
+        searcher = self._searcher
+        if not searcher.num_docs:
+            return set()
+        every = searcher.search(tantivy.Query.all_query(), limit=searcher.num_docs, count=False).hits
+        addresses = [address for _, address in every]
+        fields = [searcher.fast_field_values(name, addresses) for name in ENTRY_FIELDS]
+        return {Entry(*(int(value or 0) for value in values)) for values in zip(*fields, strict=True)}
 
     def _filters(self, scope: Scope) -> list[tantivy.Query]:
         filters = []

@@ -26,9 +26,9 @@ class Migration(migrations.Migration):
         ("admin", "0003_logentry_add_action_flag_choices"),
         ("auth", "0012_alter_user_first_name_max_length"),
         ("knowledge", "0005_teams"),
-        ("faqs", "0005_faq_collection"),
-        ("chat", "0006_assistant_teams"),
-        ("analytics", "0004_gaps"),
+        ("faqs", "0006_care"),
+        ("chat", "0009_assistant_retention"),
+        ("analytics", "0009_reports"),
         ("django_celery_beat", "0019_alter_periodictasks_options"),
     ]
 

@@ -2,12 +2,12 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Locator, expect
 
 from tests.e2e.conftest import keep, violations
 from tests.e2e.university import University
@@ -34,7 +34,8 @@ def look(*names: str) -> pytest.MarkDecorator:
 
 FEE = {"en": "How much is the semester contribution?", "de": "Wie hoch ist der Semesterbeitrag?"}
 AMOUNT = {"en": "318.40", "de": "318,40"}
-UNKNOWN = {"en": "How much is a sauna visit?", "de": "Wie teuer ist ein Besuch der Sauna?"}
+UNKNOWN = {"en": "Who won the football World Cup in 2014?", "de": "Wer wurde 2014 im Fußball Weltmeister?"}
+SAUNA = "How much is a sauna visit?"
 CONSENT = {"en": "You are talking to an artificial intelligence", "de": "künstlichen Intelligenz"}
 VOYAGE = "How long does the research voyage take?"
 KEY = "How much is the deposit for a lighthouse key?"
@@ -105,8 +106,9 @@ def visitor(browser: Browser, stage: Stage, options: dict[str, Any]) -> Iterator
     student = Student(browser.new_context(**options), stage)
     yield student
     student.context.close()
-    # A browser that is offline says so.
-    assert [text for text in student.problems if not re.search(r"ERR_INTERNET_DISCONNECTED", text)] == []
+    # A browser says that it is offline, and what Trusted Types refuse.
+    expected = r"ERR_INTERNET_DISCONNECTED|TrustedTypePolicy|TrustedHTML"
+    assert [text for text in student.problems if not re.search(expected, text)] == []
 
 
 @pytest.fixture
@@ -123,8 +125,15 @@ def reader(browser: Browser, writing_site: Stage, llm: FakeLLM, options: dict[st
 
 
 def enters(student: Student, query: str = "") -> None:
-    student.enters(query)
-    expect(student("send")).to_be_enabled(timeout=SOON)
+    student.opens(query)
+    agrees(student)
+
+
+def agrees(place: Callable[[str], Locator]) -> None:
+    """And waits until a question can be sent."""
+    place("consent-agree").click()
+    expect(place("send")).to_be_visible(timeout=SOON)
+    expect(place("send")).to_be_enabled(timeout=SOON)
 
 
 @look("wide-light-en", "phone-light-de")
@@ -165,8 +174,7 @@ def test_every_screen_can_be_used_by_everybody(student: Student, options: dict[s
     expect(student("panel")).to_have_attribute("lang", language)
     expect(student("consent-agree")).to_be_in_viewport(ratio=1)
     looked_at("consent")
-    student("consent-agree").click()
-    expect(student("send")).to_be_enabled(timeout=SOON)
+    agrees(student)
     looked_at("welcome")
     answer = student.asks(FEE[language])
     expect(answer).to_contain_text(AMOUNT[language])
@@ -217,7 +225,7 @@ def test_a_source_shows_its_words_and_opens_a_pdf_at_its_page(student: Student, 
 @look("wide-dark-de")
 def test_what_cannot_be_answered_leads_to_people_and_to_what_can(student: Student, options: dict[str, Any]) -> None:
     enters(student, "page=en")
-    answer = student.asks(UNKNOWN["en"], "abstained")
+    answer = student.asks(SAUNA, "abstained")
     expect(answer.locator('[data-test="source"]')).to_have_count(0)
     mail = answer.locator('[data-test="contact"] a[href^="mailto:"]')
     expect(mail).to_have_attribute("href", "mailto:students@uni-lindental.example")
@@ -412,8 +420,7 @@ def test_the_page_commands_the_widget_also_before_it_is_there(student: Student, 
     )
     student.goes_to()
     expect(student("panel")).to_have_attribute("lang", "de")
-    student("consent-agree").click()
-    expect(student("send")).to_be_enabled(timeout=SOON)
+    agrees(student)
     student.asks(FEE["de"])
     student.page.evaluate("MarcelChat('theme','light')")
     expect(student.page.locator(".root")).to_have_attribute("data-scheme", "light")
@@ -428,8 +435,7 @@ def test_the_page_commands_the_widget_also_before_it_is_there(student: Student, 
 def test_it_fills_a_place_in_the_page(student: Student, options: dict[str, Any], request: Any) -> None:
     language = options["locale"][:2]
     student.goes_to(f"mode=inline&page={language}")
-    student("consent-agree").click()
-    expect(student("send")).to_be_enabled(timeout=SOON)
+    agrees(student)
     student.asks(FEE[language])
     expect(student("launcher")).to_have_count(0)
     box = student("panel").bounding_box()
@@ -446,14 +452,17 @@ def test_a_frame_does_it_where_the_page_leaves_no_other_way(
     student.goes_to(f"{why}&page=de")
     student("launcher").click()
     inside = student.page.frame_locator("iframe")
-    inside.locator('[data-test="consent-agree"]').click()
-    expect(inside.locator('[data-test="send"]')).to_be_enabled(timeout=SOON)
-    inside.locator('[data-test="question"]').fill(FEE["de"])
-    inside.locator('[data-test="question"]').press("Enter")
+
+    def part(name: str) -> Locator:
+        return inside.locator(f'[data-test="{name}"]')
+
+    agrees(part)
+    part("question").fill(FEE["de"])
+    part("question").press("Enter")
     expect(inside.locator('[data-role="assistant"]')).to_have_attribute("data-status", "complete", timeout=SOON)
     keep(student.page, f"foreign-{request.node.callspec.id}")
     student.page.evaluate("MarcelChat('setLocale', 'en')")
-    expect(inside.locator('[data-test="panel"]')).to_have_attribute("lang", "en")
+    expect(part("panel")).to_have_attribute("lang", "en")
     assert violations(student.page) == []
 
 
@@ -476,7 +485,7 @@ def test_an_answer_that_broke_off_is_tried_again_and_a_question_is_changed(
     reader: Student, llm: FakeLLM, options: dict[str, Any]
 ) -> None:
     llm.says(FACT, " It is made", end="cut")
-    enters(reader)
+    enters(reader, "page=en")
     failed = reader.asks(FEE["en"], "failed")
     expect(failed.locator('[data-test="message-error"]')).to_contain_text("The answer broke off")
     expect(failed).to_contain_text("318.40 euros")

@@ -25,16 +25,25 @@ for text in ("What does the moon weigh?", "Who won the cup in 1954?"):
 """
 
 
+def faults(page: Page) -> list[str]:
+    """What axe finds on the page, opened once more beside it: the styles that axe brings along are blocked."""
+    beside = page.context.new_page()
+    beside.goto(page.url)
+    found = violations(beside)
+    beside.close()
+    return found
+
+
 def test_the_queue_is_gone_through_with_the_keyboard_and_without_a_slip(page: Page, quoting: Run) -> None:
     quoting.does(UNANSWERED)
     page.goto(f"http://127.0.0.1:{quoting.port}/admin/login/?next=/admin/analytics/review/")
     page.get_by_label("Username").fill("admin")
     page.get_by_label("Password").fill(quoting.password)
     page.get_by_role("button", name="Log in").click()
-    assert violations(page) == []
+    assert faults(page) == []
     page.get_by_role("link", name="Who won the cup in 1954?").click()
     expect(page.get_by_role("radio", name="Nothing, or not said yet")).to_be_checked()
-    assert violations(page) == []
+    assert faults(page) == []
     keep(page, "admin-review")
 
     page.keyboard.press("?")

@@ -241,7 +241,12 @@ def test_a_cursor_belongs_to_its_order(reader: Program) -> None:
 
 
 def test_other_orders_and_filters_than_there_are_are_refused(reader: Program) -> None:
-    for query, field in {"ordering=collection__teams": "ordering", "colection=site": "colection"}.items():
+    for query, field in {
+        "ordering=collection__teams": "ordering",
+        "ordering=": "ordering",
+        "colection=site": "colection",
+        "status=": "status",
+    }.items():
         reply = reader.get(f"/documents/?{query}")
         assert reply.status_code == 400
         assert reply.json()["errors"][0]["field"] == field

@@ -233,7 +233,7 @@ def test_a_run_is_started_once_however_often_it_is_asked_for(evaluation_set: Eva
     body = {"evaluation_set": evaluation_set.pk, "profiles": ["default", "default"]}
     first, again = Program(user).post("/evaluation-runs/", body), Program(user).post("/evaluation-runs/", body)
     assert first.status_code == again.status_code == 201
-    assert [row["id"] for row in first.json()] == [row["id"] for row in again.json()]
+    assert [row["id"] for row in first.json()["runs"]] == [row["id"] for row in again.json()["runs"]]
     run = EvaluationRun.objects.get()
     assert (run.requested_by, run.state) == (user, "queued")
     unknown = Program(user).post("/evaluation-runs/", {**body, "profiles": ["unheard-of"]})

@@ -1,0 +1,134 @@
+"""All that the dashboard tells of a period, and what of it may be told where few people are behind it."""
+
+import datetime
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from django.db.models import Subquery
+
+from analytics.dashboard.figures import (
+    SHOWN,
+    NeverCited,
+    Point,
+    Ranked,
+    Spread,
+    Totals,
+    View,
+    never_cited,
+    series,
+    spreads,
+    top_documents,
+    top_faqs,
+)
+from analytics.models import ChangedDay, FrozenCounts, Gap, UsageCount
+from analytics.models.counts import Counted
+from chat.models import Assistant
+from knowledge.staff_scope import Staff
+
+#: Gaps that nobody has dealt with.
+TO_DO = (Gap.State.OPEN, Gap.State.IN_WORK)
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """What is left out because too few people are behind it: how many rows of FAQs and of documents."""
+
+    faqs: int = 0
+    documents: int = 0
+    gaps: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """`now` and `before` are the period's sums and those of the one before; None where too few people are behind them.
+    Gaps are those of today."""
+
+    points: Sequence[Point]
+    now: Totals
+    before: Totals | None
+    spread: Spread
+    spread_before: Spread | None
+    faqs: Sequence[Ranked]
+    documents: Sequence[Ranked]
+    never: NeverCited
+    gaps: Sequence[Gap]
+    missing: Missing = Missing()
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """Of which days there are figures and conversations.
+
+    `changed` is the first day that is not counted again yet, None where all is; conversations without a message since
+    `kept` are deleted, None where none was yet.
+    """
+
+    first_day: datetime.date | None
+    changed: datetime.date | None
+    kept: datetime.date | None
+
+
+def overview(view: View, *, with_gaps: bool) -> Overview:
+    """Five queries, and one for gaps."""
+    points, now, before = series(view)
+    spread, spread_before = spreads(view)
+    return Overview(
+        points=points,
+        now=now,
+        before=before,
+        spread=spread,
+        spread_before=spread_before,
+        faqs=top_faqs(view),
+        documents=top_documents(view),
+        never=never_cited(view),
+        gaps=top_gaps(view) if with_gaps else [],
+    )
+
+
+def top_gaps(view: View) -> list[Gap]:
+    """The weightiest of those left to do, as the last look found them: one query."""
+    gaps = Gap.objects.for_staff(view.by).filter(merged_into=None, state__in=TO_DO, visitors__gt=0)
+    if view.assistant is not None:
+        gaps = gaps.filter(assistant=view.assistant)
+    if view.language:
+        gaps = gaps.filter(language=view.language)
+    return list(gaps.only("name", "visitors", "this_week", "week_before", "state")[:SHOWN])
+
+
+def reach(by: Staff, assistant: int | None) -> Reach:
+    """Of one assistant, or of all that this member of staff works on: one query."""
+    days = UsageCount.objects.for_staff(by).filter(span=Counted.Span.DAY)
+    own = Assistant.objects.for_staff(by)
+    if assistant is not None:
+        days, own = days.filter(assistant=assistant), own.filter(pk=assistant)
+    frozen = FrozenCounts.objects.filter(assistant__in=own.values("pk")).order_by("before")
+    found = (
+        days.annotate(
+            changed=Subquery(ChangedDay.objects.order_by("day").values("day")[:1]),
+            kept=Subquery(frozen.values("before")[:1]),
+        )
+        .order_by("day")
+        .values_list("day", "changed", "kept")
+        .first()
+    )
+    return Reach(*found) if found else Reach(None, None, None)
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What a view may be narrowed to: assistants by id, and sites by id as (name, assistant)."""
+
+    assistants: Mapping[int, str]
+    sites: Mapping[int, tuple[str, int]]
+
+
+def choices_for(by: Staff) -> Choices:
+    """One query."""
+    rows = Assistant.objects.for_staff(by).order_by("name", "pk", "sites__name", "sites__pk")
+    assistants: dict[int, str] = {}
+    sites: dict[int, tuple[str, int]] = {}
+    for assistant, name, site, site_name in rows.values_list("pk", "name", "sites__pk", "sites__name"):
+        assistants[assistant] = name
+        if site is not None:
+            sites[site] = (site_name, assistant)
+    return Choices(assistants, sites)

@@ -1,0 +1,118 @@
+"""What staff want to know of the answers, saved under a name, and the files that were made of it."""
+
+import secrets
+from typing import TYPE_CHECKING, Self
+
+from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from knowledge.staff_scope import sees_everything
+
+if TYPE_CHECKING:
+    from knowledge.staff_scope import Staff
+
+
+class ReportQuerySet(models.QuerySet["Report"]):
+    def for_staff(self, user: "Staff") -> Self:
+        """One's own and those that colleagues share: which answers they bring is said by who runs them."""
+        return self.filter(Q(owner=user.pk) | Q(is_shared=True))
+
+
+class Report(models.Model):
+    """A choice of answers and columns under a name (`analytics.reports.definition`)."""
+
+    name = models.CharField(_("name"), max_length=100)
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="reports", verbose_name=_("owner")
+    )
+    is_shared = models.BooleanField(_("shared with colleagues"), default=False)
+    definition = models.JSONField()
+    updated_at = models.DateTimeField(_("last change"), auto_now=True)
+
+    objects = ReportQuerySet.as_manager()
+
+    class Meta:
+        verbose_name = _("report")
+        verbose_name_plural = _("reports")
+        ordering = ["name", "pk"]
+        default_permissions = ()
+        permissions = [("export_reports", "Can export what was asked and answered, as reports")]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["owner", "name"],
+                name="one_report_an_owner_and_name",
+                violation_error_message=_("You have a report of this name already: choose another name."),
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class StoredReportQuerySet(models.QuerySet["StoredReport"]):
+    def for_staff(self, user: "Staff") -> Self:
+        """One's own; those who see everything see all. Opening the file asks for more (`analytics.reports.rights`)."""
+        return self if sees_everything(user) else self.filter(requested_by=user.pk)
+
+
+def new_token() -> str:
+    return secrets.token_hex(16)
+
+
+class StoredReport(models.Model):
+    """One long report, made by a worker: from the queue until its file is gone.
+
+    `definition` is as it was asked for, `since` and `until` are the moments that it covers. What the file may hold is
+    said by `is_masked`, `smallest` (visitors that a group in it has at least), and `assistants`, unless `is_whole`:
+    then it may hold everybody's. `token` names the file, in `analytics.reports.storing`.
+    """
+
+    class State(models.TextChoices):
+        QUEUED = "queued", _("waiting")
+        RUNNING = "running", _("being made")
+        FINISHED = "finished", _("ready")
+        FAILED = "failed", _("failed")
+        CANCELLED = "cancelled", _("stopped")
+        EXPIRED = "expired", _("expired")
+        ERASED = "erased", _("deleted: a conversation in it was deleted")
+
+    name = models.CharField(_("report"), max_length=100)
+    definition = models.JSONField()
+    requested_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="stored_reports", verbose_name=_("made for")
+    )
+    language = models.CharField(max_length=12)
+    state = models.CharField(_("state"), max_length=12, choices=State, default=State.QUEUED)
+    message = models.TextField(blank=True)
+    done = models.PositiveIntegerField(default=0)
+    total = models.PositiveIntegerField(default=0)
+    left_out = models.PositiveIntegerField(default=0)
+    size = models.PositiveBigIntegerField(_("size"), default=0)
+    token = models.CharField(max_length=32, default=new_token, unique=True)
+    has_file = models.BooleanField(default=False)
+    since = models.DateTimeField(null=True)
+    until = models.DateTimeField(null=True)
+    is_masked = models.BooleanField(default=True)
+    smallest = models.PositiveIntegerField(default=1)
+    is_whole = models.BooleanField(default=False)
+    assistants = ArrayField(models.BigIntegerField(), default=list)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    created_at = models.DateTimeField(_("asked for"), auto_now_add=True)
+    heartbeat_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(_("finished"), null=True)
+    expires_at = models.DateTimeField(_("kept until"), null=True)
+
+    objects = StoredReportQuerySet.as_manager()
+
+    class Meta:
+        verbose_name = _("stored report")
+        verbose_name_plural = _("stored reports")
+        ordering = ["-pk"]
+        default_permissions = ()
+        indexes = [models.Index(fields=["state"])]
+
+    def __str__(self) -> str:
+        return self.name

@@ -1,0 +1,87 @@
+"""Where the files of reports are: in a folder below MEDIA_ROOT that no address leads to, under names nobody guesses."""
+
+import secrets
+from collections.abc import Iterable
+from datetime import timedelta
+from pathlib import Path
+
+from django.conf import settings
+from django.core.files.storage import default_storage
+from django.db import transaction
+from django.utils import timezone
+
+from analytics.models import StoredReport
+
+State = StoredReport.State
+#: A half file that nobody has written to for so long was left by a process that was killed.
+ABANDONED = timedelta(hours=1)
+HALF = ".part"
+
+
+def folder() -> Path:
+    kept = Path(default_storage.path("reports"))
+    kept.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return kept
+
+
+def path_of(stored: StoredReport) -> Path:
+    return folder() / f"{stored.token}.{stored.definition['format']}"
+
+
+def half_of(stored: StoredReport) -> Path:
+    """What it is until it is whole; sheets of Excel wait beside it."""
+    return folder() / f"{stored.token}{HALF}"
+
+
+def passing_file() -> Path:
+    """For a file that is sent right away: its name is taken from it as soon as it is open."""
+    return folder() / f"{secrets.token_hex(16)}{HALF}"
+
+
+def drop_files(stored: Iterable[StoredReport]) -> None:
+    """Deletes them once the transaction is safe; `sweep` does what a process that is killed does not."""
+    paths = [path_of(each) for each in stored]
+    keys = [each.pk for each in stored]
+
+    def drop() -> None:
+        for path in paths:
+            path.unlink(missing_ok=True)
+        StoredReport.objects.filter(pk__in=keys).exclude(state=State.FINISHED).update(has_file=False)
+
+    transaction.on_commit(drop)
+
+
+def expire() -> int:
+    """Deletes the files whose time is over, and forgets those that have been gone as long again; returns how many
+    files."""
+    now = timezone.now()
+    over = list(StoredReport.objects.filter(state=State.FINISHED, expires_at__lte=now))
+    with transaction.atomic():
+        StoredReport.objects.filter(pk__in=[each.pk for each in over]).update(state=State.EXPIRED)
+        drop_files(over)
+    forgotten = now - timedelta(days=2 * settings.REPORT_DAYS)
+    ended = StoredReport.objects.exclude(state__in=(State.QUEUED, State.RUNNING, State.FINISHED))
+    ended.filter(created_at__lt=forgotten, has_file=False).delete()
+    return len(over)
+
+
+def sweep() -> None:
+    """Deletes what killed processes left: files of reports that have ended otherwise, and those of no report."""
+    gone = StoredReport.objects.filter(has_file=True).exclude(state__in=(State.RUNNING, State.FINISHED))
+    if left := list(gone):
+        drop_files(left)
+    old = (timezone.now() - ABANDONED).timestamp()
+    aged = [path for path in folder().iterdir() if _written(path) < old]
+    known = set(
+        StoredReport.objects.filter(token__in=[path.name[:32] for path in aged]).values_list("token", flat=True)
+    )
+    for path in aged:
+        if path.name[:32] not in known or path.suffix in (HALF, ".sheet"):
+            path.unlink(missing_ok=True)
+
+
+def _written(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except FileNotFoundError:
+        return timezone.now().timestamp()

@@ -1,0 +1,167 @@
+"""An analyst before the dashboard, in Chromium, on the real stack with half a year of conversations."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.e2e.conftest import ARTEFACTS, keep, start, violations
+from tests.runtime.stack import Run
+
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(600)]
+PASSWORD = "a long enough password"
+FILL = """
+import datetime
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import Permission
+from django.utils import timezone
+from analytics.models import Gap
+from analytics.rollups.keeping import count_changed
+from benchmarks.usage_data import add_usage, make_university
+from chat.models import Assistant
+university = make_university(documents=60, faqs=25)
+today = timezone.localdate()
+add_usage(university, messages=9_000, first=today - datetime.timedelta(days=200), last=today)
+add_usage(university, messages=300, first=today, last=today, seed=2)
+for number, name in enumerate(("Parking permits for bicycles", "Wie lange gilt das Semesterticket im Ausland?")):
+    Gap.objects.create(
+        name=name, assistant=university.assistants[0], weight=9 - number, visitors=19 - 5 * number,
+        this_week=6 - 4 * number, week_before=3, question_count=22, first_asked=timezone.now(),
+        last_asked=timezone.now(), centroid=bytes(8), recipe="none",
+    )
+count_changed()
+def staff(name, *permissions):
+    user = get_user_model().objects.create_user(name, password="a long enough password", is_staff=True)
+    user.user_permissions.set(Permission.objects.filter(codename__in=permissions))
+staff("analyst", "view_dashboard", "whole_university", "view_document", "view_faq")
+staff("reader", "view_dashboard", "whole_university", "view_conversation", "view_gap", "view_faq", "see_small_groups")
+print(university.assistants[0].pk)
+"""
+
+
+@pytest.fixture(scope="module")
+def used() -> Iterator[Run]:
+    for run in start():
+        run.does(FILL)
+        yield run
+
+
+def signed_in(browser: Browser, run: Run, name: str = "analyst", **options: Any) -> Page:
+    context = browser.new_context(**({"viewport": {"width": 1440, "height": 900}, "locale": "en-GB"} | options))
+    page = context.new_page()
+    page.goto(f"http://127.0.0.1:{run.port}/admin/login/?next=/admin/dashboard/")
+    page.locator("#id_username").fill(name)
+    page.locator("#id_password").fill(PASSWORD)
+    page.locator("input[type=submit]").click()
+    expect(page.locator(".cards__item").first).to_be_visible()
+    return page
+
+
+def drawn(page: Page) -> None:
+    """Waits until each chart is on its canvas."""
+    page.wait_for_function(
+        "[...document.querySelectorAll('canvas')].every(each => window.Chart && Chart.getChart(each))"
+    )
+    page.wait_for_timeout(400)
+
+
+def whole(page: Page, name: str) -> None:
+    """A screenshot of all of the page, for people to look at."""
+    ARTEFACTS.mkdir(exist_ok=True)
+    page.screenshot(path=ARTEFACTS / f"{name}.png", full_page=True)
+
+
+def test_an_analyst_changes_the_period_and_the_step(browser: Browser, used: Run) -> None:
+    page = signed_in(browser, used)
+    problems: list[str] = []
+    page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    expect(page.locator(".choices__range[aria-current]")).to_have_text("30 days")
+    page.get_by_role("link", name="90 days").click()
+    drawn(page)
+    assert "range=90" in page.url
+    assert page.locator("canvas").count() == 6
+    page.get_by_label("By").select_option("week")
+    page.get_by_role("button", name="Show").click()
+    drawn(page)
+    labels = page.evaluate("Chart.getChart(document.querySelector('canvas')).data.labels.length")
+    assert 13 <= labels <= 14
+    assert page.locator("a[href*='chat/conversation']").count() == 0
+    page.locator("#id_to").fill("2020-01-01")
+    page.get_by_role("button", name="Show").click()
+    expect(page.locator(".choices .errorlist")).to_have_text("The last day is before the first one.")
+    assert problems == []
+    page.context.close()
+
+
+def test_a_figure_leads_to_its_conversations_by_mouse_and_by_keys(browser: Browser, used: Run) -> None:
+    page = signed_in(browser, used, "reader")
+    abstained = page.locator(".cards__item", has=page.get_by_text("Abstained", exact=True)).locator("a")
+    shown = int(abstained.inner_text().replace(",", ""))
+    abstained.click()
+    expect(page).to_have_url(lambda url: "asked=" in url and "answer=abstained" in url)  # type: ignore[arg-type]
+    found = int(page.locator(".paginator").inner_text().split()[-2].replace(",", ""))
+    assert 0 < found <= shown
+    assert violations(page) == []
+    keep(page, "dashboard-conversations")
+    page.go_back()
+    drawn(page)
+    page.locator("canvas").first.focus()
+    page.keyboard.press("End")
+    said = page.locator("[data-chart-point]").first
+    expect(said).to_contain_text("Questions")
+    page.keyboard.press("ArrowLeft")
+    keep(page, "dashboard-keys")
+    page.keyboard.press("Enter")
+    expect(page.locator("#result_list")).to_be_visible()
+    page.context.close()
+
+
+def test_without_scripts_there_are_the_tables(browser: Browser, used: Run) -> None:
+    page = signed_in(browser, used, java_script_enabled=False)
+    assert not page.locator("canvas").first.is_visible()
+    summary = page.locator(".drawing__table summary").first
+    summary.click()
+    expect(page.locator(".drawing__table table").first).to_be_visible()
+    page.context.close()
+
+
+@pytest.mark.parametrize("width", [360, 390, 1440])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("locale", ["en-GB", "de-DE"])
+def test_the_page_fits_and_is_accessible(browser: Browser, used: Run, width: int, scheme: str, locale: str) -> None:
+    size = {"width": width, "height": 800}
+    page = signed_in(browser, used, "reader", viewport=size, locale=locale, color_scheme=scheme)
+    page.goto(f"{page.url.split('?')[0]}?range=90")
+    drawn(page)
+    whole(page, f"dashboard-{width}-{scheme}-{locale[:2]}")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert violations(page) == []
+    for details in page.locator(".drawing__table summary").all():
+        details.click()
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert violations(page) == []
+    page.context.close()
+
+
+def test_on_paper_there_are_tables_and_no_navigation(browser: Browser, used: Run) -> None:
+    page = signed_in(browser, used, color_scheme="dark")
+    drawn(page)
+    page.emulate_media(media="print")
+    page.wait_for_timeout(400)
+    expect(page.locator(".drawing__table table").first).to_be_visible()
+    expect(page.locator(".choices")).to_be_hidden()
+    expect(page.locator("#header")).to_be_hidden()
+    whole(page, "dashboard-paper")
+    page.emulate_media(media="screen")
+    expect(page.locator(".choices")).to_be_visible()
+    page.context.close()
+
+
+def test_a_small_group_is_not_shown_to_an_analyst(browser: Browser, used: Run) -> None:
+    page = signed_in(browser, used)
+    page.goto(f"{page.url.split('?')[0]}?from=2001-01-01&to=2001-02-01")
+    expect(page.locator(".empty")).to_have_text("Nothing was asked in this period.")
+    keep(page, "dashboard-empty")
+    page.context.close()
