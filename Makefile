@@ -10,7 +10,7 @@ CHECKS := check-style check-format check-types check-templates check-template-fo
 # The type checker reads the settings, which name servers that it never calls.
 SETTINGS := SECRET_KEY=none DATABASE_URL=postgresql://nobody@127.0.0.1:1/none REDIS_URL=redis://127.0.0.1:1/0
 
-.PHONY: run test check bench load clean install-dev $(CHECKS)
+.PHONY: run test check bench docs screenshots load clean install-dev $(CHECKS)
 
 run: ## installs, starts everything, loads the demo, prints the address and the admin login
 	@$(INSTALL) run
@@ -24,6 +24,12 @@ check: install-dev ## style, types, templates, import rules, migrations; reports
 
 bench: install-dev ## measures, prints a table, writes JSON
 	@.venv/bin/python -m benchmarks $(ARGS)
+
+docs: install-dev ## builds the documentation into var/docs
+	@$(SETTINGS) .venv/bin/python -m mkdocs build --quiet
+
+screenshots: install-dev ## makes the pictures of the documentation anew, in Chromium
+	SCREENSHOTS=docs/screenshots .venv/bin/python -m pytest -q -n 0 -m e2e tests/e2e/test_screenshots.py
 
 load: install-dev ## a thousand sockets and a hundred answers at once, beside a stand-in for the language model
 	.venv/bin/python -m tests.load $(ARGS)

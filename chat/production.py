@@ -26,6 +26,7 @@ from chat.stopping import watch
 from chat.telling import Letter, post
 from chat.threads import in_database
 from knowledge.inference import chat_model
+from knowledge.telemetry import count_answer
 
 logger = logging.getLogger(__name__)
 
@@ -160,6 +161,7 @@ class Production:
                 detail = _("The service is interrupted. Please try again in a moment.")
             self._tell_of(Error("unavailable", detail))
         end = self.end or End(status=self.status, strategy="")
+        count_answer(status=self.status, strategy=end.strategy, notice=end.notice, timings_ms=end.timings_ms)
         told = {**end.to_wire(), "message": self.opened.reply.pk, "finished_at": timezone.now().isoformat()}
         await self._tell(told).wait()
 

@@ -18,14 +18,13 @@ from chat.guard import Refused
 from chat.guarding.injection import flag_document, flag_injection
 from chat.models import Citation, Conversation, Message, Visitor
 from chat.sites import place_of
+from chat.wording import title_of
 from faqs.models import FAQ
 from knowledge.languages import language_of
 from knowledge.models import Document, Passage
 
 #: An answer so young may not have begun to give signs of life.
 JUST_BEGUN = datetime.timedelta(seconds=5)
-#: Characters of a first question that name its conversation.
-TITLE_LENGTH = 80
 #: What the last event tells of an answer that its row keeps under the same name.
 RECORDED = (
     *("strategy", "notice", "model", "profile", "prompt", "route", "rewritten", "evidence"),
@@ -48,12 +47,6 @@ class Opened:
     reply: Message
     ask: Ask
     is_new: bool
-
-
-def title_of(question: str) -> str:
-    """What a conversation is called that begins with this question."""
-    words = " ".join(question.split())
-    return words if len(words) <= TITLE_LENGTH else f"{words[:TITLE_LENGTH].rsplit(' ', 1)[0]} …"
 
 
 def own_conversation(visitor: UUID, conversation: UUID) -> Conversation:

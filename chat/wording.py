@@ -3,6 +3,8 @@
 import re
 
 WORD = re.compile(r"\w+")
+#: Characters of a first question that name its conversation.
+TITLE_LENGTH = 80
 FIGURE = re.compile(r"\d+(?:[.,:]\d+)*")
 
 
@@ -19,3 +21,9 @@ def words_of(text: str) -> set[str]:
 def figures(text: str) -> set[str]:
     """The numbers in it, as they are written."""
     return set(FIGURE.findall(text))
+
+
+def title_of(question: str) -> str:
+    """What a conversation is called that begins with this question."""
+    words = " ".join(question.split())
+    return words if len(words) <= TITLE_LENGTH else f"{words[:TITLE_LENGTH].rsplit(' ', 1)[0]} …"

@@ -131,6 +131,8 @@ def _save(record: FAQRecord, name: str, report: ImportReport, collection: Collec
     complete = bool(linked) and len(linked) == len(record.sources)
 
     faq = faq or FAQ(external_id=record.external_id)
+    if faq.collection_id is None and linked:
+        faq.collection = linked[0].collection
     faq.question, faq.language, faq.reference_answer = record.question, record.language, record.reference_answer
     faq.category = Category.objects.get_or_create(name=record.category)[0] if record.category else None
     if faq.status in {FAQ.Status.DRAFT, FAQ.Status.PUBLISHED}:

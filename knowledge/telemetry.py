@@ -4,7 +4,9 @@ Labels take few values, which the code names: never a path, an id, or anybody's 
 a microsecond (benchmarked in tests/operate).
 """
 
-from collections.abc import Mapping
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 from prometheus_client import Counter, Gauge, Histogram
 
@@ -48,3 +50,18 @@ def count_answer(*, status: str, strategy: str, notice: str, timings_ms: Mapping
             FIRST_TOKEN_SECONDS.labels(strategy).observe(milliseconds / 1000)
         elif step not in NOT_STEPS:
             RETRIEVAL_SECONDS.labels(step).observe(milliseconds / 1000)
+
+
+@contextmanager
+def model_call() -> Iterator[None]:
+    """Around a call whose turn it is. Its outcome is `ok`, the code of what it raises, or `abandoned` where whoever
+    asked went away."""
+    started, outcome = time.perf_counter(), "abandoned"
+    try:
+        yield
+        outcome = "ok"
+    except Exception as error:
+        outcome = str(getattr(error, "code", "error"))
+        raise
+    finally:
+        MODEL_SECONDS.labels(outcome).observe(time.perf_counter() - started)

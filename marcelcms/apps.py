@@ -6,4 +6,5 @@ class MarcelCMSConfig(AppConfig):
     verbose_name = "MarcelCMS"
 
     def ready(self) -> None:
-        from marcelcms import celery  # noqa: F401  (makes it the current app, so that shared tasks find the broker)
+        # The first makes it the current app, so that shared tasks find the broker; the second registers.
+        from marcelcms import celery, checks  # noqa: F401

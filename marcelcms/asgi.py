@@ -15,6 +15,10 @@ django_application = get_asgi_application()
 
 from chat.routing import websocket_urlpatterns  # noqa: E402  (needs the apps loaded)
 from knowledge.inference import chat_model, embedder  # noqa: E402
+from marcelcms.checks import refuse_unsafe  # noqa: E402
+from marcelcms.telemetry.application import observed  # noqa: E402
+
+refuse_unsafe()
 
 
 def warm_up() -> None:
@@ -26,9 +30,11 @@ def warm_up() -> None:
 
 threading.Thread(target=warm_up, name="warm-up", daemon=True).start()
 
-application = ProtocolTypeRouter(
-    {
-        "http": django_application,
-        "websocket": URLRouter(websocket_urlpatterns),
-    }
+application = observed(
+    ProtocolTypeRouter(
+        {
+            "http": django_application,
+            "websocket": URLRouter(websocket_urlpatterns),
+        }
+    )
 )

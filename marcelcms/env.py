@@ -1,6 +1,9 @@
 """Typed reads of environment variables; a wrong value names the variable, the value and what would be right."""
 
 import os
+from collections.abc import Collection
+from ipaddress import IPv4Network, IPv6Network, ip_network
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -12,11 +15,32 @@ TRUE, FALSE = {"1", "true", "yes", "on"}, {"0", "false", "no", "off", ""}
 
 
 def text(name: str, default: str | None = None) -> str:
-    """The variable's value, or `default`; raises ImproperlyConfigured where both are missing."""
-    value = os.environ.get(name, default)
+    """The variable's value, or that of the file which NAME_FILE names, or `default`; neither has blanks at its ends.
+
+    A secret belongs into a file: a process's environment is shown by `docker inspect` and inherited by its children.
+    Raises ImproperlyConfigured where all are missing, both are set, or the file cannot be read.
+    """
+    value, file = os.environ.get(name), os.environ.get(f"{name}_FILE")
+    if value is not None and file:
+        raise ImproperlyConfigured(f"{name} and {name}_FILE are both set: set one of them.")
+    if file:
+        return _content(f"{name}_FILE", file)
+    if value is None:
+        value = default
     if value is None:
         raise ImproperlyConfigured(f"{name} is not set: set it in the environment, or start with `make run`.")
     return value.strip()
+
+
+def _content(name: str, file: str) -> str:
+    try:
+        value = Path(file).read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is no text"
+        raise ImproperlyConfigured(f"{name} is {file!r}, which cannot be read ({reason}).") from error
+    if not value:
+        raise ImproperlyConfigured(f"{name} is {file!r}, which is empty: write the value into it.")
+    return value
 
 
 def boolean(name: str, *, default: bool) -> bool:
@@ -31,6 +55,13 @@ def integer(name: str, *, default: int, least: int = 0) -> int:
     if not value.isdecimal() or int(value) < least:
         raise ImproperlyConfigured(f"{name} is {value!r}: it takes a whole number of at least {least}.")
     return int(value)
+
+
+def choice(name: str, default: str, *, among: Collection[str]) -> str:
+    value = text(name, default)
+    if value not in among:
+        raise ImproperlyConfigured(f"{name} is {value!r}: it takes one of {', '.join(among)}.")
+    return value
 
 
 def web_address(name: str, default: str) -> str:
@@ -51,8 +82,22 @@ def words(name: str, *, default: str = "") -> list[str]:
     return [word.strip() for word in text(name, default).split(",") if word.strip()]
 
 
+def networks(name: str) -> list[IPv4Network | IPv6Network]:
+    """A comma-separated list of networks and addresses."""
+    try:
+        return [ip_network(word, strict=False) for word in words(name)]
+    except ValueError as error:
+        raise ImproperlyConfigured(f"{name}: {error}; it takes networks such as 10.0.0.0/8.") from error
+
+
 def database(name: str) -> dict[str, Any]:
-    """A PostgreSQL URL (libpq's URI form) as a Django database entry."""
+    """A PostgreSQL URL (libpq's URI form) as a Django database entry.
+
+    DATABASE_PASSWORD (or the file that DATABASE_PASSWORD_FILE names) is the password where the URL has none, so that
+    an address can be shown and its secret kept in one file for all who need it. PGBOUNCER says that the address is
+    that of PgBouncer in transaction mode, which gives a connection to others between two transactions: no cursor may
+    outlive its transaction, and what a session is to begin with is set in PgBouncer, as docker/pgbouncer.ini does.
+    """
     url = text(name)
     try:
         parts = conninfo_to_dict(url)
@@ -62,7 +107,14 @@ def database(name: str) -> dict[str, Any]:
         ) from error
     if not url.startswith(("postgres://", "postgresql://")) or "dbname" not in parts:
         raise ImproperlyConfigured(f"{name} takes postgresql://user:password@host:port/database.")
+    if password := text("DATABASE_PASSWORD", ""):
+        if "password" in parts:
+            raise ImproperlyConfigured(f"{name} has a password, and so has DATABASE_PASSWORD: leave one of them out.")
+        parts["password"] = password
     known = {"dbname": "NAME", "user": "USER", "password": "PASSWORD", "host": "HOST", "port": "PORT"}
     entry: dict[str, Any] = {known[key]: value for key, value in parts.items() if key in known}
     options = {key: value for key, value in parts.items() if key not in known}
+    if boolean("PGBOUNCER", default=False):
+        entry["DISABLE_SERVER_SIDE_CURSORS"] = True
+        options["options"] = ""
     return {"ENGINE": "django.db.backends.postgresql", **entry, "OPTIONS": options}

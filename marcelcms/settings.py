@@ -1,5 +1,7 @@
 """All settings; whatever differs between machines comes from the environment, typed in `env`."""
 
+import os
+import socket
 from datetime import timedelta
 from pathlib import Path
 
@@ -7,6 +9,7 @@ from celery.schedules import crontab
 from csp.constants import NONE, SELF
 
 from marcelcms import env
+from marcelcms.telemetry import logs
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 STATE_DIR = Path(env.text("STATE_DIR", str(BASE_DIR / "var")))
@@ -28,6 +31,8 @@ else:
 DATABASES["default"]["OPTIONS"].setdefault("prepare_threshold", 0)
 # Enough candidates for a recall of 0.96 at 50, also behind a filter; see benchmarks/RESULTS.md.
 DATABASES["default"]["OPTIONS"].setdefault("options", "-c hnsw.iterative_scan=strict_order -c hnsw.ef_search=100")
+# Who holds a connection, in `pg_stat_activity`; a restore asks it.
+DATABASES["default"]["OPTIONS"].setdefault("application_name", f"marcelcms {os.getpid()}@{socket.gethostname()}"[:63])
 REDIS_URL = env.text("REDIS_URL")
 # Where browsers reach this product: citations of imported PDFs open them below it.
 PUBLIC_URL = env.web_address("PUBLIC_URL", "http://localhost:8000")
@@ -76,6 +81,9 @@ LLM_ANSWERS_PER_MINUTE = env.integer("LLM_ANSWERS_PER_MINUTE", default=0)
 # Requests of one member of staff's programs to the staff API, and of an address that does not say who it is.
 STAFF_API_PER_MINUTE = env.integer("STAFF_API_PER_MINUTE", default=600, least=1)
 STAFF_API_PER_MINUTE_AND_ADDRESS = env.integer("STAFF_API_PER_MINUTE_AND_ADDRESS", default=60, least=1)
+# Who may read /metrics: who sends this token, and who asks from these networks, such as 10.0.0.0/8.
+METRICS_TOKEN = env.text("METRICS_TOKEN", "")
+METRICS_ADDRESSES = env.networks("METRICS_ADDRESSES")
 # How many proxies stand before this server: so many entries at the end of X-Forwarded-For are theirs.
 TRUSTED_PROXIES = env.integer("TRUSTED_PROXIES", default=0)
 PDF_MAX_PAGES = env.integer("PDF_MAX_PAGES", default=2_000, least=1)
@@ -112,9 +120,11 @@ INSTALLED_APPS = [
     "marcelcms",
 ]
 MIDDLEWARE = [
+    "marcelcms.telemetry.requests.measure_requests",
     # Before what replies without asking the others: a redirect to HTTPS, a static file.
     "csp.middleware.CSPMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "marcelcms.health.middleware.answer_probes",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -168,6 +178,8 @@ X_FRAME_OPTIONS = "DENY"
 HTTPS = env.boolean("HTTPS", default=False)
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = HTTPS
 SECURE_HSTS_SECONDS = 365 * 24 * 3600 if HTTPS else 0
+# It is one host of a university's domain and does not speak for the others (HSTS for subdomains, preloading).
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
@@ -299,10 +311,7 @@ CELERY_BEAT_SCHEDULE = {
     },
 }
 
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
-    "root": {"handlers": ["console"], "level": env.text("LOG_LEVEL", "WARNING").upper()},
-}
+# json: an object a line, for collectors; line: for people.
+LOGGING = logs.configuration(
+    form=env.choice("LOG_FORMAT", "line", among=("line", "json")), level=env.text("LOG_LEVEL", "WARNING").upper()
+)

@@ -9,9 +9,9 @@ from functools import lru_cache
 import redis
 from django.conf import settings
 
-#: A sign is forgotten after a day: then it is as if nobody had ever been there.
-KEPT_SECONDS = 24 * 3600
-BEAT = "beat"
+#: A sign is forgotten after so long: then it is as if nobody had ever been there.
+KEPT_SECONDS = 60 * 24 * 3600
+BEAT, BACKUP = "beat", "backup"
 
 
 @lru_cache(maxsize=4)

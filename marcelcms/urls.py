@@ -9,7 +9,8 @@ from chat.admin import impact_document_view, impact_list_view, try_question_view
 from chat.api import api
 from chat.views import chat_page, site_logo, widget_frame, widget_script, widget_test
 from knowledge.views import document_file
-from marcelcms import health
+from marcelcms.health.views import live, ready
+from marcelcms.telemetry.views import metrics
 
 urlpatterns = [
     path("", chat_page, name="chat"),
@@ -28,5 +29,7 @@ urlpatterns = [
     # Exempt, because a token would be a cookie before consent; forging a choice of language does no harm.
     path("i18n/setlang/", csrf_exempt(set_language), name="set_language"),
     path("documents/<slug:digest>/<str:name>.pdf", document_file, name="document-file"),
-    path("health/live", health.live, name="health-live"),
+    path("health/live", live, name="health-live"),
+    path("health/ready", ready, name="health-ready"),
+    path("metrics", metrics, name="metrics"),
 ]

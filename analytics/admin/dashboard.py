@@ -15,12 +15,12 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_safe
 
 from analytics.admin.dashboard_cards import groups_of
-from analytics.admin.dashboard_charts import charts_of
-from analytics.admin.dashboard_form import RANGE_NAMES, DashboardForm
+from analytics.admin.dashboard_charts import charts_of, told
+from analytics.admin.dashboard_form import RANGE_NAMES, DashboardForm, site_names
 from analytics.admin.dashboard_links import Links
 from analytics.dashboard.figures import Part, Ranked, View
 from analytics.dashboard.overview import Choices, Overview, choices_for, overview, reach
-from analytics.dashboard.presenting import Change, change, fewer_than, period_name, whole
+from analytics.dashboard.presenting import Change, change, period_name, whole
 from analytics.dashboard.ranges import Range
 from analytics.dashboard.small_groups import without_small_groups
 from analytics.models import Gap
@@ -84,7 +84,8 @@ def shown(view: View, form: DashboardForm, choices: Choices, links: Links) -> di
     """What the page tells of a view."""
     least = settings.SMALLEST_GROUP
     found: Overview | None = overview(view, with_gaps=view.by.has_perm("analytics.view_gap"))
-    if not view.by.has_perm(SEE_SMALL_GROUPS):
+    hides_small = not view.by.has_perm(SEE_SMALL_GROUPS)
+    if hides_small:
         found = without_small_groups(found, least=least) if found else None
     context = {
         "view": view,
@@ -93,6 +94,7 @@ def shown(view: View, form: DashboardForm, choices: Choices, links: Links) -> di
         "is_today": view.period.last == form.today,
         "was_cut": form.cleaned_data["to"] > form.today,
         "is_too_small": found is None,
+        "hides_small": hides_small,
         "deleted_before": links.reach.kept if links.reach.kept and links.reach.kept > view.period.first else None,
         "are_deleted": links.are_deleted,
     }
@@ -103,7 +105,7 @@ def shown(view: View, form: DashboardForm, choices: Choices, links: Links) -> di
         "is_empty": not found.now.messages and not found.now.conversations,
         "is_cut": any(not point.is_whole for point in found.points),
         "groups": groups_of(found, links),
-        "charts": charts_of(found, view, links, least=least),
+        "charts": charts_of(found, view, links),
         "faqs": [listed(each, links.asked(faq=each.pk), links.faq(each.pk)) for each in found.faqs],
         "documents": [listed(each, links.asked(document=each.pk), links.document(each.pk)) for each in found.documents],
         "never": [(title, links.document(pk)) for pk, title in found.never.documents],
@@ -114,7 +116,6 @@ def shown(view: View, form: DashboardForm, choices: Choices, links: Links) -> di
 
 
 def listed(row: Ranked, link: str, row_link: str) -> Listed:
-    told = tuple(fewer_than(settings.SMALLEST_GROUP) if each is None else whole(each) for each in _thumbs(row))
     before = "" if row.before is None else whole(row.before)
     return Listed(
         name=row.name,
@@ -122,18 +123,14 @@ def listed(row: Ranked, link: str, row_link: str) -> Listed:
         change=change(row.answers, row.before, before),
         link=link,
         row_link=row_link,
-        thumbs=(told[0], told[1]),
+        thumbs=(told(row.thumbs_up), told(row.thumbs_down)),
     )
-
-
-def _thumbs(row: Ranked) -> tuple[int | None, int | None]:
-    return row.thumbs_up, row.thumbs_down
 
 
 def parts_of(found: Overview, view: View, choices: Choices, links: Links) -> list[tuple[str, Sequence[Listed]]]:
     """By assistant, site and language, as far as the view holds more than one of them."""
     assistants = {str(pk): name for pk, name in choices.assistants.items()}
-    sites = {str(pk): name for pk, (name, _assistant) in choices.sites.items()}
+    sites = {str(pk): name for pk, name in site_names(choices, of_one=view.assistant is not None).items()}
     languages = {str(code): str(label) for code, label in Language.choices}
     wanted: Sequence[tuple[str, str, Mapping[str, str], str]] = [
         (_("Assistants"), "assistant", assistants, "assistant__id__exact"),

@@ -12,7 +12,7 @@ from analytics.admin.dashboard_form import STEP_NAMES
 from analytics.admin.dashboard_links import Links
 from analytics.dashboard.figures import Point, View
 from analytics.dashboard.overview import Overview
-from analytics.dashboard.presenting import fewer_than, highest, hour_name, long_name, percent, short_name, whole
+from analytics.dashboard.presenting import highest, hour_name, long_name, not_told, percent, short_name, whole
 from chat.models import Feedback
 
 Series = Mapping[str, str | Promise]
@@ -57,9 +57,9 @@ class Chart:
         return f"chart-{self.name}-data"
 
 
-def charts_of(found: Overview, view: View, links: Links, *, least: int) -> list[Chart]:
+def charts_of(found: Overview, view: View, links: Links) -> list[Chart]:
     """Those that have something to show, in the order of the page."""
-    made = _Making(found, view, links, least)
+    made = _Making(found, view, links)
     now = found.now
     charts = [made.over_time("use", _("Use over time"), "line", USE, made.use_said())]
     if now.answered + now.abstained + now.asked_back + now.failed + now.stopped:
@@ -80,7 +80,6 @@ class _Making:
     found: Overview
     view: View
     links: Links
-    least: int
 
     def over_time(self, name: str, title: str, kind: str, series: Series, summary: str) -> Chart:
         points = self.found.points
@@ -88,7 +87,7 @@ class _Making:
         rows = [
             Row(
                 long_name(point.start, self.view.step),
-                [self.told(_value(point, field)) for field in series],
+                [told(_value(point, field)) for field in series],
                 link,
                 "" if point.is_whole else _("in part"),
             )
@@ -143,13 +142,10 @@ class _Making:
     ) -> Chart:
         values: Iterable[tuple[int | None, ...]] = zip(*columns.values(), strict=True)
         rows = [
-            Row(label, [self.told(value) for value in row], link)
+            Row(label, [told(value) for value in row], link)
             for label, row, link in zip(names, values, links, strict=True)
         ]
         return Chart(name, title, summary, [head, *columns], rows, _drawn(kind, names, columns, links))
-
-    def told(self, value: int | None) -> str:
-        return fewer_than(self.least) if value is None else whole(value)
 
     # --- what a chart says, in a sentence ---
 
@@ -180,6 +176,10 @@ class _Making:
         now = self.found.now
         each = whole((now.prompt_tokens + now.answer_tokens) / now.questions) if now.questions else whole(0)
         return _("%(count)s tokens a question.") % {"count": each}
+
+
+def told(value: int | None) -> str:
+    return not_told() if value is None else whole(value)
 
 
 def _value(point: Point, field: str) -> int | None:

@@ -68,7 +68,7 @@ class DashboardForm(forms.Form):
         self.order_fields(self.field_order)
         chosen: Any = self.fields
         chosen["assistant"].choices = [("", _("all")), *_named(choices.assistants.items())]
-        chosen["site"].choices = [("", _("all")), *_named((pk, name) for pk, (name, _of) in choices.sites.items())]
+        chosen["site"].choices = [("", _("all")), *_named(site_names(choices).items())]
 
     def clean(self) -> dict[str, Any]:
         data: dict[str, Any] = super().clean() or self.cleaned_data
@@ -105,6 +105,13 @@ class DashboardForm(forms.Form):
             site=int(data["site"]) if data["site"] else None,
             language=data["language"],
         )
+
+
+def site_names(choices: Choices, *, of_one: bool = False) -> dict[int, str]:
+    """With their assistants, unless they are `of_one`: two may have a site of the same name."""
+    if of_one or len(choices.assistants) < 2:
+        return {pk: name for pk, (name, _of) in choices.sites.items()}
+    return {pk: f"{name} ({choices.assistants[of]})" for pk, (name, of) in choices.sites.items()}
 
 
 def range_in(address: QueryDict) -> Range | None:

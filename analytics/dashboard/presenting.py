@@ -69,9 +69,9 @@ def change(now: float | None, before: float | None, said: str, *, wanted: int = 
     return Change(f"{sign}{whole(abs(points))}{SPACE}%", said, tone)
 
 
-def fewer_than(least: int) -> str:
-    """Stands for a figure that is not told."""
-    return f"<{SPACE}{least}"
+def not_told() -> str:
+    """Stands for a figure that too few people are behind, or that would tell of such a one beside the whole."""
+    return gettext("not shown")
 
 
 def day_name(day: datetime.date) -> str:

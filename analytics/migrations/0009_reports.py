@@ -41,7 +41,7 @@ class Migration(migrations.Migration):
                 ('name', models.CharField(max_length=100, verbose_name='report')),
                 ('definition', models.JSONField()),
                 ('language', models.CharField(max_length=12)),
-                ('state', models.CharField(choices=[('queued', 'waiting'), ('running', 'being made'), ('finished', 'ready'), ('failed', 'failed'), ('cancelled', 'stopped'), ('expired', 'expired'), ('erased', 'deleted: a conversation in it was deleted')], default='queued', max_length=12, verbose_name='state')),
+                ('state', models.CharField(choices=[('queued', 'waiting'), ('running', 'being made'), ('finished', 'ready'), ('failed', 'failed'), ('cancelled', 'stopped'), ('expired', 'expired'), ('erased', 'deleted')], default='queued', max_length=12, verbose_name='state')),
                 ('message', models.TextField(blank=True)),
                 ('done', models.PositiveIntegerField(default=0)),
                 ('total', models.PositiveIntegerField(default=0)),

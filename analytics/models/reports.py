@@ -77,7 +77,7 @@ class StoredReport(models.Model):
         FAILED = "failed", _("failed")
         CANCELLED = "cancelled", _("stopped")
         EXPIRED = "expired", _("expired")
-        ERASED = "erased", _("deleted: a conversation in it was deleted")
+        ERASED = "erased", _("deleted")
 
     name = models.CharField(_("report"), max_length=100)
     definition = models.JSONField()

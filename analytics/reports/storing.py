@@ -72,9 +72,8 @@ def sweep() -> None:
         drop_files(left)
     old = (timezone.now() - ABANDONED).timestamp()
     aged = [path for path in folder().iterdir() if _written(path) < old]
-    known = set(
-        StoredReport.objects.filter(token__in=[path.name[:32] for path in aged]).values_list("token", flat=True)
-    )
+    live = StoredReport.objects.filter(state__in=(State.QUEUED, State.RUNNING, State.FINISHED))
+    known = set(live.filter(token__in=[path.name[:32] for path in aged]).values_list("token", flat=True))
     for path in aged:
         if path.name[:32] not in known or path.suffix in (HALF, ".sheet"):
             path.unlink(missing_ok=True)

@@ -34,6 +34,12 @@ class Circuit:
         with self._lock:
             return self._refuses()
 
+    @property
+    def has_failed(self) -> bool:
+        """It opened, and no call has succeeded since."""
+        with self._lock:
+            return self._opened_at is not None
+
     @contextmanager
     def attempt(self) -> Iterator["Attempt"]:
         """Around one call; raises CircuitOpen. A call that reports nothing counts neither way."""

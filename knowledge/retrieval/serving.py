@@ -67,6 +67,10 @@ class _Indexes:
                 index = self._ready[generation_id] = LexicalIndex(generation_id)
             return index
 
+    def loaded(self) -> dict[int, LexicalIndex]:
+        """Those that are there, by generation; the newest is the live one's or will be."""
+        return dict(self._ready)
+
     def _load(self, generation_id: int) -> None:
         index = LexicalIndex(generation_id)
         try:
@@ -86,3 +90,4 @@ class _Indexes:
 
 _indexes = _Indexes()
 served_generation, lexical_index, forget_indexes = _indexes.choose, _indexes.of, _indexes.clear
+loaded_indexes = _indexes.loaded

@@ -8,17 +8,15 @@ told only of those that never quote what they worked on, since a database's erro
 import logging
 import re
 import traceback
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any
 
-import structlog
 from django.core.exceptions import ImproperlyConfigured
 from django.db import InterfaceError, OperationalError
-from redis.exceptions import ConnectionError as ValkeyAway
-
-from knowledge.inference.chat_model import ModelUnavailable
-from knowledge.inference.embedder import EmbeddingUnavailable
+from structlog.contextvars import get_contextvars
+from structlog.processors import JSONRenderer
 
 OURS = ("analytics", "chat", "faqs", "knowledge", "marcelcms")
 #: Whose DEBUG and INFO lines hold requests, frames, statements or arguments: they never speak of less than a warning.
@@ -27,33 +25,57 @@ TALKATIVE = (
     *("django", "django.db.backends", "celery", "kombu", "amqp", "redis", "psycopg", "psycopg.pool", "daphne"),
 )
 #: Exceptions that say what is wrong with the machine, not with what it was given.
-SPEAKING = (
-    *(OSError, ImportError, OperationalError, InterfaceError, ValkeyAway, ImproperlyConfigured),
-    *(EmbeddingUnavailable, ModelUnavailable),
+SPEAKING = (OSError, ImportError, OperationalError, InterfaceError, ImproperlyConfigured)
+#: More of them, by name: the settings must not load a model's or a broker's library.
+SPEAKING_NAMES = frozenset(
+    {
+        "redis.exceptions.ConnectionError",
+        "redis.exceptions.TimeoutError",
+        "kombu.exceptions.OperationalError",
+        "knowledge.inference.embedders.contracts.EmbeddingUnavailable",
+        "knowledge.inference.chat_model.ModelUnavailable",
+    }
 )
 VALUE = re.compile(r"(\w+)=%(?:\.\d+)?[sdrfi]")
 MOST_CHARACTERS = 200
 
-Line = MutableMapping[str, Any]
+
+class EventFormatter(logging.Formatter):
+    """Renders a record; `form` is a key of RENDERERS."""
+
+    def __init__(self, form: str) -> None:
+        super().__init__()
+        self._render = RENDERERS[form]
+
+    def format(self, record: logging.LogRecord) -> str:
+        event, fields = parted(record)
+        line = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "event": event,
+            **fields,
+            **get_contextvars(),
+        }
+        if record.exc_info and record.exc_info[1] is not None:
+            line["exception"] = list(told(record.exc_info[1]))
+        return str(self._render(line))
 
 
-def parted(_logger: object, _method: str, line: Line) -> Line:
-    """The words and the values of one of our own records, apart; others' exceptions by their type."""
-    record: logging.LogRecord = line["_record"]
-    line["logger"] = record.name
+def parted(record: logging.LogRecord) -> tuple[str, dict[str, Any]]:
+    """The words and the values of one of our own records, apart; others' with exceptions named by their type."""
     if record.name == "celery.app.trace" and isinstance(record.args, Mapping):
-        line["event"] = "task failed" if record.levelno >= logging.ERROR else "task did not finish"
-        line |= {"task": record.args.get("name", ""), "task_id": record.args.get("id", "")}
-    elif record.name.partition(".")[0] in OURS and isinstance(record.msg, str):
-        names = VALUE.findall(record.msg)
-        values = record.args if isinstance(record.args, tuple) else ()
-        line["event"] = VALUE.split(record.msg, maxsplit=1)[0].strip() if names else record.getMessage()
-        line |= {name: _scalar(value) for name, value in zip(names, values, strict=False)}
-    else:
-        if isinstance(record.args, tuple):
-            record.args = tuple(_unsaid(value) for value in record.args)
-        line["event"] = _scalar(record.getMessage())
-    return line
+        event = "task failed" if record.levelno >= logging.ERROR else "task did not finish"
+        return event, {"task": record.args.get("name", ""), "task_id": record.args.get("id", "")}
+    is_ours = record.name.partition(".")[0] in OURS
+    values = record.args if isinstance(record.args, tuple) else ()
+    names = VALUE.findall(str(record.msg)) if is_ours else []
+    if names and len(names) == len(values):
+        event = VALUE.split(str(record.msg), maxsplit=1)[0].strip()
+        return event, {name: _scalar(value) for name, value in zip(names, values, strict=True)}
+    if values:
+        return str(record.msg) % tuple(map(_unsaid, values)), {}
+    return record.getMessage(), {}
 
 
 def _unsaid(value: object) -> object:
@@ -67,22 +89,15 @@ def _scalar(value: object) -> object:
     return str(value)[:MOST_CHARACTERS] if isinstance(value, str) else f"<{type(value).__name__}>"
 
 
-def traced(_logger: object, _method: str, line: Line) -> Line:
+def told(error: BaseException) -> Iterator[str]:
     """The chain of exceptions and where each was raised, without what they say of data."""
-    info = line.pop("exc_info", None)
-    if isinstance(info, tuple) and info[1] is not None:
-        line["exception"] = list(_told(info[1]))
-    line.pop("stack_info", None)
-    return line
-
-
-def _told(error: BaseException) -> Iterator[str]:
     cause: BaseException | None = error
     seen: set[int] = set()
     while cause is not None and id(cause) not in seen:
         seen.add(id(cause))
-        said = f": {_first_line(cause)}" if isinstance(cause, SPEAKING) else ""
-        yield f"{type(cause).__module__}.{type(cause).__qualname__}{said}"
+        name = f"{type(cause).__module__}.{type(cause).__qualname__}"
+        speaks = isinstance(cause, SPEAKING) or name in SPEAKING_NAMES
+        yield f"{name}: {_first_line(cause)}" if speaks else name
         yield from _places(cause.__traceback__)
         cause = cause.__cause__ or (None if cause.__suppress_context__ else cause.__context__)
 
@@ -96,12 +111,12 @@ def _first_line(error: BaseException) -> str:
     return (str(error).splitlines() or [""])[0][:MOST_CHARACTERS]
 
 
-def as_text(_logger: object, _method: str, line: Line) -> str:
+def as_text(line: dict[str, Any]) -> str:
     """For people: time, level, logger, event, fields, and an exception below."""
     trace = line.pop("exception", [])
-    head = f"{line.pop('timestamp')} {line.pop('level').upper()} {line.pop('logger')} {line.pop('event')}"
+    head = f"{line.pop('time')} {line.pop('level').upper()} {line.pop('logger')} {line.pop('event')}"
     fields = "".join(f" {name}={value}" for name, value in line.items())
-    return "\n".join([_on_one_line(head + fields), *map(_on_one_line, trace)])
+    return "\n".join(map(_on_one_line, [head + fields, *trace]))
 
 
 def _on_one_line(text: str) -> str:
@@ -109,21 +124,12 @@ def _on_one_line(text: str) -> str:
     return "".join(character if character.isprintable() else " " for character in text)
 
 
-RENDERERS: Mapping[str, Any] = {"line": as_text, "json": structlog.processors.JSONRenderer(ensure_ascii=False)}
+def as_json(line: dict[str, Any]) -> str:
+    return str(_json(None, "", line))
 
 
-def formatter(form: str) -> structlog.stdlib.ProcessorFormatter:
-    """`form` is a key of RENDERERS."""
-    return structlog.stdlib.ProcessorFormatter(
-        foreign_pre_chain=[
-            structlog.contextvars.merge_contextvars,
-            structlog.stdlib.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-        ],
-        processors=[parted, traced, structlog.stdlib.ProcessorFormatter.remove_processors_meta, RENDERERS[form]],
-        keep_exc_info=True,
-        pass_foreign_args=False,
-    )
+_json = JSONRenderer(ensure_ascii=False)
+RENDERERS = {"line": as_text, "json": as_json}
 
 
 def configuration(*, form: str, level: str) -> dict[str, Any]:
@@ -131,7 +137,7 @@ def configuration(*, form: str, level: str) -> dict[str, Any]:
     return {
         "version": 1,
         "disable_existing_loggers": False,
-        "formatters": {"event": {"()": "marcelcms.telemetry.logs.formatter", "form": form}},
+        "formatters": {"event": {"()": "marcelcms.telemetry.logs.EventFormatter", "form": form}},
         "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "event"}},
         "root": {"handlers": ["console"], "level": "WARNING"},
         "loggers": {name: {"level": level} for name in OURS}

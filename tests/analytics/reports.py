@@ -47,7 +47,6 @@ def definition(*columns: str, **values: Any) -> Definition:
     return Definition(columns=columns or USUAL, **values)
 
 
-def stored(user: Any, *columns: str, **values: Any) -> StoredReport:
-    """In the queue."""
+def stored(user: Any, *columns: str, state: str = StoredReport.State.QUEUED, **values: Any) -> StoredReport:
     dumped = definition(*columns, **values).dump()
-    return StoredReport.objects.create(name="Fees", definition=dumped, requested_by=user, language="en")
+    return StoredReport.objects.create(name="Fees", definition=dumped, requested_by=user, language="en", state=state)

@@ -275,8 +275,8 @@ def test_deleting_many_costs_what_deleting_one_does(analyst):
 
 def test_what_a_killed_process_left_is_swept_up(analyst):
     asked()
-    report = made(analyst)
-    for name in ("a" * 32 + ".part", "b" * 32 + ".xlsx", report.token + "-1.sheet"):
+    report, stopped = made(analyst), stored(analyst, "question", state=State.CANCELLED)
+    for name in (f"{stopped.token}.jsonl", "a" * 32 + ".part", "b" * 32 + ".xlsx", report.token + "-1.sheet"):
         left = folder() / name
         left.write_text("half")
         os.utime(left, (0, 0))

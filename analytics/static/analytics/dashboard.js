@@ -95,6 +95,7 @@ function options(drawn, colours) {
                 position: "bottom",
                 align: "start",
                 labels: {
+                    sort: (one, other) => one.datasetIndex - other.datasetIndex,
                     color: colours.text,
                     usePointStyle: drawn.kind === "line",
                     boxWidth: drawn.kind === "line" ? 10 : 28,

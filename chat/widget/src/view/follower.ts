@@ -77,8 +77,9 @@ export class Follower {
     return this.#box.scrollTop + element.getBoundingClientRect().top - this.#box.getBoundingClientRect().top - 12;
   }
 
+  /** Where nothing was said yet, what welcomes the visitor is read from its beginning. */
   #end(): number {
-    return this.#box.scrollHeight - this.#box.clientHeight;
+    return this.#list.hidden ? 0 : this.#box.scrollHeight - this.#box.clientHeight;
   }
 
   #distance(): number {

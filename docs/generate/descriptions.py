@@ -1,0 +1,88 @@
+"""What each environment variable is for, in the order of the page; the rest of the page comes from the code."""
+
+#: By section, then by variable. `variables.page` refuses a variable that is missing here, and one that is no more.
+SECTIONS = {
+    "Where things are": {
+        "DATABASE_URL": "PostgreSQL 16 or later with pgvector, as `postgresql://user:password@host:5432/name`.",
+        "REDIS_URL": "Redis or Valkey for jobs, live events and limits, as `redis://host:6379/0`.",
+        "STATE_DIR": "The folder for uploaded files, collected static files and converted models. `make run` keeps its "
+        "database there too.",
+        "PORT": "Where `make run` listens.",
+        "PUBLIC_URL": "Where browsers reach this server. Citations of imported PDFs open below it.",
+        "TIME_ZONE": "The university's time zone: when a FAQ begins to hold, and what a day is in figures.",
+    },
+    "Security": {
+        "SECRET_KEY": "Signs sessions and tokens. Make one of 50 random characters, and keep it secret. Another one "
+        "ends every session.",
+        "ALLOWED_HOSTS": "The names that this server answers to.",
+        "CSRF_TRUSTED_ORIGINS": "Origins that forms may come from, such as `https://chat.uni.example`, where a proxy "
+        "ends TLS.",
+        "HTTPS": "`true` behind TLS: cookies go over TLS only, HTTP leads to HTTPS, and browsers are told to remember "
+        "that (HSTS).",
+        "DEBUG": "Never `true` where anybody else can reach the server: error pages would show its insides.",
+        "TRUSTED_PROXIES": "How many proxies stand before the server. So many entries at the end of `X-Forwarded-For` "
+        "are theirs and are believed.",
+        "LOGIN_FAILURES": "How many wrong passwords for one name from one address are let through before that pair "
+        "has to wait.",
+        "LOGIN_WAIT_MINUTES": "How long it has to wait.",
+    },
+    "Language model": {
+        "LLM_BASE_URL": "An OpenAI-compatible endpoint, such as `http://vllm:8000/v1`. Without one, pages are quoted.",
+        "LLM_API_KEY": "Its key, where it wants one.",
+        "LLM_MODEL": "The model to ask for. An assistant may name another one.",
+        "LLM_FIRST_TOKEN_SECONDS": "How long to wait for its first word.",
+        "LLM_TOTAL_SECONDS": "How long an answer may take in all.",
+        "LLM_MAX_TOKENS": "How long an answer may be, in tokens.",
+        "LLM_CONTEXT_TOKENS": "Prompt and answer together, as the model's server was started with. The weakest sources "
+        "are left out where they do not fit.",
+        "LLM_CONCURRENCY": "How many calls run at once in one process.",
+        "LLM_QUEUE": "How many calls may wait for their turn.",
+        "LLM_QUEUE_SECONDS": "How long they may wait. Then pages are quoted.",
+        "LLM_ANSWERS_PER_MINUTE": "How many answers the model may write in a minute, all processes together. Beyond "
+        "it pages are quoted. 0: no limit.",
+        "JUDGE_BASE_URL": "An endpoint that judges answers in `evaluate --answers`; better another model than the one "
+        "that answers.",
+        "JUDGE_API_KEY": "Its key.",
+        "JUDGE_MODEL": "Its model.",
+    },
+    "Finding": {
+        "EMBEDDING_MODEL": "Built in are `all-MiniLM-L6-v2+multilingual-e5-small` (both side by side), "
+        "`all-MiniLM-L6-v2` (English only, about three times as fast) and `multilingual-e5-small`. Else the name or "
+        "folder of a sentence-transformers model, or a name at `EMBEDDING_BASE_URL`. After a change a new index is "
+        "built beside the old one.",
+        "EMBEDDING_BASE_URL": "An OpenAI-compatible server with `/embeddings`.",
+        "EMBEDDING_API_KEY": "Its key.",
+        "EMBEDDING_QUESTION_PREFIX": "What a model that is not built in wants before a question, such as `query:`.",
+        "EMBEDDING_PASSAGE_PREFIX": "The same before a passage, such as `passage:`.",
+        "EMBEDDING_THREADS": "Threads for one text. More help only where cores are idle.",
+        "PASSAGE_TOKENS": "How long a passage may be, in word pieces. After a change a new index is built beside the "
+        "old one.",
+        "RERANKER_MODEL": "A cross-encoder for profiles that rerank: a folder with `model.onnx` and `tokenizer.json`, "
+        "or a name for sentence-transformers.",
+        "PDF_MAX_PAGES": "Pages that an imported PDF may have.",
+        "PDF_MAX_MEGABYTES": "Its size.",
+    },
+    "Limits": {
+        "QUESTIONS_PER_MINUTE": "What one visitor may ask.",
+        "QUESTIONS_PER_MINUTE_AND_ADDRESS": "What one network address may ask. A campus network may be one address.",
+        "QUESTIONS_PER_MINUTE_AND_SITE": "What one site may ask.",
+        "SESSIONS_PER_MINUTE_AND_ADDRESS": "How many visitors an address may bring.",
+        "STAFF_API_PER_MINUTE": "Requests of one member of staff's programs.",
+        "STAFF_API_PER_MINUTE_AND_ADDRESS": "Requests to the staff API from an address that does not say who it is.",
+        "DATABASE_POOL": "Connections that one web process may hold; it waits 10 seconds for one. 0 outside the web "
+        "process, which takes 10.",
+    },
+    "Keeping and showing": {
+        "RETENTION_DAYS": "After how many days without a message a conversation is deleted. An assistant may keep them "
+        "for fewer days, not for more.",
+        "REPORT_DAYS": "How long files of long reports are kept.",
+        "SMALLEST_GROUP": "Figures of fewer visitors than this are shown only to who has the permission “may see "
+        "figures of small groups”.",
+    },
+    "Logs and figures for machines": {
+        "METRICS_TOKEN": "Who sends it as `Authorization: Bearer` may read `/metrics`.",
+        "METRICS_ADDRESSES": "Networks, such as `10.0.0.0/8`, whose machines may read `/metrics` without the token.",
+        "LOG_LEVEL": "`DEBUG`, `INFO`, `WARNING` or `ERROR`.",
+        "LOG_FORMAT": "`line` for people, `json` for programs: one object a line.",
+    },
+}

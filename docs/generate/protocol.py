@@ -1,0 +1,48 @@
+"""The wire protocol's page, from the schema that clients and tests use."""
+
+import json
+from pathlib import Path
+
+from docs.generate.tables import shape
+
+SCHEMA = Path(__file__).resolve().parents[2] / "chat" / "widget" / "protocol.schema.json"
+INTRODUCTION = """# Wire protocol
+
+{description}
+
+This page is made from `chat/widget/protocol.schema.json`. The tests check every frame that the server sends against
+it, and the widget's TypeScript types are made from it.
+
+## A conversation, frame by frame
+
+1. The page asks `GET /api/v1/assistant`. Nothing is stored and no identifier is made.
+2. The visitor agrees. The page asks `POST /api/v1/session` and gets a signed token.
+3. It opens the websocket `/ws/chat`. The first frame is a `resume` with the token. The token never stands in the
+   address, and no cookie is set.
+4. It sends `ask` with a `client_id` of its own making. Sent twice, it is still one question.
+5. The server sends `message_start`, then `message_delta` for the words, `citation` before the first use of a source,
+   `sources` with all of them, and `message_end`. An answer that must not stand is taken back with `message_replace`,
+   and an `abstain` follows. `clarify` asks the student back. `queued` says how many wait for the model before this
+   one.
+6. Every event of an answer has a number, `seq`. After a lost line the client sends `resume` with the last number it
+   saw, and gets exactly what it missed.
+
+Where a network lets no websocket through, the same events come as server-sent events, see
+[the public API](public-api.md). Words that wait in the server are told together: a lone answer's words come one by
+one, those of a hundred answers at most ten times a second.
+
+A frame may have at most 128 KiB. What a client sends besides the properties below is passed over.
+"""
+
+
+def page() -> str:
+    schema = json.loads(SCHEMA.read_text("utf-8"))
+    shapes = schema["$defs"]
+    client = [part["$ref"].rsplit("/", 1)[-1] for part in shapes["ClientFrame"]["oneOf"]]
+    server = [part["$ref"].rsplit("/", 1)[-1] for part in shapes["ServerEvent"]["oneOf"]]
+    others = [name for name in shapes if name not in {*client, *server, "ClientFrame", "ServerEvent"}]
+    parts = [INTRODUCTION.format(description=schema["description"])]
+    for title, names in (("What clients send", client), ("What the server says", server), ("Shapes", others)):
+        parts.append(f"## {title}\n")
+        parts += [shape(name, shapes[name]) for name in names]
+    return "\n".join(parts)

@@ -1,0 +1,93 @@
+"""Settings with which this must not face the public: `check --deploy` names them, a web process refuses them."""
+
+import ipaddress
+from collections.abc import Iterator, Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.core.checks import CheckMessage, Error, Tags, Warning, register
+from django.core.exceptions import ImproperlyConfigured
+
+LEAST_SECRET, LEAST_DIFFERENT = 32, 5
+
+
+def is_public(host: str) -> bool:
+    """A name with a dot, or an address of the internet: `web`, `localhost`, 127.0.0.1 and 10.0.0.5 are not."""
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_global
+    except ValueError:
+        return "." in host.strip(".") or host == "*"
+
+
+def public_hosts() -> list[str]:
+    return [host for host in settings.ALLOWED_HOSTS if is_public(host)]
+
+
+@register(Tags.security, deploy=True)
+def check_deployment(app_configs: Sequence[Any] | None, **_kwargs: object) -> list[CheckMessage]:
+    return [*unsafe(), *unwise()]
+
+
+def unsafe() -> Iterator[Error]:
+    """What no web process starts with. Nothing where the product cannot be reached by a public name."""
+    address = urlsplit(settings.PUBLIC_URL)
+    hosts = public_hosts()
+    if not hosts and not is_public(address.hostname or ""):
+        return
+    if settings.DEBUG:
+        yield _error("E001", "DEBUG is on: error pages show settings and code.", "Set DEBUG=false.")
+    if len(settings.SECRET_KEY) < LEAST_SECRET or len(set(settings.SECRET_KEY)) < LEAST_DIFFERENT:
+        yield _error(
+            "E002",
+            f"SECRET_KEY has fewer than {LEAST_SECRET} characters, or hardly any different ones: whoever guesses it is "
+            "every visitor and every member of staff.",
+            "Set it to what `openssl rand -base64 48` prints.",
+        )
+    if "*" in settings.ALLOWED_HOSTS:
+        yield _error("E003", "ALLOWED_HOSTS allows every name.", "Name the hosts: ALLOWED_HOSTS=chat.uni.example.")
+    if address.scheme != "https" or not is_public(address.hostname or ""):
+        yield _error(
+            "E004",
+            f"PUBLIC_URL is {settings.PUBLIC_URL}, though the product answers to {', '.join(hosts) or 'it'}.",
+            "Set it to what browsers see: PUBLIC_URL=https://chat.uni.example.",
+        )
+    if not settings.HTTPS:
+        yield _error(
+            "E005",
+            "HTTPS is off: cookies of staff go over the network unprotected.",
+            "Set HTTPS=true, with a proxy in front that speaks TLS and sets X-Forwarded-Proto.",
+        )
+
+
+def unwise() -> Iterator[Warning]:
+    host = urlsplit(settings.PUBLIC_URL).hostname or ""
+    if settings.HTTPS and not settings.TRUSTED_PROXIES:
+        yield _warning(
+            "W001",
+            "TRUSTED_PROXIES is 0, though only a proxy can speak TLS here: all visitors seem to be one address, and "
+            "share its limits.",
+            "Set it to the number of proxies before this server, such as TRUSTED_PROXIES=1.",
+        )
+    if is_public(host) and not any(_names(allowed, host) for allowed in settings.ALLOWED_HOSTS):
+        yield _warning("W002", f"ALLOWED_HOSTS lacks {host}, the host of PUBLIC_URL.", "Add it.")
+
+
+def _names(allowed: str, host: str) -> bool:
+    return allowed in {"*", host} or (allowed.startswith(".") and f".{host}".endswith(allowed))
+
+
+def _error(number: str, message: str, hint: str) -> Error:
+    return Error(message, hint=hint, id=f"marcelcms.{number}")
+
+
+def _warning(number: str, message: str, hint: str) -> Warning:
+    return Warning(message, hint=hint, id=f"marcelcms.{number}")
+
+
+def refuse_unsafe() -> None:
+    """Raises ImproperlyConfigured, with all that is wrong and what to do."""
+    found = list(unsafe())
+    if found:
+        lines = [f"{each.msg} {each.hint}" for each in found]
+        raise ImproperlyConfigured("\n".join(["This must not face the public:", *lines]))

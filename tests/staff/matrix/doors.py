@@ -1,0 +1,148 @@
+"""Every address that the admin answers at, every action of its lists, and every operation of the staff API."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib import admin
+from django.urls import URLPattern, URLResolver, get_resolver, reverse
+
+from tests.staff.matrix.world import World
+
+#: Whose row an argument of an address is, where its name and the screen do not say it.
+ROWS = {
+    "question_id": "analytics_evaluationquestion",
+    "set_id": "analytics_evaluationset",
+    "test_id": "analytics_shadowtest",
+    "review_id": "analytics_review",
+    "gap_id": "analytics_gap",
+    "faq_id": "faqs_faq",
+    "profile_id": "chat_retrievalprofile",
+    "source_id": "knowledge_source",
+    "id": "auth_user",
+}
+#: What stands for a choice rather than for a row.
+CHOICES = {
+    "admin:faqs_faq_import_template": {"name": "faqs.csv"},
+    "admin:faqs_faq_download": {"name": "faqs.csv"},
+    "admin:view_on_site": {"content_type_id": 0, "object_id": 0},
+    "admin:app_list": {"app_label": "knowledge"},
+    "admin:chat_promptversion_preview": {"key": "built-in"},
+    "admin:chat_promptversion_use": {"key": "built-in"},
+}
+#: What is asked with it.
+QUERIES = {"admin:autocomplete": "?app_label=faqs&model_name=faqsource&field_name=document&term="}
+#: What only shows something shows it to a GET; these change something, and answer a POST.
+POSTS = frozenset(
+    f"admin:{name}"
+    for name in (
+        *("knowledge_crawlrun_stop", "knowledge_crawlrun_archive", "knowledge_crawlrun_keep"),
+        *("knowledge_source_crawl", "knowledge_document_restore"),
+        *("faqs_faq_near", "faqs_faq_merge", "faqs_faq_dismiss", "faqs_faq_restore", "faqs_faq_confirm"),
+        *("chat_retrievalprofile_clone", "chat_promptversion_draft_preview", "chat_promptversion_preview"),
+        *("analytics_gap_look", "analytics_gap_rename", "analytics_gap_state"),
+        *("analytics_gap_draft", "analytics_gap_phrasings"),
+        *("analytics_report_stop", "analytics_report_delete_file"),
+        *("analytics_review_undo", "analytics_review_reading", "analytics_review_keep"),
+        *("analytics_evaluationrun_cancel", "analytics_shadowtest_start", "analytics_shadowtest_keep"),
+        *("analytics_shadowtest_stop", "analytics_shadowtest_again"),
+        *("analytics_shadowtest_publish", "analytics_shadowtest_discard"),
+    )
+) | {"shadow-faq", "admin:logout"}
+#: Pages that show something to a GET and change it with a POST.
+BOTH = frozenset(
+    {
+        "impact-document",
+        "admin:faqs_faq_import",
+        "admin:chat_promptversion_use",
+        "admin:analytics_evaluationquestion_review_one",
+        "admin:auth_user_password_change",
+    }
+)
+#: Sent with a POST, so that it would do something where it may.
+BODIES: Mapping[str, dict[str, object]] = {
+    "delete": {"post": "yes"},
+    "analytics_gap_state": {"state": "in_work"},
+    "analytics_gap_rename": {"name": "Another name"},
+}
+
+
+@dataclass(frozen=True)
+class Door:
+    name: str  # as `reverse` takes it
+    method: str
+    arguments: tuple[str, ...]
+
+    @property
+    def title(self) -> str:
+        return f"{self.name.removeprefix('admin:')} {self.method}"
+
+    @property
+    def screen(self) -> str:
+        """Such as knowledge_document; empty for what belongs to no list."""
+        parts = self.name.removeprefix("admin:").split("_")
+        for length in range(len(parts) - 1, 1, -1):
+            if (screen := "_".join(parts[:length])) in screens():
+                return screen
+        return ""
+
+    @property
+    def names_row(self) -> bool:
+        return bool(self.arguments) and self.name not in CHOICES
+
+    def address(self, world: World, *, is_missing: bool = False) -> str:
+        """Of the world's row; or of one that there is not."""
+        kwargs = CHOICES.get(self.name) or {
+            name: _missing(name, world) if is_missing else self._value(name, world) for name in self.arguments
+        }
+        return reverse(self.name, kwargs=kwargs) + QUERIES.get(self.name, "")
+
+    def _value(self, name: str, world: World) -> Any:
+        if name in {"object_id", "run_id"}:
+            return world.rows[self.screen].pk
+        if name == "key" and self.screen == "chat_promptversion":
+            return world.rows[self.screen].pk
+        return world.rows[ROWS[name]].pk if name in ROWS else world.parts[name]
+
+    @property
+    def body(self) -> dict[str, object]:
+        return next((body for name, body in BODIES.items() if self.name.endswith(name)), {})
+
+
+def _missing(name: str, world: World) -> Any:
+    if name == "kind":
+        return world.parts["kind"]
+    return 987654321
+
+
+def screens() -> dict[str, Any]:
+    return {f"{model._meta.app_label}_{model._meta.model_name}": found for model, found in admin.site._registry.items()}
+
+
+def doors() -> Iterator[Door]:
+    """In the admin, and beside it below admin/."""
+    for name, pattern in named_patterns():
+        if name.startswith("admin:") or str(pattern.pattern).startswith("admin/"):
+            if name.startswith("admin:django_celery_beat") and not name.endswith(
+                ("periodictask_changelist", "periodictask_change", "periodictask_add", "periodictask_delete")
+            ):
+                continue
+            arguments = tuple(pattern.pattern.converters) or tuple(pattern.pattern.regex.groupindex)
+            methods = ["POST"] if name in POSTS else ["GET"]
+            if name in BOTH or name.endswith(("_change", "_delete")):
+                methods = ["GET", "POST"]
+            for method in methods:
+                yield Door(name, method, arguments)
+
+
+def named_patterns() -> Iterator[tuple[str, URLPattern]]:
+    """All addresses of the product; of those without a name only Django's old ones, which lead to others."""
+
+    def walk(resolver: URLResolver, prefix: str) -> Iterator[tuple[str, URLPattern]]:
+        for entry in resolver.url_patterns:
+            if isinstance(entry, URLResolver):
+                yield from walk(entry, prefix + (f"{entry.namespace}:" if entry.namespace else ""))
+            elif entry.name:
+                yield prefix + entry.name, entry
+
+    yield from walk(get_resolver(), "")

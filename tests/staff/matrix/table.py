@@ -1,0 +1,5 @@
+ROLES = ("Curator", "Reviewer", "Analyst", "Administrator", "Whole", "Nobody")
+DOORS={}
+ACTIONS={}
+API={}
+PUBLIC={}

@@ -1,0 +1,163 @@
+"""One row of everything that has a screen: a team's own, and another team's, which nobody of the first may notice."""
+
+import datetime
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import Group, User
+from django.utils import timezone
+from django_celery_beat.models import ClockedSchedule, CrontabSchedule, IntervalSchedule, PeriodicTask, SolarSchedule
+
+from analytics.models import AnonymisedQuestion, EvaluationQuestion, Report, RetentionRun, ShadowTest, StoredReport
+from analytics.reports.definition import Definition
+from chat.models import PromptVersion, RetrievalProfile
+from analytics.shadow.drafts import FAQDraft
+from faqs.history import recording
+from faqs.models import FAQ, FAQVersion, SimilarPair
+from knowledge.generations import live_generation
+from knowledge.models import CrawlRun, DocumentRevision, PdfUpload, Source
+from marcelcms.models import APIToken
+from tests.factories import CategoryFactory, CourseFactory, DocumentFactory, FAQFactory, SiteFactory, UserFactory
+from tests.staff.api import Rows, rows_of_team
+
+#: Stands in every text of the other team's.
+SECRET = "Geheimsache"
+#: Screens whose rows belong to teams, or to the one who made them; the rows of all others are everybody's.
+OF_TEAMS = frozenset(
+    {
+        *("knowledge_collection", "knowledge_document", "knowledge_course", "knowledge_source"),
+        *("knowledge_crawlrun", "knowledge_pdfupload", "faqs_faq", "chat_assistant", "chat_site"),
+        *("chat_conversation", "analytics_gap", "analytics_review", "analytics_shadowtest"),
+        *("analytics_anonymisedquestion", "analytics_report", "marcelcms_apitoken"),
+    }
+)
+
+
+@dataclass(frozen=True)
+class World:
+    """`rows` by screen, such as knowledge_document; `parts` by the name that an address gives them."""
+
+    team: Group
+    api: Rows
+    rows: dict[str, Any]
+    parts: dict[str, Any]
+
+
+def world_of(team: str, owner: User, *, mark: str) -> World:
+    """`mark` stands in every text of its rows; `owner` has its report and its token."""
+    api = rows_of_team(team)
+    now = timezone.now()
+    _mark(api, mark)
+    assistant, collection, document = api.gap.assistant, api.collection, api.document
+    source = Source.objects.create(name=f"{mark} site", collection=collection, start_urls=["https://www.uni.example/"])
+    second = FAQFactory(question=f"{mark}: once more?", collection=collection, documents=[document])
+    pair = SimilarPair.objects.create(first=api.faq, second=second, similarity=0.9)
+    with recording([api.faq.pk], by=owner, reason=FAQVersion.Reason.FORM):
+        pass  # notes how it was found
+    report = Report.objects.create(name=f"{mark} report", owner=owner, definition=Definition(("question",)).dump())
+    stored = StoredReport.objects.create(name=report.name, definition=report.definition, requested_by=owner, language="en")
+    revision = DocumentRevision.objects.create(
+        document=document, title=f"{mark} before", text=f"{mark} before", made_at=now, replaced_at=now
+    )
+    rows = {
+        "knowledge_collection": collection,
+        "knowledge_document": document,
+        "knowledge_course": CourseFactory(
+            document=DocumentFactory(collection=collection, title=f"{mark} course"), name=f"{mark} course"
+        ),
+        "knowledge_source": source,
+        "knowledge_crawlrun": CrawlRun.objects.create(source=source, state=CrawlRun.State.HELD),
+        "knowledge_pdfupload": PdfUpload.objects.create(name=f"{mark}.pdf", collection=collection),
+        "faqs_faq": api.faq,
+        "chat_assistant": assistant,
+        "chat_site": SiteFactory(assistant=assistant, name=f"{mark} site"),
+        "chat_conversation": api.conversation,
+        "analytics_gap": api.gap,
+        "analytics_review": api.review,
+        "analytics_shadowtest": _shadow_test(api, owner, mark),
+        "analytics_anonymisedquestion": AnonymisedQuestion.objects.create(
+            assistant=assistant, day=now.date(), text=f"{mark}?", status="abstained"
+        ),
+        "analytics_report": report,
+        "marcelcms_apitoken": APIToken.objects.create(
+            user=owner, name=f"{mark} token", digest=f"{owner.pk}", expires_at=now + datetime.timedelta(days=9)
+        ),
+        **_everybodys(api, owner),
+    }
+    parts = {
+        "document_id": document.pk,
+        "revision_id": revision.pk,
+        "pair_id": pair.pk,
+        "version_id": api.faq.versions.latest("pk").pk,
+        "message_id": api.review.message_id,
+        "stored_id": stored.pk,
+        "kind": "faq",
+        "key": api.faq.pk,
+    }
+    return World(api.team, api, rows, parts)
+
+
+def _mark(api: Rows, mark: str) -> None:
+    """In whatever a page could show of a row."""
+    for row, names in (
+        (api.collection, ["name"]),
+        (api.document, ["title", "text"]),
+        (api.faq, ["question", "reference_answer"]),
+        (api.gap, ["name"]),
+        (api.gap.assistant, ["name", "institution"]),
+        (api.review.assistant, ["name"]),
+        (api.review.message, ["text"]),
+        (api.review.message.question, ["text"]),
+        (api.conversation.assistant, ["name"]),
+    ):
+        for name in names:
+            setattr(row, name, f"{mark} {getattr(row, name)}")
+        row.save()
+    api.faq.phrasings.update(text=f"{mark} otherwise?")
+    # One assistant for all, as a team has it.
+    for row in (api.review, api.conversation):
+        row.assistant = api.gap.assistant
+        row.save()
+    for question in api.gap.questions.all():
+        question.message.text = f"{mark} in vain?"
+        question.message.save()
+
+
+def _shadow_test(api: Rows, owner: User, mark: str) -> ShadowTest:
+    live = FAQDraft.of(api.faq)
+    return ShadowTest.objects.create(
+        kind=ShadowTest.Kind.FAQ,
+        target_id=api.faq.pk,
+        title=f"{mark} change",
+        draft=replace(live, status=FAQ.Status.PUBLISHED.value).dump(),
+        base=live.fingerprint,
+        assistant=api.gap.assistant,
+        state=ShadowTest.State.FINISHED,
+        requested_by=owner,
+    )
+
+
+def _everybodys(api: Rows, owner: User) -> dict[str, Any]:
+    interval, _made = IntervalSchedule.objects.get_or_create(every=1, period="hours")
+    question = EvaluationQuestion.objects.filter(evaluation_set=api.evaluation_set).get()
+    return {
+        "analytics_evaluationset": api.evaluation_set,
+        "analytics_evaluationrun": api.evaluation_run,
+        "analytics_evaluationquestion": question,
+        "analytics_retentionrun": RetentionRun.objects.create(),
+        "faqs_category": CategoryFactory(),
+        "chat_retrievalprofile": RetrievalProfile.objects.create(name=f"Profile {owner.pk}"),
+        "chat_promptversion": PromptVersion.objects.create(comment="New", system="{institution}", question="{question}"),
+        "knowledge_generation": live_generation(),
+        "auth_group": api.team,
+        "auth_user": UserFactory(is_staff=False),
+        "admin_logentry": LogEntry.objects.create(user=owner, action_flag=2, object_repr="A row"),
+        "django_celery_beat_intervalschedule": interval,
+        "django_celery_beat_periodictask": PeriodicTask.objects.create(name=f"Task {owner.pk}", interval=interval),
+        "django_celery_beat_clockedschedule": ClockedSchedule.objects.create(clocked_time=timezone.now()),
+        "django_celery_beat_crontabschedule": CrontabSchedule.objects.create(),
+        "django_celery_beat_solarschedule": SolarSchedule.objects.create(
+            event="sunset", latitude=50, longitude=owner.pk % 100
+        ),
+    }

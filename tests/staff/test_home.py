@@ -1,0 +1,205 @@
+"""What the admin's first page says needs somebody, and whom it tells."""
+
+import datetime
+import re
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Group, User
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import timezone, translation
+
+from analytics.models import EvaluationRun, EvaluationSet, Gap, GapRun, Review, ReviewFeed, ShadowTest, StoredReport
+from analytics.reports.definition import Definition
+from knowledge.models import CrawlRun, Generation, PdfUpload, Source
+from marcelcms.home import NEWS_DAYS
+from marcelcms.roles import ADMINISTRATOR, ANALYST, CURATOR, REVIEWER, WHOLE_UNIVERSITY, make_roles
+from tests.factories import AnswerFactory, AssistantFactory, CollectionFactory, DocumentFactory, FAQFactory, UserFactory
+
+pytestmark = pytest.mark.django_db
+NOTHING = "Nothing needs you right now."
+LINK = re.compile(r'<li>\s*<a href="([^"]+)">(\d+) ([^<]+)</a>')
+
+
+class Team:
+    """A team's rows, each of which needs somebody."""
+
+    def __init__(self, name: str) -> None:
+        self.group = Group.objects.create(name=name)
+        self.collection, self.assistant = CollectionFactory(), AssistantFactory()
+        self.collection.teams.add(self.group)
+        self.assistant.teams.add(self.group)
+
+    def has_work(self, by: User | None = None) -> None:
+        today, now = timezone.localdate(), timezone.now()
+        document = DocumentFactory(collection=self.collection)
+        FAQFactory(
+            collection=self.collection, documents=[document], status="published", valid_until=today
+        ).sources.update(verified_at=now - datetime.timedelta(days=2))
+        type(document).objects.filter(pk=document.pk).update(altered_at=now - datetime.timedelta(days=1))
+        for number, reason in enumerate(Review.Reason):
+            self.review(reason, assigned_to=by if number == 0 else None)
+        for number in range(6):
+            self.gap(f"Gap {number} of {self.group}", weight=10 - number)
+        held, failed, well = (
+            Source.objects.create(name=f"{self.group} {name}", collection=self.collection, start_urls=["https://x.y/"])
+            for name in ("held", "failed", "well")
+        )
+        held.runs.create(state=CrawlRun.State.HELD)
+        failed.runs.create(state=CrawlRun.State.FAILED)
+        well.runs.create(state=CrawlRun.State.FAILED)
+        well.runs.create(state=CrawlRun.State.FINISHED)
+        PdfUpload.objects.create(name="a.pdf", collection=self.collection, status=PdfUpload.Status.FAILED)
+        ShadowTest.objects.create(
+            kind="faq", target_id=1, title="A change", draft={}, base="", assistant=self.assistant, state="failed"
+        )
+
+    def review(self, reason: str, *, assigned_to: User | None = None) -> Review:
+        answer = AnswerFactory(question__conversation__assistant=self.assistant, status="abstained")
+        return Review.objects.create(
+            message=answer, assistant=self.assistant, asked_at=timezone.now(), reasons=[reason], assigned_to=assigned_to
+        )
+
+    def gap(self, name: str, **values: Any) -> Gap:
+        now = timezone.now()
+        return Gap.objects.create(
+            name=name, assistant=self.assistant, first_asked=now, last_asked=now, centroid=b"", recipe="none", **values
+        )
+
+
+@pytest.fixture
+def law() -> Team:
+    return Team("Faculty of Law")
+
+
+def member_of(team: Team, *roles: str) -> User:
+    make_roles()
+    return UserFactory(teams=[team.group, *Group.objects.filter(name__in=roles)])
+
+
+def home_of(user: User, client: Client) -> str:
+    client.force_login(user)
+    return client.get(reverse("admin:index")).content.decode()
+
+
+def test_every_sentence_leads_to_exactly_the_rows_that_it_counts(client: Client, law: Team) -> None:
+    curator = member_of(law, CURATOR, ANALYST)
+    law.has_work(by=curator)
+    Team("Faculty of Arts").has_work()
+    found = EvaluationSet.objects.create(name="Kept")
+    EvaluationRun.objects.create(evaluation_set=found, profile="default", state="failed")
+    StoredReport.objects.create(name="x", definition=Definition(("question",)).dump(), requested_by=curator, language="en", state="failed")
+    sentences = LINK.findall(home_of(curator, client))
+    assert {text for _address, _count, text in sentences} == {
+        "answer is assigned to you.",
+        "question got no answer.",
+        "answer got a thumbs down.",
+        "conversation got few stars.",
+        "answer failed.",
+        "answer shows signs of an attack.",
+        "gaps are to be filled, the weightiest first.",
+        "FAQ ends within 14 days.",
+        "FAQ rests on a page that changed since.",
+        "page changed under FAQs or recent answers.",
+        "crawl waits for your decision.",
+        "source could not be crawled last time.",
+        "PDF was not imported in the last 7 days.",
+        "evaluation failed in the last 7 days.",
+        "shadow test failed in the last 7 days.",
+        "report failed in the last 7 days.",
+    }
+    for address, count, text in sentences:
+        response = client.get(address.replace("&amp;", "&"))
+        assert response.status_code == 200, text
+        if "cl" in response.context:
+            assert response.context["cl"].result_count == int(count), text
+
+
+def test_the_five_weightiest_gaps_are_named_with_their_trend(client: Client, law: Team) -> None:
+    law.gap("The weightiest", weight=99, this_week=3, week_before=1)
+    law.has_work()
+    law.gap("Solved by now", weight=100, state="solved")
+    page = home_of(member_of(law, REVIEWER), client)
+    named = re.search(r'<ol class="home__gaps">.*?</ol>', page, re.DOTALL)
+    assert named
+    assert named[0].count("<li>") == 5
+    assert "The weightiest" in named[0]
+    assert "rising" in named[0]
+    assert "Solved by now" not in page
+
+
+def test_nobody_is_told_what_another_team_has_to_do(client: Client, law: Team) -> None:
+    Team("Faculty of Arts").has_work()
+    assert NOTHING in home_of(member_of(law, CURATOR, REVIEWER), client)
+    assert NOTHING not in home_of(member_of(law, CURATOR, WHOLE_UNIVERSITY), client)
+
+
+@pytest.mark.parametrize(
+    ("role", "told", "spared"),
+    [
+        (REVIEWER, ["got no answer", "gaps are to be filled"], ["FAQ ends", "crawl waits", "shadow test"]),
+        (ANALYST, [NOTHING, "Dashboard", "Reports"], ["got no answer", "gaps are", "crawl waits", "FAQ ends"]),
+        (CURATOR, ["got no answer", "FAQ ends", "crawl waits", "shadow test"], ["Dashboard</a>", "Reports</a>"]),
+    ],
+)
+def test_each_role_is_told_what_it_can_do_something_about(
+    client: Client, law: Team, role: str, told: list[str], spared: list[str]
+) -> None:
+    law.has_work()
+    page = home_of(member_of(law, role), client)
+    assert [text for text in told if text not in page] == []
+    assert [text for text in spared if text in page] == []
+
+
+def test_an_analyst_finds_the_figures_first(client: Client, law: Team) -> None:
+    page = home_of(member_of(law, ANALYST), client)
+    content = page[page.index('class="home"') :]
+    assert content.index(reverse("dashboard")) < content.index("What needs me today")
+
+
+def test_what_has_long_failed_is_no_news(client: Client, law: Team) -> None:
+    upload = PdfUpload.objects.create(name="a.pdf", collection=law.collection, status=PdfUpload.Status.FAILED)
+    long_ago = timezone.now() - datetime.timedelta(days=NEWS_DAYS + 1)
+    PdfUpload.objects.filter(pk=upload.pk).update(created_at=long_ago)
+    assert NOTHING in home_of(member_of(law, CURATOR), client)
+
+
+def test_a_silent_worker_a_failed_look_and_an_endless_build_are_told(client: Client, law: Team) -> None:
+    administrator = member_of(law, ADMINISTRATOR)
+    now = timezone.now()
+    ReviewFeed.objects.create(name="answers", until=now)
+    assert "silent" not in home_of(administrator, client)
+    ReviewFeed.objects.update(looked_at=now - datetime.timedelta(minutes=11))
+    GapRun.objects.create(state="failed")
+    built = Generation.objects.create(
+        model="new", embedder="x", dimensions=4, passage_tokens=200, cutting="x", state="building"
+    )
+    Generation.objects.filter(pk=built.pk).update(created_at=now - datetime.timedelta(days=2))
+    page = home_of(administrator, client)
+    assert "The worker has been silent since" in page
+    assert "The last look for gaps failed." in page
+    assert "1 new search index has been in the making for more than a day." in page
+
+
+def test_who_has_no_role_sees_an_empty_page(client: Client, law: Team) -> None:
+    law.has_work()
+    assert NOTHING in home_of(member_of(law), client)
+
+
+def test_the_page_takes_at_most_twelve_queries_however_much_there_is_to_do(client: Client, law: Team) -> None:
+    user = member_of(law, CURATOR, ANALYST, ADMINISTRATOR)
+    law.has_work(by=user)
+    home_of(user, client)
+    with CaptureQueriesContext(connection) as queries:
+        assert client.get(reverse("admin:index")).status_code == 200
+    assert len(queries) <= 12, [query["sql"][:90] for query in queries]
+
+
+def test_the_page_is_german_too(client: Client, law: Team) -> None:
+    with translation.override("de"):
+        client.force_login(member_of(law, CURATOR))
+        page = client.get(reverse("admin:index"), headers={"accept-language": "de"}).content.decode()
+    assert 'lang="de"' in page

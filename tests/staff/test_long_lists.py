@@ -1,0 +1,96 @@
+"""Every list of the admin asks the database as often for many rows as for few, and takes hardly longer."""
+
+import statistics
+import time
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import timezone
+
+from analytics.models import ReviewFeed
+from tests.factories import UserFactory
+from tests.staff.matrix.crowd import crowd
+from tests.staff.matrix.doors import screens
+from tests.staff.matrix.world import World, world_of
+
+pytestmark = pytest.mark.django_db
+FEW, MANY = 1_000, 100_000
+SLOWER = 3
+
+
+@pytest.fixture
+def world() -> World:
+    return world_of("Faculty of Law", UserFactory(), mark="Law")
+
+
+@pytest.fixture
+def client() -> Client:
+    """Of somebody who sees every list."""
+    client = Client()
+    client.force_login(UserFactory(is_superuser=True))
+    return client
+
+
+def address_of(screen: str) -> str:
+    return reverse(f"admin:{screen}_changelist")
+
+
+def opened(client: Client, address: str) -> tuple[int, float]:
+    """(queries, seconds); nobody looks for news meanwhile."""
+    ReviewFeed.objects.update(looked_at=timezone.now())
+    with CaptureQueriesContext(connection) as queries:
+        began = time.perf_counter()
+        assert client.get(address).status_code == 200, address
+        seconds = time.perf_counter() - began
+    return len(queries), seconds
+
+
+def median(client: Client, address: str) -> tuple[int, float]:
+    opened(client, address)
+    taken = [opened(client, address) for _ in range(5)]
+    return taken[-1][0], statistics.median(seconds for _queries, seconds in taken)
+
+
+@pytest.mark.timeout(300)
+def test_a_list_of_sixty_rows_takes_as_many_queries_as_one_of_ten(client: Client, world: World) -> None:
+    more = {}
+    for name in ("answers", "ratings"):
+        ReviewFeed.objects.create(name=name, until=timezone.now())
+    for screen in screens():
+        counts = []
+        for first, last in ((1, 10), (11, 60)):
+            crowd(world.rows[screen], first=first, last=last)
+            opened(client, address_of(screen))
+            counts.append(opened(client, address_of(screen))[0])
+        if counts[0] != counts[1]:
+            more[screen] = counts
+    assert more == {}
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+def test_a_list_of_100_000_rows_opens_in_no_more_than_three_times_the_time_of_1_000(
+    client: Client, world: World
+) -> None:
+    for name in ("answers", "ratings"):
+        ReviewFeed.objects.create(name=name, until=timezone.now())
+    wrong: dict[str, Any] = {}
+    for screen in screens():
+        measured = []
+        for first, last in ((1, FEW), (FEW + 1, MANY)):
+            crowd(world.rows[screen], first=first, last=last)
+            measured.append(median(client, address_of(screen)))
+        (few_queries, few), (many_queries, many) = measured
+        said = f"{few * 1000:.0f} ms, {many * 1000:.0f} ms, {many_queries} queries"
+        print(f"{screen}: {said}")
+        if few_queries != many_queries or many > SLOWER * few:
+            wrong[screen] = said
+    assert wrong == {}
+
+
+def test_every_screen_has_a_row_to_copy(world: World) -> None:
+    assert set(screens()) - set(world.rows) == set()
