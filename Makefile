@@ -26,7 +26,7 @@ bench: install-dev ## measures, prints a table, writes JSON
 	@.venv/bin/python -m benchmarks $(ARGS)
 
 docs: install-dev ## builds the documentation into var/docs
-	@$(SETTINGS) .venv/bin/python -m mkdocs build --quiet
+	@NO_MKDOCS_2_WARNING=1 $(SETTINGS) .venv/bin/python -m mkdocs build
 
 screenshots: install-dev ## makes the pictures of the documentation anew, in Chromium
 	SCREENSHOTS=docs/screenshots .venv/bin/python -m pytest -q -n 0 -m e2e tests/e2e/test_screenshots.py

@@ -62,6 +62,7 @@ class CrawlRunAdmin(ScopedAdmin, CrawlRunModelAdmin):
     list_filter = ["state", ("source", OwnFilter)]
     list_select_related = ["source"]
     list_per_page = 50
+    show_full_result_count = False
     date_hierarchy = "created_at"
     actions = None
 

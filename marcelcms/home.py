@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlencode
 
 from django.contrib.auth import get_user_model
@@ -94,9 +94,7 @@ def _reviews(user: "User") -> list[Need]:
     counts = opened.aggregate(mine=Count("pk", filter=Q(assigned_to=user.pk)), **reasons)
     said: Mapping[str, Callable[[int], str]] = {
         "mine": lambda n: ngettext("%d answer is assigned to you.", "%d answers are assigned to you.", n),
-        Review.Reason.ABSTAINED: lambda n: ngettext(
-            "%d question got no answer.", "%d questions got no answer.", n
-        ),
+        Review.Reason.ABSTAINED: lambda n: ngettext("%d question got no answer.", "%d questions got no answer.", n),
         Review.Reason.THUMBS_DOWN: lambda n: ngettext(
             "%d answer got a thumbs down.", "%d answers got a thumbs down.", n
         ),
@@ -143,7 +141,7 @@ def _needs_of(groups: Mapping[str, Sequence[Counted]], user: "User") -> dict[str
     counts: dict[str, int] = {}
     if names:
         columns = {name: _count(each.rows) for name, each in names.items()}
-        counts = get_user_model().objects.filter(pk=user.pk).values(**columns).get()
+        counts = cast("dict[str, int]", get_user_model().objects.filter(pk=user.pk).values(**columns).get())
     return {
         group: [
             Need(each.said(count) % count, each.url)

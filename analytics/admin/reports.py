@@ -239,8 +239,7 @@ class ReportAdmin(ReportModelAdmin):
             "columns": column_choices(form, rights_of(user)),
             "is_own": report is None or self.has_change_permission(request, report),
         }
-        status = 422 if form.is_bound and form.errors else 200
-        return TemplateResponse(request, "admin/analytics/report/report.html", context, status=status)
+        return TemplateResponse(request, "admin/analytics/report/report.html", context)
 
     def _context(self, request: HttpRequest, title: str) -> dict[str, Any]:
         return {

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db import models
-from django.db.models import QuerySet
+from django.db.models import Prefetch, QuerySet
 from django.forms import BaseModelFormSet, ModelForm, Textarea
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
@@ -15,7 +15,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
-from chat.models import ProfileLeg, RetrievalProfile
+from chat.models import Assistant, ProfileLeg, RetrievalProfile
 from chat.profile_services import check_legs, check_use, clone_profile, delete_profile, lacking, save_profile
 from knowledge.labelled_forms import LabelledFormSet
 
@@ -115,7 +115,11 @@ class RetrievalProfileAdmin(ProfileModelAdmin):
     # --- what is shown ---
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[RetrievalProfile]:
-        return super().get_queryset(request).prefetch_related("legs", "assistants")
+        return (
+            super()
+            .get_queryset(request)
+            .prefetch_related("legs", Prefetch("assistants", Assistant.objects.for_staff(request.user)))
+        )
 
     @admin.display(description=_("retrievers"))
     def retrievers(self, profile: RetrievalProfile) -> str:

@@ -7,7 +7,7 @@ from django.conf import settings
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import models
-from django.db.models import QuerySet
+from django.db.models import Prefetch, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
@@ -27,6 +27,8 @@ from knowledge.inference.embedder import EmbeddingUnavailable
 from knowledge.inference.reranker import RerankerUnavailable
 
 if TYPE_CHECKING:
+    from knowledge.staff_scope import Staff
+
     PromptModelAdmin = admin.ModelAdmin[PromptVersion]
     PromptModelForm = forms.ModelForm[PromptVersion]
 else:
@@ -65,11 +67,16 @@ class PromptVersionForm(PromptModelForm):
 class PreviewForm(forms.Form):
     asked = forms.CharField(label=_("Question"), widget=forms.TextInput(attrs={"autocomplete": "off"}))
     assistant = forms.ModelChoiceField(
-        label=_("Assistant"), queryset=Assistant.objects.all(), empty_label=None, initial=default_assistant
+        label=_("Assistant"), queryset=Assistant.objects.none(), empty_label=None, initial=default_assistant
     )
     language = forms.ChoiceField(
         label=_("Student’s language"), choices=Language.choices, initial=lambda: (get_language() or "en")[:2]
     )
+
+    def __init__(self, *args: Any, user: "Staff", **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        chosen = cast("forms.ModelChoiceField[Assistant]", self.fields["assistant"])
+        chosen.queryset = Assistant.objects.for_staff(user)
 
     def clean_asked(self) -> str:
         try:
@@ -114,7 +121,12 @@ class PromptVersionAdmin(PromptModelAdmin):
     # --- what is shown ---
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[PromptVersion]:
-        return super().get_queryset(request).select_related("created_by").prefetch_related("assistants")
+        return (
+            super()
+            .get_queryset(request)
+            .select_related("created_by")
+            .prefetch_related(Prefetch("assistants", Assistant.objects.for_staff(request.user)))
+        )
 
     @admin.display(description=_("version"), ordering="number")
     def name(self, version: PromptVersion) -> str:
@@ -139,7 +151,10 @@ class PromptVersionAdmin(PromptModelAdmin):
         return changelist
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        told = {"built_in": BUILT_IN.name, "told_built_in": Assistant.objects.filter(prompt=None)}
+        told = {
+            "built_in": BUILT_IN.name,
+            "told_built_in": Assistant.objects.for_staff(request.user).filter(prompt=None),
+        }
         return super().changelist_view(request, {**(extra_context or {}), **told})
 
     def change_view(
@@ -148,6 +163,7 @@ class PromptVersionAdmin(PromptModelAdmin):
         """Nothing can be changed: its texts, what changed with it, and what can be done with it."""
         if not self.has_view_permission(request):
             raise PermissionDenied
+        own = Assistant.objects.for_staff(request.user)
         version = self._version(object_id)
         template = version.template if version else BUILT_IN
         before = self._before(version) if version else None
@@ -158,12 +174,12 @@ class PromptVersionAdmin(PromptModelAdmin):
             "before": before,
             "changes": changes(before, template) if before else [],
             "answers": count_answers([template.name])[template.name],
-            "users": Assistant.objects.filter(prompt=version),
-            "others": Assistant.objects.exclude(prompt=version) if version else Assistant.objects.exclude(prompt=None),
+            "users": own.filter(prompt=version),
+            "others": own.exclude(prompt=version) if version else own.exclude(prompt=None),
             "may_use": request.user.has_perm("chat.change_assistant"),
             "may_make": self.has_add_permission(request),
             "may_delete": version and self.has_delete_permission(request, version),
-            "preview_form": PreviewForm(),
+            "preview_form": PreviewForm(user=request.user),
         }
         return TemplateResponse(request, "admin/chat/promptversion/version.html", context)
 
@@ -173,7 +189,7 @@ class PromptVersionAdmin(PromptModelAdmin):
         shown = {
             "title": gettext("New prompt version"),
             "placeholders": [(f"{{{name}}}", said, name in REQUIRED) for name, said in MEANINGS.items()],
-            "preview_form": PreviewForm(),
+            "preview_form": PreviewForm(user=request.user),
             "show_save_and_add_another": False,
             "show_save_and_continue": False,
         }
@@ -197,7 +213,7 @@ class PromptVersionAdmin(PromptModelAdmin):
     def _previewed(self, request: HttpRequest, template: Template, *, key: str) -> HttpResponse:
         if not self.has_view_permission(request):
             raise PermissionDenied
-        form = PreviewForm(request.POST)
+        form = PreviewForm(request.POST, user=request.user)
         context = {
             **self._page(request, gettext("What %(name)s would send") % {"name": template.name}, key=key),
             "template": template,
@@ -237,7 +253,9 @@ class PromptVersionAdmin(PromptModelAdmin):
         chosen = (request.POST if request.method == "POST" else request.GET).get("assistant", "")
         if not chosen.isdecimal():
             raise Http404
-        assistant = get_object_or_404(Assistant.objects.select_related("prompt"), pk=int(chosen))
+        assistant = get_object_or_404(
+            Assistant.objects.for_staff(request.user).select_related("prompt"), pk=int(chosen)
+        )
         template = version.template if version else BUILT_IN
         if request.method == "POST":
             use_version(version=version, assistant=assistant)

@@ -60,7 +60,5 @@ def _usage(action: Action) -> str:
 
 
 def _meaning(action: Action) -> str:
-    said = (
-        (action.help or "").replace("(%(default)s)", f"({action.default})").replace("%(default)s", str(action.default))
-    )
-    return cell(said.replace("%%", "%"))
+    said = (action.help or "").replace("%(default)s", str(action.default)).replace("%%", "%")
+    return cell(said)

@@ -9,7 +9,7 @@ from docs.generate.descriptions import SECTIONS
 from docs.generate.tables import code, table
 
 ROOT = Path(__file__).resolve().parents[2]
-READS = (ROOT / "marcelcms" / "settings.py", *sorted((ROOT / "marcelcms" / "telemetry").glob("*.py")))
+READS = (ROOT / "marcelcms" / "settings.py", ROOT / "marcelcms" / "env.py")
 KINDS = {
     "text": "text",
     "choice": "one of these",
@@ -18,6 +18,7 @@ KINDS = {
     "words": "list, by commas",
     "web_address": "address",
     "database": "address",
+    "networks": "networks, by commas",
 }
 #: What is read before the settings are, by `marcelcms.embedded`.
 BY_MAKE_RUN = {"PORT": "8000"}
@@ -26,7 +27,10 @@ INTRODUCTION = """# Settings
 Everything that differs between machines comes from the environment. Under `make run` every variable has a default. A
 wrong value stops the start, and the message names the variable, the value and what would be right.
 
-This page is made from `marcelcms/settings.py`.
+Each variable `NAME` may be given as `NAME_FILE` instead: the name of a file that holds the value, as secrets are given
+to containers. Both at once are refused.
+
+This page is made from `marcelcms/settings.py` and `marcelcms/env.py`.
 """
 
 
@@ -69,12 +73,14 @@ def _shown(variable: Variable) -> str:
 
 
 def _reads(tree: ast.AST) -> Iterator[tuple[str, ast.Call]]:
-    """Calls of `env`, each with which of its functions it calls."""
+    """Calls of the functions of `env` that name a variable, each with which of them it calls."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args:
-            whose = node.func.value
-            if isinstance(whose, ast.Name) and whose.id == "env":
-                yield node.func.attr, node
+        if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
+            called = node.func
+            if isinstance(called, ast.Name) and called.id in KINDS:
+                yield called.id, node
+            elif isinstance(called, ast.Attribute) and isinstance(called.value, ast.Name) and called.value.id == "env":
+                yield called.attr, node
 
 
 def _default(call: ast.Call) -> str:

@@ -138,6 +138,7 @@ class CrawlRun(models.Model):
         verbose_name_plural = _("crawls")
         ordering = ["-created_at", "-pk"]
         default_permissions = ("view",)
+        indexes = [models.Index(fields=["-created_at", "-id"], name="crawl_by_time")]
         constraints = [
             models.UniqueConstraint(
                 fields=["source"],

@@ -1,14 +1,13 @@
 """Restores a backup wholly or not at all: everything is checked first, the database changes in one transaction."""
 
+import os
 import re
 import shutil
 import subprocess
 import tarfile
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
-from typing import IO
 
 from django.apps import apps
 from django.conf import settings
@@ -141,39 +140,39 @@ def _restore_database(dump: Path, manifest: Manifest) -> None:
     wanted = dump.with_suffix(".list")
     wanted.write_text("\n".join(line for line in contents.stdout.splitlines() if not GIVEN.match(line)))
     connections.close_all()
-    with _errors() as errors:
-        reading = subprocess.Popen(  # noqa: S603
-            [restore, "--no-owner", "--no-privileges", "--use-list", wanted, "--file", "-", dump],
-            stdout=subprocess.PIPE,
-            stderr=errors,
-        )
-        writing = subprocess.Popen(  # noqa: S603
-            [psql, "--dbname", where, "--no-psqlrc", "--quiet", "--no-password", "--set", "ON_ERROR_STOP=1"],
-            env=environment,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=errors,
-        )
-        if reading.stdout is None or writing.stdin is None:
-            raise AssertionError("both were asked for")
-        with suppress(BrokenPipeError), writing.stdin as statements, reading.stdout as dumped:
-            statements.write(b"BEGIN;\n" + EMPTY.encode())
-            statements.writelines(
-                f'CREATE EXTENSION IF NOT EXISTS "{name}";\n'.encode() for name in manifest.extensions
-            )
-            shutil.copyfileobj(dumped, statements)
-            if reading.wait() == 0:
-                statements.write(b"\nCOMMIT;\n")
-        failed = reading.wait() or writing.wait()
-        if failed:
+    dumping = [restore, "--no-owner", "--no-privileges", "--use-list", wanted, "--file", "-", dump]
+    running = [
+        psql,
+        "--dbname",
+        where,
+        "--no-psqlrc",
+        "--quiet",
+        "--output",
+        os.devnull,
+        "--no-password",
+        "--set",
+        "ON_ERROR_STOP=1",
+    ]
+    with tempfile.TemporaryFile() as errors:
+        writing = subprocess.Popen(running, env=environment, stdin=subprocess.PIPE, stderr=errors)  # noqa: S603
+        reading = subprocess.Popen(dumping, stdout=subprocess.PIPE, stderr=errors)  # noqa: S603
+        with writing, reading, suppress(BrokenPipeError):
+            _pump(reading, writing, manifest)
+        if reading.returncode or writing.returncode:
             errors.seek(0)
             raise BackupError(f"The database could not be restored, and is as it was: {last_words(errors.read())}.")
 
 
-@contextmanager
-def _errors() -> Iterator[IO[bytes]]:
-    with tempfile.TemporaryFile() as file:
-        yield file
+def _pump(reading: "subprocess.Popen[bytes]", writing: "subprocess.Popen[bytes]", manifest: Manifest) -> None:
+    """Raises BrokenPipeError where `psql` stopped at a fault."""
+    if reading.stdout is None or writing.stdin is None:
+        raise AssertionError("both were asked for")
+    with writing.stdin as statements, reading.stdout as dumped:
+        statements.write(b"BEGIN;\n" + EMPTY.encode())
+        statements.writelines(f'CREATE EXTENSION IF NOT EXISTS "{name}";\n'.encode() for name in manifest.extensions)
+        shutil.copyfileobj(dumped, statements)
+        if reading.wait() == 0:
+            statements.write(b"\nCOMMIT;\n")
 
 
 def _put_media(staged: Path, media: Path) -> None:

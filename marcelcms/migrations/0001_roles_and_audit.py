@@ -25,7 +25,7 @@ class Migration(migrations.Migration):
     dependencies = [
         ("admin", "0003_logentry_add_action_flag_choices"),
         ("auth", "0012_alter_user_first_name_max_length"),
-        ("knowledge", "0005_teams"),
+        ("knowledge", "0006_crawls_by_time"),
         ("faqs", "0006_care"),
         ("chat", "0009_assistant_retention"),
         ("analytics", "0009_reports"),

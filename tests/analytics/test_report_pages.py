@@ -270,7 +270,7 @@ def test_an_assistant_of_others_cannot_be_asked_for():
     answer = asked("Theirs")
     sent = chosen("question", assistants=[answer.conversation.assistant_id], look="1")
     page = client_of(EXPORT, SMALL, teams=[team]).post(reverse(NEW), sent)
-    assert page.status_code == 422
+    assert "Select a valid choice." in text_of(page)
     assert "Theirs" not in text_of(page)
 
 
@@ -291,7 +291,7 @@ def test_an_assistant_of_others_cannot_be_asked_for():
 )
 def test_what_cannot_be_is_said_beside_the_field(wrong, said):
     page = client_of(EXPORT, SMALL).post(reverse(NEW), {**chosen(), **wrong})
-    assert page.status_code == 422
+    assert page.status_code == 200
     assert said in text_of(page)
 
 

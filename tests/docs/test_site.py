@@ -39,7 +39,7 @@ def pages() -> list[Path]:
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Built as `make docs` does; a broken link, anchor or picture is a warning, and a warning ends it."""
     folder = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "--site-dir", str(folder)]
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
     done = subprocess.run(
         command, cwd=ROOT, env=bare_environment(**SERVERS, STATE_DIR=str(folder)), capture_output=True, text=True
     )

@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 from tests.e2e.conftest import keep, violations
 from tests.runtime.stack import Run
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(600)]
 ASKED = """
 import uuid
 from datetime import timedelta
@@ -86,6 +86,8 @@ def test_an_analyst_gets_a_report_as_a_workbook(page: Page, quoting: Run, tmp_pa
     page.get_by_role("checkbox", name="complete").check()
     page.get_by_role("button", name="Show the first rows").click()
     expect(page.get_by_text("6 rows")).to_be_visible()
+    page.locator("#preview").scroll_into_view_if_needed()
+    keep(page, "reports-preview")
     page.get_by_role("textbox", name="Name").fill("What was answered")
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_text("“What was answered” is saved.")).to_be_visible()

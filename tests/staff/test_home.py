@@ -91,7 +91,9 @@ def test_every_sentence_leads_to_exactly_the_rows_that_it_counts(client: Client,
     Team("Faculty of Arts").has_work()
     found = EvaluationSet.objects.create(name="Kept")
     EvaluationRun.objects.create(evaluation_set=found, profile="default", state="failed")
-    StoredReport.objects.create(name="x", definition=Definition(("question",)).dump(), requested_by=curator, language="en", state="failed")
+    StoredReport.objects.create(
+        name="x", definition=Definition(("question",)).dump(), requested_by=curator, language="en", state="failed"
+    )
     sentences = LINK.findall(home_of(curator, client))
     assert {text for _address, _count, text in sentences} == {
         "answer is assigned to you.",

@@ -6,7 +6,6 @@ const COLOURS = 5;
 const language = document.documentElement.lang || "en";
 const exact = new Intl.NumberFormat(language);
 const short = new Intl.NumberFormat(language, { notation: "compact" });
-const still = matchMedia("(prefers-reduced-motion: reduce)");
 const onPaper = matchMedia("print");
 const page = document.querySelector(".figures-page");
 
@@ -76,7 +75,7 @@ function options(drawn, colours) {
     return {
         responsive: true,
         maintainAspectRatio: false,
-        animation: still.matches || onPaper.matches ? false : { duration: 250 },
+        animation: false,
         indexAxis: isLying ? "y" : "x",
         interaction: { mode: "index", intersect: false, axis: isLying ? "y" : "x" },
         font: { family: colours.font },

@@ -17,9 +17,10 @@ def crowd(row: models.Model, *, first: int, last: int) -> None:
     names = ", ".join(connection.ops.quote_name(name) for name in columns)
     values = ", ".join(columns.values())
     table, key = (connection.ops.quote_name(name) for name in (row._meta.db_table, row._meta.pk.column))
+    numbers = "generate_series(%s, %s) AS n"
     with connection.cursor() as cursor:
         cursor.execute(
-            f"INSERT INTO {table} ({names}) SELECT {values} FROM {table}, generate_series(%s, %s) AS n WHERE {key} = %s",
+            f"INSERT INTO {table} ({names}) SELECT {values} FROM {table}, {numbers} WHERE {key} = %s",
             [first, last, row.pk],
         )
         cursor.execute(f"ANALYZE {table}")

@@ -1,6 +1,6 @@
 """Every address that the admin answers at, every action of its lists, and every operation of the staff API."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,8 +23,8 @@ ROWS = {
 }
 #: What stands for a choice rather than for a row.
 CHOICES = {
-    "admin:faqs_faq_import_template": {"name": "faqs.csv"},
-    "admin:faqs_faq_download": {"name": "faqs.csv"},
+    "admin:faqs_faq_import_template": {"name": "csv"},
+    "admin:faqs_faq_download": {"name": "csv"},
     "admin:view_on_site": {"content_type_id": 0, "object_id": 0},
     "admin:app_list": {"app_label": "knowledge"},
     "admin:chat_promptversion_preview": {"key": "built-in"},
@@ -59,12 +59,22 @@ BOTH = frozenset(
         "admin:auth_user_password_change",
     }
 )
-#: Sent with a POST, so that it would do something where it may.
-BODIES: Mapping[str, dict[str, object]] = {
-    "delete": {"post": "yes"},
-    "analytics_gap_state": {"state": "in_work"},
-    "analytics_gap_rename": {"name": "Another name"},
+#: Sent along, so that it would do something where it may; some of it names a row, too.
+BODIES: Mapping[str, Callable[[World], dict[str, object]]] = {
+    "delete": lambda _world: {"post": "yes"},
+    "analytics_gap_state": lambda _world: {"state": "in_work"},
+    "analytics_gap_rename": lambda _world: {"name": "Another name"},
+    "analytics_review_change": lambda _world: {"step": "save"},
+    "faqs_faq_merge": lambda world: {"keep": world.rows["faqs_faq"].pk},
+    "analytics_shadowtest_again": lambda world: {"assistant": world.rows["chat_assistant"].pk},
+    "chat_promptversion_use": lambda world: {"assistant": world.rows["chat_assistant"].pk},
+    "chat_promptversion_preview": lambda world: {
+        "assistant": world.rows["chat_assistant"].pk,
+        "asked": "What is the fee?",
+        "language": "en",
+    },
 }
+NAMING_ROWS = ("analytics_shadowtest_again", "chat_promptversion_use")
 
 
 @dataclass(frozen=True)
@@ -90,6 +100,10 @@ class Door:
     def names_row(self) -> bool:
         return bool(self.arguments) and self.name not in CHOICES
 
+    @property
+    def names_row_in_body(self) -> bool:
+        return self.name.removeprefix("admin:") in NAMING_ROWS
+
     def address(self, world: World, *, is_missing: bool = False) -> str:
         """Of the world's row; or of one that there is not."""
         kwargs = CHOICES.get(self.name) or {
@@ -104,9 +118,8 @@ class Door:
             return world.rows[self.screen].pk
         return world.rows[ROWS[name]].pk if name in ROWS else world.parts[name]
 
-    @property
-    def body(self) -> dict[str, object]:
-        return next((body for name, body in BODIES.items() if self.name.endswith(name)), {})
+    def body(self, world: World) -> dict[str, object]:
+        return next((body(world) for name, body in BODIES.items() if self.name.endswith(name)), {})
 
 
 def _missing(name: str, world: World) -> Any:

@@ -1,5 +1,406 @@
+"""What each role may open, do and call, on the rows of its own teams.
+
+One column a role, in the order of ROLES: x it may, . it may not, 0 there is nothing to be found for it.
+What another team has is nobody's: for all of it, the tests expect what they get for a row that is not there.
+"""
+
 ROLES = ("Curator", "Reviewer", "Analyst", "Administrator", "Whole", "Nobody")
-DOORS={}
-ACTIONS={}
-API={}
-PUBLIC={}
+
+
+def _read(table: str) -> dict[str, str]:
+    """By name: the marks of its line."""
+    lines = (line.rsplit(None, len(ROLES)) for line in table.splitlines() if line.strip())
+    return {name.strip(): "".join(marks) for name, *marks in lines}
+
+
+#: Curator, Reviewer, Analyst, Administrator, a curator of the whole university, and staff without a role. Whoever has
+#: not logged in opens none of it.
+DOORS = _read(
+    """
+    try-question GET                                         x x x x x .
+    impact GET                                               x x x x x .
+    impact-document GET                                      x x x x x .
+    impact-document POST                                     x . . x x .
+    dashboard GET                                            . . x x . .
+    shadow-faq POST                                          x . . x x .
+    index GET                                                x x x x x x
+    login GET                                                0 0 0 0 0 0
+    logout POST                                              x x x x x x
+    password_change GET                                      x x x x x x
+    password_change POST                                     x x x x x x
+    password_change_done GET                                 x x x x x x
+    autocomplete GET                                         x x x x x .
+    jsi18n GET                                               x x x x x x
+    view_on_site GET                                         0 0 0 0 0 0
+    auth_group_changelist GET                                . . . x . .
+    auth_group_add GET                                       . . . x . .
+    auth_group_history GET                                   . . . x . .
+    auth_group_delete GET                                    . . . x . .
+    auth_group_delete POST                                   . . . x . .
+    auth_group_change GET                                    . . . x . .
+    auth_group_change POST                                   . . . x . .
+    django_celery_beat_periodictask_changelist GET           . . . x . .
+    django_celery_beat_periodictask_add GET                  . . . x . .
+    django_celery_beat_periodictask_delete GET               . . . x . .
+    django_celery_beat_periodictask_delete POST              . . . x . .
+    django_celery_beat_periodictask_change GET               . . . x . .
+    django_celery_beat_periodictask_change POST              . . . x . .
+    knowledge_collection_changelist GET                      x . . x x .
+    knowledge_collection_add GET                             . . . x . .
+    knowledge_collection_history GET                         x . . x x .
+    knowledge_collection_delete GET                          . . . x . .
+    knowledge_collection_delete POST                         . . . x . .
+    knowledge_collection_change GET                          x . . x x .
+    knowledge_collection_change POST                         x . . x x .
+    knowledge_crawlrun_progress GET                          x . . x x .
+    knowledge_crawlrun_stop POST                             x . . x x .
+    knowledge_crawlrun_archive POST                          x . . x x .
+    knowledge_crawlrun_keep POST                             x . . x x .
+    knowledge_crawlrun_changelist GET                        x . . x x .
+    knowledge_crawlrun_add GET                               . . . . . .
+    knowledge_crawlrun_history GET                           x . . x x .
+    knowledge_crawlrun_delete GET                            . . . . . .
+    knowledge_crawlrun_delete POST                           . . . . . .
+    knowledge_crawlrun_change GET                            x . . x x .
+    knowledge_crawlrun_change POST                           x . . x x .
+    knowledge_course_changelist GET                          x . . x x .
+    knowledge_course_add GET                                 x . . x x .
+    knowledge_course_history GET                             x . . x x .
+    knowledge_course_delete GET                              x . . x x .
+    knowledge_course_delete POST                             x . . x x .
+    knowledge_course_change GET                              x . . x x .
+    knowledge_course_change POST                             x . . x x .
+    knowledge_document_versions GET                          x x x x x .
+    knowledge_document_restore POST                          x . . x x .
+    knowledge_document_changelist GET                        x x x x x .
+    knowledge_document_add GET                               x . . x x .
+    knowledge_document_history GET                           x x x x x .
+    knowledge_document_delete GET                            x . . x x .
+    knowledge_document_delete POST                           x . . x x .
+    knowledge_document_change GET                            x x x x x .
+    knowledge_document_change POST                           x . . x x .
+    knowledge_generation_changelist GET                      . . . x . .
+    knowledge_generation_add GET                             . . . . . .
+    knowledge_generation_history GET                         . . . x . .
+    knowledge_generation_delete GET                          . . . . . .
+    knowledge_generation_delete POST                         . . . . . .
+    knowledge_generation_change GET                          . . . x . .
+    knowledge_generation_change POST                         . . . . . .
+    knowledge_pdfupload_changelist GET                       x . . x x .
+    knowledge_pdfupload_add GET                              x . . x x .
+    knowledge_pdfupload_history GET                          x . . x x .
+    knowledge_pdfupload_delete GET                           . . . . . .
+    knowledge_pdfupload_delete POST                          . . . . . .
+    knowledge_pdfupload_change GET                           x . . x x .
+    knowledge_pdfupload_change POST                          . . . . . .
+    knowledge_source_crawl POST                              x . . x x .
+    knowledge_source_changelist GET                          x . . x x .
+    knowledge_source_add GET                                 x . . x x .
+    knowledge_source_history GET                             x . . x x .
+    knowledge_source_delete GET                              x . . x x .
+    knowledge_source_delete POST                             x . . x x .
+    knowledge_source_change GET                              x . . x x .
+    knowledge_source_change POST                             x . . x x .
+    faqs_category_changelist GET                             x . . x x .
+    faqs_category_add GET                                    x . . x x .
+    faqs_category_history GET                                x . . x x .
+    faqs_category_delete GET                                 . . . x . .
+    faqs_category_delete POST                                . . . x . .
+    faqs_category_change GET                                 x . . x x .
+    faqs_category_change POST                                x . . x x .
+    faqs_faq_import GET                                      x . . x x .
+    faqs_faq_import POST                                     x . . x x .
+    faqs_faq_import_template GET                             x x x x x 0
+    faqs_faq_export GET                                      x x x x x .
+    faqs_faq_download GET                                    x x x x x 0
+    faqs_faq_near POST                                       x x x x x .
+    faqs_faq_duplicates GET                                  x x x x x .
+    faqs_faq_merge POST                                      x . . x x .
+    faqs_faq_dismiss POST                                    x . . x x .
+    faqs_faq_versions GET                                    x x x x x .
+    faqs_faq_restore POST                                    x . . x x .
+    faqs_faq_confirm POST                                    x . . x x .
+    faqs_faq_changelist GET                                  x x x x x .
+    faqs_faq_add GET                                         x x . x x .
+    faqs_faq_history GET                                     x x x x x .
+    faqs_faq_delete GET                                      x . . x x .
+    faqs_faq_delete POST                                     x . . x x .
+    faqs_faq_change GET                                      x x x x x .
+    faqs_faq_change POST                                     x . . x x .
+    chat_assistant_changelist GET                            x x x x x .
+    chat_assistant_add GET                                   . . . x . .
+    chat_assistant_history GET                               x x x x x .
+    chat_assistant_delete GET                                . . . x . .
+    chat_assistant_delete POST                               . . . x . .
+    chat_assistant_change GET                                x x x x x .
+    chat_assistant_change POST                               x . . x x .
+    chat_conversation_changelist GET                         x x . x x .
+    chat_conversation_add GET                                . . . . . .
+    chat_conversation_history GET                            x x . x x .
+    chat_conversation_delete GET                             . . . x . .
+    chat_conversation_delete POST                            . . . x . .
+    chat_conversation_change GET                             x x . x x .
+    chat_conversation_change POST                            . . . . . .
+    chat_retrievalprofile_clone POST                         . . . x . .
+    chat_retrievalprofile_changelist GET                     x . x x x .
+    chat_retrievalprofile_add GET                            . . . x . .
+    chat_retrievalprofile_history GET                        x . x x x .
+    chat_retrievalprofile_delete GET                         . . . x . .
+    chat_retrievalprofile_delete POST                        . . . x . .
+    chat_retrievalprofile_change GET                         x . x x x .
+    chat_retrievalprofile_change POST                        . . . x . .
+    chat_promptversion_draft_preview POST                    x . . x x .
+    chat_promptversion_preview POST                          x . . x x .
+    chat_promptversion_use GET                               x . . x x .
+    chat_promptversion_use POST                              x . . x x .
+    chat_promptversion_changelist GET                        x . . x x .
+    chat_promptversion_add GET                               . . . x . .
+    chat_promptversion_history GET                           x . . x x .
+    chat_promptversion_delete GET                            . . . x . .
+    chat_promptversion_delete POST                           . . . x . .
+    chat_promptversion_change GET                            x . . x x .
+    chat_promptversion_change POST                           x . . x x .
+    chat_site_changelist GET                                 x . . x x .
+    chat_site_add GET                                        . . . x . .
+    chat_site_history GET                                    x . . x x .
+    chat_site_delete GET                                     . . . x . .
+    chat_site_delete POST                                    . . . x . .
+    chat_site_change GET                                     x . . x x .
+    chat_site_change POST                                    . . . x . .
+    analytics_gap_progress GET                               x x . x x .
+    analytics_gap_look POST                                  x x . x x .
+    analytics_gap_rename POST                                x x . x x .
+    analytics_gap_state POST                                 x x . x x .
+    analytics_gap_draft POST                                 x x . x x .
+    analytics_gap_phrasings POST                             x . . x x .
+    analytics_gap_changelist GET                             x x . x x .
+    analytics_gap_add GET                                    . . . . . .
+    analytics_gap_history GET                                x x . x x .
+    analytics_gap_delete GET                                 . . . . . .
+    analytics_gap_delete POST                                . . . . . .
+    analytics_gap_change GET                                 x x . x x .
+    analytics_gap_change POST                                x x . x x .
+    analytics_evaluationquestion_review GET                  x x . x x .
+    analytics_evaluationquestion_review_one GET              x x . x x .
+    analytics_evaluationquestion_review_one POST             x x . x x .
+    analytics_evaluationquestion_changelist GET              x x . x x .
+    analytics_evaluationquestion_add GET                     x x . x x .
+    analytics_evaluationquestion_history GET                 x x . x x .
+    analytics_evaluationquestion_delete GET                  . . . x . .
+    analytics_evaluationquestion_delete POST                 . . . x . .
+    analytics_evaluationquestion_change GET                  x x . x x .
+    analytics_evaluationquestion_change POST                 x x . x x .
+    analytics_report_progress GET                            . . x x . .
+    analytics_report_download GET                            . . . . . .
+    analytics_report_stop POST                               . . x x . .
+    analytics_report_delete_file POST                        . . x x . .
+    analytics_report_changelist GET                          . . x x . .
+    analytics_report_add GET                                 . . x x . .
+    analytics_report_history GET                             . . x x . .
+    analytics_report_delete GET                              . . x x . .
+    analytics_report_delete POST                             . . x x . .
+    analytics_report_change GET                              . . x x . .
+    analytics_report_change POST                             . . x x . .
+    analytics_retentionrun_changelist GET                    . . . x . .
+    analytics_retentionrun_add GET                           . . . . . .
+    analytics_retentionrun_history GET                       . . . x . .
+    analytics_retentionrun_delete GET                        . . . . . .
+    analytics_retentionrun_delete POST                       . . . . . .
+    analytics_retentionrun_change GET                        . . . x . .
+    analytics_retentionrun_change POST                       . . . . . .
+    analytics_anonymisedquestion_changelist GET              . . . x . .
+    analytics_anonymisedquestion_add GET                     . . . . . .
+    analytics_anonymisedquestion_history GET                 . . . x . .
+    analytics_anonymisedquestion_delete GET                  . . . . . .
+    analytics_anonymisedquestion_delete POST                 . . . . . .
+    analytics_anonymisedquestion_change GET                  . . . x . .
+    analytics_anonymisedquestion_change POST                 . . . . . .
+    analytics_review_undo POST                               x x . x x .
+    analytics_review_reading POST                            x x . x x .
+    analytics_review_keep POST                               x x . x x .
+    analytics_review_changelist GET                          x x . x x .
+    analytics_review_add GET                                 . . . . . .
+    analytics_review_history GET                             x x . x x .
+    analytics_review_delete GET                              . . . . . .
+    analytics_review_delete POST                             . . . . . .
+    analytics_review_change GET                              x x . x x .
+    analytics_review_change POST                             x x . x x .
+    analytics_evaluationrun_progress GET                     x . x x x .
+    analytics_evaluationrun_cancel POST                      . . x x . .
+    analytics_evaluationrun_compare GET                      0 . 0 0 0 .
+    analytics_evaluationrun_changelist GET                   x . x x x .
+    analytics_evaluationrun_add GET                          . . x x . .
+    analytics_evaluationrun_history GET                      x . x x x .
+    analytics_evaluationrun_delete GET                       . . . x . .
+    analytics_evaluationrun_delete POST                      . . . x . .
+    analytics_evaluationrun_change GET                       x . x x x .
+    analytics_evaluationrun_change POST                      x . x x x .
+    analytics_evaluationset_changelist GET                   x x x x x .
+    analytics_evaluationset_add GET                          . . . x . .
+    analytics_evaluationset_history GET                      x x x x x .
+    analytics_evaluationset_delete GET                       . . . x . .
+    analytics_evaluationset_delete POST                      . . . x . .
+    analytics_evaluationset_change GET                       x x x x x .
+    analytics_evaluationset_change POST                      . . . x . .
+    analytics_shadowtest_start POST                          x . . x x .
+    analytics_shadowtest_keep POST                           x x . x x .
+    analytics_shadowtest_progress GET                        x . . x x .
+    analytics_shadowtest_stop POST                           x . . x x .
+    analytics_shadowtest_again POST                          x . . x x .
+    analytics_shadowtest_publish POST                        x . . x x .
+    analytics_shadowtest_discard POST                        x . . x x .
+    analytics_shadowtest_changelist GET                      x . . x x .
+    analytics_shadowtest_add GET                             . . . . . .
+    analytics_shadowtest_history GET                         x . . x x .
+    analytics_shadowtest_delete GET                          . . . x . .
+    analytics_shadowtest_delete POST                         . . . x . .
+    analytics_shadowtest_change GET                          x . . x x .
+    analytics_shadowtest_change POST                         x . . x x .
+    marcelcms_apitoken_changelist GET                        x x x x x x
+    marcelcms_apitoken_add GET                               x x x x x x
+    marcelcms_apitoken_history GET                           x x x x x x
+    marcelcms_apitoken_delete GET                            x x x x x x
+    marcelcms_apitoken_delete POST                           x x x x x x
+    marcelcms_apitoken_change GET                            x x x x x x
+    marcelcms_apitoken_change POST                           . . . . . .
+    auth_user_password_change GET                            . . . x . .
+    auth_user_password_change POST                           . . . x . .
+    auth_user_changelist GET                                 . . . x . .
+    auth_user_add GET                                        . . . x . .
+    auth_user_history GET                                    . . . x . .
+    auth_user_delete GET                                     . . . x . .
+    auth_user_delete POST                                    . . . x . .
+    auth_user_change GET                                     . . . x . .
+    auth_user_change POST                                    . . . x . .
+    admin_logentry_changelist GET                            . . . x . .
+    admin_logentry_add GET                                   . . . . . .
+    admin_logentry_history GET                               . . . x . .
+    admin_logentry_delete GET                                . . . . . .
+    admin_logentry_delete POST                               . . . . . .
+    admin_logentry_change GET                                . . . x . .
+    admin_logentry_change POST                               . . . . . .
+    app_list GET                                             x x x x x 0
+    """
+)
+
+#: The actions of lists, for those who may open the list.
+ACTIONS = _read(
+    """
+    auth_group delete_selected                               . . . x . .
+    django_celery_beat_periodictask delete_selected          . . . x . .
+    django_celery_beat_periodictask enable_tasks             . . . x . .
+    django_celery_beat_periodictask disable_tasks            . . . x . .
+    django_celery_beat_periodictask toggle_tasks             . . . x . .
+    django_celery_beat_periodictask run_tasks                . . . x . .
+    django_celery_beat_clockedschedule delete_selected       . . . x . .
+    django_celery_beat_crontabschedule delete_selected       . . . x . .
+    django_celery_beat_solarschedule delete_selected         . . . x . .
+    django_celery_beat_intervalschedule delete_selected      . . . x . .
+    knowledge_collection delete_selected                     . . . x . .
+    knowledge_course delete_selected                         x . . x x .
+    knowledge_document delete_selected                       x . . x x .
+    knowledge_document publish                               x . . x x .
+    knowledge_document archive                               x . . x x .
+    knowledge_document reindex                               x . . x x .
+    knowledge_source delete_selected                         x . . x x .
+    knowledge_source crawl_selected                          x . . x x .
+    faqs_category delete_selected                            . . . x . .
+    faqs_faq delete_selected                                 x . . x x .
+    faqs_faq publish                                         x . . x x .
+    faqs_faq retire                                          x . . x x .
+    faqs_faq back_to_draft                                   x . . x x .
+    chat_assistant delete_selected                           . . . x . .
+    chat_conversation delete_selected                        . . . x . .
+    chat_retrievalprofile delete_selected                    . . . x . .
+    chat_promptversion delete_selected                       . . . x . .
+    chat_site delete_selected                                . . . x . .
+    analytics_gap take_on                                    x x . x x .
+    analytics_gap solve                                      x x . x x .
+    analytics_gap dismiss                                    x x . x x .
+    analytics_gap open_again                                 x x . x x .
+    analytics_evaluationquestion delete_selected             . . . x . .
+    analytics_evaluationquestion accept                      x x . x x .
+    analytics_evaluationquestion reject                      x x . x x .
+    analytics_report delete_selected                         . . x x . .
+    analytics_review take                                    x x . x x .
+    analytics_review finish                                  x x . x x .
+    analytics_review judge_correct_abstention                x x . x x .
+    analytics_review judge_missing_knowledge                 x x . x x .
+    analytics_review judge_wrong_retrieval                   x x . x x .
+    analytics_review judge_wrong_answer                      x x . x x .
+    analytics_review judge_out_of_scope                      x x . x x .
+    analytics_review judge_abuse                             x x . x x .
+    """
+)
+
+#: The operations of the staff API.
+API = _read(
+    """
+    documents list                                           x x x x x .
+    documents create                                         x . . x x .
+    documents retrieve                                       x x x x x .
+    documents update                                         x . . x x .
+    documents partial_update                                 x . . x x .
+    documents destroy                                        x . . x x .
+    documents passages                                       x x x x x .
+    faqs list                                                x x x x x .
+    faqs create                                              x x . x x .
+    faqs retrieve                                            x x x x x .
+    faqs update                                              x . . x x .
+    faqs partial_update                                      x . . x x .
+    faqs destroy                                             x . . x x .
+    faqs draft                                               x . . x x .
+    faqs publish                                             x . . x x .
+    faqs retire                                              x . . x x .
+    faqs review                                              x . . x x .
+    gaps list                                                x x . x x .
+    gaps retrieve                                            x x . x x .
+    gaps partial_update                                      x x . x x .
+    gaps draft                                               x x . x x .
+    gaps questions                                           x x . x x .
+    reviews list                                             x x . x x .
+    reviews retrieve                                         x x . x x .
+    reviews assign                                           x x . x x .
+    reviews comment                                          x x . x x .
+    reviews judge                                            x x . x x .
+    conversations list                                       x x . x x .
+    conversations retrieve                                   x x . x x .
+    evaluation-sets list                                     x x x x x .
+    evaluation-sets retrieve                                 x x x x x .
+    evaluation-runs list                                     x . x x x .
+    evaluation-runs create                                   . . x x . .
+    evaluation-runs retrieve                                 x . x x x .
+    evaluation-runs results                                  x . x x x .
+    """
+)
+
+#: Addresses for everybody, or for a visitor with a token of their own (api-1): no screen of the staff's.
+PUBLIC = _read(
+    """
+    api-1:api-root                                           x x x x x x
+    api-1:assistant_info                                     x x x x x x
+    api-1:conversation_ask                                   x x x x x x
+    api-1:conversation_delete                                x x x x x x
+    api-1:conversation_events                                x x x x x x
+    api-1:conversation_get                                   x x x x x x
+    api-1:conversation_list                                  x x x x x x
+    api-1:conversation_rate                                  x x x x x x
+    api-1:conversation_rename                                x x x x x x
+    api-1:message_feedback                                   x x x x x x
+    api-1:message_stop                                       x x x x x x
+    api-1:my_data_erase                                      x x x x x x
+    api-1:my_data_get                                        x x x x x x
+    api-1:openapi-json                                       x x x x x x
+    api-1:session_begin                                      x x x x x x
+    chat                                                     x x x x x x
+    document-file                                            x x x x x x
+    health-live                                              x x x x x x
+    health-ready                                             x x x x x x
+    metrics                                                  x x x x x x
+    set_language                                             x x x x x x
+    site-logo                                                x x x x x x
+    widget-frame                                             x x x x x x
+    widget-script                                            x x x x x x
+    widget-test                                              x x x x x x
+    """
+)

@@ -11,12 +11,11 @@ from django_celery_beat.models import ClockedSchedule, CrontabSchedule, Interval
 
 from analytics.models import AnonymisedQuestion, EvaluationQuestion, Report, RetentionRun, ShadowTest, StoredReport
 from analytics.reports.definition import Definition
-from chat.models import PromptVersion, RetrievalProfile
 from analytics.shadow.drafts import FAQDraft
+from chat.models import PromptVersion, RetrievalProfile
 from faqs.history import recording
 from faqs.models import FAQ, FAQVersion, SimilarPair
-from knowledge.generations import live_generation
-from knowledge.models import CrawlRun, DocumentRevision, PdfUpload, Source
+from knowledge.models import CrawlRun, DocumentRevision, Generation, PdfUpload, Source
 from marcelcms.models import APIToken
 from tests.factories import CategoryFactory, CourseFactory, DocumentFactory, FAQFactory, SiteFactory, UserFactory
 from tests.staff.api import Rows, rows_of_team
@@ -56,7 +55,9 @@ def world_of(team: str, owner: User, *, mark: str) -> World:
     with recording([api.faq.pk], by=owner, reason=FAQVersion.Reason.FORM):
         pass  # notes how it was found
     report = Report.objects.create(name=f"{mark} report", owner=owner, definition=Definition(("question",)).dump())
-    stored = StoredReport.objects.create(name=report.name, definition=report.definition, requested_by=owner, language="en")
+    stored = StoredReport.objects.create(
+        name=report.name, definition=report.definition, requested_by=owner, language="en"
+    )
     revision = DocumentRevision.objects.create(
         document=document, title=f"{mark} before", text=f"{mark} before", made_at=now, replaced_at=now
     )
@@ -147,9 +148,13 @@ def _everybodys(api: Rows, owner: User) -> dict[str, Any]:
         "analytics_evaluationquestion": question,
         "analytics_retentionrun": RetentionRun.objects.create(),
         "faqs_category": CategoryFactory(),
-        "chat_retrievalprofile": RetrievalProfile.objects.create(name=f"Profile {owner.pk}"),
-        "chat_promptversion": PromptVersion.objects.create(comment="New", system="{institution}", question="{question}"),
-        "knowledge_generation": live_generation(),
+        "chat_retrievalprofile": RetrievalProfile.objects.create(name=f"profile-{owner.pk}"),
+        "chat_promptversion": PromptVersion.objects.create(
+            comment="New", system="{institution}", question="{question}"
+        ),
+        "knowledge_generation": Generation.objects.create(
+            model="An earlier one", embedder="x", dimensions=4, passage_tokens=200, cutting="x", state="retired"
+        ),
         "auth_group": api.team,
         "auth_user": UserFactory(is_staff=False),
         "admin_logentry": LogEntry.objects.create(user=owner, action_flag=2, object_repr="A row"),

@@ -1,0 +1,80 @@
+"""Settings, disk, static files, and the way from a browser to here."""
+
+import os
+import shutil
+import ssl
+import tempfile
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+from django.conf import settings
+
+from marcelcms import checks
+from marcelcms.doctor.findings import Finding, fail, ok, warn
+
+SECONDS = 5
+FREE_GIGABYTES, FREE_FAIL = 5, 1
+GIGABYTE = 1e9
+
+
+def configuration() -> Iterator[Finding]:
+    """What `check --deploy` says, of which a web process refuses the errors."""
+    errors, warnings = list(checks.unsafe()), list(checks.unwise())
+    for each in errors:
+        yield fail("settings", str(each.msg), str(each.hint))
+    for each in warnings:
+        yield warn("settings", str(each.msg), str(each.hint))
+    if not errors and not warnings:
+        yield ok("settings", f"safe for {settings.PUBLIC_URL}")
+
+
+def media() -> Iterator[Finding]:
+    folder = Path(settings.MEDIA_ROOT)
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryFile(dir=folder) as file:
+        file.write(b"x")
+    free = shutil.disk_usage(folder).free / GIGABYTE
+    todo = f"Make room on the disk of {folder}: uploads, reports and backups need it."
+    if free < FREE_FAIL:
+        yield fail("disk", f"{free:.1f} GB free for media files", todo)
+    elif free < FREE_GIGABYTES:
+        yield warn("disk", f"{free:.1f} GB free for media files", todo)
+    else:
+        yield ok("disk", f"{free:.0f} GB free for media files")
+
+
+def static_files() -> Iterator[Finding]:
+    root = Path(settings.STATIC_ROOT)
+    count = sum(len(files) for _folder, _folders, files in os.walk(root))
+    if count:
+        yield ok("static files", f"{count} collected")
+    elif checks.public_hosts():
+        yield warn(
+            "static files",
+            f"none in {root}; found in the apps at each start",
+            "Run `manage.py collectstatic --noinput`.",
+        )
+    else:
+        yield ok("static files", "served from the apps")
+
+
+def way_in() -> Iterator[Finding]:
+    """As a browser comes: name, proxy, certificate."""
+    address = f"{settings.PUBLIC_URL}/health/live"
+    try:
+        with urllib.request.urlopen(address, timeout=SECONDS) as reply:  # noqa: S310 (http or https, by `env`)
+            if reply.read(16) == b"ok\n":
+                yield ok("way in", f"{settings.PUBLIC_URL} answers")
+                return
+            said = "something else answers"
+    except ssl.SSLError as error:
+        said = f"its certificate is not trusted: {error.reason}"
+    except OSError as error:
+        said = f"it does not answer: {getattr(error, 'reason', None) or error}"
+    yield warn(
+        "way in",
+        f"{address}: {said}",
+        "Start the web process; check the proxy, the certificate, and that PUBLIC_URL is what browsers see. "
+        "From inside a network this may fail although browsers get through.",
+    )

