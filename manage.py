@@ -22,7 +22,8 @@ def main() -> None:
     from django.core.management import execute_from_command_line
 
     command = next((word for word in sys.argv[1:] if not word.startswith("-")), "")
-    if all(os.environ.get(part.variable) for part in PARTS):
+    # A container gives secrets as files (`marcelcms.env`).
+    if all(os.environ.get(part.variable) or os.environ.get(f"{part.variable}_FILE") for part in PARTS):
         execute_from_command_line(sys.argv)
         return
     state = Path(os.environ.get("STATE_DIR") or BASE_DIR / "var").resolve()

@@ -12,7 +12,7 @@ from chat.models import Message
 from chat.rewriting import topic_words
 from chat.threads import in_database
 from faqs.matching import match
-from knowledge.retrieval.contracts import Query, Scope
+from knowledge.retrieval.contracts import Origin, Query, Scope
 from knowledge.retrieval.lexical import LexicalRetriever
 from knowledge.retrieval.scoping import scope_of
 
@@ -39,8 +39,12 @@ def _known_instead(context: Context) -> tuple[tuple[str, ...], list[str]]:
     """Curated questions that are close, and the question's words that stand on no page."""
     if (retrieval := context.retrieval) is None:
         return (), []
-    scope = scope_of(context.ask.collections, audience=context.ask.audience)
-    return related_questions(retrieval.query, scope), missing_words(context.ask.text, retrieval.query, scope)
+    scope = context.scope or scope_of(context.ask.collections, audience=context.ask.audience)
+    missing = missing_words(context.ask.text, retrieval.query, scope)
+    nearest = retrieval.runs.get(Origin.FAQ)
+    if nearest and nearest[0].score < LEAST_SIMILARITY:
+        return (), missing
+    return related_questions(retrieval.query, scope), missing
 
 
 def related_questions(query: Query, scope: Scope) -> tuple[str, ...]:

@@ -4,10 +4,11 @@ All raise `services.NotFound` for what is not the visitor's own, `guard.Refused`
 redis.RedisError, OSError and django.db.DatabaseError where a part is away.
 """
 
+from functools import partial
 from uuid import UUID
 
 from chat import event_log, limits, opinions, production, replay, services, visitors
-from chat.services import NotFound, Opened
+from chat.services import Busy, NotFound, Opened
 from chat.threads import in_database
 from chat.tokens import Session
 
@@ -17,8 +18,8 @@ async def ask(session: Session, *, conversation: UUID, client_id: UUID, text: st
     await limits.count_question(visitor=session.visitor.hex, address=address, site=session.site)
     if await event_log.is_forgotten(conversation):
         raise NotFound
-    await replay.settle(session.visitor, conversation)
-    opened: Opened = await in_database(services.open_question)(
+    open_question = partial(
+        in_database(services.open_question),
         visitor=session.visitor,
         conversation=conversation,
         client_id=client_id,
@@ -26,6 +27,12 @@ async def ask(session: Session, *, conversation: UUID, client_id: UUID, text: st
         language=session.language,
         site=session.site,
     )
+    try:
+        opened: Opened = await open_question()
+    except Busy:
+        if not await replay.settle(session.visitor, conversation):
+            raise
+        opened = await open_question()
     if opened.is_new:
         production.start(opened, visitor=session.visitor)
     return opened

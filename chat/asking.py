@@ -1,15 +1,14 @@
 """A question to an assistant with all that its answer depends on: its set-up and what was said before."""
 
 from dataclasses import replace
+from functools import lru_cache
 
 from chat.context import Ask
 from chat.events import Contact
-from chat.models import Assistant, Conversation
+from chat.models import Assistant
 from chat.profiles import PROFILES, Profile, profile_of
 from knowledge.inference.chat_model import Sampling
 from knowledge.languages import language_of
-
-HISTORY_MESSAGES = 6
 
 
 def default_assistant() -> Assistant | None:
@@ -21,13 +20,28 @@ def ask_of(assistant: Assistant | None, text: str, language: str) -> Ask:
 
     It is answered in the language that it is asked in; `language`, that of the page, decides where that cannot be told.
     """
-    language = language_of(text) or language
+    return replace(_unasked(assistant, language_of(text) or language), text=text)
+
+
+def ask_as_set_up(assistant: int | None, versions: tuple[str | None, ...], text: str, language: str) -> Ask:
+    """As `ask_of`; the assistant is read only where `versions` differ from when it was read before (`records.Look`)."""
+    return replace(_read(assistant, versions, language_of(text) or language), text=text)
+
+
+@lru_cache(maxsize=128)
+def _read(assistant: int | None, _versions: tuple[str | None, ...], language: str) -> Ask:
+    rows = Assistant.objects.select_related("prompt", "profile")
+    return _unasked(rows.filter(pk=assistant).first() if assistant else None, language)
+
+
+def _unasked(assistant: Assistant | None, language: str) -> Ask:
+    """All of a question but its text."""
     if assistant is None:
-        return Ask(text, language=language)
+        return Ask("", language=language)
     spoken = assistant.language_for(language)
     suggestions = (spoken == "de" and assistant.suggestions_de) or assistant.suggestions
     return Ask(
-        text=text,
+        "",
         language=spoken,
         collections=tuple(assistant.collections.values_list("slug", flat=True)),
         profile=profile_for(assistant),
@@ -39,19 +53,6 @@ def ask_of(assistant: Assistant | None, text: str, language: str) -> Ask:
         contact=contact_of(assistant),
         abstention=assistant.abstention_in(spoken),
         suggestions=tuple(line.strip() for line in suggestions.splitlines() if line.strip()),
-    )
-
-
-def ask_in(conversation: Conversation, text: str, language: str) -> Ask:
-    """The server's own record is the only history there is: what a client claims was said does not count."""
-    said = conversation.messages.exclude(text="").order_by("-pk").values_list("role", "text")[:HISTORY_MESSAGES]
-    asked_back = conversation.messages.filter(choices__isnull=False).values_list("choices__kind", flat=True)
-    return replace(
-        ask_of(conversation.assistant, text, language),
-        history=tuple(reversed(said)),
-        audience=tuple(conversation.audience),
-        asked_kinds=tuple(asked_back),
-        caller=conversation.visitor_id.hex,
     )
 
 

@@ -17,6 +17,7 @@ from chat.sources import Candidate, load_candidates
 from knowledge.inference.chat_model import PROSE, Sampling, Usage
 from knowledge.inference.embedder import EmbeddingUnavailable
 from knowledge.inference.reranker import RerankerUnavailable
+from knowledge.retrieval.contracts import Scope
 from knowledge.retrieval.hybrid import Retrieval
 from knowledge.retrieval.scoping import scope_of
 
@@ -71,6 +72,7 @@ class Context:
     found: Sequence[Candidate] = ()
     candidates: list[Candidate] = field(default_factory=list)
     evidence: float | None = None
+    scope: Scope | None = None
     model: str = ""
     notice: str = ""
     usage: list[Usage] = field(default_factory=list)
@@ -128,7 +130,7 @@ def gather(context: Context, guesses: Sequence[str] = ()) -> None:
     """
     began = time.perf_counter()
     ask, question = context.ask, context.turn.question
-    scope = scope_of(ask.collections, audience=ask.audience)
+    scope = context.scope = scope_of(ask.collections, audience=ask.audience)
 
     def retrieved(profile: Profile) -> Retrieval:
         return retrieve_with(profile, question, scope=scope, k=ask.profile.sources, guesses=guesses)

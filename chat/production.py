@@ -48,6 +48,12 @@ def start(opened: Opened, *, visitor: UUID) -> None:
     task.add_done_callback(_running.discard)
 
 
+async def finish() -> None:
+    """Waits until every answer that this process writes is written: before it stops, their sockets being closed."""
+    while _running:
+        await asyncio.wait(_running)
+
+
 async def broadcast(visitor: UUID, conversation: UUID, event: dict[str, Any]) -> None:
     """Numbers and keeps the event, and hands it to the visitor's tabs, all in one step."""
     await _deliver([Letter(visitor, conversation, event)])

@@ -1,30 +1,32 @@
 """Questions and their answers as they are saved. Every step checks that what it touches is the visitor's own."""
 
 import datetime
-from dataclasses import asdict, dataclass
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
-from django.db.models import Subquery
+from django.db import IntegrityError
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from chat.asking import ask_in, contact_of
+from chat.asking import ask_as_set_up, contact_of
 from chat.clarifying import chosen, stored
 from chat.context import Ask
 from chat.events import Abstain, Cited, Clarify, End
 from chat.guard import Refused
 from chat.guarding.injection import flag_document, flag_injection
-from chat.models import Citation, Conversation, Message, Visitor
-from chat.sites import place_of
-from chat.wording import title_of
-from faqs.models import FAQ
+from chat.models import Conversation, Message
+from chat.records import Look, look, save_answer, save_question, texts_of
+from chat.sites import UnknownSite
 from knowledge.languages import language_of
-from knowledge.models import Document, Passage
 
 #: An answer so young may not have begun to give signs of life.
 JUST_BEGUN = datetime.timedelta(seconds=5)
+#: Several questions at once may each find that another was faster; the last of so many is told to wait.
+ATTEMPTS = 4
+#: Characters of a first question that name its conversation.
+TITLE_LENGTH = 80
 #: What the last event tells of an answer that its row keeps under the same name.
 RECORDED = (
     *("strategy", "notice", "model", "profile", "prompt", "route", "rewritten", "evidence"),
@@ -38,6 +40,10 @@ class NotFound(Exception):
     """It does not exist, or it is somebody else's: the visitor is told the same."""
 
 
+class Busy(Refused):
+    """Another answer in the conversation is being written."""
+
+
 @dataclass(frozen=True, slots=True)
 class Opened:
     """A saved question, the row its answer goes to, and what is needed to answer it."""
@@ -49,6 +55,12 @@ class Opened:
     is_new: bool
 
 
+def title_of(question: str) -> str:
+    """What a conversation is called that begins with this question."""
+    words = " ".join(question.split())
+    return words if len(words) <= TITLE_LENGTH else f"{words[:TITLE_LENGTH].rsplit(' ', 1)[0]} …"
+
+
 def own_conversation(visitor: UUID, conversation: UUID) -> Conversation:
     """Raises NotFound."""
     found = Conversation.objects.filter(pk=conversation, visitor_id=visitor).first()
@@ -57,63 +69,67 @@ def own_conversation(visitor: UUID, conversation: UUID) -> Conversation:
     return found
 
 
-@transaction.atomic
 def open_question(
     *, visitor: UUID, conversation: UUID, client_id: UUID, text: str, language: str, site: str = ""
 ) -> Opened:
     """Saves a question and the empty row of its answer, together and before anything else happens.
 
     The same `client_id` again gives the same rows. A new conversation is with the assistant of `site`, and named after
-    its first question. Raises NotFound for somebody else's conversation or a visitor who is gone, UnknownSite, Refused
+    its first question. Raises NotFound for somebody else's conversation or a visitor who is gone, UnknownSite, Busy
     while another answer is being written.
     """
-    if not Visitor.objects.filter(pk=visitor).exists():
-        raise NotFound
-    place = place_of(site)
-    new = Conversation(
-        pk=conversation, visitor_id=visitor, assistant=place.assistant, site_id=place.site.pk, title=title_of(text)
-    )
-    # ON CONFLICT DO NOTHING: several first questions at once make one conversation.
-    Conversation.objects.bulk_create([new], ignore_conflicts=True)
-    row = Conversation.objects.select_for_update().filter(pk=conversation, visitor_id=visitor).first()
-    if row is None:
-        raise NotFound
-    earlier = row.messages.filter(client_id=client_id).select_related("answer").first()
-    if earlier is not None:
-        return Opened(conversation, earlier, earlier.answer, ask_in(row, text, language), is_new=False)
-    if row.messages.filter(status=Message.Status.GENERATING).exists():
-        raise Refused("busy", _("Another answer in this conversation is still being written. Please wait for it."))
-    looked_up = _take_choice(row, text)
-    ask = ask_in(row, looked_up, language)
-    question = Message.objects.create(
-        conversation=row,
-        role=Message.Role.USER,
-        client_id=client_id,
-        text=text,
-        language=language_of(text) or ask.language,
-        flags=list(flag_injection(text)),
-    )
-    reply = Message.objects.create(
-        conversation=row,
-        role=Message.Role.ASSISTANT,
-        question=question,
-        language=ask.language,
-        status=Message.Status.GENERATING,
-    )
-    row.save(update_fields=["updated_at"])
-    return Opened(conversation, question, reply, ask, is_new=True)
+    if "\0" in site:  # PostgreSQL refuses it
+        raise UnknownSite
+    for _attempt in range(ATTEMPTS):
+        seen = look(visitor=visitor, conversation=conversation, client_id=client_id, site=site)
+        if not seen.knows_visitor or seen.owner not in (None, visitor):
+            raise NotFound
+        if not seen.is_site_active and (site or seen.site is not None):
+            raise UnknownSite
+        ask = _ask_in(seen, visitor, text, language)
+        if seen.earlier is not None:
+            question = Message.objects.select_related("answer").get(pk=seen.earlier)
+            return Opened(conversation, question, question.answer, ask, is_new=False)
+        if seen.is_being_answered:
+            break
+        question = Message(
+            conversation_id=conversation,
+            role=Message.Role.USER,
+            client_id=client_id,
+            text=text,
+            language=language_of(text) or ask.language,
+            flags=list(flag_injection(text)),
+            created_at=timezone.now(),
+        )
+        with suppress(IntegrityError):  # another one was faster
+            if saved := save_question(question, seen=seen, visitor=visitor, title=title_of(text), ask=ask):
+                question.pk, reply_id = saved
+                reply = Message(
+                    pk=reply_id,
+                    conversation_id=conversation,
+                    role=Message.Role.ASSISTANT,
+                    question=question,
+                    language=ask.language,
+                    status=Message.Status.GENERATING,
+                    created_at=question.created_at,
+                )
+                return Opened(conversation, question, reply, ask, is_new=True)
+    raise Busy("busy", _("Another answer in this conversation is still being written. Please wait for it."))
 
 
-def _take_choice(conversation: Conversation, text: str) -> str:
-    """What is to be looked up: where the student was just asked back and this is a choice, the question from before,
-    and the choice holds for the rest of the conversation."""
-    last = conversation.messages.filter(role=Message.Role.ASSISTANT).order_by("-pk").first()
-    if last is None or not last.choices or (choice := chosen(text, last.choices)) is None:
-        return text
-    if choice.tag:
-        conversation.audience = [*conversation.audience, choice.tag]
-        conversation.save(update_fields=["audience"])
-    return str(last.choices["question"])
+def _ask_in(seen: Look, visitor: UUID, text: str, language: str) -> Ask:
+    """Where the student was just asked back and this is a choice, the question from before is looked up, and the choice
+    holds for the rest of the conversation."""
+    choice = chosen(text, seen.choices) if seen.choices else None
+    looked_up = str(seen.choices["question"]) if seen.choices and choice else text
+    return replace(
+        ask_as_set_up(seen.assistant, seen.versions, looked_up, language),
+        # The server's own record is the only history there is: what a client claims was said does not count.
+        history=seen.history,
+        audience=(*seen.audience, choice.tag) if choice and choice.tag else seen.audience,
+        asked_kinds=seen.asked_kinds,
+        caller=visitor.hex,
+    )
 
 
 def unfinished_answer(visitor: UUID, conversation: UUID) -> int | None:
@@ -134,41 +150,24 @@ def give_up(reply_id: int, text: str) -> None:
     )
 
 
-@transaction.atomic
 def close_answer(
     *, reply_id: int, text: str, status: str, end: End | None, events: list[Cited | Abstain | Clarify]
 ) -> None:
     """Saves what became of an answer, whatever it was; an answer deleted meanwhile stays deleted."""
-    reply = Message.objects.select_for_update().filter(pk=reply_id).first()
-    if reply is None:
-        return
-    reply.text, reply.status, reply.finished_at = text, status, timezone.now()
+    row: dict[str, Any] = {"text": text}
     for event in events:
         if isinstance(event, Abstain):
-            reply.text, reply.reason, reply.related = event.text, event.reason, list(event.related)
+            row |= {"text": event.text, "reason": event.reason, "related": event.related}
         elif isinstance(event, Clarify):
-            reply.text, reply.choices = event.text, stored(event)
+            row |= {"text": event.text, "choices": stored(event)}
     if end is not None:
-        for name in RECORDED:
-            setattr(reply, name, getattr(end, name))
-        # Where it was deleted meanwhile the row has none; asked inside the statement that saves it, not before.
-        reply.faq_id = Subquery(FAQ.objects.filter(pk=end.faq).values("pk")) if end.faq else None
-        reply.timings_ms = {name: round(value, 1) for name, value in (end.timings_ms or {}).items()}
+        row |= {name: getattr(end, name) for name in (*RECORDED, "faq")}
+        row["timings_ms"] = {name: round(value, 1) for name, value in (end.timings_ms or {}).items()}
     cited = [event for event in events if isinstance(event, Cited)]
     # A passage may have been re-cut or deleted while the model wrote: the citation keeps its words all the same.
-    passages = dict(Passage.objects.filter(pk__in={event.passage_id for event in cited}).values_list("pk", "text"))
-    reply.flags = sorted({flag for passage in passages.values() for flag in flag_document(passage)})
-    reply.save()
-    documents = set(Document.objects.filter(pk__in={event.document_id for event in cited}).values_list("pk", flat=True))
-    Citation.objects.bulk_create(
-        Citation(
-            message=reply,
-            document_id=event.document_id if event.document_id in documents else None,
-            passage_id=event.passage_id if event.passage_id in passages else None,
-            **asdict(event.source),
-        )
-        for event in cited
-    )
+    passages = texts_of({event.passage_id for event in cited}) if cited else []
+    row["flags"] = sorted({flag for passage in passages for flag in flag_document(passage)})
+    save_answer(reply_id, cited=cited, status=str(status), now=timezone.now(), **row)
 
 
 def saved_messages(conversation: Conversation) -> list[dict[str, Any]]:

@@ -13,10 +13,11 @@ from django.core.asgi import get_asgi_application
 
 django_application = get_asgi_application()
 
-from chat.routing import websocket_urlpatterns  # noqa: E402  (needs the apps loaded)
+from chat import production  # noqa: E402  (needs the apps loaded)
+from chat.routing import websocket_urlpatterns  # noqa: E402
 from knowledge.inference import chat_model, embedder  # noqa: E402
 from marcelcms.checks import refuse_unsafe  # noqa: E402
-from marcelcms.telemetry.application import observed  # noqa: E402
+from marcelcms.telemetry.application import Receive, Scope, Send, observed  # noqa: E402
 
 refuse_unsafe()
 
@@ -28,11 +29,20 @@ def warm_up() -> None:
         importlib.import_module("openai")
 
 
+async def until_answered(_scope: Scope, receive: Receive, send: Send) -> None:
+    """ASGI's lifespan: a server that stops has closed its sockets, and waits for the answers that it is writing."""
+    while (message := await receive())["type"] != "lifespan.shutdown":
+        await send({"type": f"{message['type']}.complete"})
+    await production.finish()
+    await send({"type": "lifespan.shutdown.complete"})
+
+
 threading.Thread(target=warm_up, name="warm-up", daemon=True).start()
 
 application = observed(
     ProtocolTypeRouter(
         {
+            "lifespan": until_answered,
             "http": django_application,
             "websocket": URLRouter(websocket_urlpatterns),
         }

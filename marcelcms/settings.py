@@ -124,8 +124,8 @@ MIDDLEWARE = [
     # Before what replies without asking the others: a redirect to HTTPS, a static file.
     "csp.middleware.CSPMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    "marcelcms.health.middleware.answer_probes",
     "django.middleware.security.SecurityMiddleware",
+    "marcelcms.health.middleware.answer_probes",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
@@ -178,6 +178,8 @@ X_FRAME_OPTIONS = "DENY"
 HTTPS = env.boolean("HTTPS", default=False)
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = HTTPS
 SECURE_HSTS_SECONDS = 365 * 24 * 3600 if HTTPS else 0
+# Probes come by inner addresses in plain HTTP.
+SECURE_REDIRECT_EXEMPT = [r"^health/", r"^metrics$"]
 # It is one host of a university's domain and does not speak for the others (HSTS for subdomains, preloading).
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
@@ -257,7 +259,7 @@ CHANNEL_LAYERS = {
     },
 }
 
-CELERY_BROKER_URL = REDIS_URL
+CELERY_BROKER_URL = env.text("BROKER_URL", REDIS_URL)
 CELERY_TASK_DEFAULT_QUEUE = "celery"
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
@@ -284,9 +286,8 @@ LONG = (
     "analytics.tasks.count_changed_days",
     "analytics.tasks.run_shadow_test",
     "analytics.tasks.embed_asked_questions",
-    "analytics.tasks.make_report",
 )
-CELERY_TASK_ROUTES = {task: {"queue": "long"} for task in LONG}
+CELERY_TASK_ROUTES = {task: {"queue": "long"} for task in LONG} | {"analytics.tasks.make_report": {"queue": "reports"}}
 # In the database, so that staff can change when a source is crawled.
 CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
 CELERY_BEAT_SCHEDULE = {

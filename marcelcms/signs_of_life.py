@@ -52,7 +52,7 @@ def worker_of(queue: str) -> str:
 
 def depths() -> dict[str, int]:
     """By queue, how many tasks wait. Raises redis.RedisError."""
-    client, names = valkey(settings.REDIS_URL), queues()
+    client, names = valkey(settings.CELERY_BROKER_URL), queues()
     with client.pipeline(transaction=False) as pipeline:
         for name in names:
             pipeline.llen(name)

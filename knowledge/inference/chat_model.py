@@ -21,7 +21,6 @@ from knowledge.inference.circuit import Attempt, Circuit, CircuitOpen
 from knowledge.inference.llm_queue import ModelQueue, Place, QueueFull
 from knowledge.inference.retrying import Call
 from knowledge.inference.streamed import StreamedAnswer, chunks_of
-from knowledge.telemetry import model_call
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -89,11 +88,6 @@ def is_configured() -> bool:
     return bool(settings.LLM_BASE_URL and settings.LLM_MODEL)
 
 
-def has_failed() -> bool:
-    """The endpoint of the settings failed again and again, and no call has succeeded since."""
-    return is_configured() and _circuit((settings.LLM_BASE_URL, settings.LLM_MODEL)).has_failed
-
-
 async def stream(
     messages: Sequence[dict[str, str]], *, sampling: Sampling = PROSE, caller: str = ""
 ) -> AsyncGenerator[str | Waiting | Usage]:
@@ -116,14 +110,18 @@ async def stream(
         limit = min(loop.time() + settings.LLM_FIRST_TOKEN_SECONDS, deadline)
         with _attempt(endpoint, openai) as attempt:
             client = _client(endpoint[0], settings.LLM_API_KEY, settings.LLM_FIRST_TOKEN_SECONDS, loop)
-            call = Call(client, endpoint, messages, limit, may_retry=not attempt.is_trial)
+            # The client would compare each field with its own types: they go past it.
+            call = Call(client, endpoint, (), limit, may_retry=not attempt.is_trial)
             async with asyncio.timeout_at(limit):
                 completion = await call.begin_with(
                     {"stream_options": {"include_usage": True}},
                     _usageless,
                     stream=True,
-                    temperature=sampling.temperature,
-                    max_tokens=most_tokens,
+                    extra_body={
+                        "messages": messages,
+                        "temperature": sampling.temperature,
+                        "max_tokens": most_tokens,
+                    },
                 )
             async with completion:
                 chunks = chunks_of(completion.response)
@@ -194,8 +192,13 @@ async def complete_json(
 
 
 async def _library() -> Any:
-    """Apart from the loop: its first import takes a second or two."""
-    return await asyncio.to_thread(importlib.import_module, "openai")
+    """Its first import takes a second or two, so that is apart from the loop."""
+    return _openai() if _openai.cache_info().currsize else await asyncio.to_thread(_openai)
+
+
+@lru_cache
+def _openai() -> Any:
+    return importlib.import_module("openai")
 
 
 @lru_cache(maxsize=4)
@@ -267,7 +270,7 @@ def _attempt(endpoint: tuple[str, str], openai: Any, *, is_timeout_a_failure: bo
     try:
         with _circuit(endpoint).attempt() as attempt:
             try:
-                with model_call(), _as_unavailable(openai):
+                with _as_unavailable(openai):
                     yield attempt
             except ModelUnavailable as error:
                 is_failure = error.code == "unreachable" or error.code.startswith("status_5")

@@ -44,7 +44,7 @@ def scope_of(slugs: Iterable[str] = (), *, language: str = "", audience: Sequenc
     if not wanted:
         found = tuple(pk for (pk,) in fetch_all("SELECT id FROM knowledge_collection WHERE searched_by_default"))
         return Scope(found, language, tuple(audience))
-    there = dict(Collection.objects.filter(slug__in=wanted).values_list("slug", "pk"))
+    there = dict(fetch_all("SELECT slug, id FROM knowledge_collection WHERE slug = ANY(%s)", [wanted]))
     if missing := [slug for slug in wanted if slug not in there]:
         known = ", ".join(Collection.objects.values_list("slug", flat=True)) or "none yet"
         raise UnknownCollection(f"No collection is called {', '.join(missing)}. There are: {known}.")

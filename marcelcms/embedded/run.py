@@ -63,7 +63,10 @@ def run(state: Path) -> None:
         # Whom to believe about a visitor's address is for TRUSTED_PROXIES alone.
         web += ["--no-proxy-headers", "--no-access-log", "--timeout-graceful-shutdown", "2", *WEBSOCKETS]
         # A worker first finishes its task, then drops it (SIGQUIT): the broker hands it out again.
-        for name, options in (("worker", ["2", "--queues", "celery"]), ("long-worker", ["2", "--queues", "long"])):
+        for name, options in (
+            ("worker", ["2", "--queues", "celery"]),
+            ("long-worker", ["2", "--queues", "long,reports"]),
+        ):
             command = [*worker, *options, "--hostname", f"{name}@%h"]
             supervisor.add(Program(name, command, env, (signal.SIGTERM, signal.SIGQUIT)))
         supervisor.add(Program("beat", beat, env, (signal.SIGTERM,)))

@@ -1,4 +1,4 @@
-"""Probes ask by an address of the inner network, in plain HTTP: answered before a host name or HTTPS counts."""
+"""Probes ask by an address of the inner network: they are answered before a host name counts."""
 
 from collections.abc import Callable
 from typing import Any

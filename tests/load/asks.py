@@ -1,13 +1,15 @@
-"""Many questions at once: how long until the language model is asked, and how many a second.
+"""Many questions at once: how long until the language model is asked, how many a second, and what one costs.
 
 The stub's only word carries the time when its request came.
 """
 
 import asyncio
+import itertools
 import json
 import statistics
 import time
 import uuid
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from websockets.asyncio.client import ClientConnection
@@ -16,12 +18,13 @@ from tests.load.words import read
 
 #: Students who ask at once, each again as soon as the last answer has ended.
 AT_ONCE = (1, 8, 32)
-QUESTIONS = 320
+SECONDS = 12.0
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Milliseconds from a question's leaving to the model's being asked, and to the first word's arrival."""
+    """Milliseconds from a question's leaving to the model's being asked, and to the first word's arrival; of processor
+    time, what a question takes of the web processes and of PostgreSQL."""
 
     at_once: int
     questions: int
@@ -30,12 +33,18 @@ class Asked:
     asked_p95: float
     word_p50: float
     word_p95: float
+    web_cpu: float
+    database_cpu: float
 
 
-async def measure(sockets: list[ClientConnection], questions: int) -> Asked:
-    began = time.monotonic()
-    times = await asyncio.gather(*(_ask_again(socket, questions // len(sockets)) for socket in sockets))
+async def measure(
+    sockets: list[ClientConnection], *, seconds: float, worked: Callable[[], tuple[float, float]]
+) -> Asked:
+    """`worked` tells the seconds that the web processes and PostgreSQL have worked so far."""
+    before, began, years = worked(), time.monotonic(), itertools.count()
+    times = await asyncio.gather(*(_ask_again(socket, years, began + seconds) for socket in sockets))
     seconds = time.monotonic() - began
+    web, database = (after - earlier for after, earlier in zip(worked(), before, strict=True))
     asked, word = zip(*(each for one in times for each in one), strict=True)
     return Asked(
         at_once=len(sockets),
@@ -45,13 +54,17 @@ async def measure(sockets: list[ClientConnection], questions: int) -> Asked:
         asked_p95=_quantile(asked, 95),
         word_p50=_quantile(word, 50),
         word_p95=_quantile(word, 95),
+        web_cpu=round(web / len(asked) * 1000, 1),
+        database_cpu=round(database / len(asked) * 1000, 1),
     )
 
 
-async def _ask_again(socket: ClientConnection, questions: int) -> list[tuple[float, float]]:
-    return [
-        await _ask(socket, f"How much is the semester contribution in year {number}?") for number in range(questions)
-    ]
+async def _ask_again(socket: ClientConnection, years: Iterator[int], until: float) -> list[tuple[float, float]]:
+    """No question is asked twice: its vector is made anew."""
+    times = []
+    while time.monotonic() < until:
+        times.append(await _ask(socket, f"How much is the semester contribution in {next(years)}?"))
+    return times
 
 
 async def _ask(socket: ClientConnection, text: str) -> tuple[float, float]:

@@ -37,7 +37,11 @@ async def serve(port: int, words: int, per_second: float) -> None:
             await asyncio.sleep(began + number / per_second - loop.time())
             writer.write(chunk(word(number)))
             await writer.drain()
-        end = b"data: [DONE]\n\n"
+        usage = {
+            "choices": [],
+            "usage": {"prompt_tokens": 500, "completion_tokens": words, "total_tokens": 500 + words},
+        }
+        end = b"data: " + json.dumps(usage).encode() + b"\n\ndata: [DONE]\n\n"
         writer.write(chunk(None, "stop") + f"{len(end):x}\r\n".encode() + end + b"\r\n0\r\n\r\n")
         await writer.drain()
         writer.close()

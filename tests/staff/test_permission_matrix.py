@@ -121,7 +121,7 @@ def test_each_role_opens_the_doors_that_it_should_and_no_others(role: str, membe
         found = outcome(knock(client, door, door.address(own), own))
         if found != DOORS[door.title][place]:
             wrong.append(f"{door.title}: {found} where the table says {DOORS[door.title][place]}")
-    assert wrong == []
+    assert wrong == [], "\n".join(wrong)
 
 
 def test_what_another_team_has_is_as_good_as_missing(role: str, member: User, own: World, foreign: World) -> None:
@@ -142,7 +142,7 @@ def test_what_another_team_has_is_as_good_as_missing(role: str, member: User, ow
             told.append(f"{door.title} tells of another team")
         if door.names_row_in_body and outcome(knock(client, door, door.address(own), foreign)) == "x":
             told.append(f"{door.title} takes another team's row")
-    assert told == []
+    assert told == [], "\n".join(told)
 
 
 def is_of_teams(door: Door) -> bool:
@@ -210,6 +210,7 @@ def test_no_action_reaches_the_rows_of_another_team(role: str, member: User, own
         if screen not in OF_TEAMS:
             continue
         row = foreign.rows[screen]
+        row.refresh_from_db()
         before = model_to_dict(row)
         data = {"action": action, "_selected_action": [str(row.pk)], "post": "yes"}
         response = client.post(f"/admin/{screen.replace('_', '/', 1)}/", data)
