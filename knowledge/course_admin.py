@@ -15,11 +15,13 @@ from django.utils.translation import gettext_lazy as _
 
 from knowledge.collection_choices import CollectionFilter, university_collections
 from knowledge.courses import code_key, split_by_mention
-from knowledge.models import Course, Document
+from knowledge.models import Collection, Course, Document
 from knowledge.scoped_admin import ScopedAdmin
 from knowledge.services import delete_courses, save_course
 
 if TYPE_CHECKING:
+    from knowledge.staff_scope import Staff
+
     CourseModelAdmin = admin.ModelAdmin[Course]
     CourseModelForm = forms.ModelForm[Course]
 else:
@@ -36,13 +38,15 @@ def named_and_others(course: Course) -> tuple[list[Course], list[Course]]:
 
 
 class CourseForm(CourseModelForm):
+    user: "Staff"  # who fills it in
+
     url = forms.CharField(
         label=_("address"),
         max_length=2000,
         widget=AdminURLFieldWidget,
         help_text=_("The page that a citation opens."),
     )
-    collection = forms.ModelChoiceField(label=_("collection"), queryset=university_collections())
+    collection = forms.ModelChoiceField(label=_("collection"), queryset=Collection.objects.none())
     language = forms.CharField(
         label=_("language"), max_length=12, initial="en", help_text=_("Such as en or de; the headings are in it too.")
     )
@@ -50,6 +54,8 @@ class CourseForm(CourseModelForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        collections = cast("forms.ModelChoiceField[Collection]", self.fields["collection"])
+        collections.queryset = university_collections().for_staff(self.user)
         if self.instance.pk:
             self.initial.update({name: getattr(self.instance.document, name) for name in OF_DOCUMENT})
             self.initial["required_courses"] = named_and_others(self.instance)[1]
@@ -142,6 +148,10 @@ class CourseAdmin(ScopedAdmin, CourseModelAdmin):
     ) -> tuple[QuerySet[Course], bool]:
         found, may_repeat = super().get_search_results(request, queryset, search_term)
         return found.select_related("document"), may_repeat
+
+    def get_form(self, request: HttpRequest, obj: Course | None = None, change: bool = False, **kwargs: Any) -> Any:
+        form = super().get_form(request, obj, change=change, **kwargs)
+        return type(form.__name__, (form,), {"user": request.user})
 
     # --- what is done ---
 

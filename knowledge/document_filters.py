@@ -31,7 +31,7 @@ class SourceFilter(admin.SimpleListFilter):
     parameter_name = "source"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
-        sources = [(str(source.pk), source.name) for source in Source.objects.only("name")]
+        sources = [(str(source.pk), source.name) for source in Source.objects.for_staff(request.user).only("name")]
         return [*sources, ("none", _("None: written or uploaded here"))] if sources else []
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Document]) -> QuerySet[Document]:

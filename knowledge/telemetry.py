@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 from prometheus_client import Counter, Gauge, Histogram, disable_created_metrics
 
-disable_created_metrics()
+disable_created_metrics()  # type: ignore[no-untyped-call]
 
 #: Seconds; a step of retrieval takes milliseconds, a language model seconds.
 QUICK = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5)

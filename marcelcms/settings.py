@@ -233,6 +233,7 @@ SPECTACULAR_SETTINGS = {
         "ReviewState": "analytics.models.Review.State",
         "ReviewReason": "analytics.models.Review.Reason",
         "RunState": "analytics.models.EvaluationRun.State",
+        "ExportState": "analytics.models.StoredReport.State",
         "FeedbackReason": "chat.models.Feedback.Reason",
     },
 }

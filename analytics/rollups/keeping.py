@@ -2,8 +2,8 @@
 
 import datetime
 import logging
-from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Sequence
+from itertools import groupby
 
 from django.db import transaction
 from django.db.models import Q
@@ -19,39 +19,36 @@ logger = logging.getLogger(__name__)
 
 #: The advisory lock's number, beside those of `knowledge.locks` and `analytics.gaps.looking`.
 COUNTING = 0x6D6172636570
-#: Changes that are taken at once; the rest comes with the next round.
-ROUND = 50_000
 TABLES = (UsageCount, DocumentCount, FAQCount)
 
 
 def count_changed() -> int:
     """Counts anew each day on which something changed; returns how many days. Nothing where another process does.
 
-    A change is forgotten in the transaction that counts its days, so that a killed process loses none.
+    A change is forgotten in the transaction that counts its days, so that a killed process loses none; a month's
+    changes go together, so that it is summed once.
     """
-    days = 0
+    counted = 0
     with only_one(COUNTING) as is_mine:
-        while is_mine and (changes := list(ChangedDay.objects.order_by("pk").values_list("pk", "day")[:ROUND])):
-            days += _count(changes)
-    return days
+        changed = ChangedDay.objects.order_by("day").values_list("day", flat=True).distinct() if is_mine else ()
+        for _month, days in groupby(list(changed), key=lambda day: day.replace(day=1)):
+            counted += _count(list(days))
+    return counted
 
 
-def _count(changes: Iterable[tuple[int, datetime.date]]) -> int:
-    by_day: dict[datetime.date, list[int]] = defaultdict(list)
-    for key, changed in changes:
-        by_day[changed].append(key)
-    counted: set[datetime.date] = set()
-    for changed in sorted(by_day):
-        with transaction.atomic():
-            touched = [day for day in local_days(changed) if day not in counted]
-            for day in touched:
-                _replace(day)
-            for month in {day.replace(day=1) for day in touched}:
-                sum_month(month)
-            ChangedDay.objects.filter(pk__in=by_day[changed]).delete()
-        counted.update(touched)
-    logger.info("days counted days=%d", len(counted))
-    return len(counted)
+@transaction.atomic
+def _count(changed: Sequence[datetime.date]) -> int:
+    """The local days that these days in UTC share a moment with."""
+    # Only what is read here is forgotten below: what comes meanwhile may not be counted yet.
+    seen = list(ChangedDay.objects.filter(day__in=changed).values_list("pk", flat=True))
+    touched = sorted({local for day in changed for local in local_days(day)})
+    for day in touched:
+        _replace(day)
+    for month in {day.replace(day=1) for day in touched}:
+        sum_month(month)
+    ChangedDay.objects.filter(pk__in=seen).delete()
+    logger.info("days counted days=%d", len(touched))
+    return len(touched)
 
 
 def local_days(day: datetime.date) -> list[datetime.date]:

@@ -239,17 +239,17 @@ class FAQAdmin(ScopedAdmin, FAQModelAdmin):
         if request.method != "POST" or object_id is None or not object_id.isdecimal():
             return show(object_id)
         faq = self.get_object(request, object_id)
-        is_gone = faq is None and not FAQ.objects.filter(pk=object_id).exists()
-        if not is_gone and not (faq and self.has_change_permission(request, faq)):
+        if faq and not self.has_change_permission(request, faq):
             return show(object_id)
-        over, faq_id = request.POST.get("over", ""), int(object_id)
+        # Another team's is as good as gone, and its id stands for none.
+        over, faq_id = request.POST.get("over", ""), faq.pk if faq else 0
         with transaction.atomic():
             conflict = conflict_of(faq_id, seen=request.POST.get("seen", ""), over=over)
             request.faq_conflict = conflict  # type: ignore[attr-defined]
             if conflict or over:
                 request.POST = rebased(request.POST, faq_id)  # type: ignore[assignment]
             with recording([faq_id], by=request.user, reason=Reason.FORM):
-                return show(None if is_gone else object_id)
+                return show(object_id if faq else None)
 
     def render_change_form(
         self,

@@ -21,6 +21,7 @@ from knowledge.inference.circuit import Attempt, Circuit, CircuitOpen
 from knowledge.inference.llm_queue import ModelQueue, Place, QueueFull
 from knowledge.inference.retrying import Call
 from knowledge.inference.streamed import StreamedAnswer, chunks_of
+from knowledge.telemetry import model_call
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -86,6 +87,11 @@ class JsonAnswer:
 
 def is_configured() -> bool:
     return bool(settings.LLM_BASE_URL and settings.LLM_MODEL)
+
+
+def has_failed() -> bool:
+    """The endpoint of the settings failed again and again, and no call has succeeded since."""
+    return is_configured() and _circuit((settings.LLM_BASE_URL, settings.LLM_MODEL)).has_failed
 
 
 async def stream(
@@ -270,7 +276,7 @@ def _attempt(endpoint: tuple[str, str], openai: Any, *, is_timeout_a_failure: bo
     try:
         with _circuit(endpoint).attempt() as attempt:
             try:
-                with _as_unavailable(openai):
+                with model_call(), _as_unavailable(openai):
                     yield attempt
             except ModelUnavailable as error:
                 is_failure = error.code == "unreachable" or error.code.startswith("status_5")

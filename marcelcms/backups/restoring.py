@@ -140,8 +140,8 @@ def _restore_database(dump: Path, manifest: Manifest) -> None:
     wanted = dump.with_suffix(".list")
     wanted.write_text("\n".join(line for line in contents.stdout.splitlines() if not GIVEN.match(line)))
     connections.close_all()
-    dumping = [restore, "--no-owner", "--no-privileges", "--use-list", wanted, "--file", "-", dump]
-    running = [
+    dumping: list[str | Path] = [restore, "--no-owner", "--no-privileges", "--use-list", wanted, "--file", "-", dump]
+    running: list[str | Path] = [
         psql,
         "--dbname",
         where,

@@ -21,10 +21,10 @@ GIGABYTE = 1e9
 def configuration() -> Iterator[Finding]:
     """What `check --deploy` says, of which a web process refuses the errors."""
     errors, warnings = list(checks.unsafe()), list(checks.unwise())
-    for each in errors:
-        yield fail("settings", str(each.msg), str(each.hint))
-    for each in warnings:
-        yield warn("settings", str(each.msg), str(each.hint))
+    for error in errors:
+        yield fail("settings", str(error.msg), str(error.hint))
+    for warning in warnings:
+        yield warn("settings", str(warning.msg), str(warning.hint))
     if not errors and not warnings:
         yield ok("settings", f"safe for {settings.PUBLIC_URL}")
 

@@ -22,7 +22,8 @@ def answer_probes(get_response: Callable[[HttpRequest], Any]) -> Callable[[HttpR
                 return response
             request.resolver_match = match = resolve(request.path_info)
             view = match.func if iscoroutinefunction(match.func) else sync_to_async(match.func, thread_sensitive=False)
-            return await view(request)
+            answered: HttpResponseBase = await view(request)
+            return answered
 
         return answer_async
 
@@ -32,6 +33,7 @@ def answer_probes(get_response: Callable[[HttpRequest], Any]) -> Callable[[HttpR
             return response
         request.resolver_match = match = resolve(request.path_info)
         view = async_to_sync(match.func) if iscoroutinefunction(match.func) else match.func
-        return view(request)
+        answered: HttpResponseBase = view(request)
+        return answered
 
     return answer

@@ -5,7 +5,9 @@ from drf_spectacular.views import SpectacularAPIView
 from rest_framework.routers import SimpleRouter
 
 from analytics.rest.evaluations import EvaluationRunViewSet, EvaluationSetViewSet
+from analytics.rest.figures import FigureViewSet
 from analytics.rest.gaps import GapViewSet
+from analytics.rest.reports import ReportExportViewSet, ReportViewSet
 from analytics.rest.reviews import ReviewViewSet
 from chat.rest import ConversationViewSet
 from faqs.rest.faqs import FAQViewSet
@@ -24,6 +26,9 @@ for name, viewset in {
     "conversations": ConversationViewSet,
     "evaluation-sets": EvaluationSetViewSet,
     "evaluation-runs": EvaluationRunViewSet,
+    "figures": FigureViewSet,
+    "reports": ReportViewSet,
+    "report-exports": ReportExportViewSet,
 }.items():
     router.register(name, viewset, basename=name)
 

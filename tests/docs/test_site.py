@@ -29,6 +29,9 @@ IN_STYLES = re.compile(r"""(?:@import\s+|url\()\s*["']?(?:https?:)?//""")
 COMMAND = re.compile(r"manage\.py ([a-z_]+)")
 TARGET = re.compile(r"(?:`|\$ |[A-Z_]+=\S+ )make ([a-z-]+)")
 
+GUIDES = [("staff-guide.md", "“([^”]+)”", "msgid"), ("staff-guide.de.md", "„([^“]+)“", "msgstr")]
+DJANGOS = {"add", "add faq", "hinzufügen", "faq hinzufügen"}
+
 
 def pages() -> list[Path]:
     own = [path for path in sorted(DOCS.rglob("*.md")) if path.parent.name != "decisions"]
@@ -102,6 +105,16 @@ def test_the_guide_for_staff_is_whole_in_german() -> None:
     pictures = [re.findall(r"\(screenshots/([a-z-]+?)(?:-(?:en|de))?\.png\)", text) for text in (english, german)]
     assert pictures[0] == pictures[1]
     assert "-en.png" not in german
+
+
+@pytest.mark.parametrize(("guide", "quoted", "side"), GUIDES)
+def test_what_the_guides_for_staff_quote_stands_on_a_screen(guide: str, quoted: str, side: str) -> None:
+    """Texts of ours are in the catalogue; what Django says itself is listed here."""
+    catalogue = (ROOT / "locale" / "de" / "LC_MESSAGES" / "django.po").read_text("utf-8")
+    entries = re.findall(rf'^{side}(?:\[0\])? ((?:"[^\n]*"\n)+)', catalogue, re.MULTILINE)
+    known = {"".join(re.findall(r'"(.*)"', entry)).casefold() for entry in entries} | DJANGOS
+    for label in re.findall(quoted, (DOCS / guide).read_text("utf-8")):
+        assert " ".join(label.split()).rstrip(",").casefold() in known, label
 
 
 def test_every_picture_is_shown_and_every_shown_one_is_there() -> None:

@@ -104,7 +104,7 @@ def test_tasks_queues_signs_and_the_index_are_told(well: None) -> None:
 
 
 def test_without_valkey_the_process_still_tells_its_own(settings: Settings) -> None:
-    settings.REDIS_URL = "redis://127.0.0.1:1/0"
+    settings.REDIS_URL = settings.CELERY_BROKER_URL = "redis://127.0.0.1:1/0"
     found = figures()
     assert ("marcelcms_sockets", ()) in found
     assert not [name for name, _labels in found if name == "marcelcms_queue_depth"]

@@ -4,16 +4,28 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth.models import Group, User
 from django.test import Client
 from django.utils import timezone
 
-from analytics.models import EvaluationQuestion, EvaluationRun, EvaluationSet, Gap, QuestionResult, Review
+from analytics.models import (
+    EvaluationQuestion,
+    EvaluationRun,
+    EvaluationSet,
+    Gap,
+    QuestionResult,
+    Report,
+    Review,
+    StoredReport,
+)
+from analytics.reports.storing import path_of
 from faqs.models import FAQ
 from faqs.snapshots import content_of, fingerprint_of
 from knowledge.models import Collection, Document
 from marcelcms.models import APIToken, digest_of, new_token
 from tests.analytics.gaps import ask_in_vain
+from tests.analytics.reports import definition
 from tests.factories import (
     AnswerFactory,
     AssistantFactory,
@@ -64,7 +76,7 @@ class Program:
 
 @dataclass
 class Rows:
-    """What one team looks after."""
+    """What one team looks after; the report is shared with all, its file is whose `member_of` says."""
 
     team: Group
     collection: Collection
@@ -75,6 +87,8 @@ class Rows:
     conversation: Any
     evaluation_set: EvaluationSet
     evaluation_run: EvaluationRun
+    report: Report
+    report_export: StoredReport
 
     def key(self, basename: str) -> Any:
         rows = {
@@ -85,6 +99,8 @@ class Rows:
             "conversations": self.conversation,
             "evaluation-sets": self.evaluation_set,
             "evaluation-runs": self.evaluation_run,
+            "reports": self.report,
+            "report-exports": self.report_export,
         }
         return rows[basename].pk
 
@@ -115,6 +131,8 @@ def rows_of_team(name: str) -> Rows:
         answer.conversation,
         evaluation_set,
         run,
+        report := report_of(assistant, name),
+        export_of(report, assistant),
     )
 
 
@@ -130,6 +148,27 @@ def gap_of(assistant: Any, *texts: str) -> Gap:
     return gap
 
 
+def report_of(assistant: Any, name: str) -> Report:
+    owner, columns = UserFactory(teams=[]), definition("question", format="csv", assistants=(assistant.pk,))
+    return Report.objects.create(name=f"Report of {name}", owner=owner, is_shared=True, definition=columns.dump())
+
+
+def export_of(report: Report, assistant: Any) -> StoredReport:
+    """One that is ready, with its file."""
+    stored = StoredReport.objects.create(
+        name=report.name,
+        definition=report.definition,
+        requested_by=report.owner,
+        language="en",
+        state=StoredReport.State.FINISHED,
+        has_file=True,
+        smallest=settings.SMALLEST_GROUP,
+        assistants=[assistant.pk],
+    )
+    path_of(stored).write_bytes(b"question\r\nWhat are the fees?\r\n")
+    return stored
+
+
 def review_of(answer: Any) -> Review:
     review: Review = Review.objects.create(
         message=answer,
@@ -143,6 +182,7 @@ def review_of(answer: Any) -> Review:
 
 def member_of(rows: Rows, *permissions: str) -> User:
     user: User = UserFactory(teams=[rows.team], permissions=permissions)
+    StoredReport.objects.filter(pk=rows.report_export.pk).update(requested_by=user)
     return user
 
 

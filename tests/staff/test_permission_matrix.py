@@ -35,7 +35,8 @@ GROUPS = {
 }
 assert tuple(GROUPS) == ROLES
 SEES_ALL = ("Administrator", "Whole")
-HOST = "http://testserver"
+#: Where what is gone is told on a page of its own: what was typed is still there, or the list is shown again.
+TOLD_GENTLY = {"faqs_faq_change POST", "analytics_review_change GET", "analytics_review_change POST"}
 
 
 @pytest.fixture(autouse=True)
@@ -77,6 +78,7 @@ def foreign(own: World) -> World:
 def knock(client: Client, door: Door, address: str, sent: World) -> Any:
     """Whatever it does is undone, a logout too."""
     session = client.cookies.get(settings.SESSION_COOKIE_NAME)
+    client.cookies.pop("messages", None)
     with transaction.atomic():
         send = client.post if door.method == "POST" else client.get
         response = send(address, door.body(sent) if door.method == "POST" or door.names_row_in_body else None)
@@ -93,7 +95,7 @@ def outcome(response: Any) -> str:
     place = response.headers.get("Location", "")
     if response.status_code == 403 or place.startswith("/admin/login/"):
         return "."
-    if response.status_code == 404 or is_told_missing(response):
+    if response.status_code == 404 or (place == "/admin/" and is_told_missing(response)):
         return "0"
     return "x"
 
@@ -134,7 +136,8 @@ def test_what_another_team_has_is_as_good_as_missing(role: str, member: User, ow
         if door.names_row and is_of_teams(door):
             theirs, missing = door.address(foreign), door.address(own, is_missing=True)
             shown, gone = knock(client, door, theirs, foreign), knock(client, door, missing, foreign)
-            if outcome(shown) == "x" or shape(shown, theirs) != shape(gone, missing):
+            is_open = outcome(shown) == "x" and door.title not in TOLD_GENTLY
+            if is_open or shape(shown, theirs) != shape(gone, missing):
                 told.append(f"{door.title}: {shown.status_code}, and {gone.status_code} for one that is not there")
         else:
             shown = knock(client, door, door.address(own), own)

@@ -77,6 +77,7 @@ def to_rows_that_there_are(case: Any, operation: Any, rows: Rows) -> None:
             "documents": [rows.document.pk],
             "evaluation_set": rows.evaluation_set.pk,
             "profiles": ["default"],
+            "report": rows.report.pk,
             "url": "https://www.uni.example/fuzzed",
             "audience": [],
             "to": None,

@@ -24,7 +24,7 @@ DOORS = _read(
     dashboard GET                                            . . x x . .
     shadow-faq POST                                          x . . x x .
     index GET                                                x x x x x x
-    login GET                                                0 0 0 0 0 0
+    login GET                                                x x x x x x
     logout POST                                              x x x x x x
     password_change GET                                      x x x x x x
     password_change POST                                     x x x x x x
@@ -371,6 +371,14 @@ API = _read(
     evaluation-runs create                                   . . x x . .
     evaluation-runs retrieve                                 x . x x x .
     evaluation-runs results                                  x . x x x .
+    figures list                                             . . x x . .
+    reports list                                             . . x x . .
+    reports retrieve                                         . . x x . .
+    report-exports list                                      . . x x . .
+    report-exports create                                    . . x x . .
+    report-exports retrieve                                  . . x x . .
+    report-exports cancel                                    . . x x . .
+    report-exports file                                      . . x x . .
     """
 )
 

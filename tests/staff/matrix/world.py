@@ -44,11 +44,13 @@ class World:
 
 
 def world_of(team: str, owner: User, *, mark: str) -> World:
-    """`mark` stands in every text of its rows; `owner` has its report and its token."""
+    """`mark` stands in every text of its rows; `owner` has its reports and its token."""
     api = rows_of_team(team)
+    StoredReport.objects.filter(pk=api.report_export.pk).update(requested_by=owner)
     now = timezone.now()
     _mark(api, mark)
     assistant, collection, document = api.gap.assistant, api.collection, api.document
+    assistant.collections.add(collection)
     source = Source.objects.create(name=f"{mark} site", collection=collection, start_urls=["https://www.uni.example/"])
     second = FAQFactory(question=f"{mark}: once more?", collection=collection, documents=[document])
     pair = SimilarPair.objects.create(first=api.faq, second=second, similarity=0.9)

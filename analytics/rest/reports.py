@@ -1,0 +1,199 @@
+"""Saved reports, and the files that workers make of them."""
+
+import logging
+from typing import Any, cast
+
+import django_filters
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponseBase
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiExample, extend_schema, extend_schema_view
+from rest_framework import mixins, serializers
+from rest_framework.decorators import action
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from analytics.admin.reports_download import attachment, opened
+from analytics.admin.reports_form import ReportForm, as_data
+from analytics.models import Report, StoredReport
+from analytics.report_services import cancel_export, queue_export
+from analytics.reports.auditing import log, log_broken_off, log_download
+from analytics.reports.columns import COLUMNS
+from analytics.reports.definition import Definition, Format, Span
+from analytics.reports.formats import CONTENT_TYPES
+from analytics.reports.rights import EXPORT, may_open
+from analytics.reports.storing import path_of
+from knowledge.rest.fields import OwnKey
+from knowledge.rest.filters import before, since
+from knowledge.rest.views import StaffViewSet
+
+logger = logging.getLogger(__name__)
+
+
+class DefinitionShown(serializers.Serializer):
+    columns = serializers.ListField(child=serializers.ChoiceField(choices=list(COLUMNS)))
+    format = serializers.ChoiceField(choices=[each.value for each in Format])
+    span = serializers.ChoiceField(choices=[each.value for each in Span])
+    first = serializers.DateField(allow_null=True, help_text="Of a fixed span, as `last`; both days are in it.")
+    last = serializers.DateField(allow_null=True)
+    assistants = serializers.ListField(child=serializers.IntegerField(), help_text="Their ids; none: all.")
+    site = serializers.IntegerField(allow_null=True, help_text="Its id.")
+    language = serializers.CharField(help_text="Of the question; empty: all.")
+    statuses = serializers.ListField(child=serializers.CharField(), help_text="How answers ended; none: all.")
+    thumbs = serializers.CharField(help_text="`up`, `down`, or `none`; empty: all.")
+    verdict = serializers.CharField(help_text="Of the review, or `none`; empty: all.")
+
+
+class ReportShown(serializers.ModelSerializer):
+    owner = serializers.CharField(source="owner.username")
+    definition = DefinitionShown()
+
+    class Meta:
+        model = Report
+        fields = ["id", "name", "owner", "is_shared", "definition", "updated_at"]
+
+
+class ExportShown(serializers.ModelSerializer):
+    requested_by = serializers.CharField(source="requested_by.username")
+    definition = DefinitionShown()
+    message = serializers.SerializerMethodField(help_text="Why it failed.")
+
+    class Meta:
+        model = StoredReport
+        fields = [
+            "id",
+            "name",
+            "definition",
+            "requested_by",
+            "state",
+            "message",
+            "done",
+            "total",
+            "left_out",
+            "size",
+            "is_masked",
+            "smallest",
+            "created_at",
+            "finished_at",
+            "expires_at",
+        ]
+        extra_kwargs = {
+            "done": {"help_text": "Rows that are written."},
+            "left_out": {"help_text": "Rows of too few visitors."},
+            "size": {"help_text": "Bytes."},
+            "smallest": {"help_text": "Visitors that a group in it has at least."},
+        }
+
+    def get_message(self, stored: StoredReport) -> str:
+        return _(stored.message) if stored.message else ""
+
+
+class ExportGiven(serializers.Serializer):
+    report = OwnKey(queryset=Report.objects.all(), help_text="The id of a saved report.")
+
+
+class ReportFilters(django_filters.FilterSet):
+    search = django_filters.CharFilter(field_name="name", lookup_expr="icontains", max_length=200)
+
+
+class ExportFilters(django_filters.FilterSet):
+    state = django_filters.MultipleChoiceFilter(choices=StoredReport.State.choices)
+    created_since = since("created_at")
+    created_before = before("created_at")
+
+
+@extend_schema_view(
+    list=extend_schema(summary="Saved reports: one’s own, and those that colleagues share"),
+    retrieve=extend_schema(summary="A saved report"),
+)
+class ReportViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, StaffViewSet):
+    queryset = Report.objects.all()
+    serializer_class = ReportShown
+    filterset_class = ReportFilters
+    orderings = {"name": ("name",), "id": ()}
+    default_ordering = "name"
+    needs = {"list": [EXPORT], "retrieve": [EXPORT]}
+
+    def get_queryset(self) -> "QuerySet[Report]":
+        return self.own().select_related("owner")
+
+
+@extend_schema_view(
+    list=extend_schema(summary="Files of reports, the latest first"),
+    retrieve=extend_schema(summary="A file of a report, and how far it is"),
+)
+class ReportExportViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, StaffViewSet):
+    queryset = StoredReport.objects.all()
+    serializer_class = ExportShown
+    filterset_class = ExportFilters
+    orderings = {"id": ()}
+    default_ordering = "-id"
+    needs = {"list": [EXPORT], "retrieve": [EXPORT], "create": [EXPORT], "cancel": [EXPORT], "file": [EXPORT]}
+
+    def get_queryset(self) -> "QuerySet[StoredReport]":
+        return self.own().select_related("requested_by")
+
+    @extend_schema(
+        summary="Have a file made of a saved report",
+        request=ExportGiven,
+        responses={201: ExportShown},
+        examples=[OpenApiExample("A report", value={"report": 7}, request_only=True)],
+        filters=False,
+    )
+    @transaction.atomic
+    def create(self, request: Request) -> Response:
+        """Where the same is being made already, that one."""
+        given = ExportGiven(data=request.data, context=self.get_serializer_context())
+        given.is_valid(raise_exception=True)
+        report: Report = given.validated_data["report"]
+        form = ReportForm(as_data(Definition.load(report.definition)), user=request.user)
+        if not form.is_valid():
+            said = _("This report names assistants or a site that you do not look after.")
+            raise serializers.ValidationError({"report": said})
+        stored = queue_export(name=report.name, definition=form.definition, by=request.user)
+        self.log_added(stored)
+        return Response(self.get_serializer(stored).data, status=201)
+
+    @extend_schema(summary="Stop making a file", request=None, responses=ExportShown, filters=False)
+    @action(detail=True, methods=["post"], filterset_class=None)
+    @transaction.atomic
+    def cancel(self, request: Request, pk: str) -> Response:
+        """One that has ended stays as it is."""
+        stored = self.get_object()
+        if cancel_export(stored=stored):
+            log(stored, request.user, _("stopped"))
+        return self.as_it_is_now()
+
+    @extend_schema(
+        summary="The file of a report",
+        responses={(200, kind.partition(";")[0]): OpenApiTypes.BINARY for kind in CONTENT_TYPES.values()},
+        filters=False,
+    )
+    @action(detail=True, filterset_class=None)
+    def file(self, request: Request, pk: str) -> HttpResponseBase:
+        """Refused where somebody’s rights no longer hold for what the file may hold."""
+        stored: StoredReport = self.get_object()
+        user = request.user
+        is_over = stored.expires_at is not None and stored.expires_at <= timezone.now()
+        if stored.state != StoredReport.State.FINISHED or is_over:
+            raise Http404
+        if not may_open(stored, user):
+            raise PermissionDenied
+        try:
+            file, size = opened(path_of(stored))
+        except FileNotFoundError as error:
+            logger.error("file of a report is missing report=%d", stored.pk)
+            raise Http404 from error
+        log_download(stored, user)
+        return attachment(
+            cast("HttpRequest", request._request),
+            file,
+            size,
+            name=stored.name,
+            kind=Format(stored.definition["format"]),
+            broken_off=lambda sent: log_broken_off(stored, user, sent, size),
+        )
