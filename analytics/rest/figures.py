@@ -6,9 +6,8 @@ from typing import Any
 from django.conf import settings
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from drf_spectacular.helpers import forced_singular_serializer
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_serializer
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -123,6 +122,7 @@ class FiguresShown(serializers.Serializer):
     missing = MissingShown(help_text="Rows that are left out because too few people are behind them.")
 
 
+@extend_schema_serializer(many=False)
 class DashboardShown(serializers.Serializer):
     period = PeriodShown()
     before = PeriodShown(help_text="As many days right before.")
@@ -143,14 +143,14 @@ PARAMETERS = [
 
 class FigureViewSet(StaffViewSet):
     serializer_class = DashboardShown
-    pagination_class = None
-    filter_backends = ()
+    pagination_class: Any = None
+    filter_backends: Any = ()
     needs = {"list": ["analytics.view_dashboard"]}
 
     @extend_schema(
         summary="The dashboard’s figures of a period",
         parameters=PARAMETERS,
-        responses=forced_singular_serializer(DashboardShown),
+        responses=DashboardShown,
     )
     def list(self, request: Request) -> Response:
         choices = choices_for(request.user)

@@ -1,7 +1,7 @@
 """Saved reports, and the files that workers make of them."""
 
 import logging
-from typing import Any, cast
+from typing import cast
 
 import django_filters
 from django.core.exceptions import PermissionDenied

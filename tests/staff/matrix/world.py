@@ -143,6 +143,8 @@ def _shadow_test(api: Rows, owner: User, mark: str) -> ShadowTest:
 
 def _everybodys(api: Rows, owner: User) -> dict[str, Any]:
     interval, _made = IntervalSchedule.objects.get_or_create(every=1, period="hours")
+    profile = RetrievalProfile.objects.create(name=f"profile-{owner.pk}")
+    profile.legs.create(retriever="dense")
     question = EvaluationQuestion.objects.filter(evaluation_set=api.evaluation_set).get()
     return {
         "analytics_evaluationset": api.evaluation_set,
@@ -150,7 +152,7 @@ def _everybodys(api: Rows, owner: User) -> dict[str, Any]:
         "analytics_evaluationquestion": question,
         "analytics_retentionrun": RetentionRun.objects.create(),
         "faqs_category": CategoryFactory(),
-        "chat_retrievalprofile": RetrievalProfile.objects.create(name=f"profile-{owner.pk}"),
+        "chat_retrievalprofile": profile,
         "chat_promptversion": PromptVersion.objects.create(
             comment="New", system="{institution}", question="{question}"
         ),

@@ -1,0 +1,164 @@
+"""An analyst without further rights learns of no person and of no small group, whichever door they take."""
+
+from collections.abc import Callable
+from typing import Any
+from unittest.mock import Mock
+
+import pytest
+from django.contrib.auth.models import Group, User
+from django.core.cache import cache
+from django.db import transaction
+from django.test import Client
+from django.urls import reverse
+from pytest_django import Settings
+
+from analytics.admin.reports_form import ordered
+from analytics.models import Report, StoredReport
+from analytics.report_services import queue_export
+from analytics.reports.jobs import work_on
+from analytics.rollups.keeping import count_changed
+from chat.models import Citation, Feedback, Message
+from marcelcms.roles import ANALYST, make_roles
+from tests.analytics.reports import asked, definition
+from tests.factories import AssistantFactory, DocumentFactory, UserFactory
+from tests.staff.api import Program
+from tests.staff.matrix.doors import doors
+from tests.staff.matrix.world import world_of
+from tests.staff.test_permission_matrix import knock
+from tests.staff.test_staff_api import BODIES, OPERATIONS
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(300)]
+LEAST = 5
+#: Who asked, in words of their own; the first part is what a file may tell.
+PERSONAL = "What are the fees? My name is Anna Schmidt, anna@uni.example, 06421 2812345"
+TELLING = ("Anna", "Schmidt", "anna@uni.example", "2812345")
+COLUMNS = ("question", "rewritten", "comment", "answer", "language")
+
+
+@pytest.fixture(autouse=True)
+def _alone(settings: Settings, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    cache.clear()
+    settings.MEDIA_ROOT = tmp_path / "media"
+    settings.SMALLEST_GROUP = LEAST
+    monkeypatch.setattr("knowledge.queueing._queue", Mock())
+    monkeypatch.setattr("celery.app.task.Task.apply_async", Mock())
+
+
+@pytest.fixture
+def analyst() -> User:
+    make_roles()
+    team = Group.objects.create(name="Faculty of Law")
+    member: User = UserFactory(teams=[team, Group.objects.get(name=ANALYST)])
+    return member
+
+
+# --- the doors to figures and to what was asked ---
+
+
+def browser_of(user: User) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def text_of(reply: Any) -> str:
+    said: bytes = reply.getvalue() if reply.streaming else reply.content
+    return said.decode()
+
+
+def report_page(user: User, button: str) -> str:
+    sent = {"name": "", "span": "last_30", "format": "jsonl", "columns": COLUMNS, "order": ordered(list(COLUMNS))}
+    return text_of(browser_of(user).post(reverse("admin:analytics_report_add"), {**sent, button: "1"}))
+
+
+def file_of_a_worker(user: User) -> str:
+    stored = queue_export(name="Fees", definition=definition(*COLUMNS, format="jsonl"), by=user)
+    work_on(stored.pk)
+    if StoredReport.objects.get(pk=stored.pk).state != StoredReport.State.FINISHED:
+        return text_of(browser_of(user).get(reverse("admin:analytics_report_changelist")))
+    return text_of(browser_of(user).get(reverse("admin:analytics_report_download", args=[stored.pk])))
+
+
+def file_by_api(user: User) -> str:
+    dumped = definition(*COLUMNS, format="jsonl").dump()
+    report = Report.objects.create(name="Fees", owner=user, definition=dumped)
+    program = Program(user)
+    key = program.post("/report-exports/", {"report": report.pk}).json()["id"]
+    work_on(key)
+    return text_of(program.get(f"/report-exports/{key}/")) + text_of(program.get(f"/report-exports/{key}/file/"))
+
+
+FIGURES: dict[str, Callable[[User], str]] = {
+    "dashboard": lambda user: text_of(browser_of(user).get(reverse("dashboard"))),
+    "figures by API": lambda user: text_of(Program(user).get("/figures/")),
+}
+ANSWERS: dict[str, Callable[[User], str]] = {
+    "preview of a report": lambda user: report_page(user, "look"),
+    "short report": lambda user: report_page(user, "export"),
+    "file of a worker": file_of_a_worker,
+    "file by API": file_by_api,
+}
+ALL = {**FIGURES, **ANSWERS}
+
+
+def ask(user: User, text: str, *, visitors: int, title: str, language: str = "en") -> None:
+    """Yesterday, of an assistant of the analyst's; the answers cite a page of that title."""
+    assistant = AssistantFactory()
+    assistant.teams.add(user.groups.exclude(name=ANALYST).get())
+    asked(text, visitors=visitors, days_ago=1, language=language, assistant=assistant, rewritten=text, comment=text)
+    document = DocumentFactory(title=title)
+    for answer in Message.objects.filter(role="assistant", question__text=text):
+        Citation.objects.create(message=answer, n=1, document=document, title=title, url="u")
+
+
+@pytest.mark.parametrize("visitors", [1, LEAST - 1, LEAST])
+@pytest.mark.parametrize("door", ALL)
+def test_a_group_is_told_from_the_smallest_number_of_visitors_on(door: str, visitors: int, analyst: User) -> None:
+    ask(analyst, "Usual question?", visitors=3 * LEAST, title="Usual page")
+    ask(analyst, "Rare question?", visitors=visitors, title="Rare page", language="de")
+    count_changed()
+    said = ALL[door](analyst)
+    assert "Usual" in said
+    assert ("Rare" in said) == (visitors >= LEAST)
+
+
+@pytest.mark.parametrize("door", ALL)
+def test_nothing_at_all_is_told_of_a_handful(door: str, analyst: User) -> None:
+    ask(analyst, "Rare question?", visitors=LEAST - 1, title="Rare page")
+    count_changed()
+    assert "Rare" not in ALL[door](analyst)
+
+
+@pytest.mark.parametrize("door", ALL)
+def test_who_asked_is_told_nowhere(door: str, analyst: User) -> None:
+    ask(analyst, PERSONAL, visitors=LEAST, title="Fees page")
+    count_changed()
+    said = ALL[door](analyst)
+    assert ("What are the fees?" in said) == (door in ANSWERS)
+    assert [word for word in TELLING if word in said] == []
+
+
+# --- every other door ---
+
+
+def test_no_page_action_or_operation_tells_who_asked(analyst: User) -> None:
+    world = world_of("Faculty of Arts", analyst, mark="Arts")
+    analyst.groups.add(world.team)
+    Message.objects.filter(role="user").update(text=PERSONAL)
+    Message.objects.filter(role="assistant").update(rewritten=PERSONAL)
+    Feedback.objects.update(comment=PERSONAL)
+    client, program, told, opened = browser_of(analyst), Program(analyst), [], 0
+    for door in doors():
+        reply = knock(client, door, door.address(world), world)
+        opened += reply.status_code == 200
+        told += [f"{door.title}: {word}" for word in TELLING if word in ("" if reply.streaming else text_of(reply))]
+    for name, operation in OPERATIONS.items():
+        with transaction.atomic():
+            body = BODIES[name](world.api) if operation.method in {"post", "put", "patch"} else None
+            reply = program.call(operation.method, operation.address(world.api), body)
+            said = text_of(reply)
+            transaction.set_rollback(True)
+        opened += reply.status_code == 200
+        told += [f"{name}: {word}" for word in TELLING if word in said]
+    assert opened > 20
+    assert told == []

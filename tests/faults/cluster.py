@@ -1,0 +1,179 @@
+"""The whole stack on servers that a test may stop and start again, and what proves that nothing came to harm."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+from marcelcms.embedded import postgres
+from marcelcms.embedded.processes import log_file, server_environment
+from tests.fakes.llm import FakeLLM
+from tests.faults.traffic import Asked, Traffic, traffic
+from tests.load.__main__ import LIMITS
+from tests.runtime.processes import ROOT, command_lines, descendants, wait_until
+from tests.runtime.stack import Run
+from tests.runtime.valkey import Valkey
+from tests.servers import Server
+
+FACT = "The semester contribution is 318.40 euros [1]."
+#: Prints a superuser's token for the staff API, and the id of a document that may be edited.
+PREPARE = """
+from datetime import timedelta
+from django.contrib.auth import get_user_model
+from django.utils import timezone
+from knowledge.models import Collection, Document
+from knowledge.services import save_document
+from marcelcms.models import APIToken, digest_of, new_token
+token, user = new_token(), get_user_model().objects.get(username="admin")
+APIToken.objects.create(user=user, name="Test", digest=digest_of(token), expires_at=timezone.now() + timedelta(days=1))
+collection = Collection.objects.create(slug="rooms", name="Rooms")
+document = Document(collection=collection, url="https://www.uni.example/rooms", title="Rooms", text="# Rooms")
+print(token, save_document(document=document).pk)
+"""
+
+
+class Postgres:
+    """Keeps its data and its address from one start to the next."""
+
+    def __init__(self, folder: Path) -> None:
+        service = postgres.start(folder, log=log_file(folder / "log", "own-postgres"))
+        self.url, self.process, self.folder = service.url, service.process.popen, folder
+        self.command: Any = self.process.args
+
+    def stop(self, signum: int = signal.SIGINT) -> None:
+        """SIGINT breaks all connections and writes everything; SIGQUIT is as a crash."""
+        self.process.send_signal(signum)
+        self.process.wait(60)
+
+    def start(self) -> None:
+        with log_file(self.folder / "log", "own-postgres").open("a") as log:
+            self.process = subprocess.Popen(
+                self.command, stdout=log, stderr=log, env=server_environment(), cwd="/", start_new_session=True
+            )
+        wait_until(self.answers, 60)
+
+    def answers(self) -> bool:
+        try:
+            with psycopg.connect(self.url, connect_timeout=5):
+                return True
+        except psycopg.OperationalError:
+            return False
+
+
+class Cluster:
+    def __init__(self, folder: Path, llm: FakeLLM) -> None:
+        self.llm, self.postgres, self.valkey = llm, Postgres(folder), Valkey(folder / "own-valkey")
+        self.run = Run(
+            folder,
+            DATABASE_URL=self.postgres.url,
+            REDIS_URL=self.valkey.url,
+            LLM_BASE_URL=llm.base_url,
+            LLM_MODEL="fake",
+            LLM_FIRST_TOKEN_SECONDS="20",
+            EMBEDDING_MODEL="all-MiniLM-L6-v2",
+            STAFF_API_PER_MINUTE="100000",
+            **dict.fromkeys(LIMITS, "100000"),
+        )
+        self.server = Server(self.run.port)
+        self.token, document = self.run.does(PREPARE).split()
+        self.document = int(document)
+
+    def close(self) -> None:
+        self.run.end()
+        self.valkey.kill()
+        self.postgres.stop(signal.SIGQUIT)
+
+    @contextmanager
+    def busy(self, *, words: int = 8, between: float = 0.05) -> Iterator[Traffic]:
+        """Questions and edits all the while; when they have ended, nothing stored may be lost or doubled."""
+        self.llm.reset()
+        self.llm.says_words(" ".join([FACT] * (words // 8)), between=between)
+        with traffic(self.server, self.token, self.document) as going:
+            going.goes_on(after=time.monotonic())
+            yield going
+        self.has_all(going.answered)
+        (text,) = self.row("SELECT text FROM knowledge_document WHERE id = %s", self.document)
+        assert text in going.editor.sent[going.editor.accepted :]
+
+    def has_all(self, asked: list[Asked]) -> None:
+        """Every question is stored once, with one answer, which is what was shown."""
+        with psycopg.connect(self.postgres.url) as connection:
+            rows = connection.execute(
+                "SELECT conversation_id::text, role, client_id::text, status, text FROM chat_message "
+                "WHERE conversation_id = ANY(%s::uuid[]) ORDER BY id",
+                [[one.conversation for one in asked]],
+            ).fetchall()
+        stored: dict[str, list[tuple[Any, ...]]] = {}
+        for conversation, *row in rows:
+            stored.setdefault(conversation, []).append(tuple(row))
+        assert len(stored) == len(asked)
+        for one in asked:
+            question, answer = stored[one.conversation]  # neither lost nor doubled
+            assert question[:2] == ("user", one.client_id)
+            assert answer[:1] == ("assistant",)
+            assert answer[2] == one.status
+            if one.text is not None and one.status == "complete":
+                assert answer[3] == one.text
+
+    def row(self, statement: str, *values: object) -> tuple[Any, ...]:
+        with psycopg.connect(self.postgres.url) as connection:
+            found = connection.execute(statement, values).fetchone()  # type: ignore[arg-type]
+        assert found
+        return found
+
+    def index_equals(self, *, since: float, seconds: float = 300) -> float:
+        """Seconds from `since` until `verify_index` finds that the index equals the database."""
+        while True:
+            command = [sys.executable, "manage.py", "verify_index", "--json"]
+            done = subprocess.run(
+                command, cwd=ROOT, env=self.run.environment, capture_output=True, text=True, check=False
+            )
+            now = time.monotonic()
+            if done.returncode == 0:
+                assert json.loads(done.stdout)["equal"]
+                return now - since
+            assert now - since < seconds, done.stdout + done.stderr
+            time.sleep(2)
+
+    def index_equals_after_last_edit(self, going: Traffic, since: float) -> float:
+        """As `index_equals`: edits end, since one that is made just now may wait for its worker."""
+        going.editor.ending.set()
+        going.editor.join(60)
+        return self.index_equals(since=since)
+
+    def worker(self, name: str) -> int:
+        """The leading process of a worker, 0 where there is none."""
+        ours = descendants(self.run.process.pid)
+        found = (pid for pid, line in command_lines().items() if pid in ours and f" {name}@" in line)
+        return next((pid for pid in found if os.getsid(pid) == pid), 0)
+
+    def kill_worker(self, name: str) -> None:
+        """With all of its processes, as when the machine takes their memory."""
+        pid = self.worker(name)
+        assert pid
+        os.killpg(pid, signal.SIGKILL)
+        wait_until(lambda: self.worker(name) not in (0, pid), 60)
+
+
+@contextmanager
+def cluster() -> Iterator[Cluster]:
+    folder = Path(tempfile.mkdtemp(prefix="marcelcms-faults-"))
+    folder.chmod(0o711)
+    llm = FakeLLM()
+    started = Cluster(folder, llm)
+    try:
+        yield started
+    finally:
+        started.close()
+        llm.close()
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,139 @@
+"""Servers that go and come back while students ask and staff edit: nothing stored is lost or doubled, the index equals
+the database, and the service is back by itself. Each test prints how long that took."""
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from tests.faults.cluster import FACT, Cluster, cluster
+from tests.runtime.processes import wait_until
+from tests.servers import Tab
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.timeout(600),
+    pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc"),
+]
+QUESTION = "How much is the semester contribution?"
+#: Makes documents of many passages, which workers then index.
+MANY = """
+from knowledge.models import Collection, Document
+from knowledge.services import save_document
+collection, _ = Collection.objects.get_or_create(slug="rooms")
+for number in range({count}):
+    text = chr(10).join(f"# Part {{part}} of {name} {{number}}" + chr(10) + "It is decided there. " * 30
+                        for part in range({parts}))
+    url = f"https://www.uni.example/{name}-{{number}}"
+    save_document(document=Document(collection=collection, url=url, title=f"{name} {{number}}", text=text))
+"""
+#: How many of those are indexed.
+INDEXED = (
+    "SELECT count(*) FROM knowledge_indexeddocument i JOIN knowledge_document d ON d.id = i.document_id WHERE url LIKE %s"
+)
+
+
+@pytest.fixture(scope="module")
+def stack() -> Iterator[Cluster]:
+    with cluster() as started:
+        yield started
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGQUIT], ids=["restarted", "crashed"])
+def test_a_postgresql_that_was_away_costs_nothing(stack: Cluster, how: int) -> None:
+    with stack.busy() as going:
+        stack.postgres.stop(how)
+        time.sleep(5)
+        stack.postgres.start()
+        began = time.monotonic()
+        back = going.goes_on(after=began)
+        equal = stack.index_equals_after_last_edit(going, began)
+    print(f"\nPostgreSQL ({signal.Signals(how).name}): answers and edits {back:.1f} s, index {equal:.1f} s")
+
+
+def test_a_valkey_that_was_away_costs_nothing(stack: Cluster) -> None:
+    with stack.busy() as going:
+        stack.valkey.kill()
+        time.sleep(5)
+        stack.valkey.start()
+        began = time.monotonic()
+        back = going.goes_on(after=began)
+        equal = stack.index_equals_after_last_edit(going, began)
+    print(f"\nValkey: answers and edits {back:.1f} s, index {equal:.1f} s")
+
+
+def test_a_worker_killed_in_the_middle_of_indexing_loses_and_doubles_nothing(stack: Cluster) -> None:
+    (before,) = stack.row(INDEXED, "%killed-%")
+    with stack.busy() as going:
+        stack.run.does(MANY.format(name="killed", count=40, parts=60))
+        wait_until(lambda: stack.row(INDEXED, "%killed-%")[0] >= before + 3, 120)
+        stack.kill_worker("worker")
+        began = time.monotonic()
+        (done,) = stack.row(INDEXED, "%killed-%")
+        assert done < before + 40
+        back = going.goes_on(after=began)
+        equal = stack.index_equals_after_last_edit(going, began)
+    assert stack.row(INDEXED, "%killed-%") == (before + 40,)
+    print(f"\nworker killed with {done} of 40 indexed: answers and edits {back:.1f} s, index {equal:.1f} s")
+
+
+def test_a_web_process_killed_in_the_middle_of_answers_is_started_again(stack: Cluster) -> None:
+    with stack.busy(words=80, between=0.05) as going, stack.server.connect() as tab:
+        tab.ask(QUESTION)
+        tab.until("message_delta")
+        web = stack.run.web()
+        os.kill(web, signal.SIGKILL)
+        began = time.monotonic()
+        back = going.goes_on(after=began)
+        with Tab(stack.server, tab.token) as again:
+            again.resume(conversation=tab.conversation)
+            (snapshot,) = again.until("conversation")
+        question, answer = snapshot["messages"]
+        assert (question["text"], answer["status"]) == (QUESTION, "failed")
+        assert FACT.split()[0] in answer["text"]  # what had been shown stays
+        equal = stack.index_equals_after_last_edit(going, began)
+    assert stack.run.web() != web
+    print(f"\nweb killed: answers and edits {back:.1f} s, index {equal:.1f} s")
+
+
+def test_without_its_language_model_pages_are_quoted_until_it_is_back(stack: Cluster) -> None:
+    with stack.busy() as going:
+        stack.llm.breaks(1_000_000)
+        gone = time.monotonic()
+        time.sleep(20)  # longer than a failing endpoint is left alone
+        stack.llm.says(FACT)
+        began = time.monotonic()
+
+        def written() -> bool:
+            conversations = [one.conversation for one in going.answered if one.asked > began]
+            found = stack.row(
+                "SELECT count(*) FROM chat_message WHERE conversation_id = ANY(%s::uuid[]) AND strategy = 'generated'",
+                conversations,
+            )
+            return bool(found[0])
+
+        wait_until(written, 120)
+        back = time.monotonic() - began
+        meanwhile = [one for one in going.answered if gone + 1 < one.asked and one.ended < began]
+        assert meanwhile
+        assert {one.status for one in meanwhile} <= {"complete", "abstained"}
+    print(f"\nmodel away: {len(meanwhile)} answers quoted pages meanwhile; written again after {back:.1f} s")
+
+
+def test_two_workers_with_one_task_do_it_once(stack: Cluster) -> None:
+    """A broker may hand out a task twice: each of these documents is indexed by both processes of a worker at once."""
+    twice = "\nfrom knowledge.tasks import index_document\nfor document in Document.objects.filter(collection=collection):"
+    twice += "\n    for _ in range(4):\n        index_document.delay(document.pk)\n"
+    with stack.busy() as going:
+        stack.run.does(MANY.format(name="twice", count=5, parts=60) + twice)
+        began = time.monotonic()
+        equal = stack.index_equals_after_last_edit(going, began)
+    doubled = stack.row(
+        "SELECT count(*) FROM (SELECT 1 FROM knowledge_passage GROUP BY generation_id, document_id, position "
+        "HAVING count(*) > 1) doubled"
+    )
+    assert doubled == (0,)
+    print(f"\neach task five times: index {equal:.1f} s")

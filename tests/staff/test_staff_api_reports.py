@@ -1,0 +1,170 @@
+"""Saved reports and their files by the staff API: whose, how they are made, stopped and taken along."""
+
+from datetime import timedelta
+from typing import Any
+from unittest.mock import Mock
+
+import pytest
+from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import Group, User
+from django.core.cache import cache
+from django.utils import timezone
+from pytest_django import Settings
+
+from analytics.models import Report, StoredReport
+from analytics.reports.jobs import work_on
+from analytics.reports.storing import path_of
+from tests.analytics.reports import asked, definition, stored
+from tests.factories import AssistantFactory, UserFactory
+from tests.staff.api import Program
+
+pytestmark = pytest.mark.django_db(transaction=True)  # exports read by a connection of their own
+EXPORT, ALL_TEXT, SMALL = (f"analytics.{name}" for name in ("export_reports", "see_personal_text", "see_small_groups"))
+PERSONAL = "My name is Anna Schmidt, anna@uni.example"
+State = StoredReport.State
+
+
+@pytest.fixture(autouse=True)
+def queue(settings: Settings, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> Mock:
+    cache.clear()
+    settings.MEDIA_ROOT = tmp_path / "media"
+    queued = Mock()
+    monkeypatch.setattr("analytics.report_services.queue_after_commit", queued)
+    return queued
+
+
+def saved(owner: User, *columns: str, is_shared: bool = False, **values: Any) -> Report:
+    dumped = definition(*columns, **{"format": "jsonl", **values}).dump()
+    return Report.objects.create(name="Fees", owner=owner, is_shared=is_shared, definition=dumped)
+
+
+def made(user: User, report: Report) -> dict[str, Any]:
+    """The file of a report as it is told when a worker has made it."""
+    reply = Program(user).post("/report-exports/", {"report": report.pk})
+    assert reply.status_code == 201, reply.content
+    work_on(reply.json()["id"])
+    told: dict[str, Any] = Program(user).get(f"/report-exports/{reply.json()['id']}/").json()
+    return told
+
+
+def test_a_file_is_made_of_a_saved_report_and_taken_along(queue: Mock) -> None:
+    user = UserFactory(permissions=[EXPORT, SMALL])
+    asked("What are the fees?")
+    told = made(user, saved(user, "question"))
+    queue.assert_called_once()
+    assert (told["state"], told["done"], told["total"], told["message"]) == (State.FINISHED, 1, 1, "")
+    assert told["definition"]["columns"] == ["question"]
+    reply = Program(user).get(f"/report-exports/{told['id']}/file/")
+    assert b"What are the fees?" in reply.getvalue()
+    assert reply["Content-Type"] == "application/jsonl; charset=utf-8"
+    assert reply["Content-Disposition"].startswith('attachment; filename="fees-')
+    assert reply["Cache-Control"] == "no-store"
+    assert int(reply["Content-Length"]) == told["size"]
+    said = [entry.get_change_message() for entry in LogEntry.objects.filter(user=user)]
+    assert any("downloaded 1 row" in message for message in said)
+
+
+def test_a_download_that_is_broken_off_is_on_record() -> None:
+    user = UserFactory(permissions=[EXPORT, SMALL])
+    asked()
+    told = made(user, saved(user, "question"))
+    Program(user).get(f"/report-exports/{told['id']}/file/").close()
+    said = [entry.get_change_message() for entry in LogEntry.objects.filter(user=user)]
+    assert any("broken off" in message for message in said)
+
+
+def test_one_that_is_being_made_is_not_made_twice(queue: Mock) -> None:
+    user = UserFactory(permissions=[EXPORT])
+    report, program = saved(user), Program(user)
+    first, second = (program.post("/report-exports/", {"report": report.pk}).json()["id"] for _ in range(2))
+    assert first == second
+    queue.assert_called_once()
+
+
+def test_ones_own_reports_and_shared_ones_are_seen_and_no_others() -> None:
+    user, colleague = UserFactory(permissions=[EXPORT]), UserFactory(permissions=[EXPORT])
+    own = saved(user)
+    shared = Report.objects.create(name="All", owner=colleague, is_shared=True, definition=definition().dump())
+    hidden = Report.objects.create(name="Theirs", owner=colleague, definition=definition().dump())
+    program = Program(user)
+    listed = program.get("/reports/").json()["results"]
+    assert [(row["id"], row["owner"]) for row in listed] == [(shared.pk, colleague.username), (own.pk, user.username)]
+    assert program.get(f"/reports/{hidden.pk}/").status_code == 404
+    reply = program.post("/report-exports/", {"report": hidden.pk})
+    assert reply.status_code == 400
+    assert reply.json()["errors"][0]["field"] == "report"
+
+
+def test_a_report_of_assistants_of_others_is_refused(queue: Mock) -> None:
+    user = UserFactory(permissions=[EXPORT], teams=[Group.objects.create(name="Law")])
+    report = saved(UserFactory(), is_shared=True, assistants=(AssistantFactory().pk,))
+    reply = Program(user).post("/report-exports/", {"report": report.pk})
+    assert reply.json()["errors"][0]["field"] == "report"
+    queue.assert_not_called()
+
+
+@pytest.mark.parametrize("body", [{}, {"report": None}, {"report": "Fees"}, {"report": 0}, {"report": 2**70}])
+def test_a_report_that_is_none_is_refused(body: dict[str, Any]) -> None:
+    reply = Program(UserFactory(permissions=[EXPORT])).post("/report-exports/", body)
+    assert reply.status_code == 400
+    assert reply.json()["errors"][0]["field"] == "report"
+
+
+def test_a_file_that_is_being_made_is_stopped_once() -> None:
+    user = UserFactory(permissions=[EXPORT])
+    waiting = stored(user)
+    for _ in range(2):
+        reply = Program(user).post(f"/report-exports/{waiting.pk}/cancel/", {})
+        assert reply.json()["state"] == State.CANCELLED
+    assert LogEntry.objects.filter(user=user).count() == 1
+
+
+@pytest.mark.parametrize("state", [state for state in State.values if state != State.FINISHED])
+def test_there_is_no_file_of_what_is_not_ready(state: str) -> None:
+    user = UserFactory(permissions=[EXPORT])
+    row = stored(user, state=state)
+    path_of(row).write_bytes(b"secret")
+    assert Program(user).get(f"/report-exports/{row.pk}/file/").status_code == 404
+
+
+def test_there_is_no_file_when_its_time_is_over_or_it_is_lost() -> None:
+    user = UserFactory(permissions=[EXPORT])
+    asked()
+    row = stored(user, state=State.FINISHED)
+    assert Program(user).get(f"/report-exports/{row.pk}/file/").status_code == 404
+    path_of(row).write_bytes(b"secret")
+    StoredReport.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
+    assert Program(user).get(f"/report-exports/{row.pk}/file/").status_code == 404
+    assert not LogEntry.objects.exists()
+
+
+def test_who_lost_a_right_since_may_not_open_the_file() -> None:
+    user = UserFactory(permissions=[EXPORT, SMALL, ALL_TEXT])
+    asked(PERSONAL)
+    told = made(user, saved(user, "question"))
+    address = f"/report-exports/{told['id']}/file/"
+    assert b"Anna Schmidt" in Program(user).get(address).getvalue()
+    for lacking in (SMALL, ALL_TEXT):
+        user.user_permissions.remove(*user.user_permissions.filter(codename=lacking.partition(".")[2]))
+        reply = Program(user).get(address)
+        assert reply.status_code == 403
+        assert reply["Content-Type"] == "application/problem+json"
+
+
+def test_only_who_sees_everything_sees_the_files_of_others() -> None:
+    row = stored(UserFactory(permissions=[EXPORT]), state=State.FINISHED)
+    path_of(row).write_bytes(b"question")
+    team = UserFactory(permissions=[EXPORT], teams=[Group.objects.create(name="Law")])
+    for address in (f"/report-exports/{row.pk}/", f"/report-exports/{row.pk}/file/"):
+        assert Program(team).get(address).status_code == 404
+    assert Program(team).post(f"/report-exports/{row.pk}/cancel/", {}).status_code == 404
+    assert Program(UserFactory(permissions=[EXPORT])).get(f"/report-exports/{row.pk}/").status_code == 200
+
+
+def test_what_failed_says_why_in_the_language_that_is_asked_for() -> None:
+    user = UserFactory(permissions=[EXPORT])
+    row = stored(user, state=State.FAILED)
+    StoredReport.objects.update(message="You may not export reports any more.")
+    told = Program(user, **{"accept-language": "de"}).get(f"/report-exports/{row.pk}/").json()
+    assert told["message"]
+    assert told["message"] != "You may not export reports any more."
