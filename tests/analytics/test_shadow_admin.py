@@ -199,7 +199,14 @@ def test_the_page_shows_what_changes_the_worst_first(admin_client: Client) -> No
     assert SCRIPT not in every
     assert "Anna" not in every
     assert "[name]" in every
-    for said in ("Without the change", "With the change", "kept question", "Library", "Publish", "Go back: publish nothing"):
+    for said in (
+        "Without the change",
+        "With the change",
+        "kept question",
+        "Library",
+        "Publish",
+        "Go back: publish nothing",
+    ):
         assert said in page, said
 
 

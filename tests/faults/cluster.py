@@ -9,7 +9,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -71,12 +71,13 @@ class Postgres:
 
 
 class Cluster:
-    def __init__(self, folder: Path, llm: FakeLLM) -> None:
-        self.llm, self.postgres, self.valkey = llm, Postgres(folder), Valkey(folder / "own-valkey")
+    def __init__(self, folder: Path, database: Postgres, valkey: Valkey, llm: FakeLLM) -> None:
+        self.postgres, self.valkey, self.llm = database, valkey, llm
         self.run = Run(
             folder,
-            DATABASE_URL=self.postgres.url,
-            REDIS_URL=self.valkey.url,
+            SECRET_KEY="only for tests",
+            DATABASE_URL=database.url,
+            REDIS_URL=valkey.url,
             LLM_BASE_URL=llm.base_url,
             LLM_MODEL="fake",
             LLM_FIRST_TOKEN_SECONDS="20",
@@ -85,13 +86,11 @@ class Cluster:
             **dict.fromkeys(LIMITS, "100000"),
         )
         self.server = Server(self.run.port)
+
+    def prepare(self) -> None:
+        """What traffic needs."""
         self.token, document = self.run.does(PREPARE).split()
         self.document = int(document)
-
-    def close(self) -> None:
-        self.run.end()
-        self.valkey.kill()
-        self.postgres.stop(signal.SIGQUIT)
 
     @contextmanager
     def busy(self, *, words: int = 8, between: float = 0.05) -> Iterator[Traffic]:
@@ -169,11 +168,15 @@ class Cluster:
 def cluster() -> Iterator[Cluster]:
     folder = Path(tempfile.mkdtemp(prefix="marcelcms-faults-"))
     folder.chmod(0o711)
-    llm = FakeLLM()
-    started = Cluster(folder, llm)
-    try:
+    with ExitStack() as parts:
+        parts.callback(shutil.rmtree, folder, ignore_errors=True)
+        llm = FakeLLM()
+        parts.callback(llm.close)
+        database = Postgres(folder)
+        parts.callback(database.stop, signal.SIGQUIT)
+        valkey = Valkey(folder / "own-valkey")
+        parts.callback(valkey.kill)
+        started = Cluster(folder, database, valkey, llm)
+        parts.callback(started.run.end)
+        started.prepare()
         yield started
-    finally:
-        started.close()
-        llm.close()
-        shutil.rmtree(folder, ignore_errors=True)

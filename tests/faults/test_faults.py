@@ -31,9 +31,7 @@ for number in range({count}):
     save_document(document=Document(collection=collection, url=url, title=f"{name} {{number}}", text=text))
 """
 #: How many of those are indexed.
-INDEXED = (
-    "SELECT count(*) FROM knowledge_indexeddocument i JOIN knowledge_document d ON d.id = i.document_id WHERE url LIKE %s"
-)
+INDEXED = "SELECT count(*) FROM knowledge_indexeddocument i JOIN knowledge_document d ON d.id = i.document_id WHERE url LIKE %s"
 
 
 @pytest.fixture(scope="module")
@@ -125,7 +123,9 @@ def test_without_its_language_model_pages_are_quoted_until_it_is_back(stack: Clu
 
 def test_two_workers_with_one_task_do_it_once(stack: Cluster) -> None:
     """A broker may hand out a task twice: each of these documents is indexed by both processes of a worker at once."""
-    twice = "\nfrom knowledge.tasks import index_document\nfor document in Document.objects.filter(collection=collection):"
+    twice = (
+        "\nfrom knowledge.tasks import index_document\nfor document in Document.objects.filter(collection=collection):"
+    )
     twice += "\n    for _ in range(4):\n        index_document.delay(document.pk)\n"
     with stack.busy() as going:
         stack.run.does(MANY.format(name="twice", count=5, parts=60) + twice)
