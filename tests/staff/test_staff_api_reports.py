@@ -128,7 +128,7 @@ def test_there_is_no_file_of_what_is_not_ready(state: str) -> None:
 
 
 def test_there_is_no_file_when_its_time_is_over_or_it_is_lost() -> None:
-    user = UserFactory(permissions=[EXPORT])
+    user = UserFactory(permissions=[EXPORT, SMALL])
     asked()
     row = stored(user, state=State.FINISHED)
     assert Program(user).get(f"/report-exports/{row.pk}/file/").status_code == 404
