@@ -14,6 +14,7 @@ from weakref import WeakKeyDictionary
 
 import redis.asyncio as redis
 from django.conf import settings
+from redis.maint_notifications import MaintNotificationsConfig
 
 #: Long answers have some thousands of deltas; who was away longer than this gets the saved conversation instead.
 KEPT_EVENTS, KEPT_SECONDS = 10_000, 3600
@@ -62,7 +63,14 @@ def connections() -> redis.Redis:
     """One pool a loop, since connections belong to it."""
     pools, url = _pools.setdefault(asyncio.get_running_loop(), {}), settings.REDIS_URL
     if url not in pools:
-        pools[url] = redis.Redis.from_url(url, socket_connect_timeout=2, socket_timeout=5, decode_responses=True)
+        pools[url] = redis.Redis.from_url(
+            url,
+            socket_connect_timeout=2,
+            socket_timeout=5,
+            decode_responses=True,
+            # With it the pool hands out connections that a restarted Valkey has closed (redis 8.1).
+            maint_notifications_config=MaintNotificationsConfig(enabled=False),
+        )
     return pools[url]
 
 

@@ -13,7 +13,7 @@ from channels.layers import get_channel_layer
 from django.db import InterfaceError, OperationalError
 from django.utils import timezone, translation
 from django.utils.translation import gettext as _
-from redis import RedisError
+from redis import ConnectionError, RedisError
 
 from chat import event_log, limits
 from chat.answering import answer
@@ -32,6 +32,8 @@ logger = logging.getLogger(__name__)
 
 #: Pauses in seconds before an answer that could not be saved is saved again: a database restarts in less.
 SAVE_AGAIN_AFTER = (0.5, 1, 2, 4, 8, 16)
+#: Pauses in seconds before events that Valkey could not take are told again; what is written meanwhile waits with them.
+TELL_AGAIN_AFTER = (0.1, 0.2, 0.4, 0.8, 1, 1, 1, 1)
 #: Tasks are only weakly held by the loop.
 _running: set[asyncio.Task[None]] = set()
 
@@ -55,12 +57,20 @@ async def finish() -> None:
 
 
 async def broadcast(visitor: UUID, conversation: UUID, event: dict[str, Any]) -> None:
-    """Numbers and keeps the event, and hands it to the visitor's tabs, all in one step."""
-    await _deliver([Letter(visitor, conversation, event)])
+    """Numbers and keeps the event, and hands it to the visitor's tabs, all in one step; not where Valkey is away."""
+    await _append([Letter(visitor, conversation, event)])
 
 
 async def _deliver(letters: Sequence[Letter]) -> None:
-    """The answers go on where Valkey is away, and where their conversations were deleted."""
+    """The answers go on where Valkey is away, and where their conversations were deleted: a restart costs no word."""
+    for pause in (*TELL_AGAIN_AFTER, None):
+        if await _append(letters) or pause is None:
+            return
+        await asyncio.sleep(pause)
+
+
+async def _append(letters: Sequence[Letter]) -> bool:
+    """False where it can be tried again; what timed out may have been taken, and must not be told twice."""
     entries = [
         event_log.Entry(
             letter.conversation, {**letter.event, "conversation": str(letter.conversation)}, _channel_of(letter.visitor)
@@ -71,6 +81,8 @@ async def _deliver(letters: Sequence[Letter]) -> None:
         await event_log.append_all(entries)
     except (RedisError, OSError) as error:
         logger.warning("events not delivered count=%d error=%s", len(letters), type(error).__name__)
+        return not isinstance(error, ConnectionError)
+    return True
 
 
 def _channel_of(visitor: UUID) -> str:
