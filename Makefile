@@ -10,7 +10,7 @@ CHECKS := check-style check-format check-types check-templates check-template-fo
 # The type checker reads the settings, which name servers that it never calls.
 SETTINGS := SECRET_KEY=none DATABASE_URL=postgresql://nobody@127.0.0.1:1/none REDIS_URL=redis://127.0.0.1:1/0
 
-.PHONY: run test check bench docs screenshots load clean install-dev $(CHECKS)
+.PHONY: run test check bench docs screenshots load soak clean install-dev $(CHECKS)
 
 run: ## installs, starts everything, loads the demo, prints the address and the admin login
 	@$(INSTALL) run
@@ -33,6 +33,9 @@ screenshots: install-dev ## makes the pictures of the documentation anew, in Chr
 
 load: install-dev ## a thousand sockets and a hundred answers at once, beside a stand-in for the language model
 	.venv/bin/python -m tests.load $(ARGS)
+
+soak: install-dev ## ten minutes of mixed traffic on everything: flat memory, no leak, no error; ARGS="--seconds 60"
+	.venv/bin/python -m tests.soak $(ARGS)
 
 clean: ## removes what was installed and built; the data in var/ stays
 	rm -rf .venv var/tools var/log var/static .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

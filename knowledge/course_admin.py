@@ -100,6 +100,7 @@ class CourseAdmin(ScopedAdmin, CourseModelAdmin):
     ]
     list_select_related = ["document__collection"]
     list_per_page = 50
+    show_full_result_count = False
     search_fields = ["code", "name", "general_name", "document__url"]
     search_help_text = _("Searches codes, names, integrated courses and addresses.")
     autocomplete_fields = ["required_courses"]

@@ -72,6 +72,7 @@ class DocumentAdmin(ScopedAdmin, DocumentModelAdmin):
     )
     date_hierarchy = "updated_at"
     list_per_page = 50
+    show_full_result_count = False
     actions = ["publish", "archive", "reindex"]
     readonly_fields = ["preview", "indexing", "passages", "created_at", "updated_at"]
     fieldsets = [

@@ -29,6 +29,7 @@ class StaffAdmin(StaffUserAdmin):
 
     list_display = ["username", "first_name", "last_name", "email", "is_active", "last_login", "belongs_to"]
     list_filter = ["is_active", "groups"]
+    show_full_result_count = False
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
         return super().get_queryset(request).prefetch_related("groups")

@@ -27,6 +27,7 @@ from analytics.evaluation.jobs import ACTIVE
 from analytics.models import EvaluationRun, EvaluationSet
 from analytics.services import cancel_run, start_runs
 from chat.profile_services import lacking
+from chat.profiles import profile_names
 
 if TYPE_CHECKING:
     RunModelAdmin = admin.ModelAdmin[EvaluationRun]
@@ -53,10 +54,24 @@ def progress_of(run: EvaluationRun) -> str:
     return said(run)
 
 
+class ProfileFilter(admin.SimpleListFilter):
+    """Offers the profiles that there are, without looking through all runs for them."""
+
+    title = _("retrieval profile")
+    parameter_name = "profile"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        return [(name, name) for name in profile_names()]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        return queryset.filter(profile=self.value()) if self.value() else queryset
+
+
 @admin.register(EvaluationRun)
 class EvaluationRunAdmin(RunModelAdmin):
     list_display = ["begun", "evaluation_set", "profile", "state_now", "mrr", "requested_by"]
-    list_filter = ["state", "evaluation_set", "profile"]
+    list_filter = ["state", "evaluation_set", ProfileFilter]
+    show_full_result_count = False
     list_select_related = ["evaluation_set", "requested_by"]
     list_per_page = 50
     actions = None

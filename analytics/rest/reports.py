@@ -14,6 +14,7 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiExample, extend_schema, extend_schema_view
 from rest_framework import mixins, serializers
 from rest_framework.decorators import action
+from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -32,6 +33,10 @@ from knowledge.rest.filters import before, since
 from knowledge.rest.views import StaffViewSet
 
 logger = logging.getLogger(__name__)
+
+#: So that who asks for a file's own type gets it; problems are JSON all the same.
+FILE_TYPES = [kind.partition(";")[0] for kind in CONTENT_TYPES.values()]
+RENDERERS = [JSONRenderer, *(type("FileRenderer", (JSONRenderer,), {"media_type": kind}) for kind in FILE_TYPES)]
 
 
 class DefinitionShown(serializers.Serializer):
@@ -170,10 +175,10 @@ class ReportExportViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, Staf
 
     @extend_schema(
         summary="The file of a report",
-        responses={(200, kind.partition(";")[0]): OpenApiTypes.BINARY for kind in CONTENT_TYPES.values()},
+        responses={(200, kind): OpenApiTypes.BINARY for kind in FILE_TYPES},
         filters=False,
     )
-    @action(detail=True, filterset_class=None)
+    @action(detail=True, filterset_class=None, renderer_classes=RENDERERS)
     def file(self, request: Request, pk: str) -> HttpResponseBase:
         """Refused where somebody’s rights no longer hold for what the file may hold."""
         stored: StoredReport = self.get_object()

@@ -79,7 +79,8 @@ def test_a_list_of_100_000_rows_opens_in_no_more_than_three_times_the_time_of_1_
     for name in ("answers", "ratings"):
         ReviewFeed.objects.create(name=name, until=timezone.now())
     wrong: dict[str, Any] = {}
-    for screen in screens():
+    # A schedule has a dozen rows, and its screens are its library's.
+    for screen in (name for name in screens() if not name.startswith("django_celery_beat")):
         measured = []
         with transaction.atomic():
             for first, last in ((1, FEW), (FEW + 1, MANY)):

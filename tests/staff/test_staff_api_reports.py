@@ -64,6 +64,20 @@ def test_a_file_is_made_of_a_saved_report_and_taken_along(queue: Mock) -> None:
     assert any("downloaded 1 row" in message for message in said)
 
 
+@pytest.mark.parametrize("accept", ["*/*", "application/json", "application/jsonl", "text/csv"])
+def test_a_file_and_what_is_wrong_with_it_come_whatever_of_these_is_accepted(accept: str) -> None:
+    user = UserFactory(permissions=[EXPORT])
+    row = stored(user, state=State.FINISHED, format="csv")
+    StoredReport.objects.update(smallest=5)
+    program = Program(user, accept=accept)
+    reply = program.get(f"/report-exports/{row.pk}/file/")
+    assert (reply.status_code, reply["Content-Type"]) == (404, "application/problem+json")
+    assert reply.json()["code"] == "not_found"
+    path_of(row).write_bytes(b"question")
+    reply = program.get(f"/report-exports/{row.pk}/file/")
+    assert (reply["Content-Type"], reply.getvalue()) == ("text/csv; charset=utf-8", b"question")
+
+
 def test_a_download_that_is_broken_off_is_on_record() -> None:
     user = UserFactory(permissions=[EXPORT, SMALL])
     asked()
