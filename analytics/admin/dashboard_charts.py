@@ -125,7 +125,8 @@ class _Making:
         most = highest(next(iter(columns.values())))
         summary = _("Why thumbs went down; a student may give several reasons.")
         if most is not None:
-            summary = f"{_('Most often: %(reason)s.') % {'reason': names[most]}} {summary}"
+            most_often = _("Most often: %(reason)s.") % {"reason": names[most]}
+            summary = f"{most_often} {summary}"
         links = [self.links.asked(reason=code) for code in codes]
         return self._compared("reasons", _("Reasons"), summary, _("Reason"), "horizontal", names, columns, links)
 

@@ -63,4 +63,5 @@ def _said(gone: dict[str, Any]) -> str:
         parts.append(ngettext("%d anonymised question", "%d anonymised questions", count) % count)
     if count := gone["counts"]:
         parts.append(ngettext("%d row of figures", "%d rows of figures", count) % count)
-    return f"{gone['assistant'] or _('deleted assistants')}: {', '.join(parts)}"
+    whose = gone["assistant"] or _("deleted assistants")
+    return f"{whose}: {', '.join(parts)}"
