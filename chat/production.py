@@ -50,10 +50,11 @@ def start(opened: Opened, *, visitor: UUID) -> None:
     task.add_done_callback(_running.discard)
 
 
-async def finish() -> None:
-    """Waits until every answer that this process writes is written: before it stops, their sockets being closed."""
-    while _running:
-        await asyncio.wait(_running)
+async def finish(*, seconds: float) -> None:
+    """Waits, no longer than that, until every answer that this process writes is written: before it stops, their
+    sockets being closed. What is not done by then is cancelled with the process, and kept as far as it is written."""
+    if _running:
+        await asyncio.wait(_running, timeout=seconds)
 
 
 async def broadcast(visitor: UUID, conversation: UUID, event: dict[str, Any]) -> None:

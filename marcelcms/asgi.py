@@ -9,6 +9,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "marcelcms.settings")
 os.environ.setdefault("DATABASE_POOL", "10")
 
 from channels.routing import ProtocolTypeRouter, URLRouter
+from django.conf import settings
 from django.core.asgi import get_asgi_application
 
 django_application = get_asgi_application()
@@ -33,7 +34,7 @@ async def until_answered(_scope: Scope, receive: Receive, send: Send) -> None:
     """ASGI's lifespan: a server that stops has closed its sockets, and waits for the answers that it is writing."""
     while (message := await receive())["type"] != "lifespan.shutdown":
         await send({"type": f"{message['type']}.complete"})
-    await production.finish()
+    await production.finish(seconds=settings.STOP_SECONDS)
     await send({"type": "lifespan.shutdown.complete"})
 
 

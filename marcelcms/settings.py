@@ -88,6 +88,8 @@ METRICS_ADDRESSES = env.networks("METRICS_ADDRESSES")
 TRUSTED_PROXIES = env.integer("TRUSTED_PROXIES", default=0)
 PDF_MAX_PAGES = env.integer("PDF_MAX_PAGES", default=2_000, least=1)
 PDF_MAX_MEGABYTES = env.integer("PDF_MAX_MEGABYTES", default=100, least=1)
+# How long a web process that is told to stop goes on writing answers whose sockets it has closed.
+STOP_SECONDS = env.integer("STOP_SECONDS", default=5)
 RETENTION_DAYS = env.integer("RETENTION_DAYS", default=90, least=1)
 # Files of long reports are kept so long.
 REPORT_DAYS = env.integer("REPORT_DAYS", default=14, least=1)

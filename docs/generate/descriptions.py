@@ -76,6 +76,7 @@ SECTIONS = {
         "process, which takes 10.",
     },
     "Keeping and showing": {
+        "STOP_SECONDS": "How long a web process that is told to stop goes on writing answers, in seconds.",
         "RETENTION_DAYS": "After how many days without a message a conversation is deleted. An assistant may keep them "
         "for fewer days, not for more.",
         "REPORT_DAYS": "How long files of long reports are kept.",

@@ -16,6 +16,7 @@ from chat.models import Message
 from knowledge.models import Document
 from knowledge.services import save_document, set_document_status
 from tests.factories import AnswerFactory, CitationFactory, DocumentFactory, FAQFactory, UserFactory
+from tests.faqs.forms import seen
 
 pytestmark = pytest.mark.django_db
 
@@ -98,6 +99,7 @@ def test_saving_an_faq_is_seeing_its_documents(admin_client: Client) -> None:
     faq = document.faqs.get()
     (source,) = faq.sources.all()
     data = {
+        "seen": seen(faq),
         "question": faq.question,
         "language": "en",
         "status": "published",

@@ -137,7 +137,7 @@ def test_a_web_process_killed_in_the_middle_of_answers_is_started_again(stack: C
     print(f"\nweb killed: answers and edits {back:.1f} s, index {equal:.1f} s")
 
 
-def test_without_its_language_model_pages_are_quoted_until_it_is_back(stack: Cluster) -> None:
+def test_without_its_language_model_no_answer_fails_and_it_writes_again_when_it_is_back(stack: Cluster) -> None:
     with stack.busy() as going:
         stack.llm.breaks(1_000_000)
         gone = time.monotonic()
@@ -158,7 +158,7 @@ def test_without_its_language_model_pages_are_quoted_until_it_is_back(stack: Clu
         meanwhile = [one for one in going.answered if gone + 1 < one.asked and one.ended < began]
         assert meanwhile
         assert {one.status for one in meanwhile} <= {"complete", "abstained"}
-    print(f"\nmodel away: {len(meanwhile)} answers quoted pages meanwhile; written again after {back:.1f} s")
+    print(f"\nmodel away: {len(meanwhile)} answers without it meanwhile; it writes again after {back:.1f} s")
 
 
 def test_two_workers_with_one_task_do_it_once(stack: Cluster) -> None:
