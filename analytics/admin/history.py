@@ -42,7 +42,7 @@ class Figure:
 class History:
     """The newest runs, newest first; `finished` of them are charted."""
 
-    runs: Sequence[tuple[EvaluationRun, list[tuple[str, float | None]]]]
+    runs: Sequence[tuple[EvaluationRun, list[tuple[str, float | None]], str]]
     finished: Sequence[EvaluationRun]
     styles: Sequence[Style]
     figures: Sequence[Figure]
@@ -55,6 +55,11 @@ def value_of(run: EvaluationRun, name: str) -> float | None:
     else:
         found = run.results.get("retrieval", {}).get(name)
     return None if found is None else float(found)
+
+
+def worse_in(run: EvaluationRun) -> str:
+    """The measures in which it is worse than the run before it by more than chance, in words; empty where in none."""
+    return ", ".join(MEASURED[name] for name in run.results.get("regression", {}).get("worse", ()))
 
 
 def history_of(evaluation_set: EvaluationSet) -> History:
@@ -71,7 +76,7 @@ def history_of(evaluation_set: EvaluationSet) -> History:
         chart = chart_of(label, styles, values, places=len(oldest_first))
         if chart:
             figures.append(Figure(name.replace("@", "-"), chart, _described(chart)))
-    rows = [(run, [(label, value_of(run, name)) for name, label in CHARTED.items()]) for run in runs]
+    rows = [(run, [(label, value_of(run, name)) for name, label in CHARTED.items()], worse_in(run)) for run in runs]
     return History(rows, finished, styles, figures)
 
 

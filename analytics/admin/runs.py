@@ -20,7 +20,7 @@ from django.views.decorators.http import require_POST, require_safe
 from analytics.admin.answers import answers_of
 from analytics.admin.comparison import compare_view
 from analytics.admin.forms import RunForm
-from analytics.admin.history import MEASURED, value_of
+from analytics.admin.history import MEASURED, value_of, worse_in
 from analytics.admin.results import A_PAGE, KINDS, SORTS, results_of, rows_of, threshold_of
 from analytics.evaluation.answer_options import AnswerOptions
 from analytics.evaluation.jobs import ACTIVE
@@ -69,7 +69,7 @@ class ProfileFilter(admin.SimpleListFilter):
 
 @admin.register(EvaluationRun)
 class EvaluationRunAdmin(RunModelAdmin):
-    list_display = ["begun", "evaluation_set", "profile", "state_now", "mrr", "requested_by"]
+    list_display = ["begun", "evaluation_set", "profile", "state_now", "mrr", "regression", "requested_by"]
     list_filter = ["state", "evaluation_set", ProfileFilter]
     show_full_result_count = False
     list_select_related = ["evaluation_set", "requested_by"]
@@ -144,6 +144,10 @@ class EvaluationRunAdmin(RunModelAdmin):
             "media": self.media,
         }
         return TemplateResponse(request, "admin/analytics/evaluationrun/change_form.html", context)
+
+    @admin.display(description=_("worse than before"))
+    def regression(self, run: EvaluationRun) -> str:
+        return worse_in(run)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[EvaluationRun]:
         return super().get_queryset(request).select_related("evaluation_set", "requested_by")

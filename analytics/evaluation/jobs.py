@@ -9,6 +9,7 @@ from django.utils.translation import gettext_noop as _
 
 from analytics.evaluation.judge_errors import JudgeUnavailable
 from analytics.evaluation.pulse import Cancelled
+from analytics.evaluation.regressions import mark_regression
 from analytics.evaluation.runner import run
 from analytics.models import EvaluationRun
 from chat.profiles import UnknownProfile
@@ -33,6 +34,9 @@ def work_on(run_id: int) -> None:
     row = EvaluationRun.objects.select_related("evaluation_set").get(pk=run_id)
     try:
         run(row)
+        row.refresh_from_db()
+        if row.state == State.FINISHED:
+            mark_regression(row)
     except Cancelled:
         logger.info("evaluation cancelled run=%d", run_id)
     except (UnknownProfile, EmbeddingUnavailable, RerankerUnavailable, JudgeUnavailable) as error:
