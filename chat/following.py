@@ -94,5 +94,6 @@ async def _told(visitor: UUID) -> AsyncIterator[asyncio.Queue[Wire | None]]:
         await layer.group_add(group, channel)
         yield waiting
     finally:
-        await layer.group_discard(group, channel)
         listening.cancel()
+        # Who leaves at this very moment cancels this too, and the group would keep a channel that nobody reads.
+        await asyncio.shield(layer.group_discard(group, channel))

@@ -66,9 +66,22 @@ async def conversation_events(request: HttpRequest, conversation: UUID, after: A
     return _stream(follow(visitor=visitor, conversation=conversation, after=after))
 
 
+class EventStream(StreamingHttpResponse):
+    """Closes its events with itself; else the garbage collector would, and a tab that left be told things till then."""
+
+    def __init__(self, events: AsyncGenerator[str]) -> None:
+        headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+        super().__init__(events, content_type="text/event-stream", headers=headers)
+        self._events = events
+
+    async def __aiter__(self) -> AsyncGenerator[bytes]:
+        async with aclosing(self._events):
+            async for event in self._events:
+                yield event.encode()
+
+
 def _stream(events: AsyncGenerator[dict[str, Any] | None]) -> StreamingHttpResponse:
-    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-    return StreamingHttpResponse(_written(events), content_type="text/event-stream", headers=headers)
+    return EventStream(_written(events))
 
 
 async def _written(events: AsyncGenerator[dict[str, Any] | None]) -> AsyncGenerator[str]:
