@@ -19,14 +19,13 @@ from chat.guarding.injection import flag_document, flag_injection
 from chat.models import Conversation, Message
 from chat.records import Look, look, save_answer, save_question, texts_of
 from chat.sites import UnknownSite
+from chat.wording import title_of
 from knowledge.languages import language_of
 
 #: An answer so young may not have begun to give signs of life.
 JUST_BEGUN = datetime.timedelta(seconds=5)
 #: Several questions at once may each find that another was faster; the last of so many is told to wait.
 ATTEMPTS = 4
-#: Characters of a first question that name its conversation.
-TITLE_LENGTH = 80
 #: What the last event tells of an answer that its row keeps under the same name.
 RECORDED = (
     *("strategy", "notice", "model", "profile", "prompt", "route", "rewritten", "evidence"),
@@ -53,12 +52,6 @@ class Opened:
     reply: Message
     ask: Ask
     is_new: bool
-
-
-def title_of(question: str) -> str:
-    """What a conversation is called that begins with this question."""
-    words = " ".join(question.split())
-    return words if len(words) <= TITLE_LENGTH else f"{words[:TITLE_LENGTH].rsplit(' ', 1)[0]} …"
 
 
 def own_conversation(visitor: UUID, conversation: UUID) -> Conversation:
