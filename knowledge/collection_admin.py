@@ -3,14 +3,15 @@
 from typing import TYPE_CHECKING, Any, cast
 
 from django.contrib import admin
-from django.db.models import Count, QuerySet
+from django.db.models import QuerySet
 from django.forms import CheckboxSelectMultiple, ModelForm, MultipleChoiceField
 from django.http import HttpRequest
 from django.template.loader import render_to_string
 from django.utils.translation import gettext_lazy as _
 
+from knowledge.counting import count_of
 from knowledge.inference import chat_model
-from knowledge.models import Collection, Granularity
+from knowledge.models import Collection, Document, Granularity
 from knowledge.propositions import standing
 from knowledge.scoped_admin import TeamsAdmin
 from knowledge.services import save_collection
@@ -45,7 +46,8 @@ class CollectionAdmin(TeamsAdmin, CollectionModelAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Collection]:
         """Those that hold a data set are opened from it alone."""
-        collections: QuerySet[Collection] = super().get_queryset(request).annotate(document_count=Count("documents"))
+        counted = count_of(Document.objects.all(), by="collection")
+        collections: QuerySet[Collection] = super().get_queryset(request).annotate(document_count=counted)
         opens_one = request.resolver_match and (request.resolver_match.url_name or "").endswith("_change")
         return collections if opens_one else collections.filter(for_evaluation=False)
 

@@ -3,24 +3,19 @@
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
-from django.db.models import Count, OuterRef, QuerySet, Subquery, Value
+from django.db.models import Count, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest
 from django.template.loader import render_to_string
 from django.utils.translation import gettext_lazy as _
 
+from knowledge.counting import count_of
 from knowledge.models import Document, Generation, IndexedDocument, Passage
 
 if TYPE_CHECKING:
     GenerationModelAdmin = admin.ModelAdmin[Generation]
 else:
     GenerationModelAdmin = admin.ModelAdmin
-
-
-def counted(rows: QuerySet[Any]) -> Coalesce:
-    """How many of them belong to the generation of the row outside."""
-    of_this = rows.filter(generation=OuterRef("pk")).order_by().values("generation")
-    return Coalesce(Subquery(of_this.annotate(count=Count("pk")).values("count")), 0)
 
 
 @admin.register(Generation)
@@ -56,7 +51,9 @@ class GenerationAdmin(GenerationModelAdmin):
         indexed, passages = IndexedDocument.objects.all(), Passage.objects.all()
         every = Document.objects.order_by().annotate(one=Value(1)).values("one").annotate(count=Count("pk"))
         of = Coalesce(Subquery(every.values("count")), 0)
-        return generations.annotate(indexed_count=counted(indexed), passages_there=counted(passages), of=of)
+        return generations.annotate(
+            indexed_count=count_of(indexed, by="generation"), passages_there=count_of(passages, by="generation"), of=of
+        )
 
     @admin.display(description=_("documents"))
     def progress(self, generation: Any) -> str:

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Self
 
 from django.apps import apps
 from django.contrib.postgres.search import SearchQuery, SearchVector
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
-from django.db.models.functions import Coalesce, Left
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models.functions import Left
 
+from knowledge.counting import count_of
 from knowledge.staff_scope import StaffScoped
 
 if TYPE_CHECKING:
@@ -62,13 +63,11 @@ class DocumentQuerySet(StaffScoped["Document"]):
 
     def for_list(self) -> Self:
         """What the admin list shows, in a constant number of queries."""
-        # A subquery, since a join would count the passages of every document before it sorts and pages.
-        passages = apps.get_model("knowledge", "Passage").objects.live().filter(document=OuterRef("pk"))
+        passages = apps.get_model("knowledge", "Passage").objects.live()
         states = apps.get_model("knowledge", "IndexedDocument").objects.filter(
             generation__state="live", document=OuterRef("pk"), state_hash=OuterRef("state_hash")
         )
-        per_document = passages.order_by().values("document").annotate(count=Count("pk")).values("count")
-        counted = Coalesce(Subquery(per_document), 0)
+        counted = count_of(passages, by="document")
         annotated = self.of_university().annotate(passage_count=counted, indexed_now=Exists(states))
         return annotated.select_related("collection").defer("text")
 

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
-from django.db.models import Count, F, OuterRef, Prefetch, QuerySet, Subquery
-from django.db.models.functions import Coalesce
+from django.db.models import F, Prefetch, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.template.loader import render_to_string
@@ -19,6 +18,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
 from knowledge.collection_choices import CollectionFilter, university_collections
+from knowledge.counting import count_of
 from knowledge.crawl_services import delete_source, next_crawl, save_source, start_crawl
 from knowledge.line_fields import LinesField, check_address, check_domain, check_pattern
 from knowledge.models import CrawlRun, Source, SourcePage
@@ -126,12 +126,9 @@ class SourceAdmin(ScopedAdmin, SourceModelAdmin):
     # --- what is shown ---
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Source]:
-        pages = SourcePage.objects.filter(source=OuterRef("pk"), archived_here=False, document__isnull=False)
-        per_source = pages.order_by().values("source").annotate(count=Count("pk")).values("count")
+        pages = SourcePage.objects.filter(archived_here=False, document__isnull=False)
         newest = CrawlRun.objects.order_by("source_id", "-created_at", "-pk").distinct("source_id")
-        sources: QuerySet[Source] = (
-            super().get_queryset(request).annotate(pages_there=Coalesce(Subquery(per_source), 0))
-        )
+        sources: QuerySet[Source] = super().get_queryset(request).annotate(pages_there=count_of(pages, by="source"))
         return sources.prefetch_related(Prefetch("runs", newest, to_attr="newest_runs"))
 
     @admin.display(description=_("pages"), ordering="pages_there")

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any, cast
 
 from django.contrib import admin
-from django.db.models import Count, Exists, OuterRef, Prefetch, Q, QuerySet, Subquery
+from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet
 from django.db.models.functions import Coalesce
 from django.forms import CheckboxSelectMultiple
 from django.http import HttpRequest, HttpResponse
@@ -17,6 +17,7 @@ from analytics.models import EvaluationQuestion, EvaluationRun, EvaluationSet, J
 from analytics.services import delete_set
 from chat.models import Assistant
 from knowledge.collection_choices import university_collections
+from knowledge.counting import count_of
 from knowledge.scoped_admin import OffersOwn
 
 if TYPE_CHECKING:
@@ -135,7 +136,7 @@ class EvaluationSetAdmin(OffersOwn, SetModelAdmin):
 
 
 def counts() -> dict[str, Coalesce]:
-    """Of accepted questions; subqueries, since a join would count them before it sorts and pages."""
+    """Of accepted questions, as annotations of their sets."""
     judged = Exists(Judgment.objects.filter(question=OuterRef("pk"), grade__gt=0))
     wanted = {
         "question_count": Q(),
@@ -143,17 +144,5 @@ def counts() -> dict[str, Coalesce]:
         "unanswerable_count": Q(answerable=False),
         "judged_count": Q(judged),
     }
-    accepted = EvaluationQuestion.objects.filter(evaluation_set=OuterRef("pk"), status=Status.ACCEPTED)
-    return {
-        name: Coalesce(
-            Subquery(
-                accepted.filter(condition)
-                .order_by()
-                .values("evaluation_set")
-                .annotate(count=Count("pk"))
-                .values("count")
-            ),
-            0,
-        )
-        for name, condition in wanted.items()
-    }
+    accepted = EvaluationQuestion.objects.filter(status=Status.ACCEPTED)
+    return {name: count_of(accepted.filter(condition), by="evaluation_set") for name, condition in wanted.items()}

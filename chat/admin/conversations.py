@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
-from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery
+from django.db.models import Exists, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Left
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy as _
@@ -14,6 +14,7 @@ from chat.admin import labels
 from chat.admin.conversation_period import FILTERS
 from chat.asking import profile_for
 from chat.models import Conversation, Feedback, Message
+from knowledge.counting import count_of
 from knowledge.scoped_admin import OwnFilter, ScopedAdmin
 
 if TYPE_CHECKING:
@@ -156,10 +157,9 @@ class ConversationAdmin(ScopedAdmin, ConversationModelAdmin):
         if not (request.resolver_match and (request.resolver_match.url_name or "").endswith("_changelist")):
             return conversations
         asked = Message.objects.filter(conversation=OuterRef("pk"), role=Message.Role.USER).order_by("pk")
-        counted = Message.objects.filter(conversation=OuterRef("pk")).order_by().values("conversation")
         return conversations.annotate(
             first_question=Subquery(asked.values(start=Left("text", OPENING))[:1]),
-            messages_in_all=Subquery(counted.annotate(count=Count("pk")).values("count")),
+            messages_in_all=count_of(Message.objects.all(), by="conversation"),
             has_abstained=with_answer(Message.Status.ABSTAINED),
             has_thumbs_down=with_thumbs(-1),
         )

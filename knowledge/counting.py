@@ -1,0 +1,12 @@
+"""Counts beside the rows of a list, worked out for the rows that are shown and not, as by a join, for all of them."""
+
+from typing import Any
+
+from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+
+
+def count_of(rows: QuerySet[Any], *, by: str) -> Coalesce:
+    """An annotation: how many of `rows` name the row outside in their foreign key `by`."""
+    of_this = rows.filter(**{by: OuterRef("pk")}).order_by().values(by)
+    return Coalesce(Subquery(of_this.annotate(count=Count("pk")).values("count")), 0)
