@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from tests.fakes.llm import FakeLLM
 from tests.runtime.processes import ROOT
@@ -15,18 +15,6 @@ from tests.runtime.stack import Run
 
 #: Screenshots of what the tests saw.
 ARTEFACTS = ROOT / "tests" / "artefacts"
-QUIET = ["--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    names = ("chromium", "chromium-browser", "google-chrome")
-    path = next((found for name in names if (found := shutil.which(name))), None)
-    assert path, "the browser tests need Chromium: install the package chromium"
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--no-first-run", *QUIET])
-        yield chromium
-        chromium.close()
 
 
 @pytest.fixture(scope="session")

@@ -1,13 +1,11 @@
 """Browsers before the real application, on the test's own database."""
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page
 
-from tests.e2e.conftest import browser  # noqa: F401  a fixture
 from tests.servers import Server
 
 #: Runs before anything of the page: whatever means to show that it ran is heard, and what the policy stopped, too.
@@ -67,16 +65,8 @@ class Watched:
         assert self.page.url.startswith(self.server.origin), what
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _database_beside_playwright() -> Iterator[None]:
-    """Playwright's loop runs in this thread, where Django takes work on the database for a mistake."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(os.environ, "DJANGO_ALLOW_ASYNC_UNSAFE", "1")
-        yield
-
-
 @pytest.fixture
-def context(browser: Browser) -> Iterator[BrowserContext]:  # noqa: F811
+def context(browser: Browser) -> Iterator[BrowserContext]:
     context = browser.new_context(viewport={"width": 1280, "height": 900}, locale="en-GB")
     yield context
     context.close()

@@ -10,7 +10,6 @@ from urllib.request import urlopen
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page
 
-from tests.e2e.conftest import browser  # noqa: F401  a fixture
 from tests.widget.toolchain import WIDGET, node_folder, with_packages
 
 
@@ -100,7 +99,7 @@ class Student:
 
 
 @pytest.fixture
-def student(browser: Browser, stage: Stage, request: pytest.FixtureRequest) -> Iterator[Student]:  # noqa: F811
+def student(browser: Browser, stage: Stage, request: pytest.FixtureRequest) -> Iterator[Student]:
     """A new visitor; whatever goes wrong on their page fails the test, but what the test says it expects."""
     marker = request.node.get_closest_marker("parametrize")
     options = request.node.callspec.params.get("options", {}) if marker else {}
