@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 from django.conf import settings as django_settings
 from django.db import connections
+from django.test import TransactionTestCase
 from pytest_django import DjangoDbBlocker, Settings
 
+from tests.emptying import empty
 from tests.fakes.llm import FakeLLM
 from tests.servers import Server, server_in_thread, wait_until
 
@@ -58,6 +60,13 @@ def only_this_machine() -> Iterator[None]:
 def _static_root() -> None:
     """WhiteNoise warns where there is none."""
     django_settings.STATIC_ROOT.mkdir(exist_ok=True)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _emptied_fast() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(TransactionTestCase, "_fixture_teardown", lambda _test: empty(connections["default"]))
+        yield
 
 
 @pytest.fixture(autouse=True)

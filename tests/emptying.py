@@ -1,0 +1,28 @@
+"""How the database is emptied after a test that committed: as Django's `flush` does, at a tenth of its price.
+
+`flush` truncates every table and makes content types and permissions anew, which takes longer than most tests. Here the
+tables that hold rows are found and only those rows are deleted; what stands in every database alike stays.
+"""
+
+from django.db import transaction
+from django.db.backends.base.base import BaseDatabaseWrapper
+
+#: The same in every database that is migrated.
+STAY = {"django_content_type", "auth_permission", "django_migrations"}
+
+
+def empty(database: BaseDatabaseWrapper) -> None:
+    from chat.profiles import write_built_in
+
+    tables = sorted(set(database.introspection.django_table_names(only_existing=True)) - STAY)
+    quoted = {table: database.ops.quote_name(table) for table in tables}
+    holds = " UNION ALL ".join(f"SELECT '{table}' WHERE EXISTS (SELECT FROM {quoted[table]})" for table in tables)
+    with transaction.atomic(), database.cursor() as cursor:
+        # Who still writes is waited for, as TRUNCATE would.
+        cursor.execute(f"LOCK TABLE {', '.join(quoted.values())} IN SHARE ROW EXCLUSIVE MODE")
+        cursor.execute(holds)
+        full = [table for (table,) in cursor.fetchall()]
+        cursor.execute("SET LOCAL session_replication_role = replica")  # no triggers, foreign keys' among them
+        for table in full:
+            cursor.execute(f"DELETE FROM {quoted[table]}")
+    write_built_in()
