@@ -36,6 +36,7 @@ async def follow(
             if _ends(event, until):
                 return
         while True:
+            _leave_if_cancelled()
             missed: list[Wire] = []
             try:
                 async with asyncio.timeout(HEARTBEAT_SECONDS):
@@ -62,6 +63,14 @@ async def follow(
                 yield event
                 if _ends(event, until):
                     return
+
+
+def _leave_if_cancelled() -> None:
+    """redis-py writes within `asyncio.wait_for`, which before Python 3.12 can lose a cancellation (cpython#86296): the
+    reader has left, and nobody says so twice."""
+    task = asyncio.current_task()
+    if task and task.cancelling():
+        raise asyncio.CancelledError
 
 
 def _ends(event: Wire, until: int | None) -> bool:
