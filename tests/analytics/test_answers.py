@@ -52,6 +52,7 @@ def by_id(found: dict[str, Any]) -> dict[str, Any]:
     return {each["id"]: each for each in found["per_query"]}
 
 
+@pytest.mark.slow
 def test_questions_are_answered_as_they_are_served_and_measured(dataset: Path) -> None:
     found, printed = evaluate(dataset, "--answers")
     measured = found["answers"]

@@ -11,6 +11,7 @@ from rouge_score.rouge_scorer import RougeScorer
 from analytics.evaluation.text_measures import bertscore, overlap, without_markers
 
 
+@pytest.mark.slow
 def test_the_same_text_is_fully_right_and_another_not_at_all() -> None:
     same = overlap("By 15 July at the registrar.", "By 15 July at the registrar.")
     assert [same[name] for name in ("rouge1", "rouge2", "rouge3", "rouge4", "rougel")] == [1] * 5

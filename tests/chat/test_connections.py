@@ -24,6 +24,7 @@ def states() -> dict[str, int]:
         return dict(cursor.fetchall())
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("transactional_db", "pages")
 def test_twelve_askers_on_two_connections_leave_room_for_others_while_the_model_is_silent(llm: FakeLLM) -> None:
     llm.hangs()

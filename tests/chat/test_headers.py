@@ -69,6 +69,7 @@ def lower(response: HttpResponse) -> dict[str, str]:
     return {name.lower(): value for name, value in response.items()}
 
 
+@pytest.mark.slow
 def test_every_address_there_is_replies_with_them(server: Server) -> None:
     session = Browser()
     session.force_login(UserFactory(is_superuser=True))

@@ -129,6 +129,7 @@ def test_a_silent_line_is_pinged(server: Server, monkeypatch: pytest.MonkeyPatch
         check("ServerEvent", tab.seen[0])
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("pages")
 def test_who_reads_too_slowly_is_cut_off_and_finds_all_of_the_answer_later(
     server: Server, llm: FakeLLM, monkeypatch: pytest.MonkeyPatch, settings: Settings
@@ -166,6 +167,7 @@ def test_who_reads_too_slowly_is_cut_off_and_finds_all_of_the_answer_later(
         assert len(back.next()["messages"]) == 4
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("transactional_db", "pages")
 def test_a_server_that_stops_says_so_and_what_was_said_is_saved(llm: FakeLLM) -> None:
     llm.says_words(TEXT, hold_before=4)

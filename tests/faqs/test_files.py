@@ -338,6 +338,7 @@ def plan(user: Any, name: str, content: bytes) -> Any:
     return resource.plan(read_table(name, content))
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_5000_rows_take_seconds_and_as_many_statements_as_50_do_in_batches(admin_user: Any) -> None:
     DocumentFactory(url=A)

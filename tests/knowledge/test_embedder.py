@@ -93,6 +93,7 @@ def test_a_model_path_without_the_extra_says_what_to_install(monkeypatch: pytest
         SentenceTransformerEmbedder("/nowhere")
 
 
+@pytest.mark.slow
 def test_importing_tasks_and_doors_loads_nothing_heavy() -> None:
     heavy = ("onnxruntime", "onnx", "openai", "torch", "sentence_transformers", "tokenizers")
     program = (

@@ -35,6 +35,7 @@ def test_too_many_pages_are_refused_before_they_are_read() -> None:
     assert reason(pdfs.handbook(), pages=5) == "handbook.pdf: it has 6 pages; 5 are allowed"
 
 
+@pytest.mark.slow
 def test_a_bomb_of_memory_ends_nothing_but_itself() -> None:
     bomb = pdfs.memory_bomb(800_000_000)
     assert len(bomb) < 10_000

@@ -216,6 +216,7 @@ def test_a_server_that_cannot_start_says_why(folder: Path) -> None:
         pass
 
 
+@pytest.mark.slow
 def test_data_is_kept_elsewhere_only_where_the_servers_user_cannot_reach_it(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -55,6 +55,7 @@ def median(client: Client, address: str) -> tuple[int, float]:
     return taken[-1][0], statistics.median(seconds for _queries, seconds in taken)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_a_list_of_sixty_rows_takes_as_many_queries_as_one_of_ten(client: Client, world: World) -> None:
     more = {}
