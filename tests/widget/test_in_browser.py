@@ -275,6 +275,20 @@ def test_typed_text_is_kept_through_a_reload_and_a_broken_line(student: Student)
     expect(student("status")).to_be_hidden(timeout=20_000)
 
 
+def test_a_question_is_sent_when_the_line_that_is_being_made_is_there(student: Student) -> None:
+    student.stage.tell("holding?on=1")
+    try:
+        student.enters()
+        student("question").fill(FEE)
+        student("question").press("Enter")
+        expect(student.page.locator('[data-test="message"][data-role="user"]')).to_contain_text(FEE)
+        expect(student("composer-hint")).to_be_empty()
+        expect(student("question")).to_have_value("")
+    finally:
+        student.stage.tell("holding?on=0")
+    student.page.locator('[data-role="assistant"][data-status="complete"]').wait_for()
+
+
 def test_conversations_are_listed_renamed_opened_and_deleted(student: Student) -> None:
     student.enters()
     student.asks(FEE)

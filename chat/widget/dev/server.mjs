@@ -14,6 +14,7 @@ const service = new Service();
 const sockets = new Set();
 let websockets = true;
 let refusing = false;
+let holding = false;
 
 const INFO = {
   site: "demo",
@@ -114,6 +115,7 @@ async function api(request, reply, url) {
 function dev(url) {
   if (url.pathname === "/dev/drop") for (const socket of sockets) socket.destroy();
   if (url.pathname === "/dev/websockets") websockets = url.searchParams.get("on") === "1";
+  if (url.pathname === "/dev/holding") holding = url.searchParams.get("on") === "1";
   if (url.pathname === "/dev/refusing") refusing = url.searchParams.get("on") === "1";
   if (url.pathname === "/dev/fill")
     service.fill(
@@ -147,8 +149,9 @@ const main = createServer(async (request, reply) => {
   return problem(reply, 404, "not_found", "Nothing is here.");
 });
 
-main.on("upgrade", (request, socket) => {
+main.on("upgrade", async (request, socket) => {
   if (!websockets) return socket.destroy();
+  while (holding) await new Promise((resolve) => setTimeout(resolve, 50));
   sockets.add(socket);
   let visitor = null;
   const send = accept(request, socket, (frame) => {

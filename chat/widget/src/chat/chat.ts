@@ -379,7 +379,7 @@ export class Chat {
     const stopping = this.#stopWanted || this.#stopSent !== null;
     this.#screen.show({
       conversation: this.#conversation,
-      ready: this.#ready,
+      ready: !this.#reach.isLost,
       busy: this.#conversation.busy,
       stopping,
     });
