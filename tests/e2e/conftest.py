@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, Page
 from tests.fakes.llm import FakeLLM
 from tests.runtime.processes import ROOT
 from tests.runtime.stack import Run
+from tests.servers import wait_until
 
 #: Screenshots of what the tests saw.
 ARTEFACTS = ROOT / "tests" / "artefacts"
@@ -62,6 +63,13 @@ def keep(page: Page, name: str) -> None:
     """A screenshot for people to look at."""
     ARTEFACTS.mkdir(exist_ok=True)
     page.screenshot(path=ARTEFACTS / f"{name}.png")
+
+
+def drawn(page: Page) -> None:
+    """Waits until each chart is on its canvas. Asked from outside: what would poll in the page is forbidden there."""
+    charts = "[...document.querySelectorAll('canvas')].every(each => window.Chart && Chart.getChart(each))"
+    wait_until(lambda: page.evaluate(charts))
+    page.wait_for_timeout(1_000)
 
 
 def violations(page: Page) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.conftest import ARTEFACTS, keep, start, violations
+from tests.e2e.conftest import ARTEFACTS, drawn, keep, start, violations
 from tests.runtime.stack import Run
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(600)]
@@ -57,14 +57,6 @@ def signed_in(browser: Browser, run: Run, name: str = "analyst", **options: Any)
     page.locator("input[type=submit]").click()
     expect(page.locator(".cards__item").first).to_be_visible()
     return page
-
-
-def drawn(page: Page) -> None:
-    """Waits until each chart is on its canvas."""
-    page.wait_for_function(
-        "[...document.querySelectorAll('canvas')].every(each => window.Chart && Chart.getChart(each))"
-    )
-    page.wait_for_timeout(1_000)
 
 
 def whole(page: Page, name: str) -> None:

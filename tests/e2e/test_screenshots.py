@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.conftest import ARTEFACTS, start
+from tests.e2e.conftest import ARTEFACTS, drawn, start
 from tests.e2e.test_chat_page import FEE, LONG, ask, enter, finished, test_id
 from tests.runtime.processes import ROOT
 from tests.runtime.stack import Run
@@ -143,13 +143,6 @@ def logged_in(browser: Browser, run: Run, language: str) -> Page:
     page.locator("input[type=submit]").click()
     expect(page.locator("#site-name")).to_be_visible()
     return page
-
-
-def drawn(page: Page) -> None:
-    page.wait_for_function(
-        "[...document.querySelectorAll('canvas')].every(each => window.Chart && Chart.getChart(each))"
-    )
-    page.wait_for_timeout(1_000)
 
 
 def what_students_see(browser: Browser, demo: Run) -> None:
