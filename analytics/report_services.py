@@ -11,10 +11,11 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from analytics.models import Report, StoredReport
+from analytics.reports.answers import chosen, extent_of
 from analytics.reports.auditing import log_export
 from analytics.reports.definition import Definition
 from analytics.reports.jobs import ACTIVE
-from analytics.reports.making import NothingToTell, make_file
+from analytics.reports.making import NothingToTell, check, columns_for, make_file
 from analytics.reports.rights import rights_of
 from analytics.reports.storing import drop_files, passing_file
 from analytics.tasks import make_report
@@ -44,6 +45,16 @@ def save_report(*, report: Report, definition: Definition) -> Report:
     report.full_clean()
     report.save()
     return report
+
+
+def check_export(*, definition: Definition, by: "User") -> None:
+    """Before it is left to a worker: raises ValidationError where there is nothing to tell."""
+    rights = rights_of(by)
+    extent = extent_of(chosen(definition, definition.period(), rights), rights)
+    try:
+        check(extent, columns_for(definition, rights))
+    except NothingToTell as error:
+        raise ValidationError(_(str(error))) from error
 
 
 def export_now(*, report: Report, definition: Definition, by: "User") -> Export:

@@ -95,7 +95,6 @@ class _Making:
         self.days = [first + datetime.timedelta(days=number) for number in range((last - first).days + 1)]
         self.weights = [WEEKDAYS[day.weekday()] * MONTHS[day.month - 1] for day in self.days]
         self.made = 0
-        self.visitors: list[uuid.UUID] = []
         self.next = {model: _newest(model) + 1 for model in (Message, Citation, Feedback)}
         self.rows: dict[Any, list[dict[str, Any]]] = {
             model: [] for model in (Visitor, Conversation, Message, Citation, Feedback)
@@ -130,12 +129,16 @@ class _Making:
             self._ask(conversation, language, moment + datetime.timedelta(minutes=2 * number))
 
     def _visitor(self, moment: datetime.datetime) -> uuid.UUID:
-        if self.visitors and self.chance.random() < RETURNING:
-            return self.chance.choice(self.visitors[-2_000:])
-        made = uuid.UUID(int=self.chance.getrandbits(128), version=4)
-        self.visitors.append(made)
-        self.rows[Visitor].append({"id": made, "consented_at": moment})
-        return made
+        """Who comes back does so in the same block, and agreed before the first of their conversations."""
+        visitors = self.rows[Visitor]
+        if visitors and self.chance.random() < RETURNING:
+            back = self.chance.choice(visitors[-2_000:])
+            back["consented_at"] = min(back["consented_at"], moment)
+        else:
+            back = {"id": uuid.UUID(int=self.chance.getrandbits(128), version=4), "consented_at": moment}
+            visitors.append(back)
+        who: uuid.UUID = back["id"]
+        return who
 
     def _ask(self, conversation: uuid.UUID, language: str, moment: datetime.datetime) -> None:
         chance = self.chance

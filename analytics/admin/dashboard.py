@@ -18,11 +18,12 @@ from analytics.admin.dashboard_cards import groups_of
 from analytics.admin.dashboard_charts import charts_of, told
 from analytics.admin.dashboard_form import RANGE_NAMES, DashboardForm, site_names
 from analytics.admin.dashboard_links import Links
-from analytics.dashboard.figures import Part, Ranked, View
+from analytics.dashboard.figures import View
 from analytics.dashboard.overview import Choices, Overview, choices_for, overview, reach
 from analytics.dashboard.presenting import Change, change, period_name, whole
 from analytics.dashboard.ranges import Range
 from analytics.dashboard.small_groups import without_small_groups
+from analytics.dashboard.values import Part, Ranked
 from analytics.models import Gap
 from chat.models.assistants import Language
 
@@ -102,7 +103,7 @@ def shown(view: View, form: DashboardForm, choices: Choices, links: Links) -> di
         return context
     return context | {
         "found": found,
-        "is_empty": not found.now.messages and not found.now.conversations,
+        "is_empty": found.now.is_empty,
         "is_cut": any(not point.is_whole for point in found.points),
         "groups": groups_of(found, links),
         "charts": charts_of(found, view, links),

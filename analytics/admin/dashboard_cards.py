@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 
 from analytics.admin.dashboard_links import Links
-from analytics.dashboard.figures import Totals
 from analytics.dashboard.overview import Overview
 from analytics.dashboard.presenting import NOTHING, Change, change, decimal, duration, percent, whole
+from analytics.dashboard.values import Totals
 
 BETTER, WORSE = 1, -1
 
@@ -59,6 +59,7 @@ def groups_of(found: Overview, links: Links) -> list[Group]:
             _("Use"),
             [
                 count(_("Visitors"), "visitors", links.asked(), hint=once_a_day),
+                count(_("New visitors"), "newcomers", links.begun(), hint=_("counted once, when they agree")),
                 count(_("Conversations"), "conversations", links.begun()),
                 count(_("Questions"), "questions", links.asked()),
                 count(_("Messages"), "messages", links.asked(), hint=_("questions and answers")),

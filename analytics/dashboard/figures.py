@@ -4,7 +4,7 @@ A handful of queries however long the period and however many conversations: lon
 """
 
 import datetime
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -15,6 +15,7 @@ from django.db.models import (
     Count,
     DateField,
     F,
+    Max,
     OuterRef,
     Q,
     QuerySet,
@@ -28,6 +29,7 @@ from django.db.models.expressions import Combinable
 from django.db.models.functions import Cast, TruncMonth, TruncWeek
 
 from analytics.dashboard.periods import Period, Step
+from analytics.dashboard.values import NUMBERS, NeverCited, Part, People, Point, Ranked, Spread, Totals
 from analytics.histograms import BINS, quantile
 from analytics.models import DocumentCount, FAQCount, UsageCount
 from analytics.models.counts import HOURS, Counted
@@ -37,16 +39,20 @@ from faqs.models import FAQ
 from knowledge.models import Document
 from knowledge.staff_scope import Staff, sees_everything
 
-#: Figures that are added up as they are.
-NUMBERS = (
-    *("visitors", "conversations", "messages", "questions", "answered", "abstained", "failed", "stopped", "asked_back"),
-    *("thumbs_up", "thumbs_down", "ratings", "stars", "prompt_tokens", "answer_tokens"),
-)
-ARRAYS = {"hours": HOURS, "reasons": len(Feedback.Reason.values), "first_token": BINS, "total": BINS}
+REASONS = Feedback.Reason.values
+ARRAYS = {
+    "hours": HOURS,
+    "newcomers_by_hour": HOURS,
+    "reasons": len(REASONS),
+    "newcomers_by_reason": len(REASONS),
+    "first_token": BINS,
+    "total": BINS,
+}
 #: What the period is split by, as the column that says whose a row is.
 SPLITS = {"assistant": "assistant_id", "site": "site_id", "language": "language"}
 SHOWN = 10
 MEDIAN, SLOW = 0.5, 0.95
+THUMBS = ("thumbs_up", "thumbs_down", "newcomers_up", "newcomers_down")
 Row = TypeVar("Row", bound=Counted)
 
 
@@ -62,113 +68,12 @@ class View:
     language: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Totals:
-    """Sums over some days; visitors are counted once a day."""
-
-    visitors: int = 0
-    conversations: int = 0
-    messages: int = 0
-    questions: int = 0
-    answered: int = 0
-    abstained: int = 0
-    failed: int = 0
-    stopped: int = 0
-    asked_back: int = 0
-    thumbs_up: int = 0
-    thumbs_down: int = 0
-    ratings: int = 0
-    stars: int = 0
-    prompt_tokens: int = 0
-    answer_tokens: int = 0
-
-    @property
-    def rating(self) -> float | None:
-        """Stars on average, from 1 to 5."""
-        return self.stars / self.ratings if self.ratings else None
-
-    @property
-    def questions_a_conversation(self) -> float | None:
-        return self.questions / self.conversations if self.conversations else None
-
-    @property
-    def abstained_share(self) -> float | None:
-        """Of the questions that came to an end, from 0 to 1."""
-        ended = self.answered + self.abstained + self.failed + self.stopped + self.asked_back
-        return self.abstained / ended if ended else None
-
-    @property
-    def liked_share(self) -> float | None:
-        """Of the thumbs, from 0 to 1."""
-        thumbs = self.thumbs_up + self.thumbs_down
-        return self.thumbs_up / thumbs if thumbs else None
-
-    def __add__(self, other: "Totals") -> "Totals":
-        return Totals(**{name: getattr(self, name) + getattr(other, name) for name in NUMBERS})
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """What one assistant, site or language had of the period; visitors are counted once a day."""
-
-    questions: int
-    visitors: int
-
-
-@dataclass(frozen=True, slots=True)
-class Spread:
-    """Counts by hour of the day, by reason of a bad rating, and the median and 95th percentile of times in ms.
-
-    `parts` are by assistant, site and language, and by its id or code; nobody's has the key "". A count is None where
-    too few people are behind it (`small_groups`).
-    """
-
-    hours: Sequence[int | None]
-    reasons: Mapping[str, int | None]
-    first_token: tuple[float | None, float | None]
-    total: tuple[float | None, float | None]
-    parts: Mapping[str, Mapping[str, Part]]
-
-
-@dataclass(frozen=True, slots=True)
-class Point:
-    """A day, week or month; `is_whole` where the period holds all of it. `totals` are None where too few people are
-    behind them (`small_groups`)."""
-
-    start: datetime.date
-    is_whole: bool
-    totals: Totals | None
-
-
-@dataclass(frozen=True, slots=True)
-class Ranked:
-    """An FAQ or a document with how many answers it was behind, and how many before.
-
-    What is None has too few people behind it (`small_groups`).
-    """
-
-    pk: int
-    name: str
-    answers: int
-    before: int | None
-    visitors: int
-    visitors_before: int
-    thumbs_up: int | None = 0
-    thumbs_down: int | None = 0
-
-
-@dataclass(frozen=True, slots=True)
-class NeverCited:
-    count: int
-    documents: Sequence[tuple[int, str]]
-
-
 def series(view: View) -> tuple[list[Point], Totals, Totals]:
     """The period step by step, its totals and those of the period before: one query."""
     period = view.period
     days = Q(span=Counted.Span.DAY, day__gte=period.before.first, day__lte=period.last)
     wanted = _spans(period) | _spans(period.before) if view.step == Step.MONTH else days
-    sums = {f"sum_{name}": Sum(name) for name in NUMBERS}
+    sums = {"busiest_day": Max("busiest"), **{f"sum_{name}": Sum(name) for name in NUMBERS}}
     starts: dict[Step, Combinable] = {Step.DAY: F("day"), Step.WEEK: TruncWeek("day"), Step.MONTH: TruncMonth("day")}
     found: Any = (
         _rows(UsageCount.objects.all(), view)
@@ -181,7 +86,7 @@ def series(view: View) -> tuple[list[Point], Totals, Totals]:
     now: dict[datetime.date, Totals] = {}
     before = Totals()
     for each in found:
-        totals = Totals(**{name: each[f"sum_{name}"] for name in NUMBERS})
+        totals = Totals(**{name: each[f"sum_{name}"] for name in NUMBERS}, busiest=each["busiest_day"])
         if each["now"]:
             now[each["start"]] = totals
         else:
@@ -193,31 +98,33 @@ def series(view: View) -> tuple[list[Point], Totals, Totals]:
 def spreads(view: View) -> tuple[Spread, Spread]:
     """Of the period and of the one before: one query."""
     rows = _rows(UsageCount.objects.all(), view).filter(_spans(view.period) | _spans(view.period.before))
-    columns = ("now", *ARRAYS, *SPLITS.values(), "questions", "visitors")
+    columns = ("now", *ARRAYS, *SPLITS.values(), "questions", "newcomers", "busiest")
     chosen, parameters = rows.annotate(now=_is_now(view.period)).order_by().values(*columns).query.sql_with_params()
     arrays = (
-        f"SELECT '{name}', now, place::text, sum(value), 0 FROM chosen, unnest(chosen.{name})"
+        f"SELECT '{name}', now, place::text, sum(value), 0, 0 FROM chosen, unnest(chosen.{name})"
         " WITH ORDINALITY AS element(value, place) WHERE value > 0 GROUP BY now, place"
         for name in ARRAYS
     )
     parts = (
-        f"SELECT '{name}', now, coalesce({column}::text, ''), sum(questions), sum(visitors) FROM chosen"
-        f" GROUP BY now, {column}"
+        f"SELECT '{name}', now, coalesce({column}::text, ''), sum(questions), sum(newcomers), max(busiest)"
+        f" FROM chosen GROUP BY now, {column}"
         for name, column in SPLITS.items()
     )
     counts = {(name, now): [0] * length for name, length in ARRAYS.items() for now in (True, False)}
     split: dict[tuple[str, bool], dict[str, Part]] = {(name, now): {} for name in SPLITS for now in (True, False)}
     with connection.cursor() as cursor:
         cursor.execute(f"WITH chosen AS ({chosen}) {' UNION ALL '.join((*arrays, *parts))}", parameters)
-        for name, now, key, count, visitors in cursor.fetchall():
+        for name, now, key, count, newcomers, busiest in cursor.fetchall():
             if name in SPLITS:
-                split[name, now][key] = Part(int(count), int(visitors))
+                split[name, now][key] = Part(int(count), People(int(newcomers), int(busiest)))
             else:
                 counts[name, now][int(key) - 1] = int(count)
     now, before = (
         Spread(
             hours=counts["hours", which],
-            reasons=dict(zip(Feedback.Reason.values, counts["reasons", which], strict=True)),
+            newcomers_by_hour=counts["newcomers_by_hour", which],
+            reasons=dict(zip(REASONS, counts["reasons", which], strict=True)),
+            newcomers_by_reason=dict(zip(REASONS, counts["newcomers_by_reason", which], strict=True)),
             first_token=_quantiles(counts["first_token", which]),
             total=_quantiles(counts["total", which]),
             parts={name: split[name, which] for name in SPLITS},
@@ -234,7 +141,7 @@ def top_documents(view: View) -> list[Ranked]:
 
 def top_faqs(view: View) -> list[Ranked]:
     """Those that steer most answers: one query."""
-    return _ranked(FAQCount.objects.all(), view, "faq", FAQ.objects.values("question"), ("thumbs_up", "thumbs_down"))
+    return _ranked(FAQCount.objects.all(), view, "faq", FAQ.objects.values("question"), THUMBS)
 
 
 def never_cited(view: View) -> NeverCited:
@@ -279,8 +186,10 @@ def _ranked(
     sums = {
         "answers_now": Sum("answers", filter=now, default=0),
         "answers_before": Sum("answers", filter=~now, default=0),
-        "who_now": Sum("visitors", filter=now, default=0),
-        "who_before": Sum("visitors", filter=~now, default=0),
+        "newcomers_now": Sum("newcomers", filter=now, default=0),
+        "newcomers_before": Sum("newcomers", filter=~now, default=0),
+        "busiest_now": Max("busiest", filter=now, default=0),
+        "busiest_before": Max("busiest", filter=~now, default=0),
         **{f"{each}_now": Sum(each, filter=now, default=0) for each in thumbs},
     }
     found = rows.order_by().values(of).annotate(**sums).filter(answers_now__gt=0)
@@ -291,8 +200,8 @@ def _ranked(
             name=each["name"],
             answers=each["answers_now"],
             before=each["answers_before"],
-            visitors=each["who_now"],
-            visitors_before=each["who_before"],
+            people=People(each["newcomers_now"], each["busiest_now"]),
+            people_before=People(each["newcomers_before"], each["busiest_before"]),
             **{thumb: each[f"{thumb}_now"] for thumb in thumbs},
         )
         for each in shown

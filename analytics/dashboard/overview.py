@@ -6,20 +6,8 @@ from dataclasses import dataclass
 
 from django.db.models import Subquery
 
-from analytics.dashboard.figures import (
-    SHOWN,
-    NeverCited,
-    Point,
-    Ranked,
-    Spread,
-    Totals,
-    View,
-    never_cited,
-    series,
-    spreads,
-    top_documents,
-    top_faqs,
-)
+from analytics.dashboard.figures import SHOWN, View, never_cited, series, spreads, top_documents, top_faqs
+from analytics.dashboard.values import NeverCited, Point, Ranked, Spread, Totals
 from analytics.models import ChangedDay, FrozenCounts, Gap, UsageCount
 from analytics.models.counts import Counted
 from chat.models import Assistant
@@ -31,7 +19,7 @@ TO_DO = (Gap.State.OPEN, Gap.State.IN_WORK)
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """What is left out because too few people are behind it: how many rows of FAQs and of documents."""
+    """What is left out because too few people are known to be behind it: how many rows of FAQs and of documents."""
 
     faqs: int = 0
     documents: int = 0

@@ -5,7 +5,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from analytics.histograms import BINS
-from chat.models import Assistant, Site
+from chat.models import Assistant, Feedback, Site
 from chat.querysets import OfAssistants
 from faqs.models import FAQ
 from knowledge.models import Document
@@ -21,11 +21,20 @@ def no_times() -> list[int]:
     return [0] * BINS
 
 
+def no_reasons() -> list[int]:
+    return [0] * len(Feedback.Reason.values)
+
+
 class Counted(models.Model):
     """One day (or month) of one assistant on one site in one language; the local day of TIME_ZONE.
 
     A month's row is the sum of its days' rows: long periods read months, and days at both ends. `visitors` are counted
     once a day, so that their sum over days counts somebody who comes back on another day again.
+
+    How many different people there are at least is said by two more. `newcomers` asked on the day on which they agreed,
+    each counted in the one row of their first question (answer of this FAQ, answer that cites this document): whatever
+    days and rows are added up, they are as many different people. `busiest` is the most visitors of one day of the
+    row; a month has the most of its days.
     """
 
     class Span(models.TextChoices):
@@ -38,6 +47,8 @@ class Counted(models.Model):
     site = models.ForeignKey(Site, on_delete=models.SET_NULL, null=True, related_name="+")
     language = models.CharField(max_length=2, blank=True)
     visitors = models.PositiveIntegerField(default=0)
+    newcomers = models.PositiveIntegerField(default=0)
+    busiest = models.PositiveIntegerField(default=0)
 
     objects = OfAssistants.as_manager()
 
@@ -52,7 +63,8 @@ class Counted(models.Model):
 
 class UsageCount(Counted):
     """Questions by what became of them. `conversations` are those begun, and `stars` the sum of their `ratings`;
-    `reasons` are in the order of `Feedback.Reason`; times in the bins of `analytics.histograms`."""
+    `reasons` are in the order of `Feedback.Reason`; times in the bins of `analytics.histograms`. Newcomers by hour are
+    those whose first question was asked then; by reason, those who gave it for an answer of their first day."""
 
     conversations = models.PositiveIntegerField(default=0)
     messages = models.PositiveIntegerField(default=0)
@@ -68,8 +80,10 @@ class UsageCount(Counted):
     stars = models.PositiveIntegerField(default=0)
     prompt_tokens = models.PositiveBigIntegerField(default=0)
     answer_tokens = models.PositiveBigIntegerField(default=0)
-    reasons = ArrayField(models.PositiveIntegerField())
+    reasons = ArrayField(models.PositiveIntegerField(), default=no_reasons)
+    newcomers_by_reason = ArrayField(models.PositiveIntegerField(), default=no_reasons)
     hours = ArrayField(models.PositiveIntegerField(), default=no_hours)
+    newcomers_by_hour = ArrayField(models.PositiveIntegerField(), default=no_hours)
     first_token = ArrayField(models.PositiveIntegerField(), default=no_times)
     total = ArrayField(models.PositiveIntegerField(), default=no_times)
 
@@ -89,12 +103,14 @@ class DocumentCount(Counted):
 
 
 class FAQCount(Counted):
-    """Answers that an FAQ steered."""
+    """Answers that an FAQ steered; `newcomers_up` and `newcomers_down` are those who rated one of their first day."""
 
     faq = models.ForeignKey(FAQ, on_delete=models.CASCADE, related_name="+")
     answers = models.PositiveIntegerField(default=0)
     thumbs_up = models.PositiveIntegerField(default=0)
     thumbs_down = models.PositiveIntegerField(default=0)
+    newcomers_up = models.PositiveIntegerField(default=0)
+    newcomers_down = models.PositiveIntegerField(default=0)
 
 
 class ChangedDay(models.Model):

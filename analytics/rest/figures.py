@@ -13,10 +13,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from analytics.admin.dashboard_form import DashboardForm, site_names
-from analytics.dashboard.figures import NUMBERS, View
+from analytics.dashboard.figures import View
 from analytics.dashboard.overview import Choices, Overview, choices_for, overview, reach
 from analytics.dashboard.periods import Step
 from analytics.dashboard.small_groups import without_small_groups
+from analytics.dashboard.values import NUMBERS
 from analytics.models import Gap
 from analytics.reports.rights import SEE_SMALL_GROUPS
 from chat.models.assistants import Language
@@ -24,7 +25,7 @@ from knowledge.rest.views import StaffViewSet
 
 VIEW_GAP = "analytics.view_gap"
 RATIOS = ("rating", "questions_a_conversation", "abstained_share", "liked_share")
-HIDDEN = "null: too few people are behind it."
+HIDDEN = "null: too few people are known to be behind it."
 
 
 class PeriodShown(serializers.Serializer):
@@ -33,7 +34,8 @@ class PeriodShown(serializers.Serializer):
 
 
 class TotalsShown(serializers.Serializer):
-    """Sums; visitors are counted once a day. Shares are from 0 to 1, null where nothing is to be shared."""
+    """Sums; visitors are counted once a day, newcomers once in all: on the day on which they agreed. Shares are from
+    0 to 1, null where nothing is to be shared."""
 
     def get_fields(self) -> dict[str, Any]:
         sums = {name: serializers.IntegerField() for name in NUMBERS}
@@ -119,7 +121,7 @@ class FiguresShown(serializers.Serializer):
     documents = DocumentRanked(many=True, help_text="Those that most answers cite.")
     never_cited = NeverCitedShown(help_text="Published documents that no answer of the period cites.")
     gaps = GapListed(many=True, allow_null=True, help_text="Today’s; null for who may not see gaps.")
-    missing = MissingShown(help_text="Rows that are left out because too few people are behind them.")
+    missing = MissingShown(help_text="Rows that are left out because too few people are known to be behind them.")
 
 
 @extend_schema_serializer(many=False)

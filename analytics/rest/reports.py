@@ -1,10 +1,11 @@
 """Saved reports, and the files that workers make of them."""
 
 import logging
-from typing import cast
+from collections.abc import Mapping
+from typing import Any, cast
 
 import django_filters
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import transaction
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponseBase
@@ -19,47 +20,32 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from analytics.admin.reports_download import attachment, opened
-from analytics.admin.reports_form import ReportForm, as_data
+from analytics.admin.reports_form import ReportForm, as_data, check_name
 from analytics.models import Report, StoredReport
-from analytics.report_services import cancel_export, queue_export
+from analytics.report_services import cancel_export, check_export, queue_export, save_report
 from analytics.reports.auditing import log, log_broken_off, log_download
-from analytics.reports.columns import COLUMNS
-from analytics.reports.definition import Definition, Format, Span
+from analytics.reports.definition import Definition, Format
 from analytics.reports.formats import CONTENT_TYPES
 from analytics.reports.rights import EXPORT, may_open
 from analytics.reports.storing import path_of
+from analytics.rest.report_definitions import (
+    DefinitionShown,
+    ReportChange,
+    ReportGiven,
+    ReportShown,
+    checked_definition,
+)
 from knowledge.rest.fields import OwnKey
 from knowledge.rest.filters import before, since
 from knowledge.rest.views import StaffViewSet
 
 logger = logging.getLogger(__name__)
 
+#: What of a saved report is written.
+WRITTEN = ("name", "is_shared", "definition")
 #: So that who asks for a file's own type gets it; problems are JSON all the same.
 FILE_TYPES = [kind.partition(";")[0] for kind in CONTENT_TYPES.values()]
 RENDERERS = [JSONRenderer, *(type("FileRenderer", (JSONRenderer,), {"media_type": kind}) for kind in FILE_TYPES)]
-
-
-class DefinitionShown(serializers.Serializer):
-    columns = serializers.ListField(child=serializers.ChoiceField(choices=list(COLUMNS)))
-    format = serializers.ChoiceField(choices=[each.value for each in Format])
-    span = serializers.ChoiceField(choices=[each.value for each in Span])
-    first = serializers.DateField(allow_null=True, help_text="Of a fixed span, as `last`; both days are in it.")
-    last = serializers.DateField(allow_null=True)
-    assistants = serializers.ListField(child=serializers.IntegerField(), help_text="Their ids; none: all.")
-    site = serializers.IntegerField(allow_null=True, help_text="Its id.")
-    language = serializers.CharField(help_text="Of the question; empty: all.")
-    statuses = serializers.ListField(child=serializers.CharField(), help_text="How answers ended; none: all.")
-    thumbs = serializers.CharField(help_text="`up`, `down`, or `none`; empty: all.")
-    verdict = serializers.CharField(help_text="Of the review, or `none`; empty: all.")
-
-
-class ReportShown(serializers.ModelSerializer):
-    owner = serializers.CharField(source="owner.username")
-    definition = DefinitionShown()
-
-    class Meta:
-        model = Report
-        fields = ["id", "name", "owner", "is_shared", "definition", "updated_at"]
 
 
 class ExportShown(serializers.ModelSerializer):
@@ -121,10 +107,77 @@ class ReportViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, StaffViewS
     filterset_class = ReportFilters
     orderings = {"name": ("name",), "id": ()}
     default_ordering = "name"
-    needs = {"list": [EXPORT], "retrieve": [EXPORT]}
+    needs = {
+        "list": [EXPORT],
+        "retrieve": [EXPORT],
+        "create": [EXPORT],
+        "update": [EXPORT],
+        "partial_update": [EXPORT],
+        "destroy": [EXPORT],
+    }
 
     def get_queryset(self) -> "QuerySet[Report]":
         return self.own().select_related("owner")
+
+    def locked(self) -> Report:
+        """Raises PermissionDenied: a colleague's is run, or saved as one's own."""
+        report: Report = super().locked()
+        if report.owner_id != self.request.user.pk:
+            raise PermissionDenied
+        return report
+
+    @extend_schema(summary="Save a report", request=ReportGiven, responses={201: ReportShown}, filters=False)
+    @transaction.atomic
+    def create(self, request: Request) -> Response:
+        given = ReportGiven(data=request.data)
+        given.is_valid(raise_exception=True)
+        report = Report(owner=request.user)
+        self._save(report, given.validated_data, kept=Definition(columns=()))
+        self.log_added(report)
+        self.kwargs["pk"] = report.pk
+        return self.as_it_is_now(201)
+
+    @extend_schema(summary="Change a saved report of one’s own", request=ReportGiven, responses=ReportShown)
+    @transaction.atomic
+    def update(self, request: Request, pk: str) -> Response:
+        report = self.locked()
+        given = ReportGiven(data=request.data)
+        given.is_valid(raise_exception=True)
+        return self._change(report, {"is_shared": False, **given.validated_data}, kept=Definition(columns=()))
+
+    @extend_schema(
+        summary="Change some fields of a saved report of one’s own", request=ReportChange, responses=ReportShown
+    )
+    @transaction.atomic
+    def partial_update(self, request: Request, pk: str) -> Response:
+        report = self.locked()
+        given = ReportChange(data=request.data)
+        given.is_valid(raise_exception=True)
+        return self._change(report, given.validated_data, kept=Definition.load(report.definition))
+
+    @extend_schema(summary="Delete a saved report of one’s own", description="Files that were made of it stay.")
+    @transaction.atomic
+    def destroy(self, request: Request, pk: str) -> Response:
+        report = self.locked()
+        self.log_deleted(report)
+        report.delete()
+        return Response(status=204)
+
+    def _change(self, report: Report, values: Mapping[str, Any], *, kept: Definition) -> Response:
+        former = {name: getattr(report, name) for name in WRITTEN}
+        self._save(report, values, kept=kept)
+        report.refresh_from_db()
+        if changed := [name for name, value in former.items() if getattr(report, name) != value]:
+            self.log_changed(report, changed)
+        return self.as_it_is_now()
+
+    def _save(self, report: Report, values: Mapping[str, Any], *, kept: Definition) -> None:
+        """Raises ValidationError."""
+        if "name" in values:
+            report.name = check_name(values["name"])
+        report.is_shared = values.get("is_shared", report.is_shared)
+        definition = checked_definition(values.get("definition", {}), kept=kept, by=self.request.user)
+        save_report(report=report, definition=definition)
 
 
 @extend_schema_view(
@@ -151,7 +204,8 @@ class ReportExportViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, Staf
     )
     @transaction.atomic
     def create(self, request: Request) -> Response:
-        """Where the same is being made already, that one."""
+        """Where the same is being made already, that one. Where there is nothing to tell, or so little that it would
+        tell of few visitors, none."""
         given = ExportGiven(data=request.data, context=self.get_serializer_context())
         given.is_valid(raise_exception=True)
         report: Report = given.validated_data["report"]
@@ -159,6 +213,10 @@ class ReportExportViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, Staf
         if not form.is_valid():
             said = _("This report names assistants or a site that you do not look after.")
             raise serializers.ValidationError({"report": said})
+        try:
+            check_export(definition=form.definition, by=request.user)
+        except ValidationError as error:
+            raise serializers.ValidationError({"report": error.messages}) from error
         stored = queue_export(name=report.name, definition=form.definition, by=request.user)
         self.log_added(stored)
         return Response(self.get_serializer(stored).data, status=201)

@@ -22,6 +22,7 @@ WHOSE = ("conversation__assistant", "conversation__site", "language")
 #: As `WHOSE`, from a citation.
 WHOSE_CITED = tuple(f"message__{name}" for name in WHOSE)
 LN_GROWTH = math.log(GROWTH)
+VISITOR = "conversation__visitor_id"
 REASONS = tuple(Feedback.Reason.values)
 STATUSES = {
     "answered": Message.Status.COMPLETE,
@@ -63,18 +64,23 @@ def count_day(day: datetime.date, *, without: Collection[int | None] = ()) -> Da
     made = Q(created_at__gte=start, created_at__lt=end)
     conversations = Conversation.objects.filter(made & of_others("assistant", without))
     messages = Message.objects.filter(made & of_others("conversation__assistant", without))
+    of_newcomers = messages.filter(
+        conversation__visitor__consented_at__gte=start, conversation__visitor__consented_at__lt=end
+    )
     usage: dict[Group, UsageCount] = {}
 
     def row(group: Group) -> UsageCount:
         if group not in usage:
-            usage[group] = UsageCount(**_whose(day, group), reasons=[0] * len(REASONS))
+            usage[group] = UsageCount(**_whose(day, group))
         return usage[group]
 
     _count_messages(messages, row)
+    _count_newcomers(of_newcomers, row)
     _count_times(messages, row)
     _count_reasons(messages, row)
+    _count_newcomers_reasons(of_newcomers, row)
     _count_conversations(conversations, row)
-    return Day(list(usage.values()), _documents(messages, day), _faqs(messages, day))
+    return Day(list(usage.values()), _documents(messages, of_newcomers, day), _faqs(messages, of_newcomers, day))
 
 
 def _whose(day: datetime.date, group: Group) -> dict[str, Any]:
@@ -104,10 +110,23 @@ def _count_messages(messages: QuerySet[Message], row: Callable[[Group], UsageCou
         counted = row((assistant, site, language))
         for name, count in zip(counts, found, strict=True):
             setattr(counted, name, count)
-    hour = ExtractHour("created_at", tzinfo=timezone.get_default_timezone())
-    asked = messages.filter(role=Message.Role.USER).annotate(hour=hour)
-    for *group, at, count in _grouped(asked, (*WHOSE, "hour"), {"asked": Count("pk")}):
+        counted.busiest = counted.visitors
+    for *group, at, count in _grouped(_asked(messages), (*WHOSE, "hour"), {"asked": Count("pk")}):
         row(_group(group)).hours[at] = count
+
+
+def _count_newcomers(messages: QuerySet[Message], row: Callable[[Group], UsageCount]) -> None:
+    """`messages` are those of the newcomers; where the first question was asked and when says where each is counted."""
+    first = _asked(_firsts(messages.filter(role=Message.Role.USER)))
+    for *group, at, count in _grouped(first, (*WHOSE, "hour"), {"who": Count("pk")}):
+        counted = row(_group(group))
+        counted.newcomers += count
+        counted.newcomers_by_hour[at] = count
+
+
+def _asked(messages: QuerySet[Message]) -> QuerySet[Message]:
+    hour = ExtractHour("created_at", tzinfo=timezone.get_default_timezone())
+    return messages.filter(role=Message.Role.USER).annotate(hour=hour)
 
 
 def _count_times(messages: QuerySet[Message], row: Callable[[Group], UsageCount]) -> None:
@@ -134,6 +153,17 @@ def _count_reasons(messages: QuerySet[Message], row: Callable[[Group], UsageCoun
         row((assistant, site, language)).reasons = found
 
 
+def _count_newcomers_reasons(messages: QuerySet[Message], row: Callable[[Group], UsageCount]) -> None:
+    """Of each reason, everybody once."""
+    rated = messages.filter(feedback__value=-1).exclude(feedback__reasons=[]).order_by("created_at", "pk")
+    seen = set()
+    for *group, visitor, given in rated.values_list(*WHOSE, VISITOR, "feedback__reasons"):
+        for place, reason in enumerate(REASONS):
+            if reason in given and (visitor, reason) not in seen:
+                seen.add((visitor, reason))
+                row(_group(group)).newcomers_by_reason[place] += 1
+
+
 def _count_conversations(conversations: QuerySet[Conversation], row: Callable[[Group], UsageCount]) -> None:
     """A conversation is in the language of its first message."""
     first = Message.objects.filter(conversation=OuterRef("pk")).order_by("pk").values("language")[:1]
@@ -145,38 +175,67 @@ def _count_conversations(conversations: QuerySet[Conversation], row: Callable[[G
         counted.conversations, counted.ratings, counted.stars = count, ratings, stars
 
 
-def _documents(messages: QuerySet[Message], day: datetime.date) -> list[DocumentCount]:
+def _documents(messages: QuerySet[Message], of_newcomers: QuerySet[Message], day: datetime.date) -> list[DocumentCount]:
     cited = Citation.objects.filter(message__in=messages.values("pk"), document__isnull=False)
+    whose = (*WHOSE_CITED, "document_id")
     counts = {
         "answers": Count("message", distinct=True),
         "who": Count("message__conversation__visitor", distinct=True),
     }
+    first = _firsts(cited.filter(message__in=of_newcomers.values("pk")), "document_id", by="message__")
+    new = _numbers(first, whose)
     return [
-        DocumentCount(**_whose(day, _group(group)), document_id=document, answers=answers, visitors=visitors)
-        for *group, document, answers, visitors in _grouped(cited, (*WHOSE_CITED, "document"), counts)
+        DocumentCount(
+            **_whose(day, _group(group)),
+            document_id=document,
+            answers=answers,
+            visitors=visitors,
+            busiest=visitors,
+            newcomers=new.get((*group, document), 0),
+        )
+        for *group, document, answers, visitors in _grouped(cited, whose, counts)
     ]
 
 
-def _faqs(messages: QuerySet[Message], day: datetime.date) -> list[FAQCount]:
+def _faqs(messages: QuerySet[Message], of_newcomers: QuerySet[Message], day: datetime.date) -> list[FAQCount]:
+    steered, whose = Q(faq__isnull=False), (*WHOSE, "faq_id")
+    up, down = Q(feedback__value=1), Q(feedback__value=-1)
     counts = {
         "answers": Count("pk"),
-        "up": Count("pk", filter=Q(feedback__value=1)),
-        "down": Count("pk", filter=Q(feedback__value=-1)),
+        "up": Count("pk", filter=up),
+        "down": Count("pk", filter=down),
         "who": Count("conversation__visitor", distinct=True),
     }
+    new, new_up, new_down = (
+        _numbers(_firsts(of_newcomers.filter(steered & rated), "faq_id"), whose) for rated in (Q(), up, down)
+    )
     return [
         FAQCount(
             **_whose(day, _group(group)),
             faq_id=faq,
             answers=answers,
-            thumbs_up=up,
-            thumbs_down=down,
+            thumbs_up=thumbs_up,
+            thumbs_down=thumbs_down,
             visitors=visitors,
+            busiest=visitors,
+            newcomers=new.get((*group, faq), 0),
+            newcomers_up=new_up.get((*group, faq), 0),
+            newcomers_down=new_down.get((*group, faq), 0),
         )
-        for *group, faq, answers, up, down, visitors in _grouped(
-            messages.filter(faq__isnull=False), (*WHOSE, "faq"), counts
-        )
+        for *group, faq, answers, thumbs_up, thumbs_down, visitors in _grouped(messages.filter(steered), whose, counts)
     ]
+
+
+def _firsts(rows: QuerySet[Any], *of: str, by: str = "") -> QuerySet[Any]:
+    """The first row of each visitor, of each of `of`; `by` leads from a row to its message."""
+    people = (*of, f"{by}{VISITOR}")
+    first = rows.order_by(*people, f"{by}created_at", "pk").distinct(*people)
+    found: QuerySet[Any] = rows.model._default_manager.filter(pk__in=first.values("pk"))
+    return found
+
+
+def _numbers(rows: QuerySet[Any], whose: Sequence[str]) -> dict[tuple[Any, ...], int]:
+    return {tuple(group): count for *group, count in _grouped(rows, whose, {"rows": Count("pk")})}
 
 
 def _grouped(rows: QuerySet[Any], whose: Sequence[str], counts: Mapping[str, Any]) -> Iterable[tuple[Any, ...]]:

@@ -2,8 +2,10 @@
 
 import datetime
 import logging
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from itertools import groupby
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Q
@@ -11,7 +13,7 @@ from django.utils import timezone
 
 from analytics.models import ChangedDay, FrozenCounts
 from analytics.models.counts import Counted, DocumentCount, FAQCount, UsageCount
-from analytics.rollups.counting import Day, count_day, hours_of, of_others
+from analytics.rollups.counting import count_day, hours_of, of_others
 from analytics.rollups.months import sum_month
 from knowledge.locks import only_one
 
@@ -20,6 +22,9 @@ logger = logging.getLogger(__name__)
 #: The advisory lock's number, beside those of `knowledge.locks` and `analytics.gaps.looking`.
 COUNTING = 0x6D6172636570
 TABLES = (UsageCount, DocumentCount, FAQCount)
+#: Columns that say whose a row is, in one of the tables; a deleted assistant's may be several rows.
+WHOSE = ("assistant_id", "site_id", "language", "document_id", "faq_id")
+NEWCOMERS = ("newcomers", "newcomers_by_hour", "newcomers_by_reason", "newcomers_up", "newcomers_down")
 
 
 def count_changed() -> int:
@@ -66,13 +71,39 @@ def frozen_on(day: datetime.date) -> list[int | None]:
 
 def _replace(day: datetime.date) -> None:
     frozen = frozen_on(day)
-    counted: Day = count_day(day, without=frozen)
+    counted = count_day(day, without=frozen)
     old = Q(span=Counted.Span.DAY, day=day) & of_others("assistant", frozen)
-    for table in TABLES:
-        table.objects.filter(old).delete()
-    UsageCount.objects.bulk_create(counted.usage)
-    DocumentCount.objects.bulk_create(counted.documents)
-    FAQCount.objects.bulk_create(counted.faqs)
+    tables: Any = zip(TABLES, (counted.usage, counted.documents, counted.faqs), strict=True)
+    for table, rows in tables:
+        former = table.objects.filter(old)
+        if frozen:
+            _hold_newcomers(rows, list(former))
+        former.delete()
+        table.objects.bulk_create(rows)
+
+
+def _hold_newcomers(rows: Sequence[Counted], former: Iterable[Counted]) -> None:
+    """A row has no more newcomers than before. On a day on which another assistant's counts are frozen, somebody may be
+    counted there whose first question is deleted by now: the next one would count them again."""
+    before = defaultdict(list)
+    for row in former:
+        before[_whose(row)].append(row)
+    for row in rows:
+        earlier = before[_whose(row)]
+        for name in NEWCOMERS:
+            if (count := getattr(row, name, None)) is not None:
+                setattr(row, name, _no_more(count, [getattr(each, name) for each in earlier]))
+
+
+def _whose(row: Counted) -> tuple[Any, ...]:
+    return tuple(getattr(row, name, None) for name in WHOSE)
+
+
+def _no_more(count: Any, before: Sequence[Any]) -> Any:
+    """Of a number, or of each in a list."""
+    if isinstance(count, list):
+        return [min(each, sum(earlier)) for each, *earlier in zip(count, *before, strict=True)]
+    return min(count, sum(before))
 
 
 @transaction.atomic

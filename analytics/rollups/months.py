@@ -1,21 +1,26 @@
-"""A month as the sum of its days, so that two years are read as 24 rows."""
+"""A month as the sum of its days, so that two years are read as 24 rows; `busiest` is that of the busiest of them."""
 
 import datetime
 
 from django.db import connection
 
-#: Columns that say whose a row is; all others are added up.
+#: Columns that say whose a row is, those that are added up, and arrays that are, element by element.
 SUMMED = {
     "analytics_usagecount": (
         (),
         (
-            *("visitors", "conversations", "messages", "questions", "answered", "abstained", "failed", "stopped"),
-            *("asked_back", "thumbs_up", "thumbs_down", "ratings", "stars", "prompt_tokens", "answer_tokens"),
+            *("visitors", "newcomers", "conversations", "messages"),
+            *("questions", "answered", "abstained", "failed", "stopped", "asked_back"),
+            *("thumbs_up", "thumbs_down", "ratings", "stars", "prompt_tokens", "answer_tokens"),
         ),
-        ("reasons", "hours", "first_token", "total"),
+        ("reasons", "newcomers_by_reason", "hours", "newcomers_by_hour", "first_token", "total"),
     ),
-    "analytics_documentcount": (("document_id",), ("visitors", "answers"), ()),
-    "analytics_faqcount": (("faq_id",), ("visitors", "answers", "thumbs_up", "thumbs_down"), ()),
+    "analytics_documentcount": (("document_id",), ("visitors", "newcomers", "answers"), ()),
+    "analytics_faqcount": (
+        ("faq_id",),
+        ("visitors", "newcomers", "answers", "thumbs_up", "thumbs_down", "newcomers_up", "newcomers_down"),
+        (),
+    ),
 }
 WHOSE = ("assistant_id", "site_id", "language")
 
@@ -31,7 +36,8 @@ def sum_month(first: datetime.date) -> None:
             sums = ", ".join(f"sum({column})" for column in columns)
             added = "".join(f", {_sum_of(table, array, (*WHOSE, *of))}" for array in arrays)
             cursor.execute(
-                f"INSERT INTO {table} (span, day, {names}) SELECT 'month', %(first)s, {keys}, {sums}{added}"
+                f"INSERT INTO {table} (span, day, busiest, {names})"
+                f" SELECT 'month', %(first)s, max(busiest), {keys}, {sums}{added}"
                 f" FROM {table} AS whole WHERE span = 'day' AND day >= %(first)s AND day < %(after)s GROUP BY {keys}",
                 {"first": first, "after": after},
             )

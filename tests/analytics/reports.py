@@ -9,7 +9,7 @@ from analytics.models import StoredReport
 from analytics.reports.columns import USUAL
 from analytics.reports.definition import Definition
 from analytics.reports.rights import Rights
-from chat.models import Conversation, Feedback, Message
+from chat.models import Conversation, Feedback, Message, Visitor
 from tests.factories import AssistantFactory, ConversationFactory, FeedbackFactory, VisitorFactory
 
 EVERYTHING = Rights(sees_personal_text=True, smallest=1, is_whole=True, assistants=frozenset())
@@ -27,13 +27,14 @@ def asked(
     answered: str = "318 euros [1].",
     **answer: Any,
 ) -> Message:
-    """The last of as many answers as `visitors`, each to another one; `conversation` may be given in `answer`."""
+    """The last of as many answers as `visitors`, each to another one who agreed right then; `conversation` may be given
+    in `answer`, or the `visitor` who asks them all."""
     at = timezone.now() - datetime.timedelta(days=days_ago)
     given: Conversation | None = answer.pop("conversation", None)
     assistant = answer.pop("assistant", None) or (None if given else AssistantFactory())
-    site = answer.pop("site", None)
+    site, known = answer.pop("site", None), answer.pop("visitor", None)
     for _ in range(visitors):
-        said = given or ConversationFactory(visitor=VisitorFactory(), assistant=assistant, site=site)
+        said = given or ConversationFactory(visitor=known or agreed(at), assistant=assistant, site=site)
         question = Message.objects.create(conversation=said, role="user", text=text, language=language)
         values = {"text": answered, "status": "complete", "language": language, **answer}
         made = Message.objects.create(conversation=said, role="assistant", question=question, **values)
@@ -41,6 +42,12 @@ def asked(
         if thumbs or comment:
             FeedbackFactory(message=made, value=thumbs or -1, comment=comment, reasons=[Feedback.Reason.WRONG])
     return made
+
+
+def agreed(at: datetime.datetime) -> Visitor:
+    visitor: Visitor = VisitorFactory()
+    Visitor.objects.filter(pk=visitor.pk).update(consented_at=at)
+    return visitor
 
 
 def definition(*columns: str, **values: Any) -> Definition:

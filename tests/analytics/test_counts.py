@@ -1,11 +1,13 @@
 """What the counts promise: they equal what counting the rows themselves gives, whatever happened to those."""
 
 import datetime
+import importlib
 from collections import defaultdict
 from zoneinfo import ZoneInfo
 
 import pytest
 from django.db import connection
+from django.db.models import Sum
 from django.utils import timezone
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -32,7 +34,8 @@ MOMENTS = [
 ]
 STATUSES = ["complete", "abstained", "failed", "stopped", "clarifying"]
 NUMBERS = (
-    *("visitors", "conversations", "messages", "questions", "answered", "abstained", "failed", "stopped", "asked_back"),
+    *("visitors", "newcomers", "conversations", "messages"),
+    *("questions", "answered", "abstained", "failed", "stopped", "asked_back"),
     *("thumbs_up", "thumbs_down", "ratings", "stars", "prompt_tokens", "answer_tokens"),
 )
 
@@ -58,8 +61,11 @@ def asks(conversation, moment, *, status="complete", language="en", first_token=
 
 
 def begins(moment, **fields):
+    """Of somebody who agreed right then, unless the visitor is given."""
     conversation = ConversationFactory(**fields)
     Conversation.objects.filter(pk=conversation.pk).update(created_at=moment)
+    if "visitor" not in fields:
+        Visitor.objects.filter(pk=conversation.visitor_id).update(consented_at=moment)
     conversation.refresh_from_db()
     return conversation
 
@@ -68,18 +74,26 @@ def rows_counted_by_hand():
     """The same figures, one message after the other."""
     counts = defaultdict(lambda: defaultdict(int))
     visitors = defaultdict(set)
-    for message in Message.objects.select_related("conversation", "feedback").order_by("pk"):
+    seen = set()
+    for message in messages_in_order():
         day = message.created_at.astimezone(ZONE).date()
         said = message.conversation
         group = (day, said.assistant_id, said.site_id, message.language)
         here = counts[group]
         visitors[group].add(said.visitor_id)
+        hour = f"hour {message.created_at.astimezone(ZONE).hour}"
+        for what in things_of(message) if is_new(said.visitor, day) else ():
+            if (said.visitor_id, what) not in seen:
+                seen.add((said.visitor_id, what))
+                here["newcomers" if what == "question" else f"newcomers {what}"] += 1
+                if what == "question":
+                    here[f"newcomers {hour}"] += 1
         here["messages"] += 1
         here["prompt_tokens"] += message.prompt_tokens or 0
         here["answer_tokens"] += message.answer_tokens or 0
         if message.role == "user":
             here["questions"] += 1
-            here[f"hour {message.created_at.astimezone(ZONE).hour}"] += 1
+            here[hour] += 1
         else:
             names = {"complete": "answered", "clarifying": "asked_back"}
             here[names.get(message.status, message.status)] += 1
@@ -99,16 +113,71 @@ def rows_counted_by_hand():
             here["ratings"] += 1
             here["stars"] += said.stars
     for group, who in visitors.items():
-        counts[group]["visitors"] = len(who)
+        counts[group]["visitors"] = counts[group]["busiest"] = len(who)
     return {group: dict(here) for group, here in counts.items()}
+
+
+def messages_in_order():
+    return Message.objects.select_related("conversation__visitor", "feedback").order_by("created_at", "pk")
+
+
+def is_new(visitor, day):
+    return visitor.consented_at.astimezone(ZONE).date() == day
+
+
+def things_of(message):
+    """What its visitor does with it."""
+    if message.role == "user":
+        return ["question"]
+    return message.feedback.reasons if hasattr(message, "feedback") else []
+
+
+def parts_counted_by_hand():
+    """By document and by FAQ."""
+    counts = defaultdict(lambda: defaultdict(int))
+    visitors, seen = defaultdict(set), set()
+    for message in messages_in_order().prefetch_related("citations"):
+        day, said = message.created_at.astimezone(ZONE).date(), message.conversation
+        whose = (day, said.assistant_id, said.site_id, message.language)
+        value = message.feedback.value if hasattr(message, "feedback") else 0
+        of = [("document", cited.document_id) for cited in message.citations.all() if cited.document_id]
+        for kind, key in of + ([("faq", message.faq_id)] if message.faq_id else []):
+            here = counts[kind, *whose, key]
+            here["answers"] += 1
+            visitors[kind, *whose, key].add(said.visitor_id)
+            acts = ["newcomers"]
+            if kind == "faq" and value:
+                here["thumbs_up" if value > 0 else "thumbs_down"] += 1
+                acts.append("newcomers_up" if value > 0 else "newcomers_down")
+            for act in acts if is_new(said.visitor, day) else ():
+                if (said.visitor_id, kind, key, act) not in seen:
+                    seen.add((said.visitor_id, kind, key, act))
+                    here[act] += 1
+    for group, who in visitors.items():
+        counts[group]["visitors"] = counts[group]["busiest"] = len(who)
+    return {group: dict(here) for group, here in counts.items()}
+
+
+def parts_kept():
+    names = ("answers", "visitors", "busiest", "newcomers")
+    of_faqs = (*names, "thumbs_up", "thumbs_down", "newcomers_up", "newcomers_down")
+    kept = {}
+    for kind, table, counted in (("document", DocumentCount, names), ("faq", FAQCount, of_faqs)):
+        for row in table.objects.filter(span="day"):
+            whose = (row.day, row.assistant_id, row.site_id, row.language, getattr(row, f"{kind}_id"))
+            kept[kind, *whose] = {name: n for name in counted if (n := getattr(row, name))}
+    return kept
 
 
 def rows_kept():
     kept = {}
     for row in UsageCount.objects.filter(span="day"):
-        here = {name: getattr(row, name) for name in NUMBERS}
+        here = {name: getattr(row, name) for name in (*NUMBERS, "busiest")}
         here |= {f"hour {hour}": count for hour, count in enumerate(row.hours)}
+        here |= {f"newcomers hour {hour}": count for hour, count in enumerate(row.newcomers_by_hour)}
         here |= dict(zip(Feedback.Reason.values, row.reasons, strict=True))
+        new = zip(Feedback.Reason.values, row.newcomers_by_reason, strict=True)
+        here |= {f"newcomers {reason}": count for reason, count in new}
         for name in ("first_token", "total"):
             here |= {f"{name} {number}": count for number, count in enumerate(getattr(row, name))}
         kept[row.day, row.assistant_id, row.site_id, row.language] = {name: n for name, n in here.items() if n}
@@ -117,7 +186,7 @@ def rows_kept():
 
 STEPS = st.lists(
     st.tuples(
-        st.sampled_from(["ask", "ask", "ask", "begin", "rate", "star", "edit", "forget", "delete", "count"]),
+        st.sampled_from(["ask", "ask", "ask", "begin", "return", "rate", "star", "edit", "forget", "delete", "count"]),
         st.integers(0, 8),
         st.integers(0, 4),
         st.sampled_from(["en", "de"]),
@@ -127,23 +196,27 @@ STEPS = st.lists(
 )
 
 
+@pytest.mark.slow
 @given(steps=STEPS)
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_counts_equal_the_rows_whatever_happened_to_them(steps):
     Visitor.objects.all().delete()
     assistants = [AssistantFactory(), AssistantFactory()]
     sites = [None, SiteFactory(assistant=assistants[0])]
+    documents, faqs = [None, DocumentFactory()], [None, FAQFactory()]
     for what, number, choice, language in steps:
         moment = MOMENTS[number % len(MOMENTS)]
         said = Conversation.objects.order_by("pk")
         answers = Message.objects.filter(role="assistant").order_by("pk")
         one = said[number % said.count()] if said.exists() else None
         answer = answers[number % answers.count()] if answers.exists() else None
-        if what == "begin" or one is None:
-            one = begins(moment, assistant=assistants[choice % 2], site=sites[choice % 2])
-            asks(one, moment, status=STATUSES[choice], language=language)
+        about = {"document": documents[choice % 2], "faq": faqs[number % 2]}
+        if what in {"begin", "return"} or one is None:
+            who = {"visitor": one.visitor} if what == "return" and one else {}
+            one = begins(moment, assistant=assistants[choice % 2], site=sites[choice % 2], **who)
+            asks(one, moment, status=STATUSES[choice], language=language, **about)
         elif what == "ask":
-            asks(one, moment, status=STATUSES[choice], language=language, first_token=10.0 * 3**number)
+            asks(one, moment, status=STATUSES[choice], language=language, first_token=10.0 * 3**number, **about)
         elif what == "rate" and answer:
             reasons = Feedback.Reason.values[: choice + 1]
             value, given = (1, []) if number % 2 else (-1, reasons)
@@ -160,6 +233,12 @@ def test_counts_equal_the_rows_whatever_happened_to_them(steps):
             count_changed()
     count_changed()
     assert rows_kept() == rows_counted_by_hand()
+    assert parts_kept() == parts_counted_by_hand()
+    for row in UsageCount.objects.all():
+        assert row.newcomers == sum(row.newcomers_by_hour) <= row.visitors
+        assert all(map(int.__le__, row.newcomers_by_reason, row.reasons))
+    summed = UsageCount.objects.filter(span="day").aggregate(newcomers=Sum("newcomers", default=0))
+    assert summed["newcomers"] <= Visitor.objects.count()
     assert not ChangedDay.objects.exists()
 
 
@@ -173,7 +252,8 @@ def test_a_month_is_the_sum_of_its_days():
     days = UsageCount.objects.filter(span="day")
     assert month.day == datetime.date(2026, 2, 1)
     assert all(getattr(month, name) == sum(getattr(row, name) for row in days) for name in NUMBERS)
-    for name in ("hours", "reasons", "first_token", "total"):
+    assert month.busiest == 2
+    for name in ("hours", "newcomers_by_hour", "reasons", "newcomers_by_reason", "first_token", "total"):
         assert getattr(month, name) == [
             sum(column) for column in zip(*(getattr(row, name) for row in days), strict=True)
         ]
@@ -205,6 +285,29 @@ def test_counts_outlive_the_conversations_that_retention_deletes():
     assert UsageCount.objects.get(span="month").questions == 1
 
 
+def test_nobody_is_new_twice_when_an_assistant_they_asked_first_keeps_conversations_for_less_time():
+    moment = timezone.now() - datetime.timedelta(days=100)
+    document, faq = DocumentFactory(), FAQFactory()
+    first = begins(moment)
+    second = begins(moment, visitor=first.visitor)
+    for said in (first, second):
+        answer = asks(said, moment, document=document, faq=faq)
+        Feedback.objects.create(message=answer, value=-1, reasons=["wrong"])
+    count_changed()
+    freeze(first.assistant_id, timezone.now() - datetime.timedelta(days=90))
+    first.delete()
+    count_changed()
+    for span in ("day", "month"):
+        rows = UsageCount.objects.filter(span=span).order_by("assistant")
+        assert [(row.newcomers, row.visitors) for row in rows] == [(1, 1), (0, 1)]
+        assert [(sum(row.newcomers_by_hour), sum(row.newcomers_by_reason)) for row in rows] == [(1, 1), (0, 0)]
+        for table in (DocumentCount, FAQCount):
+            assert [row.newcomers for row in table.objects.filter(span=span).order_by("assistant")] == [1, 0]
+    second.delete()
+    count_changed()
+    assert [row.assistant for row in UsageCount.objects.filter(span="day")] == [first.assistant]
+
+
 def test_what_is_not_frozen_follows_an_erasure():
     moment = timezone.now() - datetime.timedelta(days=10)
     said = begins(moment)
@@ -230,7 +333,7 @@ def test_only_days_that_changed_are_counted_again(django_assert_max_num_queries)
         asks(begins(moment), moment, first_token=number + 1)
     count_changed()
     asks(begins(MOMENTS[0]), MOMENTS[0])
-    with django_assert_max_num_queries(70):
+    with django_assert_max_num_queries(94):
         count_changed()
     assert count_changed() == 0
 
@@ -256,6 +359,35 @@ def test_saying_that_nothing_changed_costs_no_rows():
     count_changed()
     said.save(update_fields=["updated_at"])
     assert not ChangedDay.objects.exists()
+
+
+def test_what_was_counted_before_there_were_newcomers_is_filled_in_and_counted_again():
+    document, faq = DocumentFactory(), FAQFactory()
+    assistant, frozen = AssistantFactory(), AssistantFactory()
+    for visitors, day in ((2, 3), (3, 4)):
+        moment = datetime.datetime(2026, 2, day, 12, tzinfo=datetime.UTC)
+        for _ in range(visitors):
+            asks(begins(moment, assistant=assistant), moment, document=document, faq=faq)
+    old = datetime.datetime(2026, 1, 5, 12, tzinfo=datetime.UTC)
+    asks(begins(old, assistant=frozen), old, document=document, faq=faq)
+    count_changed()
+    freeze(frozen.pk, datetime.datetime(2026, 1, 20, tzinfo=datetime.UTC))
+    tables = (UsageCount, DocumentCount, FAQCount)
+    for table in tables:
+        table.objects.update(newcomers=0, busiest=0)
+    with connection.cursor() as cursor:
+        cursor.execute(importlib.import_module("analytics.migrations.0010_newcomers").FILL_IN)
+
+    def kept(table):
+        rows = table.objects.order_by("span", "day").values_list("span", "day__day", "newcomers", "busiest")
+        return list(rows)
+
+    months = [("month", 1, 0, 1), ("month", 1, 0, 3)]
+    assert [kept(table) for table in tables] == [[("day", 5, 0, 1), ("day", 3, 0, 2), ("day", 4, 0, 3), *months]] * 3
+    assert set(ChangedDay.objects.values_list("day__day", flat=True)) == {3, 4}
+    count_changed()
+    months = [("month", 1, 0, 1), ("month", 1, 5, 3)]
+    assert [kept(table) for table in tables] == [[("day", 5, 0, 1), ("day", 3, 2, 2), ("day", 4, 3, 3), *months]] * 3
 
 
 @given(st.dates(datetime.date(2024, 1, 1), datetime.date(2030, 12, 31)))

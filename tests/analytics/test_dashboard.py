@@ -16,6 +16,7 @@ from analytics.dashboard.periods import Period, Step
 from analytics.dashboard.presenting import Tone, change, duration, highest, long_name, period_name, short_name
 from analytics.dashboard.ranges import Range, period_of, semester_of, step_for
 from analytics.dashboard.small_groups import hidden
+from analytics.dashboard.values import People
 from analytics.models import FrozenCounts
 from analytics.rollups.keeping import count_changed
 from chat.models import Feedback
@@ -101,13 +102,20 @@ def test_a_named_period_is_never_to_come_and_never_too_long(today, name, first_d
     assert len(list(period.steps(step_for(period)))) <= 122
 
 
-@given(st.dictionaries(st.integers(), st.integers(0, 20), max_size=30), st.integers(1, 8))
-def test_what_is_hidden_is_no_small_group_together(sizes, least):
-    gone = hidden(sizes, least=least)
-    shown = {key: size for key, size in sizes.items() if key not in gone}
-    assert all(size == 0 or size >= least for size in shown.values())
-    together = sum(sizes[key] for key in gone)
-    assert together == 0 or together >= least or not any(shown.values())
+@given(st.lists(st.frozensets(st.integers(0, 9), min_size=1), max_size=12), st.integers(1, 8), st.data())
+def test_what_is_shown_and_what_is_hidden_is_no_small_group_whoever_is_in_several(days, least, data):
+    """Of each day the people who asked; each is new on one of theirs, or was known before."""
+    asked = {who: [day for day, people in enumerate(days) if who in people] for who in frozenset().union(*days)}
+    first = {who: data.draw(st.sampled_from([None, *at])) for who, at in asked.items()}
+    groups = {
+        day: People(sum(first[who] == day for who in people), busiest=len(people)) for day, people in enumerate(days)
+    }
+    gone = hidden(groups, least=least)
+    shown = set(groups) - gone
+    assert all(len(days[day]) >= least for day in shown)
+    behind = frozenset().union(*(days[day] for day in gone))
+    assert not gone or len(behind) >= least or not shown
+    assert sum(groups.values(), People()).at_least <= len(asked)
 
 
 @pytest.mark.parametrize(
@@ -167,6 +175,7 @@ def test_figures_are_shown_beside_those_of_the_period_before(client):
     count_changed()
     page = visit(client, **{"from": "2026-07-06", "to": "2026-07-12"})
     assert card(page, "Questions").startswith("9 +200 % , 3 before")
+    assert card(page, "New visitors").startswith("9 +200 % , 3 before counted once")
     assert card(page, "Abstained").startswith("3 0 before 33 % of all answers")
     assert card(page, "First words, median").startswith("117 ms ±0 % , 117 ms before")
     assert "July 6, 2026 – July 12, 2026" in words(page)
@@ -272,7 +281,7 @@ def test_fewer_visitors_than_the_smallest_group_are_not_shown(client):
     ask_by(4, day(7, 10), document=DocumentFactory(title="Fees page"))
     count_changed()
     page = visit(client, READS)
-    assert "Fewer than 5 visitors: not shown" in words(page)
+    assert "Perhaps fewer than 5 visitors: not shown" in words(page)
     assert "Fees page" not in words(page)
     assert "data-chart" not in page.content.decode()
     client.logout()
@@ -297,7 +306,7 @@ def test_small_groups_within_a_large_one_are_left_out(client):
     said = words(visit(client, READS))
     assert "Known?" in said
     assert "Known page" in said
-    assert "Rows with fewer than 5 visitors are not shown." in said
+    assert "Rows with perhaps fewer than 5 visitors are not shown." in said
     for name in ("Rare?", "Rare page", "Tiny site", "German 2"):
         assert name not in re.sub(r"What is shown.*?Compared", "", said), name
     # With one part hidden the other would be the whole less it.
@@ -355,6 +364,7 @@ def test_figures_lead_to_the_conversations_behind_them(client):
     assert behind(link_of(page, "Answered")) == {steered.pk}  # the other's answer was in June
     assert behind(link_of(page, "Thumbs down")) == {steered.pk}
     assert behind(link_of(page, "Conversations")) == {both.pk, steered.pk}
+    assert link_of(page, "New visitors") == link_of(page, "Conversations")
     for parameter in ("reason=wrong", f"faq={faq.pk}", f"document={document.pk}", "hour=11", "language=en"):
         href = next(href for href in re.findall(r'href="([^"]+)"', html) if parameter in href and "asked=" in href)
         assert behind(href) == {steered.pk}, parameter

@@ -97,11 +97,14 @@ def test_long_periods_read_months_and_come_to_the_same():
     _points, now, _before = series(long)
     spread, earlier = spreads(long)
     assert now.questions == sum(spread.hours) == 19
+    assert now.newcomers == sum(spread.newcomers_by_hour) == spread.newcomers_by_reason["wrong"] == 19
+    assert (now.busiest, now.people.at_least) == (1, 19)
     assert spread.reasons["wrong"] == 19
     assert abs(spread.first_token[0] - 400) <= 400 * ACCURACY
     assert sum(earlier.hours) == 1
     assert sum(each.answers for each in top_documents(long)) == 19
     (steering,) = top_faqs(long)
+    assert (steering.people.newcomers, steering.newcomers_down, steering.people_before.newcomers) == (19, 19, 1)
     assert (steering.name, steering.answers, steering.before, steering.thumbs_down) == ("Fees?", 19, 1, 19)
 
 

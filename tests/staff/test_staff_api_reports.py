@@ -5,7 +5,7 @@ from typing import Any
 from unittest.mock import Mock
 
 import pytest
-from django.contrib.admin.models import LogEntry
+from django.contrib.admin.models import ADDITION, CHANGE, DELETION, LogEntry
 from django.contrib.auth.models import Group, User
 from django.core.cache import cache
 from django.utils import timezone
@@ -15,7 +15,7 @@ from analytics.models import Report, StoredReport
 from analytics.reports.jobs import work_on
 from analytics.reports.storing import path_of
 from tests.analytics.reports import asked, definition, stored
-from tests.factories import AssistantFactory, UserFactory
+from tests.factories import AssistantFactory, SiteFactory, UserFactory
 from tests.staff.api import Program
 
 pytestmark = pytest.mark.django_db(transaction=True)  # exports read by a connection of their own
@@ -88,7 +88,8 @@ def test_a_download_that_is_broken_off_is_on_record() -> None:
 
 
 def test_one_that_is_being_made_is_not_made_twice(queue: Mock) -> None:
-    user = UserFactory(permissions=[EXPORT])
+    user = UserFactory(permissions=[EXPORT, SMALL])
+    asked()
     report, program = saved(user), Program(user)
     first, second = (program.post("/report-exports/", {"report": report.pk}).json()["id"] for _ in range(2))
     assert first == second
@@ -115,6 +116,131 @@ def test_a_report_of_assistants_of_others_is_refused(queue: Mock) -> None:
     reply = Program(user).post("/report-exports/", {"report": report.pk})
     assert reply.json()["errors"][0]["field"] == "report"
     queue.assert_not_called()
+
+
+@pytest.mark.parametrize(("visitors", "said"), [(0, "no such answer"), (4, "so few visitors")])
+def test_a_file_with_nothing_to_tell_is_refused_at_the_door(queue: Mock, visitors: int, said: str) -> None:
+    user = UserFactory(permissions=[EXPORT])
+    if visitors:
+        asked(visitors=visitors)
+    reply = Program(user).post("/report-exports/", {"report": saved(user).pk})
+    assert reply.status_code == 400
+    (error,) = reply.json()["errors"]
+    assert error["field"] == "report"
+    assert said in error["message"]
+    queue.assert_not_called()
+    assert not StoredReport.objects.exists()
+    assert not LogEntry.objects.exists()
+
+
+def test_a_file_of_columns_that_one_may_not_see_is_refused_at_the_door() -> None:
+    user = UserFactory(permissions=[EXPORT, SMALL])
+    asked()
+    reply = Program(user).post("/report-exports/", {"report": saved(user, "visitor").pk})
+    assert "any of these columns" in reply.json()["errors"][0]["message"]
+
+
+# --- what is saved ---
+
+
+def errors_of(reply: Any) -> dict[str, str]:
+    assert reply.status_code == 400, reply.content
+    return {error["field"]: error["message"] for error in reply.json()["errors"]}
+
+
+def test_a_report_is_saved_changed_and_deleted_and_each_is_on_record() -> None:
+    user, assistant = UserFactory(permissions=[EXPORT]), AssistantFactory()
+    site, program = SiteFactory(assistant=assistant), Program(user)
+    wanted = {"columns": ["answer", "question"], "format": "csv", "span": "fixed"}
+    wanted |= {"first": "2026-07-01", "last": "2026-07-31", "assistants": [assistant.pk], "site": site.pk}
+    wanted |= {"language": "de", "statuses": ["abstained"], "thumbs": "down", "verdict": "none"}
+    reply = program.post("/reports/", {"name": " Fees  of July ", "is_shared": True, "definition": wanted})
+    assert reply.status_code == 201, reply.content
+    told = reply.json()
+    assert (told["name"], told["owner"], told["is_shared"]) == ("Fees of July", user.username, True)
+    assert told["definition"] == wanted
+    address = f"/reports/{told['id']}/"
+    changed = program.patch(address, {"definition": {"span": "last_7", "columns": ["comment"]}}).json()
+    kept = {**wanted, "span": "last_7", "first": None, "last": None, "columns": ["comment"]}
+    assert (changed["name"], changed["is_shared"], changed["definition"]) == ("Fees of July", True, kept)
+    replaced = program.call("put", address, {"name": "All", "definition": {"columns": ["question"]}}).json()
+    assert (replaced["name"], replaced["is_shared"]) == ("All", False)
+    assert replaced["definition"] == {**definition("question").dump(), "columns": ["question"]} | {
+        "assistants": [],
+        "statuses": [],
+    }
+    program.patch(address, {"name": "All"})  # it is called that already
+    assert program.call("delete", address).status_code == 204
+    assert not Report.objects.exists()
+    said = LogEntry.objects.filter(user=user).order_by("pk").values_list("action_flag", "change_message")
+    assert [flag for flag, _said in said] == [ADDITION, CHANGE, CHANGE, DELETION]
+    assert "definition" in said[1][1]
+    assert "is_shared" in said[2][1]
+
+
+@pytest.mark.parametrize(
+    ("given", "field"),
+    [
+        ({"columns": []}, "definition.columns"),
+        ({"columns": ["password"]}, "definition.columns.0"),
+        ({"columns": ["question"], "span": "fixed"}, "definition.first"),
+        ({"columns": ["question"], "span": "fixed", "first": "2026-07-02", "last": "2026-07-01"}, "definition.last"),
+        ({"columns": ["question"], "span": "fixed", "first": "1999-07-02", "last": "2026-07-01"}, "definition.first"),
+        ({"columns": ["question"], "span": "fixed", "first": "2001-07-02", "last": "2026-07-01"}, "definition.last"),
+        ({"columns": ["question"], "assistants": [987654321]}, "definition.assistants"),
+        ({"columns": ["question"], "site": 987654321}, "definition.site"),
+        ({"columns": ["question"], "language": "fr"}, "definition.language"),
+        ({"columns": ["question"], "verdict": "splendid"}, "definition.verdict"),
+        ({}, "definition.columns"),
+    ],
+)
+def test_what_the_page_refuses_is_refused_by_its_field(given: dict[str, Any], field: str) -> None:
+    user = UserFactory(permissions=[EXPORT])
+    errors = errors_of(Program(user).post("/reports/", {"name": "Fees", "definition": given}))
+    assert next(iter(errors)) == field
+    assert not Report.objects.exists()
+    assert not LogEntry.objects.exists()
+
+
+def test_assistants_and_sites_of_others_are_unknown_here() -> None:
+    team = Group.objects.create(name="Law")
+    own, site = AssistantFactory(), SiteFactory()
+    own.teams.add(team)
+    program = Program(UserFactory(permissions=[EXPORT], teams=[team]))
+    for named in ({"assistants": [own.pk, site.assistant_id]}, {"site": site.pk}):
+        reply = program.post("/reports/", {"name": "Fees", "definition": {"columns": ["question"], **named}})
+        assert list(errors_of(reply)) == [f"definition.{next(iter(named))}"]
+    given = {"columns": ["question"], "assistants": [own.pk]}
+    assert program.post("/reports/", {"name": "Fees", "definition": given}).status_code == 201
+
+
+@pytest.mark.parametrize("name", ["", "  ", "x" * 101, None])
+def test_a_report_has_a_name(name: str | None) -> None:
+    program = Program(UserFactory(permissions=[EXPORT]))
+    reply = program.post("/reports/", {"name": name, "definition": {"columns": ["question"]}})
+    assert list(errors_of(reply)) == ["name"]
+
+
+def test_two_reports_of_ones_own_have_no_name_in_common() -> None:
+    user = UserFactory(permissions=[EXPORT])
+    saved(user)
+    reply = Program(user).post("/reports/", {"name": "Fees", "definition": {"columns": ["question"]}})
+    assert "another name" in next(iter(errors_of(reply).values()))
+    saved(colleague := UserFactory(permissions=[EXPORT]), is_shared=True)
+    assert Report.objects.filter(owner=colleague, name="Fees").exists()
+
+
+def test_a_colleagues_report_is_read_and_not_changed() -> None:
+    """Also by who sees everything."""
+    shared = saved(UserFactory(), is_shared=True)
+    hidden = Report.objects.create(name="Theirs", owner=shared.owner, definition=shared.definition)
+    program = Program(UserFactory(permissions=[EXPORT]))
+    given = {"name": "Mine", "definition": {"columns": ["question"]}}
+    for report, status in ((shared, 403), (hidden, 404)):
+        for method, body in (("put", given), ("patch", {"name": "Mine"}), ("delete", None)):
+            assert program.call(method, f"/reports/{report.pk}/", body).status_code == status
+    assert set(Report.objects.values_list("name", flat=True)) == {"Fees", "Theirs"}
+    assert not LogEntry.objects.exists()
 
 
 @pytest.mark.parametrize("body", [{}, {"report": None}, {"report": "Fees"}, {"report": 0}, {"report": 2**70}])

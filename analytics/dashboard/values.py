@@ -1,0 +1,149 @@
+"""What the dashboard tells, as values: sums, parts, steps and lists, each with how many people are behind it; pure."""
+
+import datetime
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+#: Figures that are added up as they are.
+NUMBERS = (
+    *("visitors", "newcomers", "conversations", "messages"),
+    *("questions", "answered", "abstained", "failed", "stopped", "asked_back"),
+    *("thumbs_up", "thumbs_down", "ratings", "stars", "prompt_tokens", "answer_tokens"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class People:
+    """How many different people are behind some rows of counts, as far as that is known (`models.counts.Counted`).
+
+    Nothing tells whether somebody who asked on two days, in two languages or on two sites is one person: visitors of
+    several rows may not be added up. Newcomers may, and those of the busiest row on one day are different people too.
+    """
+
+    newcomers: int = 0
+    busiest: int = 0
+
+    @property
+    def at_least(self) -> int:
+        return max(self.newcomers, self.busiest)
+
+    def __add__(self, other: "People") -> "People":
+        """Of other rows."""
+        return People(self.newcomers + other.newcomers, max(self.busiest, other.busiest))
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Sums over some days; visitors are counted once a day. `busiest` is no sum (`people`)."""
+
+    visitors: int = 0
+    newcomers: int = 0
+    conversations: int = 0
+    messages: int = 0
+    questions: int = 0
+    answered: int = 0
+    abstained: int = 0
+    failed: int = 0
+    stopped: int = 0
+    asked_back: int = 0
+    thumbs_up: int = 0
+    thumbs_down: int = 0
+    ratings: int = 0
+    stars: int = 0
+    prompt_tokens: int = 0
+    answer_tokens: int = 0
+    busiest: int = 0
+
+    @property
+    def people(self) -> People:
+        return People(self.newcomers, self.busiest)
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.messages and not self.conversations
+
+    @property
+    def rating(self) -> float | None:
+        """Stars on average, from 1 to 5."""
+        return self.stars / self.ratings if self.ratings else None
+
+    @property
+    def questions_a_conversation(self) -> float | None:
+        return self.questions / self.conversations if self.conversations else None
+
+    @property
+    def abstained_share(self) -> float | None:
+        """Of the questions that came to an end, from 0 to 1."""
+        ended = self.answered + self.abstained + self.failed + self.stopped + self.asked_back
+        return self.abstained / ended if ended else None
+
+    @property
+    def liked_share(self) -> float | None:
+        """Of the thumbs, from 0 to 1."""
+        thumbs = self.thumbs_up + self.thumbs_down
+        return self.thumbs_up / thumbs if thumbs else None
+
+    def __add__(self, other: "Totals") -> "Totals":
+        """Of other rows."""
+        sums = {name: getattr(self, name) + getattr(other, name) for name in NUMBERS}
+        return Totals(**sums, busiest=max(self.busiest, other.busiest))
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What one assistant, site or language had of the period."""
+
+    questions: int
+    people: People
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Counts by hour of the day, by reason of a bad rating, and the median and 95th percentile of times in ms.
+
+    `parts` are by assistant, site and language, and by its id or code; nobody's has the key "". A count is None where
+    too few people are behind it (`small_groups`).
+    """
+
+    hours: Sequence[int | None]
+    newcomers_by_hour: Sequence[int]
+    reasons: Mapping[str, int | None]
+    newcomers_by_reason: Mapping[str, int]
+    first_token: tuple[float | None, float | None]
+    total: tuple[float | None, float | None]
+    parts: Mapping[str, Mapping[str, Part]]
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A day, week or month; `is_whole` where the period holds all of it. `totals` are None where too few people are
+    behind them (`small_groups`)."""
+
+    start: datetime.date
+    is_whole: bool
+    totals: Totals | None
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """An FAQ or a document with how many answers it was behind, and how many before.
+
+    What is None has too few people behind it (`small_groups`).
+    """
+
+    pk: int
+    name: str
+    answers: int
+    before: int | None
+    people: People
+    people_before: People
+    thumbs_up: int | None = 0
+    thumbs_down: int | None = 0
+    newcomers_up: int = 0
+    newcomers_down: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class NeverCited:
+    count: int
+    documents: Sequence[tuple[int, str]]
