@@ -28,6 +28,7 @@ NAMES = (
     "shadow",
     "exports",
     "usage",
+    "cold_start",
 )
 
 
@@ -101,6 +102,10 @@ def run(name: str, folder: Path, arguments: argparse.Namespace) -> object:
         from benchmarks import usage
 
         return usage.measure(quick=arguments.quick)
+    if name == "cold_start":
+        from benchmarks import cold_start
+
+        return cold_start.measure(folder, starts=2 if arguments.quick else 5)
     if name == "exports":
         from benchmarks import exports
 

@@ -58,11 +58,11 @@ def verify(
     embedder = embedder_of(generation)
     documents, passages, units = Part("documents"), Part("passages"), Part("sentences and propositions")
     up_to_date = set(Document.objects.in_index(generation.pk).values_list("pk", flat=True))
-    total = Document.objects.count()
-    for document in Document.objects.select_related("collection").order_by("pk").iterator(chunk_size=BATCH):
+    every = list(Document.objects.order_by("pk").values_list("pk", flat=True))
+    for document in _documents(every):
         documents.checked += 1
         if progress:
-            progress(documents.checked, total)
+            progress(documents.checked, len(every))
         if document.content_hash != fingerprint(document.title, document.text):
             documents.report(f"document {document.pk}: its content is not what its hash says")
         if document.pk not in up_to_date:
@@ -79,6 +79,13 @@ def verify(
         _verify_vector_indexes(generation),
         verify_lexical(generation),
     ]
+
+
+def _documents(every: list[int]) -> Iterator[Document]:
+    """Few texts at once, also behind a pooler, where `iterator` holds all of them."""
+    documents = Document.objects.select_related("collection").order_by("pk")
+    for start in range(0, len(every), BATCH):
+        yield from documents.filter(pk__in=every[start : start + BATCH])
 
 
 def _compare_passages(document: Document, generation: Generation, embedder: Embedder, part: Part) -> None:

@@ -15,6 +15,8 @@ app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 
 SIGN_SECONDS = 10.0
+#: Queues whose tasks embed every minute.
+WARM = {"celery", "long"}
 _signed_at = 0.0
 
 
@@ -28,7 +30,10 @@ def configure_logs(**_: object) -> None:
 
 @worker_process_init.connect
 def warm_up(**_: object) -> None:
-    """Loads the embedding model before the first edit needs it: an edit must count within a second."""
+    """Loads the embedding model before the first edit needs it: an edit must count within a second. Who only crawls
+    loads it with the first page, and who only makes reports never: it takes memory."""
+    if not WARM & set(app.amqp.queues.consume_from):
+        return
     from knowledge.inference.embedder import get_embedder
 
     get_embedder()

@@ -29,8 +29,12 @@ else:
     DATABASES["default"]["CONN_MAX_AGE"] = 60
 # Only cursors that ask for it prepare their statements (`knowledge.prepared`); Django's never do.
 DATABASES["default"]["OPTIONS"].setdefault("prepare_threshold", 0)
-# Enough candidates for a recall of 0.96 at 50, also behind a filter; see benchmarks/RESULTS.md.
-DATABASES["default"]["OPTIONS"].setdefault("options", "-c hnsw.iterative_scan=strict_order -c hnsw.ef_search=100")
+# What a session begins with: enough candidates for a recall of 0.96 at 50, also behind a filter; see
+# benchmarks/RESULTS.md. A pooler has to set it by itself (docker/pgbouncer.ini); the doctor looks.
+DATABASE_SESSION = {"hnsw.iterative_scan": "strict_order", "hnsw.ef_search": "100"}
+DATABASES["default"]["OPTIONS"].setdefault(
+    "options", " ".join(f"-c {name}={value}" for name, value in DATABASE_SESSION.items())
+)
 # Who holds a connection, in `pg_stat_activity`; a restore asks it.
 DATABASES["default"]["OPTIONS"].setdefault("application_name", f"marcelcms {os.getpid()}@{socket.gethostname()}"[:63])
 REDIS_URL = env.text("REDIS_URL")
@@ -253,7 +257,13 @@ MEDIA_ROOT = STATE_DIR / "media"  # served by the apps' own views alone, which h
 STATIC_ROOT.mkdir(parents=True, exist_ok=True)
 WHITENOISE_USE_FINDERS = not any(STATIC_ROOT.iterdir())
 
-CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}}
+CACHES = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": REDIS_URL,
+        "OPTIONS": {"pool_class": "marcelcms.cache_pool.SharedPool"},
+    },
+}
 CHANNEL_LAYERS = {
     # The pub/sub layer: the other one silently drops what exceeds its capacity.
     "default": {
@@ -276,8 +286,6 @@ CELERY_TIMEZONE = TIME_ZONE
 CELERY_TASK_PUBLISH_RETRY_POLICY = {"max_retries": 1, "interval_start": 0, "interval_step": 0.2}
 # What may take minutes or hours has workers of its own, so that an edit never waits behind it.
 LONG = (
-    "knowledge.tasks.run_crawl",
-    "knowledge.tasks.crawl_source",
     "knowledge.tasks.import_pdf_file",
     "knowledge.tasks.import_pending_pdfs",
     "knowledge.tasks.index_pending_documents",
@@ -290,7 +298,12 @@ LONG = (
     "analytics.tasks.run_shadow_test",
     "analytics.tasks.embed_asked_questions",
 )
-CELERY_TASK_ROUTES = {task: {"queue": "long"} for task in LONG} | {"analytics.tasks.make_report": {"queue": "reports"}}
+# A crawl waits for a site all the time, for hours: it takes little, and nobody should wait behind it.
+CELERY_TASK_ROUTES = {task: {"queue": "long"} for task in LONG} | {
+    "knowledge.tasks.run_crawl": {"queue": "crawl"},
+    "knowledge.tasks.crawl_source": {"queue": "crawl"},
+    "analytics.tasks.make_report": {"queue": "reports"},
+}
 # In the database, so that staff can change when a source is crawled.
 CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
 CELERY_BEAT_SCHEDULE = {

@@ -1,13 +1,11 @@
 """Measures of rankings and of the evidence signal, from libraries: ir-measures (MacAvaney et al. 2022), scikit-learn
-and SciPy; pure."""
+and SciPy; pure. The last two are loaded where they are used: they would be a quarter of a web process's start."""
 
 from collections.abc import Mapping, Sequence
 
 import ir_measures
 import numpy as np
 from ir_measures import AP, RR, Qrel, R, ScoredDoc, nDCG
-from scipy.stats import permutation_test
-from sklearn.metrics import roc_auc_score
 
 #: As they are called in the results.
 MEASURES = {
@@ -50,6 +48,8 @@ def auroc(answerable: Sequence[bool], evidence: Sequence[float]) -> float | None
     """The chance that an answerable question has more evidence than one that is not; None where one class lacks."""
     if len(set(answerable)) < 2:
         return None
+    from sklearn.metrics import roc_auc_score
+
     return float(roc_auc_score(answerable, evidence))
 
 
@@ -58,6 +58,8 @@ def randomisation_p(one: Sequence[float], other: Sequence[float]) -> float:
     differences = np.asarray(one) - np.asarray(other)
     if len(differences) < 2 or not differences.any():
         return 1.0
+    from scipy.stats import permutation_test
+
     result = permutation_test(
         (np.asarray(one), np.asarray(other)),
         lambda a, b, axis: np.mean(a - b, axis=axis),

@@ -27,8 +27,8 @@ logger = logging.getLogger(__name__)
 State, Kind = CrawlRun.State, CrawlOutcome.Kind
 #: A crawl that says nothing for so long has lost its worker; while it works it says something every second.
 LOST = timedelta(minutes=3)
-#: A crawl that nobody began for so long was never queued.
-UNBEGUN = timedelta(minutes=1)
+#: A crawl that nobody began for so long may never have been queued; it is queued again, so often.
+UNBEGUN, AGAIN = timedelta(minutes=1), timedelta(minutes=10)
 #: A source whose crawls were interrupted so many times in a row is not begun again by itself.
 MOST_INTERRUPTIONS = 3
 TIMEOUT_S = 30.0
@@ -294,7 +294,9 @@ def lost_runs() -> list[int]:
         if list(latest).count(State.INTERRUPTED) < MOST_INTERRUPTIONS and not run.cancel_requested:
             instead.append(queue_run(run.source_id))
     unbegun = CrawlRun.objects.filter(state=State.QUEUED, created_at__lte=now - UNBEGUN)
-    return [*unbegun.order_by("pk").values_list("pk", flat=True), *(run_id for run_id in instead if run_id)]
+    silent = list(unbegun.exclude(heartbeat_at__gt=now - AGAIN).order_by("pk").values_list("pk", flat=True))
+    CrawlRun.objects.filter(pk__in=silent, state=State.QUEUED).update(heartbeat_at=now)
+    return [*silent, *(run_id for run_id in instead if run_id)]
 
 
 def _folder(run_id: int) -> Path:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import tantivy
 
+from knowledge.cursors import rows_of
 from knowledge.models import IndexChange, Passage
 from knowledge.prepared import fetch_all
 from knowledge.retrieval.contracts import Scope
@@ -137,7 +138,7 @@ class LexicalIndex:
             "heading_path",
             "text",
         )
-        for row in rows.iterator(chunk_size=LOAD_BATCH):
+        for row in rows_of(rows, size=LOAD_BATCH):
             pk, document_id, collection_id, language, valid_from, valid_until, audience, title, headings, text = row
             document = tantivy.Document()
             document.add_unsigned("passage", pk)

@@ -11,6 +11,7 @@ from pathlib import Path
 from django.db import connection
 from psycopg.conninfo import make_conninfo
 
+from marcelcms import pooling
 from marcelcms.backups.manifest import BackupError
 
 #: Of Django's options those that libpq knows and that matter to a dump.
@@ -38,7 +39,9 @@ def server_version() -> int:
 
 
 def connection_arguments() -> tuple[str, Mapping[str, str]]:
-    """A connection string without password, and the environment with it."""
+    """A connection string without password, and the environment with it. Raises BackupError behind a pooler."""
+    if pooling.is_pooled():
+        raise BackupError(pooling.GO_STRAIGHT)
     entry = connection.settings_dict
     parts = {"host": entry["HOST"], "port": entry["PORT"], "dbname": entry["NAME"], "user": entry["USER"]}
     parts |= {name: entry["OPTIONS"][name] for name in LIBPQ if name in entry["OPTIONS"]}

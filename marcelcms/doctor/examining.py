@@ -14,6 +14,7 @@ LOOKS: Mapping[str, Look] = {
     "extensions": servers.extensions,
     "migrations": servers.migrations,
     "connections": servers.connections,
+    "pooler": servers.pooler,
     "clocks": servers.clocks,
     "valkey": servers.valkey,
     "disk": environment.media,

@@ -8,7 +8,7 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
-from marcelcms import signs_of_life
+from marcelcms import pooling, signs_of_life
 from marcelcms.doctor.findings import Finding, fail, ok, warn
 
 LEAST_POSTGRES, LEAST_PGVECTOR = 160_000, (0, 8)
@@ -66,6 +66,38 @@ def connections() -> Iterator[Finding]:
         yield ok("connections", said)
 
 
+def pooler() -> Iterator[Finding]:
+    """Whether what stands between here and PostgreSQL does what `docker/pgbouncer.ini` does."""
+    is_between = pooling.stands_between()
+    lacking = [
+        f"{name} = {value}"
+        for name, value in settings.DATABASE_SESSION.items()
+        if _one("SELECT current_setting(%s, true)", name) != value
+    ]
+    if lacking:
+        statements = "".join(f"SET {each}; " for each in lacking).rstrip("; ")
+        todo = (
+            f"In PgBouncer's line of this database: connect_query='{statements}'."
+            if is_between
+            else "Leave `options` out of DATABASE_URL, and PGBOUNCER=true where there is no PgBouncer."
+        )
+        yield warn("pooler", f"sessions lack {', '.join(lacking)}: search finds less", todo)
+    if is_between and not pooling.is_pooled():
+        yield warn(
+            "pooler",
+            "a pooler stands between, and PGBOUNCER is not set",
+            "Set PGBOUNCER=true where it lends connections for a transaction; in session mode all is well.",
+        )
+    elif is_between and not pooling.keeps_prepared_statements():
+        yield fail(
+            "pooler",
+            "the pooler does not keep prepared statements: questions will fail",
+            "Take PgBouncer 1.21 or newer, with max_prepared_statements above 0.",
+        )
+    elif not lacking:
+        yield ok("pooler", "one stands between, and does what is needed" if is_between else "none")
+
+
 def clocks() -> Iterator[Finding]:
     """Tokens, validity dates and schedules go by this machine's clock, rows by the database's."""
     skew = abs((_one("SELECT clock_timestamp()") - timezone.now()).total_seconds())
@@ -94,7 +126,7 @@ def valkey() -> Iterator[Finding]:
         yield warn("valkey", "appendonly is off: a crash loses the last minutes", "Set appendonly to yes.")
 
 
-def _one(statement: str) -> Any:
+def _one(statement: str, *values: str) -> Any:
     with connection.cursor() as cursor:
-        cursor.execute(statement)
+        cursor.execute(statement, values or None)
         return cursor.fetchone()[0]

@@ -66,6 +66,7 @@ def run(state: Path) -> None:
         for name, options in (
             ("worker", ["2", "--queues", "celery"]),
             ("long-worker", ["2", "--queues", "long,reports"]),
+            ("crawl-worker", ["2", "--queues", "crawl"]),
         ):
             command = [*worker, *options, "--hostname", f"{name}@%h"]
             supervisor.add(Program(name, command, env, (signal.SIGTERM, signal.SIGQUIT)))

@@ -93,6 +93,13 @@ def test_every_queue_has_one_worker_and_all_tasks_have_a_queue() -> None:
     assert routed | {"celery"} <= set(served)
 
 
+def test_nothing_waits_behind_a_crawl() -> None:
+    routes = {task: route["queue"] for task, route in settings.CELERY_TASK_ROUTES.items()}
+    crawls = {"knowledge.tasks.run_crawl", "knowledge.tasks.crawl_source"}
+    assert {task for task, queue in routes.items() if queue == "crawl"} == crawls
+    assert ["crawl"] in WORKERS.values()
+
+
 @pytest.mark.parametrize("name", WORKERS)
 def test_a_worker_is_asked_under_its_own_name(name: str) -> None:
     service = SERVICES[name]

@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
+from celery import Celery
 
 from marcelcms.embedded import postgres
 from marcelcms.embedded.processes import log_file, server_environment
@@ -150,6 +152,14 @@ class Cluster:
         going.editor.join(60)
         return self.index_equals(since=since)
 
+    @contextmanager
+    def second_worker(self, queue: str) -> Iterator["SecondWorker"]:
+        second = SecondWorker(self.run, queue, self.valkey.url)
+        try:
+            yield second
+        finally:
+            second.end()
+
     def worker(self, name: str) -> int:
         """The leading process of a worker, 0 where there is none."""
         ours = descendants(self.run.process.pid)
@@ -162,6 +172,42 @@ class Cluster:
         assert pid
         os.killpg(pid, signal.SIGKILL)
         wait_until(lambda: self.worker(name) not in (0, pid), 60)
+
+
+class SecondWorker:
+    """A worker of one task at a time, beside those of the run, with a queue of its own."""
+
+    def __init__(self, run: Run, queue: str, broker: str) -> None:
+        self.name, self._app = f"second@{socket.gethostname()}", Celery(broker=broker, set_as_current=False)
+        command = [sys.executable, "-m", "celery", "-A", "marcelcms", "worker", "--loglevel", "WARNING"]
+        command += ["--queues", queue, "--concurrency", "1", "--hostname", self.name]
+        with (run.state / "log" / "second-worker").open("a") as log:
+            self._process = subprocess.Popen(
+                command, cwd=ROOT, env=run.environment, stdout=log, stderr=log, start_new_session=True
+            )
+        wait_until(lambda: self.name in self._asked("ping"), 90)
+
+    def done(self, task: str) -> int:
+        """How many of a task it has come to the end of."""
+        stats = self._asked("stats").get(self.name, {})
+        return int(stats.get("total", {}).get(task, 0)) - len(self._at_work(self.name))
+
+    def shared(self) -> set[str]:
+        """Ids of the tasks that it and another worker are working on at this moment."""
+        active = self._asked("active")
+        mine = {task["id"] for task in active.get(self.name, [])}
+        return mine & {task["id"] for name, tasks in active.items() if name != self.name for task in tasks}
+
+    def _at_work(self, name: str) -> list[Any]:
+        return list(self._asked("active").get(name, []))
+
+    def _asked(self, what: str) -> dict[str, Any]:
+        return getattr(self._app.control.inspect(timeout=0.7), what)() or {}
+
+    def end(self) -> None:
+        os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+        self._app.close()
 
 
 @contextmanager

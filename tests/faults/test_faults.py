@@ -19,6 +19,7 @@ pytestmark = [
     pytest.mark.timeout(600),
     pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc"),
 ]
+MINUTE = 60
 QUESTION = "How much is the semester contribution?"
 #: Documents of many passages, not saved.
 MANY = """
@@ -28,17 +29,17 @@ from knowledge.tasks import index_document
 collection, _ = Collection.objects.get_or_create(slug="rooms")
 def made(number):
     text = chr(10).join(f"# Part {{part}} of {name} {{number}}" + chr(10) + "It is decided there. " * 30
-                        for part in range(60))
+                        for part in range({parts}))
     url = f"https://www.uni.example/{name}-{{number}}"
     return Document(collection=collection, url=url, title=f"{name} {{number}}", text=text)
 for document in map(made, range({count})):
 """
 SAVE = "    save_document(document=document)"
-#: Without the service, which would queue it once.
+#: Without the service, which would queue it once: the same task, by its id, for a worker and for the second one.
 SAVE_AND_QUEUE = """
     document.save()
-    for _ in range(4):
-        index_document.delay(document.pk)
+    for queue in ("again", "celery"):
+        index_document.apply_async((document.pk,), task_id=f"index-{{document.pk}}", queue=queue)
 """
 #: How many of those are indexed.
 INDEXED = """
@@ -46,12 +47,15 @@ SELECT count(*) FROM knowledge_indexeddocument i JOIN knowledge_document d ON d.
 """
 #: Begins the crawl of a site, a page a second.
 CRAWL = """
+from knowledge.tasks import run_crawl
 from knowledge.crawl_services import save_source, start_crawl
 from knowledge.models import Collection, Source
 collection, _ = Collection.objects.get_or_create(slug="crawled")
-start_crawl(source=save_source(source=Source(name="Site", collection=collection, start_urls=[{url!r}], delay_s=1,
-                                             allow_private=True)))
+run = start_crawl(source=save_source(source=Source(name={name!r}, collection=collection, start_urls=[{url!r}],
+                                                   delay_s=1, allow_private=True)))
 """
+CRAWL_AGAIN = "run_crawl.apply_async((run.pk,), queue='again')"
+INDEX_TASK = "knowledge.tasks.index_document"
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +89,7 @@ def test_a_valkey_that_was_away_costs_nothing(stack: Cluster) -> None:
 
 def test_a_worker_killed_in_the_middle_of_indexing_loses_and_doubles_nothing(stack: Cluster) -> None:
     with stack.busy() as going:
-        stack.run.does(MANY.format(name="killed", count=40) + SAVE)
+        stack.run.does(MANY.format(name="killed", parts=60, count=40) + SAVE)
         wait_until(lambda: stack.row(INDEXED, "%killed-%")[0] >= 3, 120)
         stack.kill_worker("worker")
         began = time.monotonic()
@@ -99,9 +103,9 @@ def test_a_worker_killed_in_the_middle_of_indexing_loses_and_doubles_nothing(sta
 
 def test_a_worker_killed_in_the_middle_of_a_crawl_is_replaced(stack: Cluster) -> None:
     with serving(small) as site, stack.busy() as going:
-        stack.run.does(CRAWL.format(url=site.url("/")))
+        stack.run.does(CRAWL.format(url=site.url("/"), name="Site"))
         wait_until(lambda: stack.row("SELECT count(*) FROM knowledge_crawloutcome")[0] >= 3, 120)
-        stack.kill_worker("long-worker")
+        stack.kill_worker("crawl-worker")
         began = time.monotonic()
         # What is said every second must be missed for three minutes: as if they had passed.
         stack.row(
@@ -141,7 +145,7 @@ def test_without_its_language_model_no_answer_fails_and_it_writes_again_when_it_
     with stack.busy() as going:
         stack.llm.breaks(1_000_000)
         gone = time.monotonic()
-        time.sleep(20)  # longer than a failing endpoint is left alone
+        time.sleep(MINUTE)  # many times as long as a failing endpoint is left alone
         stack.llm.says(FACT)
         began = time.monotonic()
 
@@ -162,15 +166,33 @@ def test_without_its_language_model_no_answer_fails_and_it_writes_again_when_it_
 
 
 def test_two_workers_with_one_task_do_it_once(stack: Cluster) -> None:
-    """A broker may hand out a task twice: each of these documents is indexed by both processes of a worker at once."""
-    with stack.busy() as going:
-        stack.run.does(MANY.format(name="twice", count=5) + SAVE_AND_QUEUE)
+    """A broker may hand out a task twice: each of these is worked on by two workers, at once as is seen."""
+    with stack.busy() as going, stack.second_worker("again") as second:
+        stack.run.does(MANY.format(name="first", parts=1, count=1) + SAVE_AND_QUEUE)
+        wait_until(lambda: second.done(INDEX_TASK) == 1, 120)  # it has loaded the model
+        stack.run.does(MANY.format(name="twice", parts=150, count=3) + SAVE_AND_QUEUE)
         began = time.monotonic()
-        wait_until(lambda: stack.row(INDEXED, "%twice-%") == (5,), 120)
+        wait_until(lambda: bool(second.shared()), 60)
+        wait_until(lambda: second.done(INDEX_TASK) == 4, 120)
+        wait_until(lambda: stack.row(INDEXED, "%twice-%") == (3,), 120)
         equal = stack.index_equals_after_last_edit(going, began)
     doubled = stack.row(
         "SELECT count(*) FROM (SELECT 1 FROM knowledge_passage GROUP BY generation_id, document_id, position "
         "HAVING count(*) > 1) doubled"
     )
     assert doubled == (0,)
-    print(f"\neach task four times: index {equal:.1f} s")
+    print(f"\neach of 3 tasks by two workers at once: index {equal:.1f} s")
+
+
+def test_two_workers_with_one_crawl_crawl_once(stack: Cluster) -> None:
+    with serving(small) as site, stack.busy(), stack.second_worker("again") as second:
+        stack.run.does(CRAWL.format(url=site.url("/"), name="Twice") + CRAWL_AGAIN)
+        wait_until(lambda: second.done("knowledge.tasks.run_crawl") == 1, 120)
+        runs = "SELECT count(*), count(*) FILTER (WHERE state = 'finished') FROM knowledge_crawlrun r " + (
+            "JOIN knowledge_source s ON s.id = r.source_id WHERE s.name = 'Twice'"
+        )
+        wait_until(lambda: stack.row(runs) == (1, 1), 240)
+        pages = stack.row(
+            "SELECT count(*), count(DISTINCT url) FROM knowledge_document WHERE url LIKE %s", f"{site.base}%"
+        )
+    assert pages == (len(site.answers), len(site.answers))

@@ -99,6 +99,7 @@ def found(words: str) -> list[str]:
 # --- documents follow the site ---
 
 
+@pytest.mark.slow
 def test_a_whole_site_becomes_documents_and_only_what_changes_is_embedded_again(
     embedder: Instant, tmp_path: Path
 ) -> None:
@@ -191,7 +192,7 @@ def test_a_site_that_loses_most_pages_waits_for_a_decision(site: Site) -> None:
     assert source.pages.filter(missing_runs__gt=0).count() == 0
 
     keep_pages(run=held)
-    assert accept_loss(run=held) == 0  # it is decided
+    assert accept_loss(run=held) is None  # it is decided
     again = crawled(source)
     assert (again.state, Document.objects.filter(status="archived").count()) == (State.HELD, 0)
 
@@ -254,6 +255,7 @@ def crawlers() -> set[int]:
     return {pid for pid, line in command_lines().items() if "knowledge.ingest.crawler" in line}
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_a_worker_that_is_killed_is_replaced_and_loses_and_doubles_nothing(
     monkeypatch: pytest.MonkeyPatch,
@@ -355,6 +357,9 @@ def test_a_run_that_was_never_queued_is_found(site: Site, monkeypatch: pytest.Mo
     run_id = queue_run(source_of(site).pk)
     assert crawls.lost_runs() == []
     CrawlRun.objects.update(created_at=timezone.now() - crawls.UNBEGUN)
+    assert crawls.lost_runs() == [run_id]
+    assert crawls.lost_runs() == [], "it may wait behind others for hours: it is not queued every minute"
+    CrawlRun.objects.update(heartbeat_at=timezone.now() - crawls.AGAIN)
     assert crawls.lost_runs() == [run_id]
 
 

@@ -31,6 +31,7 @@ def check(**changes: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 def test_the_documented_production_environment_is_clean() -> None:
     done = check()
     assert done.returncode == 0, done.stderr
@@ -59,6 +60,7 @@ def test_each_unsafe_setting_is_refused(changes: dict[str, str], number: str, se
     assert "Set" in str(caught.value) or "Name" in str(caught.value)
 
 
+@pytest.mark.slow
 def test_a_web_process_does_not_start_unsafely() -> None:
     environment = {
         "PATH": os.environ["PATH"],

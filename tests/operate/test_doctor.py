@@ -60,7 +60,7 @@ def test_a_stack_without_workers_is_told_what_to_start(pages: None) -> None:
     healthy, wrong = examine()
     assert not healthy
     assert {"workers", "beat", "retention", "backups", "way in"} <= set(wrong)
-    assert "celery -A marcelcms worker --queues long" in wrong["workers"][1]["todo"]
+    assert "celery -A marcelcms worker --queues long" in wrong["workers"][2]["todo"]
 
 
 def test_an_index_that_differs_is_found(sound: None) -> None:

@@ -29,7 +29,8 @@ STUDENTS, DROP_EVERY = 8, 3
 #: and go with the students' own: each may have one that the server has not yet given up.
 GROWTH, CONNECTIONS = 0.10, STUDENTS
 ERROR = re.compile(r"\b(ERROR|CRITICAL)\b|^Traceback")
-PARTS = ("web", "worker", "long-worker", "beat")
+WORKERS = ("worker", "long-worker", "crawl-worker")
+PARTS = ("web", *WORKERS, "beat")
 #: A source of a site, and a report; prints their ids.
 PREPARE = """
 from django.contrib.auth import get_user_model
@@ -180,7 +181,7 @@ def soak(stack: Cluster, site: Site, seconds: float) -> Soaked:
 def sample(stack: Cluster, began: float) -> Sample:
     web = stack.run.web()
     lines = command_lines()
-    leading = {"web": web, "worker": stack.worker("worker"), "long-worker": stack.worker("long-worker")}
+    leading = {"web": web} | {name: stack.worker(name) for name in WORKERS}
     ours = descendants(stack.run.process.pid)
     leading["beat"] = next(pid for pid, line in lines.items() if pid in ours and " beat " in line)
     (connections,) = stack.row("SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'marcelcms %%'")

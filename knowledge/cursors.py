@@ -1,0 +1,18 @@
+"""Many rows without holding them all, also behind a pooler such as PgBouncer in transaction mode: Django's `iterator`
+holds them all there, since its cursors outlive their transaction."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from django.db import connection, transaction
+from django.db.models import QuerySet
+
+
+def rows_of(found: QuerySet[Any, tuple[Any, ...]], *, size: int) -> Iterator[tuple[Any, ...]]:
+    """The rows of a `values_list`, `size` at a time, as they were when the first was read; as PostgreSQL gives them,
+    without what a field would make of them. The transaction is open until the last one is read."""
+    sql, parameters = found.query.get_compiler(connection=connection).as_sql()
+    with transaction.atomic(), connection.chunked_cursor() as cursor:
+        cursor.execute(sql, parameters)
+        while batch := cursor.fetchmany(size):
+            yield from batch
