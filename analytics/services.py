@@ -63,10 +63,10 @@ def start_runs(
 
 
 @transaction.atomic
-def cancel_run(*, run: EvaluationRun) -> None:
-    """Ends it within seconds; one that has ended stays as it is."""
+def cancel_run(*, run: EvaluationRun) -> bool:
+    """Ends it within seconds; one that has ended stays as it is. Whether it had not."""
     ended = {"state": EvaluationRun.State.CANCELLED, "finished_at": timezone.now()}
-    EvaluationRun.objects.filter(pk=run.pk, state__in=ACTIVE).update(**ended)
+    return bool(EvaluationRun.objects.filter(pk=run.pk, state__in=ACTIVE).update(**ended))
 
 
 @transaction.atomic

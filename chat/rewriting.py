@@ -41,6 +41,13 @@ GOES_ON = re.compile(
 )
 #: Whose question is whole although it begins with such a word.
 ASKS_ANEW = re.compile(r"^\W*(?:why|when|where|how|warum|wieso|wann|wo)\b", re.IGNORECASE)
+#: An indefinite noun brings up something new (Heim 1982), and in a question that begins with such a word it is what is
+#: asked about: "How much is a sauna visit?". In others it may be part of what was spoken of: "Is there a fee waiver?".
+BRINGS_UP = re.compile(
+    r"^\W*(?:(?:how|what|when|where|which|who|why|wie|was|wann|wo|welche[rs]?|wer|warum|wieso)\b|wie ?viel\b)"
+    r"(?=.*\b(?:an?|eine?[nmrs]?) \w)",
+    re.IGNORECASE | re.DOTALL,
+)
 #: Words that say nothing about a topic.
 COMMON = frozenset(
     WORD.findall(
@@ -80,7 +87,14 @@ def points_back(question: str) -> bool:
 
 def needs_context(question: str) -> bool:
     """Whether it can only be understood from what was said before: it points back, or says too little itself."""
-    return len(topic_words(question)) <= FEW_WORDS or points_back(question)
+    return says_little(question) or points_back(question)
+
+
+def says_little(question: str) -> bool:
+    """Whether its own words leave open what it is about."""
+    own = len(topic_words(question))
+    brings_up = own == FEW_WORDS and BRINGS_UP.match(question) and not POINTS_BACK.search(question)
+    return own <= FEW_WORDS and not brings_up
 
 
 def stand_alone(question: str, history: Sequence[tuple[str, str]]) -> str:

@@ -229,6 +229,7 @@ class FAQVersion(models.Model):
         RESTORE = "restore", _("an earlier version restored")
         MERGE = "merge", _("merged with a duplicate")
         GAP = "gap", _("made from what students asked in vain")
+        API = "api", _("over the staff API")
         FOUND = "found", _("as it was found")
 
     faq = models.ForeignKey(FAQ, on_delete=models.CASCADE, related_name="versions", verbose_name=_("FAQ"))

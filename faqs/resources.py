@@ -2,19 +2,18 @@
 
 import re
 from dataclasses import dataclass
-from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 from import_export import resources
 from import_export.fields import Field
-from import_export.widgets import Widget
 
-from faqs.looking_up import NEW_LINE, Known, Read, Translations
+from faqs.looking_up import Known, Read, Translations
 from faqs.models import FAQ, Category
 from faqs.snapshots import Content, content_of, content_with, fingerprint_of
 from faqs.tables import BadTable, Row, Table
+from faqs.widgets import DayWidget, ListWidget, StatusWidget, TextWidget
 from knowledge.hashing import fingerprint
 from knowledge.languages import guess_language
 from knowledge.staff_scope import sees_everything
@@ -25,77 +24,7 @@ if TYPE_CHECKING:
 Status = FAQ.Status
 #: What everybody who may import FAQs may make of one.
 BEFORE_PUBLISHING = (Status.DRAFT, Status.IN_REVIEW)
-#: Besides ISO's, how dates are written in German and by an Excel set to it.
-DATE_FORMS = ("%Y-%m-%d", "%d.%m.%Y", "%d.%m.%y", "%Y-%m-%d %H:%M:%S")
 LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})?")
-
-
-class TextWidget(Widget):  # type: ignore[misc]
-    """A text of limited length."""
-
-    def __init__(self, longest: int | None = None) -> None:
-        super().__init__()
-        self.longest = longest
-
-    def clean(self, value: Any, row: Any = None, **kwargs: Any) -> str:
-        if isinstance(value, list):
-            raise ValueError(_("Write one text here, not a list."))
-        if self.longest and len(value) > self.longest:
-            said = _("Shorten it: it has %(count)s characters, and %(most)s are allowed.")
-            raise ValueError(said % {"count": len(value), "most": self.longest})
-        return str(value)
-
-    def render(self, value: Any, obj: Any = None, **kwargs: Any) -> str:
-        return str(value or "")
-
-
-class ListWidget(Widget):  # type: ignore[misc]
-    """Several texts, one a line; in JSON a list."""
-
-    def __init__(self, longest: int) -> None:
-        super().__init__()
-        self.longest = longest
-
-    def clean(self, value: Any, row: Any = None, **kwargs: Any) -> list[str]:
-        lines = value if isinstance(value, list) else NEW_LINE.split(str(value))
-        texts = list(dict.fromkeys(line.strip() for line in lines if line.strip()))
-        if long := [text for text in texts if len(text) > self.longest]:
-            said = _("Shorten “%(text)s…”: %(most)s characters are allowed.")
-            raise ValueError(said % {"text": long[0][:60], "most": self.longest})
-        return texts
-
-    def render(self, value: Any, obj: Any = None, **kwargs: Any) -> list[str]:
-        return list(value or ())
-
-
-class DayWidget(Widget):  # type: ignore[misc]
-    def clean(self, value: Any, row: Any = None, **kwargs: Any) -> date | None:
-        text = str(value).strip()
-        for form in DATE_FORMS:
-            try:
-                return datetime.strptime(text, form).date()  # noqa: DTZ007 (a day has no time zone)
-            except ValueError:
-                continue
-        if text:
-            said = _("“%(text)s” is no day: write it as 2026-10-01 or 01.10.2026, or leave it empty.")
-            raise ValueError(said % {"text": text[:40]})
-        return None
-
-    def render(self, value: Any, obj: Any = None, **kwargs: Any) -> str:
-        return value.isoformat() if value else ""
-
-
-class StatusWidget(Widget):  # type: ignore[misc]
-    """The status by its name in the file or on the screen; empty: as it is."""
-
-    def clean(self, value: Any, row: Any = None, **kwargs: Any) -> str | None:
-        if not value:
-            return None
-        names = {each: each for each in Status.values} | {str(label).lower(): each for each, label in Status.choices}
-        if found := names.get(str(value).strip().lower()):
-            return found
-        known = ", ".join(Status.values)
-        raise ValueError(_("“%(text)s” is no status: write one of %(known)s.") % {"text": value, "known": known})
 
 
 @dataclass(frozen=True, slots=True)

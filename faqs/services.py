@@ -43,13 +43,13 @@ def confirm_faq(*, faq: FAQ) -> None:
 
 
 @transaction.atomic
-def set_faq_status(*, faqs: Iterable[FAQ], status: str, by: "Staff | None" = None) -> int:
+def set_faq_status(*, faqs: Iterable[FAQ], status: str, by: "Staff | None" = None, reason: str = Reason.STATUS) -> int:
     """Publishes, retires or sends back; matching heeds it at once. Returns how many changed.
 
     Raises ValidationError when one to be published has no document: nothing is changed then.
     """
     changed = [faq for faq in faqs if faq.status != status]
-    with recording([faq.pk for faq in changed], by=by, reason=Reason.STATUS):
+    with recording([faq.pk for faq in changed], by=by, reason=reason):
         for faq in changed:
             if status == Status.PUBLISHED and not faq.sources.exists():
                 raise ValidationError(_("“%(faq)s” has no document yet: link one, then publish it.") % {"faq": faq})

@@ -160,24 +160,27 @@ class CrawlRunAdmin(ScopedAdmin, CrawlRunModelAdmin):
 
     def stop_view(self, request: HttpRequest, run_id: int) -> HttpResponse:
         run = self._run_to_act_on(request, run_id)
-        cancel_run(run=run)
+        if cancel_run(run=run):
+            self.log_change(request, run, gettext("stopped"))
         self.message_user(request, gettext("The crawl ends in a few seconds. What it found so far stays."))
         return redirect("admin:knowledge_crawlrun_change", run.pk)
 
     def archive_view(self, request: HttpRequest, run_id: int) -> HttpResponse:
         run = self._run_to_act_on(request, run_id)
-        count = accept_loss(run=run)
+        if (count := accept_loss(run=run)) is not None:
+            self.log_change(request, run, gettext("the pages that were gone archived"))
         message = ngettext(
             "%d document was archived and is no longer used in answers.",
             "%d documents were archived and are no longer used in answers.",
-            count,
+            count or 0,
         )
-        self.message_user(request, message % count, messages.SUCCESS)
+        self.message_user(request, message % (count or 0), messages.SUCCESS)
         return redirect("admin:knowledge_crawlrun_change", run.pk)
 
     def keep_view(self, request: HttpRequest, run_id: int) -> HttpResponse:
         run = self._run_to_act_on(request, run_id)
-        keep_pages(run=run)
+        if keep_pages(run=run):
+            self.log_change(request, run, gettext("the pages that were gone kept"))
         self.message_user(request, gettext("Everything stays as it is."), messages.SUCCESS)
         return redirect("admin:knowledge_crawlrun_change", run.pk)
 

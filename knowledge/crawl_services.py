@@ -50,18 +50,19 @@ def start_crawl(*, source: Source) -> CrawlRun:
 
 
 @transaction.atomic
-def cancel_run(*, run: CrawlRun) -> None:
-    """Ends it within seconds; what it found so far stays."""
+def cancel_run(*, run: CrawlRun) -> bool:
+    """Ends it within seconds; what it found so far stays. Whether it still waited or went on."""
     rows = CrawlRun.objects.filter(pk=run.pk)
-    if not rows.filter(state=State.QUEUED).update(state=State.CANCELLED, finished_at=timezone.now()):
-        rows.filter(state=State.RUNNING).update(cancel_requested=True)
+    ended = rows.filter(state=State.QUEUED).update(state=State.CANCELLED, finished_at=timezone.now())
+    return bool(ended or rows.filter(state=State.RUNNING).update(cancel_requested=True))
 
 
 @transaction.atomic
-def accept_loss(*, run: CrawlRun) -> int:
-    """The pages of a held run are gone indeed: archives them. Returns how many documents that were."""
+def accept_loss(*, run: CrawlRun) -> int | None:
+    """The pages of a held run are gone indeed: archives them. Returns how many documents that were; None where it was
+    decided already."""
     if not _decide(run):
-        return 0
+        return None
     archived = archive_lost(run)
     for document_id in archived:
         queue_after_commit(index_document, document_id)
@@ -69,9 +70,9 @@ def accept_loss(*, run: CrawlRun) -> int:
 
 
 @transaction.atomic
-def keep_pages(*, run: CrawlRun) -> None:
-    """The loss of a held run is none: its pages stay as they are."""
-    _decide(run)
+def keep_pages(*, run: CrawlRun) -> bool:
+    """The loss of a held run is none: its pages stay as they are. Whether it still waited for that."""
+    return _decide(run)
 
 
 def _check_addresses(source: Source) -> None:

@@ -14,8 +14,8 @@ from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.urls import URLPattern, path
 from django.utils import timezone
+from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import ngettext
 
 from knowledge.collection_choices import CollectionFilter
 from knowledge.course_admin import course_of, link_to
@@ -241,7 +241,9 @@ class DocumentAdmin(ScopedAdmin, DocumentModelAdmin):
 
     @admin.action(description=_("Index the selected documents anew"), permissions=["change"])
     def reindex(self, request: HttpRequest, queryset: QuerySet[Document]) -> None:
+        chosen = list(queryset)
         count = reindex_documents(documents=queryset)
+        LogEntry.objects.log_actions(cast("int", request.user.pk), chosen, CHANGE, gettext("indexed anew"))
         message = ngettext("%d document is being indexed anew.", "%d documents are being indexed anew.", count)
         self.message_user(request, message % count, messages.SUCCESS)
 

@@ -33,7 +33,7 @@ def versions_view(request: HttpRequest, document_id: int, *, model_admin: Any) -
         "title": _("Versions of “%(title)s”") % {"title": document},
         "opts": model_admin.opts,
         "document": document,
-        "revisions": revisions[:VERSIONS_SHOWN],
+        "versions": revisions[:VERSIONS_SHOWN],
         "more": max(0, revisions.count() - VERSIONS_SHOWN),
         "may_restore": _may_restore(model_admin, request, document),
         "media": model_admin.media,

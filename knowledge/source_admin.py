@@ -185,15 +185,20 @@ class SourceAdmin(ScopedAdmin, SourceModelAdmin):
     def crawl_view(self, request: HttpRequest, source_id: int) -> HttpResponse:
         if not self.has_crawl_permission(request):
             raise PermissionDenied
-        run = start_crawl(source=get_object_or_404(self.get_queryset(request), pk=source_id))
+        run = self._start(request, get_object_or_404(self.get_queryset(request), pk=source_id))
         self.message_user(request, gettext("The crawl begins; this page tells how it goes on."), messages.SUCCESS)
         return redirect("admin:knowledge_crawlrun_change", run.pk)
 
     @admin.action(description=_("Crawl the selected sources now"), permissions=["crawl"])
     def crawl_selected(self, request: HttpRequest, queryset: QuerySet[Source]) -> None:
-        runs = [start_crawl(source=source) for source in queryset]
+        runs = [self._start(request, source) for source in queryset]
         message = ngettext("%d crawl begins.", "%d crawls begin.", len(runs)) % len(runs)
         self.message_user(request, message, messages.SUCCESS)
+
+    def _start(self, request: HttpRequest, source: Source) -> CrawlRun:
+        run = start_crawl(source=source)
+        self.log_addition(request, cast("Any", run), [{"added": {}}])
+        return run
 
 
 def newest_run(source: Any) -> CrawlRun | None:

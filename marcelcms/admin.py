@@ -1,9 +1,10 @@
 """Who the staff are, and what they did."""
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, cast
 
 from django.contrib import admin
-from django.contrib.admin.models import LogEntry
+from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.auth.admin import UserAdmin
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
@@ -11,16 +12,19 @@ from django.http import HttpRequest
 from django.urls import NoReverseMatch
 from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
+from django_celery_beat.admin import PeriodicTaskAdmin
+from django_celery_beat.models import PeriodicTask
 
 from marcelcms import token_admin  # noqa: F401 (registers its screen)
 
 if TYPE_CHECKING:
     StaffUserAdmin = UserAdmin[User]
     LogEntryModelAdmin = admin.ModelAdmin[LogEntry]
+    TaskModelAdmin = admin.ModelAdmin[PeriodicTask]
 else:
-    StaffUserAdmin, LogEntryModelAdmin = UserAdmin, admin.ModelAdmin
+    StaffUserAdmin, LogEntryModelAdmin, TaskModelAdmin = UserAdmin, admin.ModelAdmin, PeriodicTaskAdmin
 
-admin.site.unregister(User)
+admin.site.unregister([User, PeriodicTask])
 
 
 @admin.register(User)
@@ -54,6 +58,28 @@ class StaffAdmin(StaffUserAdmin):
     def get_actions(self, request: HttpRequest) -> Any:
         """Several at once would pass over who has a record."""
         return {name: action for name, action in super().get_actions(request).items() if name != "delete_selected"}
+
+
+@admin.register(PeriodicTask)
+class ScheduleAdmin(TaskModelAdmin):
+    """Puts on record who switches tasks on and off or starts them, which django-celery-beat does not."""
+
+    def get_actions(self, request: HttpRequest) -> Any:
+        actions: dict[str, tuple[Callable[..., Any], str, Any]] = super().get_actions(request)  # type: ignore[assignment]
+        return {
+            name: (action if name == "delete_selected" else recorded(action, said), name, said)
+            for name, (action, _name, said) in actions.items()
+        }
+
+
+def recorded(action: Callable[..., Any], said: Any) -> Callable[..., Any]:
+    def act(model_admin: Any, request: HttpRequest, queryset: QuerySet[Any]) -> Any:
+        rows = list(queryset)
+        done = action(model_admin, request, queryset)
+        LogEntry.objects.log_actions(cast("int", request.user.pk), cast("Any", rows), CHANGE, str(said))
+        return done
+
+    return act
 
 
 def outranks(user: User, other: Any) -> bool:

@@ -209,7 +209,7 @@ def _jobs(user: "User") -> Iterator[Counted]:
     since = begin_of_news()
     if user.has_perm("analytics.add_evaluationrun"):
         yield Counted(
-            EvaluationRun.objects.filter(state=EvaluationRun.State.FAILED, created_at__gte=since),
+            EvaluationRun.objects.for_staff(user).filter(state=EvaluationRun.State.FAILED, created_at__gte=since),
             lambda n: ngettext(
                 "%d evaluation failed in the last 7 days.", "%d evaluations failed in the last 7 days.", n
             ),

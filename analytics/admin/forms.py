@@ -11,13 +11,16 @@ from analytics.models import EvaluationRun, EvaluationSet
 from chat.models import RetrievalProfile
 
 if TYPE_CHECKING:
+    from knowledge.staff_scope import Staff
+
     RunChoiceField = forms.ModelChoiceField[EvaluationRun]
+    RunSetField = forms.ModelChoiceField[EvaluationSet]
 else:
     RunChoiceField = forms.ModelChoiceField
 
 
 class RunForm(forms.Form):
-    evaluation_set = forms.ModelChoiceField(label=_("Evaluation set"), queryset=EvaluationSet.objects.all())
+    evaluation_set = forms.ModelChoiceField(label=_("Evaluation set"), queryset=EvaluationSet.objects.none())
     profiles = forms.ModelMultipleChoiceField(
         label=_("Retrieval profiles"),
         queryset=RetrievalProfile.objects.all(),
@@ -26,6 +29,11 @@ class RunForm(forms.Form):
         error_messages={"required": _("Choose at least one profile.")},
     )
     answers = forms.BooleanField(label=_("Also answer the questions, and measure the answers"), required=False)
+
+    def __init__(self, *args: Any, user: "Staff", **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        sets = cast("RunSetField", self.fields["evaluation_set"])
+        sets.queryset = EvaluationSet.objects.for_staff(user)
 
 
 class RunField(RunChoiceField):

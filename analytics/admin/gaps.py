@@ -1,7 +1,6 @@
 """Where staff see what students asked in vain, the weightiest first, and turn it into FAQs."""
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from django.contrib import admin, messages
 from django.contrib.admin.utils import unquote
@@ -17,6 +16,7 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST, require_safe
 
+from analytics.admin.gap_filters import AnsweredFilter, StateFilter
 from analytics.admin.gap_page import gap_page
 from analytics.gap_services import add_phrasings, draft_faq, look_for_gaps, rename_gap, set_gap_state
 from analytics.gaps.looking import ACTIVE
@@ -30,48 +30,6 @@ else:
     GapModelAdmin = admin.ModelAdmin
 
 State = Gap.State
-TO_DO = (State.OPEN, State.IN_WORK)
-
-
-class StateFilter(admin.SimpleListFilter):
-    """What is left to do, unless something else is asked for."""
-
-    title = _("state")
-    parameter_name = "state"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
-        return [*State.choices, ("all", _("all"))]
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        if self.value() in State.values:
-            return queryset.filter(state=self.value())
-        return queryset if self.value() == "all" else queryset.filter(state__in=TO_DO)
-
-    def choices(self, changelist: Any) -> Iterator[Any]:
-        yield {
-            "selected": self.value() is None,
-            "query_string": changelist.get_query_string(remove=[self.parameter_name]),
-            "display": gettext("to do"),
-        }
-        for value, title in self.lookup_choices:
-            yield {
-                "selected": self.value() == value,
-                "query_string": changelist.get_query_string({self.parameter_name: value}),
-                "display": title,
-            }
-
-
-class AnsweredFilter(admin.SimpleListFilter):
-    title = _("answered since")
-    parameter_name = "answered"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
-        return [("yes", _("yes")), ("no", _("no"))]
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        if self.value() not in {"yes", "no"}:
-            return queryset
-        return queryset.filter(answered_since__isnull=self.value() == "no")
 
 
 def ids_in(request: HttpRequest, name: str) -> list[int]:
@@ -251,6 +209,8 @@ class GapAdmin(ScopedAdmin, GapModelAdmin):
         if not self.has_change_permission(request):
             raise PermissionDenied
         run = look_for_gaps(by=request.user if request.user.is_authenticated else None)
+        if run:
+            self.log_addition(request, cast("Any", run), [{"added": {}}])
         said = gettext("The gaps are being looked for again.") if run else gettext("They are being looked for already.")
         self.message_user(request, said)
         return redirect("admin:analytics_gap_changelist")

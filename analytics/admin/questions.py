@@ -14,6 +14,7 @@ from analytics.admin.review import ReviewScreens
 from analytics.models import EvaluationQuestion, EvaluationSet, Judgment
 from analytics.services import check_judgments, save_question, set_question_status
 from knowledge.labelled_forms import LabelledFormSet
+from knowledge.scoped_admin import OwnFilter
 
 if TYPE_CHECKING:
     JudgmentTabularInline = admin.TabularInline[Judgment, EvaluationQuestion]
@@ -85,7 +86,7 @@ class JudgmentInline(JudgmentTabularInline):
 @admin.register(EvaluationQuestion)
 class EvaluationQuestionAdmin(ReviewScreens):
     list_display = ["text", "evaluation_set", "answerable", "is_judged", "status"]
-    list_filter = ["evaluation_set", "status", "answerable", JudgedFilter]
+    list_filter = [("evaluation_set", OwnFilter), "status", "answerable", JudgedFilter]
     list_select_related = ["evaluation_set"]
     list_per_page = 50
     search_fields = ["text", "reference"]
@@ -117,7 +118,8 @@ class EvaluationQuestionAdmin(ReviewScreens):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[EvaluationQuestion]:
         judged = Exists(Judgment.objects.filter(question=OuterRef("pk"), grade__gt=0))
-        return super().get_queryset(request).annotate(judged_now=judged).select_related("evaluation_set")
+        questions: QuerySet[EvaluationQuestion] = super().get_queryset(request)
+        return questions.annotate(judged_now=judged).select_related("evaluation_set")
 
     @admin.display(description=_("documents linked"), boolean=True, ordering="judged_now")
     def is_judged(self, question: Any) -> bool:
@@ -158,4 +160,7 @@ class EvaluationQuestionAdmin(ReviewScreens):
 
     def _set_status(self, request: HttpRequest, queryset: QuerySet[EvaluationQuestion], status: Status) -> int:
         own = [question for question in queryset if not question.evaluation_set.fingerprint]
-        return set_question_status(questions=own, status=status)
+        changing = [question for question in own if question.status != status]
+        for question in changing:
+            self.log_change(request, question, [{"changed": {"fields": ["status"]}}])
+        return set_question_status(questions=changing, status=status)

@@ -17,6 +17,7 @@ from analytics.models import EvaluationQuestion, Judgment
 from analytics.question_services import edit_question
 from analytics.services import set_question_status
 from knowledge.models import Granularity
+from knowledge.scoped_admin import ScopedAdmin
 
 if TYPE_CHECKING:
     QuestionModelAdmin = admin.ModelAdmin[EvaluationQuestion]
@@ -38,7 +39,7 @@ class ReviewForm(QuestionBaseForm):
         widgets = {"text": forms.Textarea(attrs={"rows": 3}), "reference": forms.Textarea(attrs={"rows": 5})}
 
 
-class ReviewScreens(QuestionModelAdmin):
+class ReviewScreens(ScopedAdmin, QuestionModelAdmin):
     """The pages of review, to be mixed into the admin of questions."""
 
     def get_urls(self) -> list[URLPattern]:
@@ -55,7 +56,7 @@ class ReviewScreens(QuestionModelAdmin):
         """Opens the first proposed question: of the set `set`, and after the question `after` where they are given."""
         if not self.has_view_or_change_permission(request):
             raise PermissionDenied
-        proposed = EvaluationQuestion.objects.filter(status=Status.PROPOSED).order_by("pk")
+        proposed = self.get_queryset(request).filter(status=Status.PROPOSED).order_by("pk")
         chosen, after = request.GET.get("set", ""), request.GET.get("after", "")
         if chosen.isdecimal():
             proposed = proposed.filter(evaluation_set=int(chosen))
@@ -68,7 +69,7 @@ class ReviewScreens(QuestionModelAdmin):
 
     def question_view(self, request: HttpRequest, question_id: int) -> HttpResponse:
         """A question beside the passages that answer it; a POST decides, and opens the next one."""
-        question = get_object_or_404(EvaluationQuestion.objects.select_related("evaluation_set"), pk=question_id)
+        question = get_object_or_404(self.get_queryset(request).select_related("evaluation_set"), pk=question_id)
         if not self.has_view_or_change_permission(request, question):
             raise PermissionDenied
         may_change = self.has_change_permission(request, question)

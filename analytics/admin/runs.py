@@ -28,6 +28,7 @@ from analytics.models import EvaluationRun, EvaluationSet
 from analytics.services import cancel_run, start_runs
 from chat.profile_services import lacking
 from chat.profiles import profile_names
+from knowledge.scoped_admin import OwnFilter, ScopedAdmin
 
 if TYPE_CHECKING:
     RunModelAdmin = admin.ModelAdmin[EvaluationRun]
@@ -68,9 +69,9 @@ class ProfileFilter(admin.SimpleListFilter):
 
 
 @admin.register(EvaluationRun)
-class EvaluationRunAdmin(RunModelAdmin):
+class EvaluationRunAdmin(ScopedAdmin, RunModelAdmin):
     list_display = ["begun", "evaluation_set", "profile", "state_now", "mrr", "regression", "requested_by"]
-    list_filter = ["state", "evaluation_set", ProfileFilter]
+    list_filter = ["state", ("evaluation_set", OwnFilter), ProfileFilter]
     show_full_result_count = False
     list_select_related = ["evaluation_set", "requested_by"]
     list_per_page = 50
@@ -150,11 +151,12 @@ class EvaluationRunAdmin(RunModelAdmin):
         return worse_in(run)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[EvaluationRun]:
-        return super().get_queryset(request).select_related("evaluation_set", "requested_by")
+        runs: QuerySet[EvaluationRun] = super().get_queryset(request)
+        return runs.select_related("evaluation_set", "requested_by")
 
     def progress_view(self, request: HttpRequest, run_id: int) -> JsonResponse:
         """What the page asks for every two seconds while the run goes on."""
-        run = get_object_or_404(EvaluationRun, pk=run_id)
+        run = get_object_or_404(self.get_queryset(request), pk=run_id)
         if not self.has_view_permission(request, run):
             raise PermissionDenied
         state = {
@@ -168,7 +170,8 @@ class EvaluationRunAdmin(RunModelAdmin):
     def compare_view(self, request: HttpRequest, set_id: int) -> HttpResponse:
         if not self.has_view_permission(request):
             raise PermissionDenied
-        return compare_view(request, get_object_or_404(EvaluationSet, pk=set_id), opts=self.opts, media=self.media)
+        evaluation_set = get_object_or_404(EvaluationSet.objects.for_staff(request.user), pk=set_id)
+        return compare_view(request, evaluation_set, opts=self.opts, media=self.media)
 
     # --- what is done ---
 
@@ -179,8 +182,10 @@ class EvaluationRunAdmin(RunModelAdmin):
         if not self.has_add_permission(request):
             raise PermissionDenied
         profiles_named = request.GET.getlist("profiles") or ["default"]
-        chosen = {"evaluation_set": EvaluationSet.objects.first(), "profiles": profiles_named}
-        form = RunForm(request.POST) if request.method == "POST" else RunForm(initial=chosen)
+        first = EvaluationSet.objects.for_staff(request.user).first()
+        chosen = {"evaluation_set": first, "profiles": profiles_named}
+        sent = request.POST if request.method == "POST" else None
+        form = RunForm(sent, initial=chosen, user=request.user)
         if request.method == "POST" and form.is_valid():
             profiles = list(form.cleaned_data["profiles"])
             evaluation_set = form.cleaned_data["evaluation_set"]
@@ -208,6 +213,8 @@ class EvaluationRunAdmin(RunModelAdmin):
         return TemplateResponse(request, "admin/analytics/evaluationrun/start.html", context)
 
     def _started(self, request: HttpRequest, evaluation_set: EvaluationSet, runs: list[EvaluationRun]) -> HttpResponse:
+        for run in runs:
+            self.log_addition(request, run, [{"added": {}}])
         message = ngettext("%d run begins.", "%d runs begin.", len(runs)) % len(runs)
         self.message_user(request, message, messages.SUCCESS)
         if len(runs) == 1:
@@ -217,8 +224,9 @@ class EvaluationRunAdmin(RunModelAdmin):
     def cancel_view(self, request: HttpRequest, run_id: int) -> HttpResponse:
         if not self.has_add_permission(request):
             raise PermissionDenied
-        run = get_object_or_404(EvaluationRun, pk=run_id)
-        cancel_run(run=run)
+        run = get_object_or_404(self.get_queryset(request), pk=run_id)
+        if cancel_run(run=run):
+            self.log_change(request, run, gettext("stopped"))
         self.message_user(request, gettext("The run was stopped; nothing of it is kept."))
         return redirect("admin:analytics_evaluationrun_change", run.pk)
 

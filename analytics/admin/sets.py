@@ -15,10 +15,9 @@ from analytics.admin.history import history_of, value_of
 from analytics.evaluation.coverage import coverage_of
 from analytics.models import EvaluationQuestion, EvaluationRun, EvaluationSet, Judgment
 from analytics.services import delete_set
-from chat.models import Assistant
 from knowledge.collection_choices import university_collections
 from knowledge.counting import count_of
-from knowledge.scoped_admin import OffersOwn
+from knowledge.scoped_admin import ScopedAdmin
 
 if TYPE_CHECKING:
     SetModelAdmin = admin.ModelAdmin[EvaluationSet]
@@ -29,7 +28,7 @@ Status = EvaluationQuestion.Status
 
 
 @admin.register(EvaluationSet)
-class EvaluationSetAdmin(OffersOwn, SetModelAdmin):
+class EvaluationSetAdmin(ScopedAdmin, SetModelAdmin):
     list_display = ["name", "questions", "answerable", "unanswerable", "judged", "last_runs", "created_at"]
     search_fields = ["name"]
     fields = ["name", "collections", "assistant"]
@@ -98,18 +97,12 @@ class EvaluationSetAdmin(OffersOwn, SetModelAdmin):
             chosen = {"evaluation_set": obj, "profiles": profiles}
             context |= {
                 "history": history,
-                "run_form": RunForm(initial=chosen),
+                "run_form": RunForm(initial=chosen, user=request.user),
                 "compare_form": CompareForm(initial=pair, evaluation_set=obj) if pair else None,
                 "coverage": coverage_of(obj),
                 "searched": obj.collections.all(),
             }
         return super().render_change_form(request, context, add, change, form_url, obj)
-
-    def get_readonly_fields(self, request: HttpRequest, obj: EvaluationSet | None = None) -> Any:
-        """Another team's assistant keeps its regression set."""
-        own = Assistant.objects.for_staff(request.user)
-        is_others = obj and obj.assistant_id and not own.filter(pk=obj.assistant_id).exists()
-        return ["assistant"] if is_others else []
 
     # --- what is done ---
 

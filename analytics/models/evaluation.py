@@ -5,6 +5,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from analytics.querysets import EvaluationSetQuerySet, OfEvaluationSets
 from chat.models import Assistant
 from knowledge.models import Collection, Document
 
@@ -25,6 +26,8 @@ class EvaluationSet(models.Model):
         help_text=_("Every change is tried on its questions before it goes live for this assistant."),
     )
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
+
+    objects = EvaluationSetQuerySet.as_manager()
 
     class Meta:
         verbose_name = _("evaluation set")
@@ -58,6 +61,8 @@ class EvaluationQuestion(models.Model):
     reference = models.TextField(_("reference answer"), blank=True)
     labels = models.JSONField(default=dict, blank=True)
     status = models.CharField(_("status"), max_length=12, choices=Status, default=Status.ACCEPTED)
+
+    objects = OfEvaluationSets.as_manager()
 
     class Meta:
         verbose_name = _("evaluation question")
@@ -156,6 +161,8 @@ class EvaluationRun(models.Model):
     created_at = models.DateTimeField(_("begun"), auto_now_add=True)
     heartbeat_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(_("finished"), null=True)
+
+    objects = OfEvaluationSets.as_manager()
 
     class Meta:
         verbose_name = _("evaluation")

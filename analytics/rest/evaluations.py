@@ -1,4 +1,4 @@
-"""Evaluation sets, and runs of profiles on them; like their screens, they belong to no team."""
+"""Evaluation sets, and runs of profiles on them."""
 
 from typing import Any
 
@@ -15,16 +15,11 @@ from analytics.admin.sets import counts
 from analytics.evaluation.answer_options import AnswerOptions
 from analytics.models import EvaluationRun, EvaluationSet, QuestionResult
 from analytics.services import start_runs
+from knowledge.rest.fields import OwnKey
 from knowledge.rest.filters import before, since
 from knowledge.rest.views import StaffViewSet
 
 MOST_PROFILES = 20
-
-
-class OfTheUniversity(StaffViewSet):
-    def own(self) -> "QuerySet[Any]":
-        rows: QuerySet[Any] = self.queryset.all()
-        return rows
 
 
 class SetShown(serializers.ModelSerializer):
@@ -80,7 +75,7 @@ class RunDetail(RunSummary):
 
 
 class RunsGiven(serializers.Serializer):
-    evaluation_set = serializers.PrimaryKeyRelatedField(queryset=EvaluationSet.objects.all())
+    evaluation_set = OwnKey(queryset=EvaluationSet.objects.all())
     profiles = serializers.ListField(
         child=serializers.CharField(max_length=100), min_length=1, max_length=MOST_PROFILES, help_text="Their names."
     )
@@ -119,7 +114,7 @@ class RunFilters(django_filters.FilterSet):
 
 
 @extend_schema_view(list=extend_schema(summary="Evaluation sets"), retrieve=extend_schema(summary="An evaluation set"))
-class EvaluationSetViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, OfTheUniversity):
+class EvaluationSetViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, StaffViewSet):
     queryset = EvaluationSet.objects.all()
     serializer_class = SetShown
     filterset_class = SetFilters
@@ -136,7 +131,7 @@ class EvaluationSetViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, OfT
     list=extend_schema(summary="Runs of evaluations, the latest first"),
     retrieve=extend_schema(summary="A run and what it measured"),
 )
-class EvaluationRunViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, OfTheUniversity):
+class EvaluationRunViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, StaffViewSet):
     queryset = EvaluationRun.objects.all()
     serializer_class = RunDetail
     filterset_class = RunFilters
@@ -168,7 +163,7 @@ class EvaluationRunViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, OfT
     @transaction.atomic
     def create(self, request: Request) -> Response:
         """One run a profile; where one waits or goes on already, that one."""
-        given = RunsGiven(data=request.data)
+        given = RunsGiven(data=request.data, context=self.get_serializer_context())
         given.is_valid(raise_exception=True)
         values = given.validated_data
         runs = start_runs(

@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING, Any, cast
 
 from django import forms
-from django.conf import settings
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import models
@@ -12,27 +11,23 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
-from django.utils.translation import get_language, gettext
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods, require_POST
 
-from chat.asking import default_assistant
-from chat.guard import Refused, clean_question
-from chat.models import Assistant, Language, PromptVersion
+from chat.admin.prompt_forms import PreviewForm, PromptVersionForm
+from chat.models import Assistant, PromptVersion
 from chat.prompt_services import check_unused, count_answers, delete_version, make_version, preview, use_version
-from chat.prompt_templates import BUILT_IN, REQUIRED, Template, question_problems, system_problems
+from chat.prompt_templates import BUILT_IN, REQUIRED, Template
 from knowledge.diffs import compare
 from knowledge.inference import chat_model
 from knowledge.inference.embedder import EmbeddingUnavailable
 from knowledge.inference.reranker import RerankerUnavailable
 
 if TYPE_CHECKING:
-    from knowledge.staff_scope import Staff
-
     PromptModelAdmin = admin.ModelAdmin[PromptVersion]
-    PromptModelForm = forms.ModelForm[PromptVersion]
 else:
-    PromptModelAdmin, PromptModelForm = admin.ModelAdmin, forms.ModelForm
+    PromptModelAdmin = admin.ModelAdmin
 
 #: In addresses: the texts that are the code's own.
 BUILT_IN_KEY = "built-in"
@@ -48,41 +43,6 @@ MEANINGS = {
     "persona": _("how it speaks"),
     "today": _("the day, in English: “Monday, 05 October 2026”"),
 }
-
-
-class PromptVersionForm(PromptModelForm):
-    def clean_system(self) -> str:
-        return self._checked("system", system_problems)
-
-    def clean_question(self) -> str:
-        return self._checked("question", question_problems)
-
-    def _checked(self, name: str, problems_of: Any) -> str:
-        text: str = self.cleaned_data[name].replace("\r\n", "\n")
-        if problems := problems_of(text):
-            raise ValidationError(problems)
-        return text
-
-
-class PreviewForm(forms.Form):
-    asked = forms.CharField(label=_("Question"), widget=forms.TextInput(attrs={"autocomplete": "off"}))
-    assistant = forms.ModelChoiceField(
-        label=_("Assistant"), queryset=Assistant.objects.none(), empty_label=None, initial=default_assistant
-    )
-    language = forms.ChoiceField(
-        label=_("Student’s language"), choices=Language.choices, initial=lambda: (get_language() or "en")[:2]
-    )
-
-    def __init__(self, *args: Any, user: "Staff", **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        chosen = cast("forms.ModelChoiceField[Assistant]", self.fields["assistant"])
-        chosen.queryset = Assistant.objects.for_staff(user)
-
-    def clean_asked(self) -> str:
-        try:
-            return clean_question(self.cleaned_data["asked"], limit=settings.QUESTION_MAX_CHARACTERS)
-        except Refused as refused:
-            raise ValidationError(refused.detail, code=refused.code) from refused
 
 
 @admin.register(PromptVersion)

@@ -6,19 +6,18 @@ import django_filters
 from django.db import transaction
 from django.db.models import QuerySet
 from drf_spectacular.utils import extend_schema, extend_schema_view
-from rest_framework import mixins
 from rest_framework.decorators import action
 from rest_framework.exceptions import PermissionDenied
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from faqs.admin.publishing import may_make
-from faqs.models import FAQ, FAQSource
+from faqs.models import FAQ, FAQSource, FAQVersion
 from faqs.querysets import FAQQuerySet
 from faqs.rest.serializers import FAQChange, FAQShown, FAQVersionGiven
 from faqs.services import set_faq_status
 from knowledge.rest.filters import ValidityFilter, WordsFilter, before, since
-from knowledge.rest.views import StaffViewSet
+from knowledge.rest.writing import WrittenViewSet
 
 Status = FAQ.Status
 
@@ -55,18 +54,14 @@ def status_action(name: str, summary: str) -> Any:
     list=extend_schema(summary="FAQs"),
     retrieve=extend_schema(summary="An FAQ"),
     create=extend_schema(summary="Add an FAQ", description="As a draft."),
+    update=extend_schema(request=FAQChange, responses=FAQShown, summary="Change an FAQ"),
+    partial_update=extend_schema(request=FAQChange, responses=FAQShown, summary="Change some fields of an FAQ"),
     destroy=extend_schema(summary="Delete an FAQ", description="For good. To take it out of answers, retire it."),
 )
-class FAQViewSet(
-    mixins.ListModelMixin,
-    mixins.RetrieveModelMixin,
-    mixins.CreateModelMixin,
-    mixins.UpdateModelMixin,
-    mixins.DestroyModelMixin,
-    StaffViewSet,
-):
+class FAQViewSet(WrittenViewSet):
     queryset = FAQ.objects.of_university()
     serializer_class = FAQShown
+    change_class = FAQChange
     filterset_class = FAQFilters
     orderings = {"updated_at": ("updated_at",), "id": ()}
     default_ordering = "-updated_at"
@@ -94,36 +89,6 @@ class FAQViewSet(
             raise PermissionDenied
         return faq
 
-    @transaction.atomic
-    def create(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        serializer = self.get_serializer(data=request.data)
-        serializer.is_valid(raise_exception=True)
-        faq = serializer.save()
-        self.log_added(faq)
-        self.kwargs["pk"] = faq.pk
-        return self.as_it_is_now(201)
-
-    @extend_schema(request=FAQChange, responses=FAQShown, summary="Change an FAQ")
-    @transaction.atomic
-    def update(self, request: Request, *args: Any, partial: bool = False, **kwargs: Any) -> Response:
-        faq = self.locked()
-        change = FAQChange(faq, data=request.data, partial=partial, context=self.get_serializer_context())
-        change.is_valid(raise_exception=True)
-        if changed := change.differing(faq, change.validated_data):
-            self.log_changed(change.save(), changed)
-        return self.as_it_is_now()
-
-    @extend_schema(request=FAQChange, responses=FAQShown, summary="Change some fields of an FAQ")
-    def partial_update(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        return self.update(request, *args, partial=True, **kwargs)
-
-    @transaction.atomic
-    def destroy(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        faq = self.locked()
-        self.log_deleted(faq)
-        faq.delete()
-        return Response(status=204)
-
     @status_action("publish", "Publish an FAQ")
     def publish(self, request: Request, pk: str) -> Response:
         """It steers answers within seconds."""
@@ -147,6 +112,6 @@ class FAQViewSet(
         faq = self.locked()
         given = FAQVersionGiven(faq, data=request.data, context=self.get_serializer_context())
         given.is_valid(raise_exception=True)
-        if set_faq_status(faqs=[faq], status=status, by=request.user):
+        if set_faq_status(faqs=[faq], status=status, by=request.user, reason=FAQVersion.Reason.API):
             self.log_changed(faq, ["status"])
         return self.as_it_is_now()

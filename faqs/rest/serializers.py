@@ -117,7 +117,7 @@ class FAQShown(serializers.ModelSerializer):
         return values
 
     def create(self, values: dict[str, Any]) -> FAQ:
-        with recording([], by=self.context["request"].user, reason=Reason.FORM) as made:
+        with recording([], by=self.context["request"].user, reason=Reason.API) as made:
             faq = self._save(FAQ(), values)
             made.append(faq.pk)
         return faq
@@ -169,7 +169,7 @@ class FAQChange(OfAVersion, FAQShown):
         return values
 
     def update(self, faq: FAQ, values: dict[str, Any]) -> FAQ:
-        with recording([faq.pk], by=self.context["request"].user, reason=Reason.FORM):
+        with recording([faq.pk], by=self.context["request"].user, reason=Reason.API):
             return self._save(faq, values)
 
 

@@ -3,11 +3,10 @@
 from typing import Any
 
 import django_filters
-from django.db import transaction
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 from drf_spectacular.utils import OpenApiExample, extend_schema, extend_schema_serializer, extend_schema_view
-from rest_framework import mixins, serializers
+from rest_framework import serializers
 from rest_framework.decorators import action
 from rest_framework.exceptions import PermissionDenied
 from rest_framework.request import Request
@@ -20,7 +19,7 @@ from knowledge.querysets import DocumentQuerySet
 from knowledge.rest.changes import Versioned
 from knowledge.rest.fields import OwnSlug
 from knowledge.rest.filters import ValidityFilter, WordsFilter, before, since
-from knowledge.rest.views import StaffViewSet
+from knowledge.rest.writing import WrittenViewSet
 from knowledge.services import delete_document, save_document
 
 EXAMPLE: dict[str, Any] = {
@@ -145,22 +144,20 @@ class DocumentFilters(django_filters.FilterSet):
     list=extend_schema(summary="Documents, without their texts"),
     retrieve=extend_schema(summary="A document"),
     create=extend_schema(summary="Add a document", description="It is indexed within seconds."),
+    update=extend_schema(request=DocumentChange, responses=DocumentDetail, summary="Change a document"),
+    partial_update=extend_schema(
+        request=DocumentChange, responses=DocumentDetail, summary="Change some fields of a document"
+    ),
     destroy=extend_schema(
         summary="Delete a document",
         description="For good, with its passages, and a course’s with its record. To take it out of answers for now, "
         "give it the status `archived`.",
     ),
 )
-class DocumentViewSet(
-    mixins.ListModelMixin,
-    mixins.RetrieveModelMixin,
-    mixins.CreateModelMixin,
-    mixins.UpdateModelMixin,
-    mixins.DestroyModelMixin,
-    StaffViewSet,
-):
+class DocumentViewSet(WrittenViewSet):
     queryset = Document.objects.of_university()
     serializer_class = DocumentDetail
+    change_class = DocumentChange
     filterset_class = DocumentFilters
     orderings = {"updated_at": ("updated_at",), "created_at": ("created_at",), "title": ("title",), "id": ()}
     default_ordering = "-updated_at"
@@ -181,37 +178,16 @@ class DocumentViewSet(
     def get_serializer_class(self) -> Any:
         return DocumentSummary if self.action == "list" else super().get_serializer_class()
 
-    @transaction.atomic
-    def create(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        serializer = self.get_serializer(data=request.data)
-        serializer.is_valid(raise_exception=True)
-        document = serializer.save()
-        self.log_added(document)
-        self.kwargs["pk"] = document.pk
-        return self.as_it_is_now(201)
-
-    @extend_schema(request=DocumentChange, responses=DocumentDetail, summary="Change a document")
-    @transaction.atomic
-    def update(self, request: Request, *args: Any, partial: bool = False, **kwargs: Any) -> Response:
-        document = self.locked()
-        change = DocumentChange(document, data=request.data, partial=partial, context=self.get_serializer_context())
-        change.is_valid(raise_exception=True)
-        if changed := change.differing(document, change.validated_data):
-            self.log_changed(change.save(), changed)
-        return self.as_it_is_now()
-
-    @extend_schema(request=DocumentChange, responses=DocumentDetail, summary="Change some fields of a document")
-    def partial_update(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        return self.update(request, *args, partial=True, **kwargs)
-
-    @transaction.atomic
-    def destroy(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        document = self.locked()
-        if course_of(document) and not request.user.has_perm("knowledge.delete_course"):
+    def locked(self) -> Document:
+        """Raises PermissionDenied: with a course's document its record would go."""
+        document: Document = super().locked()
+        is_deleted = self.action == "destroy"
+        if is_deleted and course_of(document) and not self.request.user.has_perm("knowledge.delete_course"):
             raise PermissionDenied
-        self.log_deleted(document)
+        return document
+
+    def perform_destroy(self, document: Document) -> None:
         delete_document(document=document)
-        return Response(status=204)
 
     @extend_schema(summary="A document’s passages as cut", responses=PassageShown(many=True), filters=False)
     @action(

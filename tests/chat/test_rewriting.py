@@ -35,6 +35,10 @@ TICKET = (("user", "How much is the semester ticket?"), ("assistant", "It costs 
         "Gilt das auch dort?",
         "Welche Voraussetzungen hat sie?",
         "deadline?",
+        "Is there a fee waiver?",
+        "Can you give a detailed example?",
+        "How much is it for a guest?",
+        "And what is a fair price?",
     ],
 )
 def test_a_follow_up_is_recognised(question: str) -> None:
@@ -54,6 +58,9 @@ def test_a_follow_up_is_recognised(question: str) -> None:
         "Wo finde ich den Modulkatalog der Informatik?",
         "Können Sie mir die Öffnungszeiten der Bibliothek nennen?",
         "Wie lange dauert die Einschreibung in diesem Semester?",
+        "How much is a sauna visit?",
+        "Wie viel kostet ein Saunabesuch?",
+        "What is a module handbook?",
     ],
 )
 def test_a_question_that_stands_alone_is_left_as_it_is(question: str) -> None:

@@ -76,7 +76,7 @@ class Program:
 
 @dataclass
 class Rows:
-    """What one team looks after; the report is shared with all, its file is whose `member_of` says."""
+    """What one team looks after; the report is shared with all, and it and its file are whose `member_of` says."""
 
     team: Group
     collection: Collection
@@ -118,6 +118,7 @@ def rows_of_team(name: str) -> Rows:
     CitationFactory(message=answer, document=document)
     FeedbackFactory(message=answer, value=-1)
     evaluation_set = EvaluationSet.objects.create(name=f"Set of {name}")
+    evaluation_set.collections.add(collection)
     question = EvaluationQuestion.objects.create(evaluation_set=evaluation_set, external_id="1", text="How much?")
     run = EvaluationRun.objects.create(evaluation_set=evaluation_set, profile="default", state="finished")
     QuestionResult.objects.create(run=run, question=question, ranking=[document.pk], seconds=0.1)
@@ -182,6 +183,7 @@ def review_of(answer: Any) -> Review:
 
 def member_of(rows: Rows, *permissions: str) -> User:
     user: User = UserFactory(teams=[rows.team], permissions=permissions)
+    Report.objects.filter(pk=rows.report.pk).update(owner=user)
     StoredReport.objects.filter(pk=rows.report_export.pk).update(requested_by=user)
     return user
 

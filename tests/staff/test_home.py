@@ -90,6 +90,7 @@ def test_every_sentence_leads_to_exactly_the_rows_that_it_counts(client: Client,
     law.has_work(by=curator)
     Team("Faculty of Arts").has_work()
     found = EvaluationSet.objects.create(name="Kept")
+    found.collections.add(law.collection)
     EvaluationRun.objects.create(evaluation_set=found, profile="default", state="failed")
     StoredReport.objects.create(
         name="x", definition=Definition(("question",)).dump(), requested_by=curator, language="en", state="failed"

@@ -24,8 +24,9 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(autouse=True)
-def _nothing_is_counted_or_queued(monkeypatch: pytest.MonkeyPatch) -> None:
+def _nothing_is_counted_or_queued(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> None:
     cache.clear()
+    settings.SMALLEST_GROUP = 1  # a report is of one answer here
     monkeypatch.setattr("knowledge.queueing._queue", Mock())
 
 
@@ -97,11 +98,16 @@ BODIES: dict[str, Callable[[Rows], dict[str, Any]]] = {
     "reviews assign": of_version("review", to=None),
     "reviews comment": lambda rows: {"text": "Look at the new rules."},
     "evaluation-runs create": lambda rows: {"evaluation_set": rows.evaluation_set.pk, "profiles": ["default"]},
+    "reports create": lambda rows: {"name": "Fees", "definition": {"columns": ["question"]}},
+    "reports update": lambda rows: {"name": "Fees", "definition": {"columns": ["question"]}},
+    "reports partial_update": lambda rows: {"definition": {"format": "xlsx"}},
     "report-exports create": lambda rows: {"report": rows.report.pk},
     "report-exports cancel": lambda rows: {},
 }
 #: Of these there are none of a team's own; the reports are shared ones.
-OF_THE_UNIVERSITY = {"evaluation-sets", "evaluation-runs", "reports"}
+OF_THE_UNIVERSITY = {"reports"}
+#: Colleagues read a shared report and have files made of it.
+OF_ITS_OWNER = {"reports update", "reports partial_update", "reports destroy"}
 #: What these tell are no rows.
 NO_ROWS = {"figures"}
 #: An FAQ that is a draft already stays one, and a file that is ready stays: nothing is put on record.
@@ -139,7 +145,9 @@ def test_who_lacks_a_permission_may_not_nor_who_is_no_member_of_staff_or_nobody(
 
 def test_the_rows_of_another_team_are_not_found(operation: Operation, own: Rows, foreign: Rows) -> None:
     program = Program(member_of(own, *operation.needs))
-    if operation.basename in OF_THE_UNIVERSITY | NO_ROWS:
+    if operation.name in OF_ITS_OWNER:
+        assert call(program, operation, foreign).status_code == 403
+    elif operation.basename in OF_THE_UNIVERSITY | NO_ROWS:
         assert call(program, operation, foreign).status_code < 300
     elif operation.is_detail:
         reply = call(program, operation, foreign)
@@ -152,7 +160,7 @@ def test_the_rows_of_another_team_are_not_found(operation: Operation, own: Rows,
     else:
         reply = call(program, operation, foreign)
         assert reply.status_code == 400
-        assert reply.json()["errors"][0]["field"] in {"collection", "report"}
+        assert reply.json()["errors"][0]["field"] in {"collection", "evaluation_set", "report"}
 
 
 def test_who_may_does_it_to_what_their_team_looks_after_and_it_is_on_record(operation: Operation, own: Rows) -> None:
@@ -166,7 +174,8 @@ def test_who_may_does_it_to_what_their_team_looks_after_and_it_is_on_record(oper
 
 
 def test_who_sees_everything_does_it_to_all(operation: Operation, foreign: Rows) -> None:
-    assert call(Program(UserFactory(permissions=operation.needs)), operation, foreign).status_code < 300
+    status = call(Program(UserFactory(permissions=operation.needs)), operation, foreign).status_code
+    assert status == 403 if operation.name in OF_ITS_OWNER else status < 300
 
 
 # --- sessions ---

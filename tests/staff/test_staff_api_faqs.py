@@ -68,6 +68,7 @@ def test_a_change_leaves_a_version_and_what_was_not_sent_as_it_was(program: Prog
     assert reply.json()["phrasings"] == ["Two", "Three"]
     assert len(reply.json()["sources"]) == 1
     assert faq.versions.first().made_by == editor
+    assert faq.versions.first().get_reason_display() == "over the staff API"
     assert editor.logentry_set.get().get_change_message() == "Changed phrasings."
 
 
@@ -102,7 +103,7 @@ def test_publishing_and_retiring_are_on_record_and_leave_versions(program: Progr
         reply = program.post(f"/faqs/{faq.pk}/{action}/", {"version": version_of(faq)})
         assert reply.json()["status"] == status
     assert editor.logentry_set.count() == 4
-    assert faq.versions.filter(made_by=editor).count() == 4
+    assert faq.versions.filter(made_by=editor, reason="api").count() == 4
 
 
 def test_what_students_get_is_changed_by_those_who_may_publish(program: Program) -> None:

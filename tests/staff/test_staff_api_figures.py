@@ -58,6 +58,7 @@ def test_a_period_is_told_step_by_step_and_beside_the_one_before() -> None:
     assert (shown["step"], shown["smallest_group"]) == ("day", 1)
     found = shown["figures"]
     assert (found["now"]["questions"], found["before"]["questions"]) == (4, 2)
+    assert (found["now"]["newcomers"], found["before"]["newcomers"]) == (4, 2)
     assert found["now"]["abstained_share"] == 0.25
     assert len(found["steps"]) == 15
     assert [step["totals"]["questions"] for step in found["steps"] if step["start"] == "2026-07-10"] == [3]

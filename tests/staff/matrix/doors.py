@@ -4,7 +4,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from django.conf import settings
 from django.contrib import admin
+from django.db import transaction
+from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from tests.staff.matrix.world import World
@@ -120,6 +123,21 @@ class Door:
 
     def body(self, world: World) -> dict[str, object]:
         return next((body(world) for name, body in BODIES.items() if self.name.endswith(name)), {})
+
+
+def knock(client: Client, door: Door, address: str, sent: World) -> Any:
+    """Whatever it does is undone, a logout too."""
+    session = client.cookies.get(settings.SESSION_COOKIE_NAME)
+    client.cookies.pop("messages", None)
+    with transaction.atomic():
+        send = client.post if door.method == "POST" else client.get
+        response = send(address, door.body(sent) if door.method == "POST" or door.names_row_in_body else None)
+        _ = response.getvalue() if response.streaming else response.content
+        transaction.set_rollback(True)
+    if session and door.name == "admin:logout":
+        client.cookies[settings.SESSION_COOKIE_NAME] = session.value
+    assert response.status_code != 405, f"{door.title} is no {door.method}"
+    return response
 
 
 def _missing(name: str, world: World) -> Any:

@@ -373,7 +373,11 @@ API = _read(
     evaluation-runs results                                  x . x x x .
     figures list                                             . . x x . .
     reports list                                             . . x x . .
+    reports create                                           . . x x . .
     reports retrieve                                         . . x x . .
+    reports update                                           . . x x . .
+    reports partial_update                                   . . x x . .
+    reports destroy                                          . . x x . .
     report-exports list                                      . . x x . .
     report-exports create                                    . . x x . .
     report-exports retrieve                                  . . x x . .

@@ -28,6 +28,7 @@ OF_TEAMS = frozenset(
         *("knowledge_collection", "knowledge_document", "knowledge_course", "knowledge_source"),
         *("knowledge_crawlrun", "knowledge_pdfupload", "faqs_faq", "chat_assistant", "chat_site"),
         *("chat_conversation", "analytics_gap", "analytics_review", "analytics_shadowtest"),
+        *("analytics_evaluationset", "analytics_evaluationrun", "analytics_evaluationquestion"),
         *("analytics_anonymisedquestion", "analytics_report", "marcelcms_apitoken"),
     }
 )
@@ -46,6 +47,7 @@ class World:
 def world_of(team: str, owner: User, *, mark: str) -> World:
     """`mark` stands in every text of its rows; `owner` has its reports and its token."""
     api = rows_of_team(team)
+    Report.objects.filter(pk=api.report.pk).update(owner=owner)
     StoredReport.objects.filter(pk=api.report_export.pk).update(requested_by=owner)
     now = timezone.now()
     _mark(api, mark)
@@ -79,6 +81,9 @@ def world_of(team: str, owner: User, *, mark: str) -> World:
         "analytics_gap": api.gap,
         "analytics_review": api.review,
         "analytics_shadowtest": _shadow_test(api, owner, mark),
+        "analytics_evaluationset": api.evaluation_set,
+        "analytics_evaluationrun": api.evaluation_run,
+        "analytics_evaluationquestion": EvaluationQuestion.objects.get(evaluation_set=api.evaluation_set),
         "analytics_anonymisedquestion": AnonymisedQuestion.objects.create(
             assistant=assistant, day=now.date(), text=f"{mark}?", status="abstained"
         ),
@@ -108,6 +113,7 @@ def _mark(api: Rows, mark: str) -> None:
         (api.document, ["title", "text"]),
         (api.faq, ["question", "reference_answer"]),
         (api.gap, ["name"]),
+        (api.evaluation_set, ["name"]),
         (api.gap.assistant, ["name", "institution"]),
         (api.review.assistant, ["name"]),
         (api.review.message, ["text"]),
@@ -118,6 +124,7 @@ def _mark(api: Rows, mark: str) -> None:
             setattr(row, name, f"{mark} {getattr(row, name)}")
         row.save()
     api.faq.phrasings.update(text=f"{mark} otherwise?")
+    api.evaluation_set.questions.update(text=f"{mark} asked?", reference=f"{mark} it is.")
     # One assistant for all, as a team has it.
     for row in (api.review, api.conversation):
         row.assistant = api.gap.assistant
@@ -145,11 +152,7 @@ def _everybodys(api: Rows, owner: User) -> dict[str, Any]:
     interval, _made = IntervalSchedule.objects.get_or_create(every=1, period="hours")
     profile = RetrievalProfile.objects.create(name=f"profile-{owner.pk}")
     profile.legs.create(retriever="dense")
-    question = EvaluationQuestion.objects.filter(evaluation_set=api.evaluation_set).get()
     return {
-        "analytics_evaluationset": api.evaluation_set,
-        "analytics_evaluationrun": api.evaluation_run,
-        "analytics_evaluationquestion": question,
         "analytics_retentionrun": RetentionRun.objects.create(),
         "faqs_category": CategoryFactory(),
         "chat_retrievalprofile": profile,
