@@ -100,6 +100,10 @@ class AuditLogAdmin(LogEntryModelAdmin):
     search_help_text = _("Searches names of staff and of what they changed.")
     ordering = ["-action_time", "-pk"]
     actions = None
+    nothing_yet = _("Nobody changed anything yet. Whatever staff add, change, delete or take away is kept here.")
+
+    class Media:
+        css = {"all": ["knowledge/screens.css"]}
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False

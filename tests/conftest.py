@@ -37,6 +37,7 @@ PAGES = [
         "A single room costs 290 euros a month.",
     },
 ]
+QUICK_HASHER = "django.contrib.auth.hashers.MD5PasswordHasher"
 #: Asks for what stands in PAGES.
 QUESTION = "How much is the semester contribution?"
 
@@ -60,6 +61,12 @@ def only_this_machine() -> Iterator[None]:
 def _static_root() -> None:
     """WhiteNoise warns where there is none."""
     django_settings.STATIC_ROOT.mkdir(exist_ok=True)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _quick_passwords() -> None:
+    """Argon2 takes a sixth of a second for each account, on purpose."""
+    django_settings.PASSWORD_HASHERS = [QUICK_HASHER, *django_settings.PASSWORD_HASHERS]
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -24,6 +24,9 @@ class ReadOnly(AnyModelAdmin):
     list_display_links = None
     list_per_page = 50
 
+    class Media:
+        css = {"all": ["knowledge/screens.css"]}
+
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
 
@@ -37,6 +40,9 @@ class ReadOnly(AnyModelAdmin):
 @admin.register(RetentionRun)
 class RetentionRunAdmin(ReadOnly, RunModelAdmin):
     list_display = ["began_at", "finished_at", "deleted", "visitors", "reports"]
+    nothing_yet = gettext_lazy(
+        "Nothing was deleted yet. Every night, what is older than its assistant keeps it goes, and is told here."
+    )
 
     @admin.display(description=gettext_lazy("deleted"))
     def deleted(self, run: RetentionRun) -> str:
@@ -50,6 +56,10 @@ class AnonymisedQuestionAdmin(ReadOnly, ScopedAdmin, QuestionModelAdmin):
     list_select_related = ["assistant", "faq"]
     show_full_result_count = False
     search_fields = ["text"]
+    nothing_yet = gettext_lazy(
+        "There are none yet. Where an assistant says so, questions stay here without names and numbers when their "
+        "conversations are deleted."
+    )
 
 
 def _said(gone: dict[str, Any]) -> str:

@@ -76,6 +76,10 @@ class EvaluationRunAdmin(ScopedAdmin, RunModelAdmin):
     list_select_related = ["evaluation_set", "requested_by"]
     list_per_page = 50
     actions = None
+    nothing_yet = _(
+        "There is no run yet. Open an evaluation set and start one: it measures how well a retrieval profile finds "
+        "what answers the questions of the set."
+    )
 
     class Media:
         css = {"all": ["knowledge/admin.css", "knowledge/screens.css", "analytics/admin.css"]}

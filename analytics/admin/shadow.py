@@ -57,6 +57,7 @@ class ShadowTestAdmin(ScopedAdmin, ShadowModelAdmin):
     search_fields = ["title"]
     actions = None
     change_list_template = "admin/analytics/shadow/change_list.html"
+    nothing_yet = _("No change was tried yet.")
 
     class Media:
         css = {"all": ["knowledge/admin.css", "knowledge/screens.css", "analytics/admin.css", "analytics/shadow.css"]}
