@@ -59,8 +59,9 @@ def only_this_machine() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _static_root() -> None:
-    """WhiteNoise warns where there is none."""
+    """WhiteNoise warns where there is none, and would go through all files for each client of a test."""
     django_settings.STATIC_ROOT.mkdir(exist_ok=True)
+    django_settings.WHITENOISE_AUTOREFRESH = True
 
 
 @pytest.fixture(scope="session", autouse=True)
