@@ -1,8 +1,12 @@
-"""What staff do to one question under review."""
+"""What staff do to the questions of their sets: put them right, and have the language model propose more."""
 
 from django.db import transaction
 
-from analytics.models import EvaluationQuestion
+from analytics.evaluation.asking import settled
+from analytics.models import EvaluationQuestion, EvaluationSet, ModelRequest
+from analytics.tasks import propose_questions
+
+SEED = 1
 
 
 @transaction.atomic
@@ -18,3 +22,12 @@ def edit_question(*, question: EvaluationQuestion, text: str, reference: str) ->
     question.full_clean(exclude=["evaluation_set"])
     question.save(update_fields=["text", "reference"])
     return True
+
+
+def ask_for_questions(*, evaluation_set: EvaluationSet, passages: int) -> None:
+    """Has a worker ask about so many passages more than were asked about.
+
+    Raises kombu.exceptions.OperationalError where the broker is away.
+    """
+    done = len(settled(evaluation_set, ModelRequest.Purpose.QUESTIONS))
+    propose_questions.delay(evaluation_set.pk, done + passages, SEED)

@@ -41,6 +41,16 @@ class RunField(RunChoiceField):
         return f"{run.profile}, {date_format(localtime(run.created_at), 'SHORT_DATETIME_FORMAT')}"
 
 
+class ProposeForm(forms.Form):
+    passages = forms.IntegerField(
+        label=_("passages"),
+        min_value=1,
+        max_value=500,
+        initial=50,
+        help_text=_("One or two questions about each; a first one of every document before a second of any."),
+    )
+
+
 class CompareForm(forms.Form):
     before = RunField(label=_("From"), queryset=EvaluationRun.objects.none(), empty_label=None)
     after = RunField(label=_("to"), queryset=EvaluationRun.objects.none(), empty_label=None)

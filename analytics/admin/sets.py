@@ -2,21 +2,29 @@
 
 from typing import TYPE_CHECKING, Any, cast
 
-from django.contrib import admin
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
 from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet
 from django.db.models.functions import Coalesce
 from django.forms import CheckboxSelectMultiple
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
 from django.template.loader import render_to_string
+from django.urls import URLPattern, path
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_POST
+from kombu.exceptions import OperationalError
 
-from analytics.admin.forms import CompareForm, RunForm
+from analytics.admin.forms import CompareForm, ProposeForm, RunForm
 from analytics.admin.history import history_of, value_of
 from analytics.evaluation.coverage import coverage_of
 from analytics.models import EvaluationQuestion, EvaluationRun, EvaluationSet, Judgment
+from analytics.question_services import ask_for_questions
 from analytics.services import delete_set
 from knowledge.collection_choices import university_collections
 from knowledge.counting import count_of
+from knowledge.inference import chat_model
 from knowledge.scoped_admin import ScopedAdmin
 
 if TYPE_CHECKING:
@@ -99,12 +107,44 @@ class EvaluationSetAdmin(ScopedAdmin, SetModelAdmin):
                 "history": history,
                 "run_form": RunForm(initial=chosen, user=request.user),
                 "compare_form": CompareForm(initial=pair, evaluation_set=obj) if pair else None,
+                "propose_form": ProposeForm() if chat_model.is_configured() and not obj.fingerprint else None,
                 "coverage": coverage_of(obj),
                 "searched": obj.collections.all(),
             }
         return super().render_change_form(request, context, add, change, form_url, obj)
 
     # --- what is done ---
+
+    def get_urls(self) -> list[URLPattern]:
+        propose = self.admin_site.admin_view(require_POST(self.propose_view))
+        name = "analytics_evaluationset_propose"
+        return [path("<int:set_id>/propose/", propose, name=name), *super().get_urls()]
+
+    def propose_view(self, request: HttpRequest, set_id: int) -> HttpResponse:
+        """Has the language model propose questions for staff's own set."""
+        found = get_object_or_404(self.get_queryset(request), pk=set_id, fingerprint="")
+        if not request.user.has_perm("analytics.add_evaluationquestion"):
+            raise PermissionDenied
+        form = ProposeForm(request.POST)
+        if not form.is_valid():
+            messages.error(request, str(form.errors["passages"][0]))
+        elif not chat_model.is_configured():
+            messages.error(request, gettext("No language model is configured: nobody could propose anything."))
+        elif not found.collections.exists():
+            messages.error(request, gettext("Choose the collections that the set asks about, and save it, first."))
+        else:
+            self._propose(request, found, form.cleaned_data["passages"])
+        return redirect("admin:analytics_evaluationset_change", found.pk)
+
+    def _propose(self, request: HttpRequest, found: EvaluationSet, passages: int) -> None:
+        try:
+            ask_for_questions(evaluation_set=found, passages=passages)
+        except OperationalError:
+            messages.error(request, gettext("Nobody could be told to begin just now. Please try again in a minute."))
+            return
+        self.log_change(request, found, gettext("questions asked for"))
+        said = gettext("Questions are being proposed. They come up here within minutes, to be accepted or rejected.")
+        messages.success(request, said)
 
     def formfield_for_manytomany(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
         if db_field.name == "collections":

@@ -47,7 +47,8 @@ POSTS = frozenset(
         *("analytics_gap_draft", "analytics_gap_phrasings"),
         *("analytics_report_stop", "analytics_report_delete_file"),
         *("analytics_review_undo", "analytics_review_reading", "analytics_review_keep"),
-        *("analytics_evaluationrun_cancel", "analytics_shadowtest_start", "analytics_shadowtest_keep"),
+        *("analytics_evaluationset_propose", "analytics_evaluationrun_cancel"),
+        *("analytics_shadowtest_start", "analytics_shadowtest_keep"),
         *("analytics_shadowtest_stop", "analytics_shadowtest_again"),
         *("analytics_shadowtest_publish", "analytics_shadowtest_discard"),
     )

@@ -240,6 +240,7 @@ DOORS = _read(
     analytics_evaluationset_history GET                      x x x x x .
     analytics_evaluationset_delete GET                       . . . x . .
     analytics_evaluationset_delete POST                      . . . x . .
+    analytics_evaluationset_propose POST                     x x . x x .
     analytics_evaluationset_change GET                       x x x x x .
     analytics_evaluationset_change POST                      . . . x . .
     analytics_shadowtest_start POST                          x . . x x .
