@@ -140,7 +140,7 @@ def server(transactional_db: None, _served: Server, caplog: pytest.LogCaptureFix
 
 
 @pytest.fixture
-def pages(request: pytest.FixtureRequest) -> None:
+def pages(db: None) -> None:
     """PAGES, indexed, in the collection `site`."""
     load_pages(PAGES)
 

@@ -77,7 +77,7 @@ def unpack(file: Path, folder: Path) -> Manifest:
     """Unpacks a backup and checks every file of it; raises BackupError."""
     try:
         with tarfile.open(file) as archive:
-            archive.extractall(folder, filter="data")
+            _unpack(archive, folder.resolve())
     except (OSError, tarfile.TarError, EOFError) as error:
         raise BackupError(
             f"{file.name} cannot be read: it is no backup, or damaged ({type(error).__name__})."
@@ -90,6 +90,24 @@ def unpack(file: Path, folder: Path) -> Manifest:
         if not path.is_file() or digest_of(path) != checksum:
             raise BackupError(f"{file.name} is damaged: {name} is not what it was when the backup was made.")
     return manifest
+
+
+def _unpack(archive: tarfile.TarFile, folder: Path) -> None:
+    """Plain files and folders, and none outside. `extractall(filter="data")` is not in Python before 3.11.4, which
+    Debian 12 has."""
+    for member in archive:
+        path = (folder / member.name).resolve()
+        if not path.is_relative_to(folder):
+            raise tarfile.ReadError(f"{member.name} is outside")
+        if member.isdir():
+            path.mkdir(parents=True, exist_ok=True)
+            continue
+        content = archive.extractfile(member) if member.isfile() else None
+        if content is None:
+            raise tarfile.ReadError(f"{member.name} is no file")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with content, path.open("wb") as file:
+            shutil.copyfileobj(content, file)
 
 
 def _check_versions(manifest: Manifest) -> None:

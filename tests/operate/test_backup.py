@@ -214,6 +214,17 @@ def test_nothing_is_written_outside_by_a_hostile_archive(backup: Path, tmp_path:
     assert not list(tmp_path.rglob("escaped"))
 
 
+def test_a_link_in_an_archive_is_not_followed(backup: Path, tmp_path: Path) -> None:
+    hostile = tmp_path / "hostile.tar.gz"
+    with tarfile.open(backup) as source, tarfile.open(hostile, "w:gz") as target:
+        link = tarfile.TarInfo("media/link")
+        link.type, link.linkname = tarfile.SYMTYPE, "/etc"
+        target.addfile(link)
+        for member in source:
+            target.addfile(member, source.extractfile(member) if member.isfile() else None)
+    assert "cannot be read" in refusal(hostile, "--replace")
+
+
 def test_a_restore_waits_for_everybody_to_stop(backup: Path) -> None:
     entry = connection.settings_dict
     where = make_conninfo(
