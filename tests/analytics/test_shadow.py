@@ -35,7 +35,7 @@ from tests.analytics.shadow import (
 )
 from tests.factories import FAQFactory, UserFactory
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("pages")]
+pytestmark = [pytest.mark.slow, pytest.mark.django_db, pytest.mark.usefixtures("pages")]
 TABLES = (FAQ, Phrasing, FAQSource, FAQVector, Document, DocumentRevision, Passage, IndexChange)
 
 

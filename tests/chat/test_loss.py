@@ -12,7 +12,7 @@ from tests.conftest import QUESTION
 from tests.fakes.llm import FakeLLM
 from tests.servers import Server, Tab, wait_until
 
-pytestmark = pytest.mark.usefixtures("pages")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("pages")]
 
 TEXT = "The semester contribution is 318.40 euros each semester [1]."
 

@@ -13,7 +13,7 @@ from tests.conftest import QUESTION
 from tests.fakes.llm import FakeLLM, event
 from tests.servers import Answer, Server
 
-pytestmark = pytest.mark.usefixtures("pages")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("pages")]
 
 HTML = b"<!doctype html><title>502 Bad Gateway</title><h1>Bad Gateway</h1>"
 BEFORE_THE_FIRST_WORD: dict[str, Callable[[FakeLLM], None]] = {

@@ -19,6 +19,8 @@ from tests.factories import AssistantFactory, DocumentFactory
 from tests.fakes.llm import FakeLLM
 from tests.servers import Answer, Server
 
+pytestmark = pytest.mark.slow
+
 QUESTION = "How high is the semester contribution?"
 FACT = "The semester contribution is 318.40 euros each semester."
 #: What no answer may hold that a page planted: addresses, markup, fences. Simpler than the guard, and not its code.

@@ -37,7 +37,7 @@ from tests.knowledge.embedders import Instant, use
 from tests.knowledge.site import Answer, Site, html, page, serving, small, university
 from tests.runtime.processes import alive, command_lines, descendants, wait_until
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 
 ROOT = Path(__file__).resolve().parents[2]
 State = CrawlRun.State
@@ -99,7 +99,6 @@ def found(words: str) -> list[str]:
 # --- documents follow the site ---
 
 
-@pytest.mark.slow
 def test_a_whole_site_becomes_documents_and_only_what_changes_is_embedded_again(
     embedder: Instant, tmp_path: Path
 ) -> None:
@@ -255,7 +254,6 @@ def crawlers() -> set[int]:
     return {pid for pid, line in command_lines().items() if "knowledge.ingest.crawler" in line}
 
 
-@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_a_worker_that_is_killed_is_replaced_and_loses_and_doubles_nothing(
     monkeypatch: pytest.MonkeyPatch,

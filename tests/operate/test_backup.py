@@ -30,7 +30,7 @@ from marcelcms.backups.programs import connection_arguments
 from tests.conftest import QUESTION
 from tests.factories import ConversationFactory, DocumentFactory, FAQFactory, UserFactory
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture(autouse=True)

@@ -26,6 +26,8 @@ HOLDER = """
 import json, os, sys
 from pathlib import Path
 from marcelcms.embedded.services import provide
+
+pytestmark = pytest.mark.slow
 with provide(Path(sys.argv[1]), durable=False) as started:
     urls = [os.environ["DATABASE_URL"], os.environ["REDIS_URL"]]
     print(json.dumps({"started": sorted(started), "urls": urls}), flush=True)
@@ -216,7 +218,6 @@ def test_a_server_that_cannot_start_says_why(folder: Path) -> None:
         pass
 
 
-@pytest.mark.slow
 def test_data_is_kept_elsewhere_only_where_the_servers_user_cannot_reach_it(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

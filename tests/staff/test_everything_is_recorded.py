@@ -21,7 +21,7 @@ from tests.staff.matrix.doors import doors, knock, screens
 from tests.staff.matrix.table import ACTIONS
 from tests.staff.matrix.world import World, world_of
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 
 WRITES = re.compile(r'(?:INSERT INTO|UPDATE|DELETE FROM) "(\w+)"')
 LOG = "django_admin_log"

@@ -121,6 +121,7 @@ def test_everything_that_can_be_opened_stands_in_the_table() -> None:
     assert outside == set(PUBLIC)
 
 
+@pytest.mark.slow
 def test_each_role_opens_the_doors_that_it_should_and_no_others(
     role: str, member: User, own: World, foreign: World
 ) -> None:
@@ -137,6 +138,7 @@ def test_each_role_opens_the_doors_that_it_should_and_no_others(
     assert wrong == [], "\n".join(wrong)
 
 
+@pytest.mark.slow
 def test_what_another_team_has_is_as_good_as_missing(role: str, member: User, own: World, foreign: World) -> None:
     if role in SEES_ALL:
         return
@@ -178,6 +180,7 @@ def said(response: Any) -> str:
     return "" if response.streaming else response.content.decode()
 
 
+@pytest.mark.slow
 def test_nobody_comes_in_without_having_logged_in(own_of_nobody: World) -> None:
     open_to_all = {"admin:login", "admin:logout", "admin:jsi18n"}
     client, program = Client(), Program()
@@ -205,6 +208,7 @@ def actions() -> Iterator[str]:
         yield from (f"{screen} {name}" for name in model_admin.get_actions(request))
 
 
+@pytest.mark.slow
 def test_each_role_is_offered_its_actions_and_no_others(role: str, member: User) -> None:
     request = RequestFactory().get("/")
     request.user = member
@@ -214,6 +218,7 @@ def test_each_role_is_offered_its_actions_and_no_others(role: str, member: User)
     assert offered == {name for name, marks in ACTIONS.items() if marks[place] == "x"}
 
 
+@pytest.mark.slow
 def test_no_action_reaches_the_rows_of_another_team(role: str, member: User, own: World, foreign: World) -> None:
     if role in SEES_ALL:
         return
@@ -236,6 +241,7 @@ def test_no_action_reaches_the_rows_of_another_team(role: str, member: User, own
 # --- the staff API ---
 
 
+@pytest.mark.slow
 def test_each_role_may_call_its_operations_and_no_others(role: str, member: User, own: World) -> None:
     program, place, wrong = Program(member), ROLES.index(role), []
     for name, operation in OPERATIONS.items():
@@ -248,6 +254,7 @@ def test_each_role_may_call_its_operations_and_no_others(role: str, member: User
     assert wrong == []
 
 
+@pytest.mark.slow
 def test_the_api_does_not_tell_of_another_teams_rows(role: str, member: User, own: World, foreign: World) -> None:
     if role in SEES_ALL:
         return
