@@ -12,6 +12,7 @@ from django.template.loader import render_to_string
 from django.urls import URLPattern, path
 from django.utils import timezone
 from django.utils.formats import date_format
+from django.utils.html import format_html
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST, require_safe
@@ -47,7 +48,6 @@ class GapAdmin(ScopedAdmin, GapModelAdmin):
         "state_now",
         "answered",
         "asked_last",
-        "asked_of",
     ]
     list_filter = [StateFilter, AnsweredFilter, ("assistant", OwnFilter), "language"]
     list_select_related = ["assistant", "answered_by_faq", "answered_by_document", "faq"]
@@ -100,11 +100,9 @@ class GapAdmin(ScopedAdmin, GapModelAdmin):
 
     @admin.display(description=_("last asked"), ordering="last_asked")
     def asked_last(self, gap: Gap) -> str:
-        return date_format(timezone.localtime(gap.last_asked), "SHORT_DATE_FORMAT")
-
-    @admin.display(description=_("assistant"), ordering="assistant")
-    def asked_of(self, gap: Gap) -> str:
-        return f"{gap.assistant or '–'}, {gap.get_language_display()}"
+        day = date_format(timezone.localtime(gap.last_asked), "SHORT_DATE_FORMAT")
+        whom = f"{gap.assistant or '–'}, {gap.get_language_display()}"
+        return format_html('{} <span class="gap-quiet">{}</span>', day, whom)
 
     @admin.display(description=_("state"), ordering="state")
     def state_now(self, gap: Gap) -> str:
