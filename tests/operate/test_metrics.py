@@ -11,6 +11,7 @@ from pytest_django import Settings
 from knowledge.inference.chat_model import ModelUnavailable
 from knowledge.models import Generation
 from knowledge.telemetry import REQUEST_SECONDS, count_answer, model_call
+from marcelcms.signs_of_life import valkey
 from marcelcms.tasks import sign_of_life
 from tests.conftest import QUESTION
 from tests.servers import Server
@@ -91,13 +92,18 @@ def test_calls_of_the_model_are_counted_by_their_outcome() -> None:
     assert of("marcelcms_llm_seconds_count", outcome="timeout") == before + 1
 
 
-def test_tasks_queues_signs_and_the_index_are_told(well: None) -> None:
+def test_tasks_queues_signs_and_the_index_are_told(well: None, settings: Settings) -> None:
     Generation.objects.all().delete()
-    sign_of_life.apply()
-    found = figures()
     labels = (("state", "SUCCESS"), ("task", "marcelcms.tasks.sign_of_life"))
-    assert found["marcelcms_tasks_total", labels] == 1
-    assert found["marcelcms_queue_depth", (("queue", "long"),)] == 0
+    before = figures().get(("marcelcms_tasks_total", labels), 0)
+    sign_of_life.apply()
+    broker = valkey(settings.CELERY_BROKER_URL)
+    broker.delete("long")  # what other tests queued, and no worker took
+    broker.lpush("long", "a task")
+    found = figures()
+    broker.delete("long")
+    assert found["marcelcms_tasks_total", labels] == before + 1
+    assert found["marcelcms_queue_depth", (("queue", "long"),)] == 1
     assert found["marcelcms_sign_age_seconds", (("of", "beat"),)] < 5
     assert found["marcelcms_index_oldest_change_seconds", ()] == 0
     assert ("marcelcms_lexical_changes_behind", ()) in found
