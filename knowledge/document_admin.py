@@ -64,13 +64,13 @@ class DocumentAdmin(ScopedAdmin, DocumentModelAdmin):
         DocumentValidityFilter,
         ("language", admin.AllValuesFieldListFilter),
         IndexedFilter,
+        "updated_at",
     ]
     search_fields = ["title", "url", "external_id"]
     search_help_text = _(
         "Searches titles, addresses and texts for each of the words, or its beginning. What students would be shown: "
         "use “Try a question”."
     )
-    date_hierarchy = "updated_at"
     list_per_page = 50
     show_full_result_count = False
     actions = ["publish", "archive", "reindex"]
