@@ -6,7 +6,7 @@ PYTHON = $(shell for python in python3 python3.14 python3.13 python3.12 python3.
 	$$python -c '$(IS_FIT)' 2>/dev/null && echo $$python && break; done)
 INSTALL = $(or $(PYTHON),$(error MarcelCMS needs Python 3.11 to 3.14, and there is none on the PATH)) \
 	marcelcms/embedded/install.py
-CHECKS := check-style check-format check-types check-templates check-template-format check-imports check-migrations
+CHECKS := check-style check-format check-types check-templates check-template-format check-imports check-migrations check-vulnerabilities
 # The type checker reads the settings, which name servers that it never calls.
 SETTINGS := SECRET_KEY=none DATABASE_URL=postgresql://nobody@127.0.0.1:1/none REDIS_URL=redis://127.0.0.1:1/0
 
@@ -19,7 +19,7 @@ run: ## installs, starts everything, loads the demo, prints the address and the 
 test: install-dev ## runs every test but the marked extras; ARGS="-m e2e" runs those in a browser
 	.venv/bin/python -m pytest $(ARGS)
 
-check: install-dev ## style, types, templates, import rules, migrations; reports all that fail
+check: install-dev ## style, types, templates, import rules, migrations, known vulnerabilities; reports all that fail
 	@$(MAKE) --no-print-directory --keep-going $(CHECKS)
 
 bench: install-dev ## measures, prints a table, writes JSON
@@ -64,3 +64,6 @@ check-imports:
 
 check-migrations:
 	.venv/bin/python manage.py makemigrations --check --dry-run
+
+check-vulnerabilities:
+	.venv/bin/python -m tests.audit
