@@ -26,14 +26,13 @@ HOLDER = """
 import json, os, sys
 from pathlib import Path
 from marcelcms.embedded.services import provide
-
-pytestmark = pytest.mark.slow
 with provide(Path(sys.argv[1]), durable=False) as started:
     urls = [os.environ["DATABASE_URL"], os.environ["REDIS_URL"]]
     print(json.dumps({"started": sorted(started), "urls": urls}), flush=True)
     sys.stdin.readline()
 """
 
+pytestmark = pytest.mark.slow
 linux = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc; only there children end with parents")
 
 
