@@ -11,15 +11,17 @@ pytestmark = [pytest.mark.e2e, pytest.mark.timeout(600)]
 ASKED = """
 import uuid
 from datetime import timedelta
-from django.contrib.auth.models import Permission, User
+from django.contrib.auth.models import Group, Permission, User
 from django.utils import timezone
 from analytics.models import StoredReport
 from analytics.reports.definition import Definition
 from chat.models import Assistant, Conversation, Feedback, Message, Visitor
 analyst = User.objects.create_user("analyst", password="reports-of-answers", is_staff=True)
-names = ("export_reports", "whole_university")
-analyst.user_permissions.set(Permission.objects.filter(codename__in=names))
-assistant = Assistant.objects.first()
+analyst.user_permissions.set(Permission.objects.filter(codename="export_reports"))
+# Of an assistant that no other test asks, and of no other.
+assistant, team = Assistant.objects.create(slug="elsa", name="Elsa"), Group.objects.create(name="Elsa's team")
+assistant.teams.add(team)
+analyst.groups.add(team)
 for number, (text, status) in enumerate([
     ("What does the moon weigh?", "abstained"),
     ("My name is Anna Schmidt, what are the fees?", "complete"),
@@ -59,6 +61,7 @@ def looks(page: Page, name: str) -> None:
         for scheme in ("light", "dark"):
             page.emulate_media(color_scheme=scheme)
             page.set_viewport_size({"width": width, "height": 900})
+            page.wait_for_timeout(400)  # links fade into their colour
             assert page.evaluate("document.documentElement.scrollWidth") <= width
             assert violations(page) == []
             keep(page, f"{name}-{width}-{scheme}")
