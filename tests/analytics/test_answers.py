@@ -24,7 +24,11 @@ from tests.analytics.test_datasets import folder
 from tests.analytics.test_evaluate import CORPUS, QRELS, QUERIES, evaluate
 from tests.fakes.llm import FakeLLM
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("_no_kept_connections")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.usefixtures("_no_kept_connections"),
+]
 
 REFERENCE = "The semester contribution is 318.40 euros each semester."
 HISTORY = [{"role": "user", "text": "What do I pay?"}, {"role": "assistant", "text": "A semester contribution."}]
@@ -52,7 +56,6 @@ def by_id(found: dict[str, Any]) -> dict[str, Any]:
     return {each["id"]: each for each in found["per_query"]}
 
 
-@pytest.mark.slow
 def test_questions_are_answered_as_they_are_served_and_measured(dataset: Path) -> None:
     found, printed = evaluate(dataset, "--answers")
     measured = found["answers"]

@@ -34,7 +34,7 @@ from tests.staff.matrix.world import world_of
 from tests.staff.test_permission_matrix import knock
 from tests.staff.test_staff_api import BODIES, OPERATIONS
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True), pytest.mark.timeout(300)]
 LEAST = 5
 #: Who asked, in words of their own; the first part is what a file may tell.
 PERSONAL = "What are the fees? My name is Anna Schmidt, anna@uni.example, 06421 2812345"
@@ -232,7 +232,6 @@ def test_who_asked_is_told_nowhere(door: str, analyst: User) -> None:
 # --- every other door ---
 
 
-@pytest.mark.slow
 def test_no_page_action_or_operation_tells_who_asked(analyst: User) -> None:
     world = world_of("Faculty of Arts", analyst, mark="Arts")
     analyst.groups.add(world.team)

@@ -20,6 +20,8 @@ from tests.factories import AssistantFactory, DocumentFactory
 from tests.fakes.llm import FakeLLM
 from tests.servers import Server
 
+pytestmark = pytest.mark.slow
+
 SNIPPETS = [
     "{{7*7}}",
     "{% if x %}",

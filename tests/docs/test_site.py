@@ -13,6 +13,8 @@ from docs.generate.descriptions import SECTIONS
 from docs.hooks import PAGES
 from tests.runtime.processes import ROOT, bare_environment
 
+pytestmark = pytest.mark.slow
+
 DOCS = ROOT / "docs"
 SERVERS = {
     "SECRET_KEY": "none",

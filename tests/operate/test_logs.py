@@ -22,7 +22,7 @@ from tests.conftest import QUESTION
 from tests.fakes.llm import FakeLLM
 from tests.servers import Server
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 
 #: Such a word is in no text of the product.
 MARK = "Zyxquagmire"
