@@ -14,4 +14,6 @@ class LabelledFormSet(AnyInlineFormSet):
     def add_fields(self, form: Any, index: int | None) -> None:
         super().add_fields(form, index)
         for name, field in form.fields.items():
-            field.widget.attrs["aria-label"] = str(field.label or name)
+            # The wrapper with "add another" shares its attributes with the rows to come; what it wraps has its own.
+            widget = getattr(field.widget, "widget", field.widget)
+            widget.attrs["aria-label"] = str(field.label or name)

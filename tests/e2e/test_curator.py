@@ -144,3 +144,12 @@ def test_an_unanswered_question_becomes_an_faq_that_answers_it(page: Page, offic
     keep(page, "curator-9-answered")
     assert steps.faults == []
     assert steps.seconds < MOST_SECONDS
+
+
+def test_boxes_have_their_fields_names_however_late_they_come(office: Page, quoting: Run) -> None:
+    office.add_init_script("const soon = setTimeout; window.setTimeout = (then, wait = 0) => soon(then, wait + 2000)")
+    office.goto(f"http://127.0.0.1:{quoting.port}/admin/faqs/faq/add/")
+    boxes = office.locator(".select2-selection")
+    expect(boxes.and_(office.get_by_role("combobox", name="Category"))).to_be_visible()
+    office.locator("#sources-group .add-row a").click()
+    expect(boxes.and_(office.get_by_role("combobox", name="Document"))).to_have_count(2)
