@@ -59,11 +59,10 @@ def progress_of(run: CrawlRun) -> str:
 class CrawlRunAdmin(ScopedAdmin, CrawlRunModelAdmin):
     list_display = ["source", "begun", "state_now", "counts", "finished_at"]
     list_display_links = ["source", "begun"]
-    list_filter = ["state", ("source", OwnFilter)]
+    list_filter = ["state", ("source", OwnFilter), "created_at"]
     list_select_related = ["source"]
     list_per_page = 50
     show_full_result_count = False
-    date_hierarchy = "created_at"
     actions = None
 
     class Media:

@@ -78,12 +78,10 @@ class DefinitionChange(serializers.Serializer):
 class DefinitionGiven(DefinitionChange):
     """What is left out is as in a new report."""
 
-    columns = serializers.ListField(
-        child=serializers.ChoiceField(choices=list(COLUMNS)),
-        allow_empty=False,
-        max_length=len(COLUMNS),
-        help_text="In the order of the file.",
-    )
+    def get_fields(self) -> dict[str, Any]:
+        fields: dict[str, Any] = super().get_fields()
+        fields["columns"].required = True
+        return fields
 
 
 @extend_schema_serializer(
