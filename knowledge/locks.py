@@ -1,9 +1,9 @@
 """Locks between processes that a killed one lets go of at once."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
-from django.db import connection
+from django.db import DatabaseError, connection
 
 #: Advisory locks' numbers, the same in every process.
 PENDING, BUILDING = 0x6D617263656D, 0x6D617263656E
@@ -24,4 +24,7 @@ def only_one(number: int) -> Iterator[bool]:
             (is_mine,) = cursor.fetchone()
         yield is_mine
     finally:
+        # Closing alone leaves it until PostgreSQL notices. A connection that was lost has let go of it already.
+        with suppress(DatabaseError):
+            own.rollback()
         own.close()

@@ -247,6 +247,7 @@ SPECTACULAR_SETTINGS = {
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", "English"), ("de", "Deutsch")]
 LOCALE_PATHS = [BASE_DIR / "locale"]
+FORMAT_MODULE_PATH = ["marcelcms.formats"]
 TIME_ZONE = env.text("TIME_ZONE", "Europe/Berlin")
 USE_TZ = True
 

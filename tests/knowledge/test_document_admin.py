@@ -283,7 +283,7 @@ def test_the_list_is_narrowed_by_source(admin_client: Client) -> None:
 
 def test_the_list_says_what_is_expired(admin_client: Client) -> None:
     DocumentFactory(valid_until=date(2020, 3, 31))
-    assert "expired on 03/31/2020" in admin_client.get(reverse(LIST)).content.decode()
+    assert "expired on 31 Mar 2020" in admin_client.get(reverse(LIST)).content.decode()
 
 
 def test_an_empty_list_says_what_to_do_first(admin_client: Client) -> None:
