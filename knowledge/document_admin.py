@@ -19,7 +19,7 @@ from django.utils.translation import gettext_lazy as _
 
 from knowledge.collection_choices import CollectionFilter
 from knowledge.course_admin import course_of, link_to
-from knowledge.document_filters import DocumentValidityFilter, IndexedFilter, SourceFilter
+from knowledge.document_filters import DocumentValidityFilter, IndexedFilter, LanguageFilter, SourceFilter
 from knowledge.document_versions import restore_view, versions_view
 from knowledge.models import Collection, Document, Passage
 from knowledge.querysets import DocumentQuerySet
@@ -62,7 +62,7 @@ class DocumentAdmin(ScopedAdmin, DocumentModelAdmin):
         SourceFilter,
         ("collection", CollectionFilter),
         DocumentValidityFilter,
-        ("language", admin.AllValuesFieldListFilter),
+        LanguageFilter,
         IndexedFilter,
         "updated_at",
     ]

@@ -58,3 +58,17 @@ class DocumentValidityFilter(admin.SimpleListFilter):
             case "later":
                 return queryset.filter(valid_from__gt=today)
         return queryset
+
+
+class LanguageFilter(admin.SimpleListFilter):
+    """Offers the languages that there are."""
+
+    title = _("language")
+    parameter_name = "language"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        languages = Document.objects.of_university().for_staff(request.user).languages()
+        return [(language, language) for language in languages] if len(languages) > 1 else []
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Document]) -> QuerySet[Document]:
+        return queryset.filter(language=self.value()) if self.value() else queryset

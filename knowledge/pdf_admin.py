@@ -88,6 +88,7 @@ class PdfUploadAdmin(ScopedAdmin, PdfUploadModelAdmin):
     list_filter = ["status", ("collection", CollectionFilter)]
     list_select_related = ["collection", "document"]
     list_per_page = 50
+    show_full_result_count = False
     search_fields = ["name"]
     actions = None
 

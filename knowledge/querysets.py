@@ -61,6 +61,14 @@ class DocumentQuerySet(StaffScoped["Document"]):
     def needing_index(self, generation_id: int) -> Self:
         return self.exclude(pk__in=self.in_index(generation_id).values("pk"))
 
+    def languages(self) -> list[str]:
+        """A query for each: the next in an index is found at once, where all rows are read for all of them."""
+        found: list[str] = []
+        rows = self.order_by("language").values_list("language", flat=True)
+        while (language := rows.filter(language__gt=found[-1] if found else "").first()) is not None:
+            found.append(language)
+        return found
+
     def for_list(self) -> Self:
         """What the admin list shows, in a constant number of queries."""
         passages = apps.get_model("knowledge", "Passage").objects.live()

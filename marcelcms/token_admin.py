@@ -48,6 +48,7 @@ class APITokenAdmin(TokenModelAdmin):
     list_display = ["name", "user", "state", "created_at", "expires_at", "last_used_at"]
     list_select_related = ["user"]
     list_per_page = 50
+    show_full_result_count = False
     actions = None
     add_form_template = "admin/marcelcms/apitoken/add_form.html"
     change_list_template = "admin/marcelcms/apitoken/change_list.html"

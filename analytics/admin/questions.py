@@ -89,6 +89,7 @@ class EvaluationQuestionAdmin(ReviewScreens):
     list_filter = [("evaluation_set", OwnFilter), "status", "answerable", JudgedFilter]
     list_select_related = ["evaluation_set"]
     list_per_page = 50
+    show_full_result_count = False
     search_fields = ["text", "reference"]
     search_help_text = _("Searches questions and reference answers.")
     actions = ["accept", "reject"]

@@ -61,6 +61,7 @@ class SiteForm(SiteModelForm):
 class SiteAdmin(ScopedAdmin, SiteModelAdmin):
     form = SiteForm
     list_display = ["name", "assistant", "origins", "is_active", "is_default"]
+    show_full_result_count = False
     list_filter = ["is_active", ("assistant", OwnFilter)]
     list_select_related = ["assistant"]
     search_fields = ["name", "public_id", "assistant__name"]

@@ -147,6 +147,8 @@ class Document(models.Model):
         indexes = [
             models.Index(fields=["-updated_at"]),
             models.Index(fields=["-altered_at"]),
+            models.Index(fields=["title", "id"], name="document_by_title"),
+            models.Index(fields=["language"], name="document_by_language"),
             models.Index(MD5("url"), name="document_by_url"),
             # For staff's search; students' questions have indexes of their own.
             GinIndex(SearchVector(Left("text", 200_000), config="simple"), name="document_by_words"),

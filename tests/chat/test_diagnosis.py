@@ -69,8 +69,8 @@ def test_a_document_that_the_answer_cites_is_stopped_by_nothing() -> None:
     [
         ({"status": "draft"}, "draft", "The document is a draft"),
         ({"status": "archived"}, "archived", "The document is archived"),
-        ({"valid_from": TODAY + DAY}, "not_valid_yet", "only from June 16, 2026"),
-        ({"valid_until": TODAY - DAY}, "expired", "until June 14, 2026"),
+        ({"valid_from": TODAY + DAY}, "not_valid_yet", "only from 16 Jun 2026"),
+        ({"valid_until": TODAY - DAY}, "expired", "until 14 Jun 2026"),
         (
             {"collection_id": 2, "collection": "Old"},
             "other_collection",

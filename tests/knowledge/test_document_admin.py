@@ -356,3 +356,14 @@ def test_indexing_anew_is_queued_even_where_nothing_changed(
     assert Passage.objects.live().filter(document=document).exists()
     sync_document(document.pk)
     assert is_indexed(document)
+
+
+def test_the_list_is_narrowed_by_the_languages_there_are(admin_client: Client) -> None:
+    DocumentFactory(title="English", language="en")
+    page = admin_client.get(reverse(LIST)).content.decode()
+    assert "?language=en" not in page
+    DocumentFactory(title="Deutsch", language="de")
+    DocumentFactory(title="Noch eins", language="de")
+    page = admin_client.get(reverse(LIST)).content.decode()
+    assert page.count("?language=de") == page.count("?language=en") == 1
+    assert titles(admin_client.get(reverse(LIST), {"language": "de"})) == {"Deutsch", "Noch eins"}

@@ -1,6 +1,5 @@
 """Every list of the admin asks the database as often for many rows as for few, and takes hardly longer."""
 
-import statistics
 import time
 from typing import Any
 
@@ -49,10 +48,10 @@ def opened(client: Client, address: str) -> tuple[int, float]:
     return len(queries), seconds
 
 
-def median(client: Client, address: str) -> tuple[int, float]:
-    opened(client, address)
-    taken = [opened(client, address) for _ in range(5)]
-    return taken[-1][0], statistics.median(seconds for _queries, seconds in taken)
+def quickest(client: Client, address: str) -> tuple[int, float]:
+    """What else the machine does can only make it slower."""
+    taken = [opened(client, address) for _ in range(8)]
+    return taken[-1][0], min(seconds for _queries, seconds in taken)
 
 
 @pytest.mark.slow
@@ -86,7 +85,7 @@ def test_a_list_of_100_000_rows_opens_in_no_more_than_three_times_the_time_of_1_
         with transaction.atomic():
             for first, last in ((1, FEW), (FEW + 1, MANY)):
                 crowd(world.rows[screen], first=first, last=last)
-                measured.append(median(client, address_of(screen)))
+                measured.append(quickest(client, address_of(screen)))
             transaction.set_rollback(True)  # or the next list would offer 100,000 of these to be filtered by
         (few_queries, few), (many_queries, many) = measured
         said = f"{few * 1000:.0f} ms, {many * 1000:.0f} ms, {many_queries} queries"
