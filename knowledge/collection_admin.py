@@ -41,7 +41,6 @@ class CollectionAdmin(TeamsAdmin, CollectionModelAdmin):
     search_fields = ["name", "slug"]
     prepopulated_fields = {"slug": ["name"]}
     fields = ["name", "slug", "searched_by_default", "teams", "granularities", "units"]
-    filter_horizontal = ["teams"]
     readonly_fields = ["units"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Collection]:

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
 from django.db.models import QuerySet
+from django.forms import CheckboxSelectMultiple
 from django.http import HttpRequest
 
 from knowledge.staff_scope import StaffScoped, sees_everything
@@ -52,6 +53,11 @@ class TeamsAdmin(ScopedAdmin):
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         fields = super().get_readonly_fields(request, obj)
         return fields if sees_everything(request.user) else [*fields, "teams"]
+
+    def formfield_for_manytomany(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        if db_field.name == "teams":
+            kwargs["widget"] = CheckboxSelectMultiple
+        return super().formfield_for_manytomany(db_field, request, **kwargs)
 
 
 class OwnFilter(admin.RelatedFieldListFilter):

@@ -6,6 +6,8 @@ from datetime import datetime, time, timedelta
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlencode
 
+import redis
+from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.db.models import Count, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
@@ -13,12 +15,13 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy, ngettext
 
 from analytics.models import EvaluationRun, Gap, GapRun, Review, ReviewFeed, ShadowTest, StoredReport
 from chat.impact import documents_to_verify
 from faqs.models import FAQ
 from knowledge.models import CrawlRun, Generation, PdfUpload, Source
+from marcelcms import signs_of_life
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -27,8 +30,25 @@ if TYPE_CHECKING:
 GAPS = 5
 #: A job that failed is news for so many days, today among them.
 NEWS_DAYS = 7
-#: The worker looks for answers to review once a minute; when it has not for so long, something is wrong.
+#: Workers leave a sign every ten seconds, and look for answers to review once a minute; where they have not for so
+#: long, something is wrong.
 SILENCE = timedelta(minutes=10)
+#: By queue, what stands still without its workers.
+WAITING = {
+    "celery": gettext_lazy(
+        "The worker has been silent since %(at)s: edits and answers to review wait. Tell whoever runs this server."
+    ),
+    "long": gettext_lazy(
+        "The worker for long jobs has been silent since %(at)s: PDFs, new indexes, gaps, evaluations and tests wait. "
+        "Tell whoever runs this server."
+    ),
+    "crawl": gettext_lazy(
+        "The worker for crawls has been silent since %(at)s: no source is crawled. Tell whoever runs this server."
+    ),
+    "reports": gettext_lazy(
+        "The worker for reports has been silent since %(at)s: reports wait. Tell whoever runs this server."
+    ),
+}
 #: A new search index takes hours; one that took longer needs somebody.
 LONG_BUILD = timedelta(hours=24)
 REVIEWS, FAQS, CRAWLS = "analytics_review", "faqs_faq", "knowledge_crawlrun"
@@ -243,10 +263,19 @@ def _jobs(user: "User") -> Iterator[Counted]:
 
 
 def _standing_still(user: "User") -> list[Need]:
-    """For everybody: whatever they hand to the worker waits. Before its first minute nothing is known of it."""
+    """For everybody: whatever they hand to a worker waits. Of a worker that nobody ever saw nothing is said."""
     seen = ReviewFeed.objects.order_by("looked_at").values_list("looked_at", flat=True).first()
-    if seen is None or timezone.now() - seen < SILENCE:
-        return []
-    at = date_format(timezone.localtime(seen), "SHORT_DATETIME_FORMAT")
-    said = _("The worker has been silent since %(at)s: crawls, tests and reports wait. Tell whoever runs this server.")
-    return [Need(said % {"at": at})]
+    silent = {settings.CELERY_TASK_DEFAULT_QUEUE: seen} if seen and timezone.now() - seen >= SILENCE else {}
+    others = {signs_of_life.worker_of(queue): queue for queue in WAITING if queue not in silent}
+    try:
+        ages = signs_of_life.seconds_since(others)
+    except redis.RedisError:
+        return [Need(_("Workers cannot be told to begin anything: Valkey is away. Tell whoever runs this server."))]
+    for sign, age in ages.items():
+        if age is not None and age >= SILENCE.total_seconds():
+            silent[others[sign]] = timezone.now() - timedelta(seconds=age)
+    return [Need(str(WAITING[queue]) % {"at": _time(at)}) for queue, at in silent.items()]
+
+
+def _time(at: datetime) -> str:
+    return date_format(timezone.localtime(at), "SHORT_DATETIME_FORMAT")

@@ -53,7 +53,6 @@ class AssistantAdmin(TeamsAdmin, AssistantModelAdmin):
     list_select_related = ["profile", "prompt"]
     search_fields = ["name", "institution"]
     prepopulated_fields = {"slug": ["name"]}
-    filter_horizontal = ["teams"]
     fieldsets = [
         (None, {"fields": ["name", "slug", "institution", "languages", "collections", "profile", "teams"]}),
         (

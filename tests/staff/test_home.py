@@ -3,8 +3,11 @@
 import datetime
 import re
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
+import redis
+from django.conf import settings
 from django.contrib.auth.models import Group, User
 from django.db import connection
 from django.test import Client
@@ -15,6 +18,7 @@ from django.utils import timezone, translation
 from analytics.models import EvaluationRun, EvaluationSet, Gap, GapRun, Review, ReviewFeed, ShadowTest, StoredReport
 from analytics.reports.definition import Definition
 from knowledge.models import CrawlRun, Generation, PdfUpload, Source
+from marcelcms import signs_of_life
 from marcelcms.home import NEWS_DAYS
 from marcelcms.roles import ADMINISTRATOR, ANALYST, CURATOR, REVIEWER, WHOLE_UNIVERSITY, make_roles
 from tests.factories import AnswerFactory, AssistantFactory, CollectionFactory, DocumentFactory, FAQFactory, UserFactory
@@ -22,6 +26,13 @@ from tests.factories import AnswerFactory, AssistantFactory, CollectionFactory, 
 pytestmark = pytest.mark.django_db
 NOTHING = "Nothing needs you right now."
 LINK = re.compile(r'<li>\s*<a href="([^"]+)">(\d+) ([^<]+)</a>')
+
+
+@pytest.fixture(autouse=True)
+def _nobody_was_ever_seen() -> None:
+    valkey = signs_of_life.valkey(settings.REDIS_URL)
+    for key in valkey.scan_iter("marcelcms:sign:*"):
+        valkey.delete(key)
 
 
 class Team:
@@ -185,6 +196,23 @@ def test_a_silent_worker_a_failed_look_and_an_endless_build_are_told(client: Cli
     assert "The worker has been silent since" in page
     assert "The last look for gaps failed." in page
     assert "1 new search index has been in the making for more than a day." in page
+
+
+def test_what_waits_for_a_worker_that_is_gone_is_told(client: Client, law: Team) -> None:
+    curator = member_of(law, CURATOR)
+    valkey = signs_of_life.valkey(settings.REDIS_URL)
+    (now, _microseconds) = valkey.time()
+    valkey.set("marcelcms:sign:worker:long", now - 60)
+    valkey.set("marcelcms:sign:worker:crawl", now - 3600)
+    page = home_of(curator, client)
+    assert "The worker for crawls has been silent since" in page
+    assert page.count("silent") == 1
+
+
+def test_a_valkey_that_is_away_is_told(client: Client, law: Team, monkeypatch: pytest.MonkeyPatch) -> None:
+    away = Mock(side_effect=redis.ConnectionError("refused"))
+    monkeypatch.setattr(signs_of_life, "seconds_since", away)
+    assert "Valkey is away" in home_of(member_of(law, CURATOR), client)
 
 
 def test_who_has_no_role_sees_an_empty_page(client: Client, law: Team) -> None:
