@@ -4,6 +4,8 @@ FAQs and passages."""
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from django.utils.translation import gettext_noop as _
+
 from chat.models import ProfileLeg, RetrievalProfile
 from faqs.matching import FAQRetriever
 from knowledge.models import Granularity
@@ -61,31 +63,31 @@ HARD_FAQ = (Kind.HARD_FAQ, 2.0, 10)
 #: What the papers compare, by their own names, and ours: `default`. See benchmarks/RESULTS.md.
 BUILT_IN: Mapping[str, tuple[str, Plan]] = {
     "default": (
-        "Words, meanings and several close FAQs, merged by score: the best on every data set that was measured.",
+        _("Words, meanings and several close FAQs, merged by score: best or close to it on all data sets measured."),
         Plan(_legs((Kind.LEXICAL, 0.35, 100), (Kind.DENSE, 0.65, 100), (Kind.FAQ, 1.05, 30)), Fusion.SCORES),
     ),
-    "bm25": ("Words alone.", Plan(_legs(LEXICAL))),
-    "dense": ("Meanings alone.", Plan(_legs(DENSE))),
-    "dense-sentence": ("Meanings of sentences.", Plan(_legs((Kind.SENTENCES, 1.0, 100)))),
-    "dense-proposition": ("Meanings of propositions.", Plan(_legs((Kind.PROPOSITIONS, 1.0, 100)))),
-    "bm25+dense": ("Words and meanings, merged by rank.", Plan(_legs(LEXICAL, DENSE))),
-    "bm25+hyde": ("Words, and meanings of guessed answers.", Plan(_legs(LEXICAL, (Kind.HYDE, 1.0, 100)))),
-    "bm25+faq": ("Marcel: the closest FAQ\u2019s documents first.", Plan(_legs(LEXICAL, HARD_FAQ))),
-    "bm25+dense+rerank": ("Marcel without FAQs, reranked.", Plan(_legs(LEXICAL, DENSE), rerank_first=20)),
+    "bm25": (_("Words alone."), Plan(_legs(LEXICAL))),
+    "dense": (_("Meanings alone."), Plan(_legs(DENSE))),
+    "dense-sentence": (_("Meanings of sentences."), Plan(_legs((Kind.SENTENCES, 1.0, 100)))),
+    "dense-proposition": (_("Meanings of propositions."), Plan(_legs((Kind.PROPOSITIONS, 1.0, 100)))),
+    "bm25+dense": (_("Words and meanings, merged by rank."), Plan(_legs(LEXICAL, DENSE))),
+    "bm25+hyde": (_("Words, and meanings of guessed answers."), Plan(_legs(LEXICAL, (Kind.HYDE, 1.0, 100)))),
+    "bm25+faq": (_("Marcel: the closest FAQ’s documents first."), Plan(_legs(LEXICAL, HARD_FAQ))),
+    "bm25+dense+rerank": (_("Marcel without FAQs, reranked."), Plan(_legs(LEXICAL, DENSE), rerank_first=20)),
     "bm25+faq+rerank": (
-        "Marcel with everything reranked, curated documents too.",
+        _("Marcel with everything reranked, curated documents too."),
         Plan(_legs(LEXICAL, HARD_FAQ), rerank_first=20, protect_faqs=False),
     ),
     "bm25+faq+rerank-protected": (
-        "Marcel reranked, curated documents kept first.",
+        _("Marcel reranked, curated documents kept first."),
         Plan(_legs(LEXICAL, HARD_FAQ), rerank_first=20),
     ),
     "aueb-ensemble": (
-        "AUEB: words, and meanings at three granularities, merged by rank.",
+        _("AUEB: words, and meanings at three granularities, merged by rank."),
         Plan(_legs(LEXICAL, DENSE, (Kind.SENTENCES, 0.5, 100), (Kind.PROPOSITIONS, 0.5, 100))),
     ),
     "syllabus-hybrid": (
-        "SyllabusRAG: words and meanings, merged by score.",
+        _("SyllabusRAG: words and meanings, merged by score."),
         Plan(_legs((Kind.LEXICAL, 0.5, 100), (Kind.DENSE, 0.5, 100)), Fusion.SCORES),
     ),
 }

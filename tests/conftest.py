@@ -10,11 +10,16 @@ import pytest
 from django.conf import settings as django_settings
 from django.db import connections
 from django.test import TransactionTestCase
+from hypothesis import settings as hypothesis_settings
 from pytest_django import DjangoDbBlocker, Settings
 
 from tests.emptying import empty
 from tests.fakes.llm import FakeLLM
 from tests.servers import Server, server_in_thread, wait_until
+
+# A machine that is busy for a moment is no failure.
+hypothesis_settings.register_profile("patient", deadline=None)
+hypothesis_settings.load_profile("patient")
 
 PAGES = [
     {

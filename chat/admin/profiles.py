@@ -82,7 +82,7 @@ class ProfileForm(ProfileModelForm):
 @admin.register(RetrievalProfile)
 class RetrievalProfileAdmin(ProfileModelAdmin):
     form = ProfileForm
-    list_display = ["name", "description", "retrievers", "used_by", "problems"]
+    list_display = ["name", "meant_for", "retrievers", "used_by", "problems"]
     list_filter = ["is_built_in"]
     search_fields = ["name", "description"]
     inlines = [LegInline]
@@ -120,6 +120,20 @@ class RetrievalProfileAdmin(ProfileModelAdmin):
             .get_queryset(request)
             .prefetch_related("legs", Prefetch("assistants", Assistant.objects.for_staff(request.user)))
         )
+
+    def get_fieldsets(self, request: HttpRequest, obj: RetrievalProfile | None = None) -> Any:
+        (first, *others) = super().get_fieldsets(request, obj)
+        if obj and obj.is_built_in:
+            first = (None, {"fields": ["name", "meant_for"]})
+        return [first, *others]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: RetrievalProfile | None = None) -> Any:
+        return ["meant_for"] if obj and obj.is_built_in else []
+
+    @admin.display(description=_("description"), ordering="description")
+    def meant_for(self, profile: RetrievalProfile) -> str:
+        """In the reader's language where it is ours."""
+        return gettext(profile.description) if profile.is_built_in else profile.description
 
     @admin.display(description=_("retrievers"))
     def retrievers(self, profile: RetrievalProfile) -> str:

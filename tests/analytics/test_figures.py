@@ -13,7 +13,7 @@ from chat.models import Feedback
 from tests.analytics.test_counts import asks, begins
 from tests.factories import AssistantFactory, DocumentFactory, FAQFactory, UserFactory
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 DAYS = st.dates(datetime.date(2024, 1, 1), datetime.date(2027, 12, 31))
 
 

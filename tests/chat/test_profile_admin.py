@@ -243,3 +243,12 @@ def test_a_data_set_s_collection_is_offered_for_a_trial_only_where_the_address_n
     form = admin_client.get(url, {"question": "", "collection": "data-set"}).context["form"]
     assert "collection" not in form.errors
     assert "collection" in admin_client.get(url, {"question": "", "collection": "none"}).context["form"].errors
+
+
+def test_what_a_built_in_profile_is_for_is_said_in_german_too(admin_client: Client) -> None:
+    german = {"accept-language": "de"}
+    page = admin_client.get(reverse("admin:chat_retrievalprofile_changelist"), headers=german).content.decode()
+    assert "Nur Wörter." in page
+    built_in = RetrievalProfile.objects.get(name="bm25")
+    page = admin_client.get(reverse("admin:chat_retrievalprofile_change", args=[built_in.pk]), headers=german)
+    assert "Nur Wörter." in page.content.decode()

@@ -15,7 +15,7 @@ def test_nobody_else_gets_it_meanwhile() -> None:
 
 
 def test_whoever_comes_right_afterwards_gets_it() -> None:
-    for _ in range(200):
+    for _ in range(100):
         with only_one(SOMETHING) as is_mine:
             assert is_mine
 
