@@ -100,7 +100,7 @@ def publish_test(*, test: ShadowTest, by: User) -> None:
             faq = _locked(FAQ.objects.all(), test)
             if draft.status == FAQ.Status.PUBLISHED and not draft.documents:
                 raise ValidationError(_("“%(faq)s” has no document yet: link one, then publish it.") % {"faq": faq})
-            with recording([faq.pk], by=by, reason=FAQVersion.Reason.FORM):
+            with recording([faq.pk], by=by, reason=FAQVersion.Reason.TEST):
                 draft.onto(faq)
                 faq.full_clean()
                 faq.save()

@@ -230,6 +230,7 @@ class FAQVersion(models.Model):
         MERGE = "merge", _("merged with a duplicate")
         GAP = "gap", _("made from what students asked in vain")
         API = "api", _("over the staff API")
+        TEST = "test", _("published after a shadow test")
         FOUND = "found", _("as it was found")
 
     faq = models.ForeignKey(FAQ, on_delete=models.CASCADE, related_name="versions", verbose_name=_("FAQ"))

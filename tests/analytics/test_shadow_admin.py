@@ -261,7 +261,7 @@ def test_publishing_makes_it_live_and_leaves_a_version(admin_client: Client) -> 
     assert "is live" in page
     faq = FAQ.objects.get()
     assert faq.status == "published"
-    assert FAQVersion.objects.filter(faq=faq).exists()
+    assert FAQVersion.objects.filter(faq=faq).latest("pk").reason == "test"
     assert LogEntry.objects.filter(content_type__model="faq", object_id=str(faq.pk)).exists()
     assert "Go back: publish nothing" not in page
 
