@@ -33,6 +33,7 @@ class StaffAdmin(StaffUserAdmin):
 
     list_display = ["username", "first_name", "last_name", "email", "is_active", "last_login", "belongs_to"]
     list_filter = ["is_active", "groups"]
+    readonly_fields = ["last_login", "date_joined"]
     show_full_result_count = False
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[User]:

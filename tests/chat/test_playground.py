@@ -39,7 +39,7 @@ from tests.factories import (
 from tests.fakes.llm import FakeLLM
 
 #: Answers are made in threads, which see what is committed only.
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 URL = "/admin/try/"
 SAID = (("user", "How much is the semester contribution?"), ("assistant", "318.40 euros."))
 FOLLOW_UP = "And when can I get it back?"

@@ -1,4 +1,9 @@
-// A box to choose from by typing stands in for a select, and takes its value along but not its name.
+// Names what the admin's scripts draw without one: a box to choose from by typing takes its select's value along but
+// not its name, and the magnifying glass of a list that can be filtered has a name but no role.
+
+const BOX = ".select2-container";
+const PARTS = '[role="combobox"], [role="textbox"], .select2-search__field';
+const GLASS = ".help-tooltip[aria-label]";
 
 function nameBox(box) {
     const select = box.previousElementSibling;
@@ -6,16 +11,23 @@ function nameBox(box) {
     if (!name) {
         return;
     }
-    for (const part of box.querySelectorAll('[role="combobox"], [role="textbox"]')) {
+    for (const part of box.querySelectorAll(PARTS)) {
         part.setAttribute("aria-label", name);
     }
 }
 
-// Boxes come when jQuery gets to it, which may be after the page's load, and with each row that is added.
+// They come when jQuery gets to it, which may be after the page's load, and with each row that is added.
 new MutationObserver((changes) => {
     for (const node of changes.flatMap((change) => [...change.addedNodes])) {
-        if (node instanceof Element && node.matches(".select2-container")) {
-            nameBox(node);
+        if (!(node instanceof Element)) {
+            continue;
+        }
+        for (const each of [node, ...node.querySelectorAll(`${BOX}, ${GLASS}`)]) {
+            if (each.matches(BOX)) {
+                nameBox(each);
+            } else if (each.matches(GLASS)) {
+                each.setAttribute("role", "img");
+            }
         }
     }
 }).observe(document.body, { childList: true, subtree: true });
