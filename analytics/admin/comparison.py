@@ -11,10 +11,9 @@ from django.utils.translation import gettext as _
 from analytics.admin.forms import CompareForm
 from analytics.admin.history import MEASURED, value_of
 from analytics.evaluation.comparing import TESTED, compare
+from analytics.evaluation.regressions import SIGNIFICANT
 from analytics.models import EvaluationSet
 
-#: A difference that chance alone makes less often than this is taken for one.
-SIGNIFICANT = 0.05
 FLIPS_SHOWN = 100
 
 

@@ -3,7 +3,8 @@
 from analytics.evaluation.comparing import TESTED, compare
 from analytics.models import EvaluationRun
 
-#: Of the paired test, after its correction for several measures.
+#: A difference that chance alone makes less often than this is taken for one; of the paired test, after its correction
+#: for several measures.
 SIGNIFICANT = 0.05
 
 

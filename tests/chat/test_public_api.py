@@ -349,6 +349,7 @@ def test_no_address_is_kept_anywhere(server: Server, settings: Settings) -> None
         assert not [key for key in valkey.scan_iter("marcelcms:*") if "127.0.0.1" in key]
 
 
+@pytest.mark.usefixtures("_half_past")
 def test_past_the_models_budget_pages_are_quoted_and_it_is_said(
     server: Server, llm: FakeLLM, settings: Settings
 ) -> None:
