@@ -86,7 +86,7 @@ def sections_for(user: "User") -> list[Section]:
         Section(_("Answers to review"), _reviews(user)),
         _gaps(user),
         Section(_("FAQs, pages and sources"), needs["content"]),
-        Section(_("Jobs in the background"), [*_standing_still(user), *needs["jobs"]]),
+        Section(_("Jobs in the background"), [*_standing_still(), *needs["jobs"]]),
     ]
     return [section for section in found if section.needs]
 
@@ -262,7 +262,7 @@ def _jobs(user: "User") -> Iterator[Counted]:
         )
 
 
-def _standing_still(user: "User") -> list[Need]:
+def _standing_still() -> list[Need]:
     """For everybody: whatever they hand to a worker waits. Of a worker that nobody ever saw nothing is said."""
     seen = ReviewFeed.objects.order_by("looked_at").values_list("looked_at", flat=True).first()
     silent = {settings.CELERY_TASK_DEFAULT_QUEUE: seen} if seen and timezone.now() - seen >= SILENCE else {}

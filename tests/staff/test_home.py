@@ -19,7 +19,7 @@ from analytics.models import EvaluationRun, EvaluationSet, Gap, GapRun, Review, 
 from analytics.reports.definition import Definition
 from knowledge.models import CrawlRun, Generation, PdfUpload, Source
 from marcelcms import signs_of_life
-from marcelcms.home import NEWS_DAYS
+from marcelcms.home import NEWS_DAYS, WAITING
 from marcelcms.roles import ADMINISTRATOR, ANALYST, CURATOR, REVIEWER, WHOLE_UNIVERSITY, make_roles
 from tests.factories import AnswerFactory, AssistantFactory, CollectionFactory, DocumentFactory, FAQFactory, UserFactory
 
@@ -207,6 +207,10 @@ def test_what_waits_for_a_worker_that_is_gone_is_told(client: Client, law: Team)
     page = home_of(curator, client)
     assert "The worker for crawls has been silent since" in page
     assert page.count("silent") == 1
+
+
+def test_every_queue_has_words_for_its_silence() -> None:
+    assert set(WAITING) == set(signs_of_life.queues())
 
 
 def test_a_valkey_that_is_away_is_told(client: Client, law: Team, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,7 +3,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
 
-    dependencies = [("faqs", "0007_written_over_the_api")]
+    dependencies = [("faqs", "0006_care")]
 
     operations = [
         migrations.AlterField(
