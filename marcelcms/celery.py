@@ -4,8 +4,9 @@ import logging.config
 import os
 import time
 
+from billiard.process import active_children
 from celery import Celery
-from celery.signals import heartbeat_sent, setup_logging, worker_process_init
+from celery.signals import heartbeat_sent, setup_logging, worker_process_init, worker_shutting_down
 from redis import RedisError
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "marcelcms.settings")
@@ -52,6 +53,16 @@ def leave_sign(**_: object) -> None:
         signs_of_life.leave_sign(*(signs_of_life.worker_of(queue) for queue in app.amqp.queues.consume_from))
     except RedisError as error:
         logging.getLogger(__name__).warning("no sign of life left error=%s", type(error).__name__)
+
+
+@worker_shutting_down.connect
+def drop_tasks(how: str, **_: object) -> None:
+    """Ends tasks that had only just been handed out when the worker was told to stop: Celery has forgotten them, and
+    would wait for their end while it drops the others at a first SIGQUIT. This is reached at the second one.
+    Unacknowledged, they go back to the queue."""
+    if how == "Cold":
+        for process in active_children():
+            process.terminate()
 
 
 # Connects its receivers.

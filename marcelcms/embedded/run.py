@@ -62,14 +62,15 @@ def run(state: Path) -> None:
         web = [sys.executable, "-m", "uvicorn", "marcelcms.asgi:application", "--host", HOST, "--port", str(port)]
         # Whom to believe about a visitor's address is for TRUSTED_PROXIES alone.
         web += ["--no-proxy-headers", "--no-access-log", "--timeout-graceful-shutdown", "2", *WEBSOCKETS]
-        # A worker first finishes its task, then drops it (SIGQUIT): the broker hands it out again.
+        # A worker first finishes its task, then drops it (SIGQUIT, the second for one that was handed out at the last
+        # moment): the broker hands it out again.
         for name, options in (
             ("worker", ["2", "--queues", "celery"]),
             ("long-worker", ["2", "--queues", "long,reports"]),
             ("crawl-worker", ["2", "--queues", "crawl"]),
         ):
             command = [*worker, *options, "--hostname", f"{name}@%h"]
-            supervisor.add(Program(name, command, env, (signal.SIGTERM, signal.SIGQUIT)))
+            supervisor.add(Program(name, command, env, (signal.SIGTERM, signal.SIGQUIT, signal.SIGQUIT)))
         supervisor.add(Program("beat", beat, env, (signal.SIGTERM,)))
         supervisor.add(Program("web", web, env, (signal.SIGTERM,)))
         with timed("Web, worker, beat"):

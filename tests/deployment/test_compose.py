@@ -154,7 +154,7 @@ def test_a_worker_hands_its_tasks_back_before_it_is_killed() -> None:
     patience = re.search(r"sleep \"\$\{STOP_SECONDS:-(\d+)\}", (DOCKER / "entrypoint").read_text())
     assert patience
     for name in WORKERS:
-        assert seconds(SERVICES[name]["stop_grace_period"]) >= int(patience[1]) + 15
+        assert seconds(SERVICES[name]["stop_grace_period"]) >= int(patience[1]) + 20
 
 
 def test_the_container_serves_sockets_as_make_run_does() -> None:

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import time
 from pathlib import Path
 from urllib.error import HTTPError
 from urllib.request import urlopen
@@ -23,6 +24,17 @@ pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 def end(process: Process, within: float) -> int:
     process.terminate()
     return process.wait(within)
+
+
+def children(pid: int) -> list[int]:
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def waits_for_a_lock(connection: psycopg.Connection) -> bool:
+    waiting = connection.execute(
+        "SELECT 1 FROM pg_locks WHERE relation = 'knowledge_document'::regclass AND NOT granted"
+    )
+    return waiting.fetchone() is not None
 
 
 def test_web_is_well_serves_and_ends_when_it_is_told(start: Start, secret_files: dict[str, str]) -> None:
@@ -48,7 +60,8 @@ def test_a_worker_does_what_is_queued_and_ends_when_it_is_told(start: Start) -> 
     assert not is_well("worker", "celery")
 
 
-def test_a_task_that_takes_too_long_goes_back_to_the_queue(start: Start) -> None:
+@pytest.mark.parametrize("when", ["it works on the task", "the task has just been handed out"])
+def test_a_task_that_takes_too_long_goes_back_to_the_queue(start: Start, when: str) -> None:
     """It would otherwise be lost to everyone until its time limit is over."""
     document = DocumentFactory(text="The library is open until ten.")
     broker = redis.Redis.from_url(os.environ["REDIS_URL"])
@@ -56,9 +69,20 @@ def test_a_task_that_takes_too_long_goes_back_to_the_queue(start: Start) -> None
         other.execute("LOCK TABLE knowledge_document IN ACCESS EXCLUSIVE MODE")  # so that it waits
         process = start("worker", "celery", "1", STOP_SECONDS="3")
         wait_until(lambda: is_well("worker", "celery") or process.poll() is not None, seconds=90)
+        [worker] = children(process.pid)
+        [worker_process] = children(worker)
+        if when == "the task has just been handed out":
+            os.kill(worker_process, signal.SIGSTOP)
         index_document.delay(document.pk)
         wait_until(lambda: broker.llen("celery") == 0 and broker.hlen("unacked") == 1, seconds=30)
-        end(process, within=30)
+        if when == "it works on the task":
+            wait_until(lambda: waits_for_a_lock(other), seconds=30)
+            process.terminate()
+        else:
+            process.terminate()
+            time.sleep(2)  # by when Celery has forgotten what nobody accepted; nothing tells that it has
+            os.kill(worker_process, signal.SIGCONT)
+        process.wait(30)
         assert (broker.llen("celery"), broker.hlen("unacked")) == (1, 0)
     broker.delete("celery")
 
