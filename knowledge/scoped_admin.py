@@ -3,7 +3,8 @@
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
-from django.db.models import QuerySet
+from django.contrib.auth.models import Group
+from django.db.models import Q, QuerySet
 from django.forms import CheckboxSelectMultiple
 from django.http import HttpRequest
 
@@ -56,6 +57,9 @@ class TeamsAdmin(ScopedAdmin):
 
     def formfield_for_manytomany(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
         if db_field.name == "teams":
+            # Roles are groups too, and carry permissions; what was made a team all the same stays on the form.
+            is_team = Q(permissions=None) | Q(**{f"{db_field.remote_field.name}__isnull": False})
+            kwargs["queryset"] = Group.objects.filter(is_team).distinct().order_by("name")
             kwargs["widget"] = CheckboxSelectMultiple
         return super().formfield_for_manytomany(db_field, request, **kwargs)
 

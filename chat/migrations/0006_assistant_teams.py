@@ -14,6 +14,6 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='assistant',
             name='teams',
-            field=models.ManyToManyField(blank=True, help_text='Groups of staff who look after it, such as a faculty’s; besides those who see everything.', related_name='assistants', to='auth.group', verbose_name='teams'),
+            field=models.ManyToManyField(blank=True, help_text='Groups of staff who look after it, such as a faculty’s; besides those who see everything. A group without permissions is offered here.', related_name='assistants', to='auth.group', verbose_name='teams'),
         ),
     ]

@@ -140,7 +140,10 @@ class Assistant(models.Model):
         blank=True,
         related_name="assistants",
         verbose_name=_("teams"),
-        help_text=_("Groups of staff who look after it, such as a faculty’s; besides those who see everything."),
+        help_text=_(
+            "Groups of staff who look after it, such as a faculty’s; besides those who see everything. "
+            "A group without permissions is offered here."
+        ),
     )
 
     objects = AssistantQuerySet.as_manager()

@@ -18,6 +18,6 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='collection',
             name='teams',
-            field=models.ManyToManyField(blank=True, help_text='Groups of staff who look after it, such as a faculty’s; besides those who see everything.', related_name='collections', to='auth.group', verbose_name='teams'),
+            field=models.ManyToManyField(blank=True, help_text='Groups of staff who look after it, such as a faculty’s; besides those who see everything. A group without permissions is offered here.', related_name='collections', to='auth.group', verbose_name='teams'),
         ),
     ]

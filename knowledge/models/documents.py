@@ -60,7 +60,10 @@ class Collection(models.Model):
         blank=True,
         related_name="collections",
         verbose_name=_("teams"),
-        help_text=_("Groups of staff who look after it, such as a faculty’s; besides those who see everything."),
+        help_text=_(
+            "Groups of staff who look after it, such as a faculty’s; besides those who see everything. "
+            "A group without permissions is offered here."
+        ),
     )
 
     objects = CollectionQuerySet.as_manager()

@@ -122,6 +122,14 @@ def test_only_who_sees_everything_says_which_teams_look_after_a_collection(clien
     assert client.get(reverse("admin:knowledge_collection_add")).status_code == 403
 
 
+def test_a_role_is_not_offered_as_a_team(client, roles, law):
+    roles[ANALYST].collections.add(CollectionFactory())  # a team with permissions keeps its place
+    client.force_login(UserFactory(teams=[roles[ADMINISTRATOR], roles[WHOLE_UNIVERSITY]]))
+    page = client.get(reverse("admin:knowledge_collection_change", args=[CollectionFactory().pk]))
+    offered = page.context["adminform"].form.fields["teams"].queryset
+    assert [group.name for group in offered] == [ANALYST, law.name]
+
+
 def test_an_administrator_does_not_make_a_superuser_nor_change_one(client, roles):
     root, lindi = UserFactory(is_superuser=True), UserFactory(username="lindi")
     client.force_login(UserFactory(teams=[roles[ADMINISTRATOR]]))
