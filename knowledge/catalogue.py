@@ -11,7 +11,8 @@ from typing import Any
 
 from django.db import transaction
 
-from knowledge.courses import Codes, code_key, general_key, mentions, render_course
+from knowledge.course_codes import Codes, code_key, mentions
+from knowledge.courses import general_key, render_course
 from knowledge.ingest.courses import CourseRecord
 from knowledge.ingest.pipeline import ImportReport
 from knowledge.models import Collection, Course, Document

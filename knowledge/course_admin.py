@@ -14,7 +14,7 @@ from django.template.loader import render_to_string
 from django.utils.translation import gettext_lazy as _
 
 from knowledge.collection_choices import CollectionFilter, university_collections
-from knowledge.courses import code_key, split_by_mention
+from knowledge.course_codes import code_key, split_by_mention
 from knowledge.models import Collection, Course, Document
 from knowledge.scoped_admin import ScopedAdmin
 from knowledge.services import delete_courses, save_course

@@ -6,47 +6,21 @@ whole, so that a passage always says what it is of which course.
 
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Protocol, TypeVar
 
 from markdown_it import MarkdownIt
 
+from knowledge.course_codes import Codes, Named, code_key, mentions, split_by_mention
 from knowledge.models import Course
 
 #: Up to here a number is a year of study; beyond, as 2026, the record means a calendar year.
 LAST_YEAR_OF_STUDY = 20
-#: Digits alone must be as many to read as a code in a text: "30 minutes" names no course 30.
-LEAST_DIGITS = 4
-RUN = re.compile(r"[^\W_]+")
-SEPARATORS = frozenset("-._/ ")
-#: Addresses are no prose: a link's target may hold any code.
-ADDRESS = re.compile(r"\]\([^)\s]*\)|<[^>\s]*>|https?://\S+")
 NEWLINE = re.compile(r"\r\n?|\f")
 NEW_BLOCK = "\n\n"
 #: What opens a block that only its own mark ends, or makes a heading of the line before.
 OPENING = re.compile(r"^([ \t]*)(?=[#`~<=-])", re.MULTILINE)
-
-
-class Named(Protocol):
-    @property
-    def code(self) -> str: ...
-
-    @property
-    def name(self) -> str: ...
-
-
-NamedT = TypeVar("NamedT", bound=Named)
-
-
-@dataclass(frozen=True, slots=True)
-class Mention:
-    """A code in a text, at [start, end)."""
-
-    start: int
-    end: int
-    key: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,72 +127,6 @@ def render_course(course: Course, siblings: Iterable[Named], required: Iterable[
 def general_key(name: str) -> str:
     """The same for two spellings of an integrated course that differ in case and spaces only."""
     return "".join(name.casefold().split())
-
-
-def code_key(code: str) -> str:
-    """The same for CS-101, CS 101 and cs101."""
-    return "".join(RUN.findall(code.casefold()))
-
-
-@dataclass(frozen=True, slots=True)
-class Codes:
-    """Codes to look for: as they are written, by their keys."""
-
-    written: Mapping[str, str]
-    most_words: int
-
-    @classmethod
-    def of(cls, codes: Iterable[str]) -> "Codes":
-        written: dict[str, str] = {}
-        for code in codes:
-            written.setdefault(code_key(code), code)
-        # "CS101" may stand as two words in a text.
-        return cls(written, max((len(RUN.findall(code)) for code in written.values()), default=0) + 1)
-
-
-def mentions(text: str, codes: Codes) -> Iterator[Mention]:
-    """Where `text` names one of `codes`, in order; the longest counts where one holds another."""
-    prose = ADDRESS.sub(lambda address: " " * len(address.group()), text)
-    runs = list(RUN.finditer(prose))
-    first = 0
-    while first < len(runs):
-        reach = first + 1
-        while reach < len(runs) and reach - first < codes.most_words and _may_join(runs[reach - 1], runs[reach], prose):
-            reach += 1
-        for last in range(reach, first, -1):
-            start, end = runs[first].start(), runs[last - 1].end()
-            key = code_key(prose[start:end])
-            if key in codes.written and _reads_as(prose[start:end], codes.written[key]):
-                yield Mention(start, end, key)
-                first = last - 1
-                break
-        first += 1
-
-
-def split_by_mention(text: str, courses: Sequence[NamedT]) -> tuple[list[NamedT], list[NamedT]]:
-    """The courses that `text` names by their codes, and the others."""
-    found = {mention.key for mention in mentions(text, Codes.of(course.code for course in courses))}
-    named = [course for course in courses if code_key(course.code) in found]
-    return named, [course for course in courses if code_key(course.code) not in found]
-
-
-# --- codes in a text ---
-
-
-def _may_join(left: re.Match[str], right: re.Match[str], text: str) -> bool:
-    return text[left.end() : right.start()] in SEPARATORS
-
-
-def _reads_as(found: str, code: str) -> bool:
-    """Whether `found`, of the same letters and digits, means the code rather than an everyday word or number."""
-    same = found.casefold() == code.casefold()
-    has_digit = any(character.isdigit() for character in code)
-    has_letter = any(character.isalpha() for character in code)
-    if has_digit and has_letter:
-        return same or not re.search(r"\d[ ]\d", found)
-    if has_digit:
-        return same and len(code_key(code)) >= LEAST_DIGITS
-    return found == code and len(code) > 1
 
 
 def _with_names(text: str, courses: list[Named]) -> tuple[str, list[Named]]:

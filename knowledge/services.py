@@ -11,7 +11,7 @@ from django.db import transaction
 
 from knowledge.catalogue import CODES, settle, snapshot
 from knowledge.changes import record_change
-from knowledge.courses import code_key
+from knowledge.course_codes import code_key
 from knowledge.files import drop_unused
 from knowledge.models import (
     Collection,

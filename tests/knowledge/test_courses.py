@@ -20,7 +20,8 @@ from django.urls import reverse
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from knowledge.courses import Codes, mentions, render_course
+from knowledge.course_codes import Codes, mentions
+from knowledge.courses import render_course
 from knowledge.ingest.courses import BadFile, read_courses
 from knowledge.models import Collection, Course, Document, IndexChange, Passage
 from knowledge.passages.chunking import cut
