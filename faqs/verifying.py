@@ -9,7 +9,7 @@ from faqs.indexing import needing_index
 from faqs.models import FAQVector
 from knowledge.generations import embedder_of
 from knowledge.models import Generation
-from knowledge.verifying import BATCH, SAMPLE, Part, check_shapes, compare_vectors
+from knowledge.verifying import SAMPLE, Part, check_shapes, compare_vectors, some_of
 
 
 def verify(generation: Generation, *, every_vector: bool = False) -> Part:
@@ -27,9 +27,6 @@ def verify(generation: Generation, *, every_vector: bool = False) -> Part:
         (FAQVector.Kind.ANSWERS, embedder.embed),
     )
     for kind, embed in embeds:
-        some = list(vectors.filter(kind=kind).order_by("?")[: None if every_vector else SAMPLE])
-        for start in range(0, len(some), BATCH):
-            batch = some[start : start + BATCH]
-            texts = [(each.pk, each.text) for each in batch]
-            compare_vectors(part, "FAQ vector", texts, [each.embedding for each in batch], embed)
+        for batch in some_of(vectors.filter(kind=kind), None if every_vector else SAMPLE):
+            compare_vectors(part, "FAQ vector", batch, [each.text for each in batch], embed)
     return part

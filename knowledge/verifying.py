@@ -6,9 +6,11 @@ Read-only, and true of one moment: call it inside `one_moment`.
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from django.db import connection, transaction
+from django.db.models import Model, QuerySet
 
 from knowledge.generations import INDEXED_TABLES, embedder_of
 from knowledge.hashing import fingerprint
@@ -24,6 +26,16 @@ NAMED = 5
 SAMPLE, SAME_COSINE = 64, 0.999
 BATCH = 64
 UNIT_LENGTH = 0.01
+
+RowT = TypeVar("RowT", bound=Model)
+
+
+class Embedded(Protocol):
+    @property
+    def pk(self) -> Any: ...
+
+    @property
+    def embedding(self) -> Any: ...
 
 
 @dataclass(slots=True)
@@ -53,8 +65,8 @@ def one_moment() -> Iterator[None]:
 def verify(
     generation: Generation, *, every_vector: bool = False, progress: Callable[[int, int], None] | None = None
 ) -> list[Part]:
-    """All parts of one generation. `every_vector` embeds all passages again, which takes as long as indexing them;
-    else SAMPLE of them. Raises EmbeddingUnavailable."""
+    """All parts of one generation. `every_vector` embeds all passages, sentences and propositions again, which takes as
+    long as indexing them; else SAMPLE of each. Raises EmbeddingUnavailable."""
     embedder = embedder_of(generation)
     documents, passages, units = Part("documents"), Part("passages"), Part("sentences and propositions")
     up_to_date = set(Document.objects.in_index(generation.pk).values_list("pk", flat=True))
@@ -132,24 +144,24 @@ def _verify_vectors(generation: Generation, embedder: Embedder, size: int | None
     part = Part("vectors")
     for model in (Passage, Unit):
         check_shapes(part, model._meta.db_table, generation)
-    passages = Passage.objects.filter(generation=generation).select_related("document").order_by("?")
-    texts: list[tuple[int, str]] = []
-    vectors = []
-    for passage in passages[:size].iterator(chunk_size=BATCH):
-        texts.append((passage.pk, in_context(passage.document.title, passage.heading_path, passage.text)))
-        vectors.append(passage.embedding)
-        if len(texts) == BATCH:
-            compare_vectors(part, "passage", texts, vectors, embedder.embed)
-            texts, vectors = [], []
-    compare_vectors(part, "passage", texts, vectors, embedder.embed)
-    units = Unit.objects.filter(generation=generation).select_related("passage__document").order_by("?")
-    some = list(units[: SAMPLE if size else 0])
-    texts = [
-        (each.pk, in_context(each.passage.document.title, each.passage.heading_path, spoken(each.text)))
-        for each in some
-    ]
-    compare_vectors(part, "unit", texts, [each.embedding for each in some], embedder.embed)
+    passages = Passage.objects.filter(generation=generation).select_related("document")
+    for some_passages in some_of(passages, size):
+        texts = [in_context(each.document.title, each.heading_path, each.text) for each in some_passages]
+        compare_vectors(part, "passage", some_passages, texts, embedder.embed)
+    units = Unit.objects.filter(generation=generation).select_related("passage__document")
+    for some_units in some_of(units, size):
+        texts = [
+            in_context(each.passage.document.title, each.passage.heading_path, spoken(each.text)) for each in some_units
+        ]
+        compare_vectors(part, "unit", some_units, texts, embedder.embed)
     return part
+
+
+def some_of(rows: QuerySet[RowT], size: int | None) -> Iterator[list[RowT]]:
+    """So many of `rows` at random, or all, few at once: behind a pooler `iterator` would hold all of them."""
+    chosen = list(rows.order_by("?").values_list("pk", flat=True)[:size])
+    for start in range(0, len(chosen), BATCH):
+        yield list(rows.filter(pk__in=chosen[start : start + BATCH]))
 
 
 def check_shapes(part: Part, table: str, generation: Generation) -> None:
@@ -169,17 +181,15 @@ def check_shapes(part: Part, table: str, generation: Generation) -> None:
 def compare_vectors(
     part: Part,
     what: str,
-    texts: Sequence[tuple[int, str]],
-    vectors: Sequence[Sequence[float]],
+    rows: Sequence[Embedded],
+    texts: Sequence[str],
     embed: Callable[[Sequence[str]], "np.ndarray[tuple[int, ...], np.dtype[np.float32]]"],
 ) -> None:
-    """`texts` are (id, text); each must have the vector that `embed` gives its text."""
-    if not texts:
-        return
-    anew = embed([text for _pk, text in texts])
-    for (pk, _text), new, old in zip(texts, anew, vectors, strict=True):
+    """Each row must have the vector that `embed` gives its text; `texts` has one for each of `rows`, at least one."""
+    for row, new in zip(rows, embed(texts), strict=True):
+        old = row.embedding
         if len(new) != len(old) or float(np.dot(new, old)) < SAME_COSINE:
-            part.report(f"{what} {pk}: its vector is of another text")
+            part.report(f"{what} {row.pk}: its vector is of another text")
 
 
 def _verify_vector_indexes(generation: Generation) -> Part:

@@ -83,6 +83,12 @@ def test_a_vector_of_another_text_is_found() -> None:
     assert "vectors" in verify("--every-vector")
 
 
+def test_a_sentences_vector_of_another_text_is_found() -> None:
+    first, second = Unit.objects.order_by("pk")[:2]
+    Unit.objects.filter(pk=first.pk).update(embedding=second.embedding)
+    assert verify().keys() == verify("--every-vector").keys() == {"vectors"}
+
+
 def test_a_vector_that_is_no_unit_vector_is_found() -> None:
     passage = Passage.objects.first()
     assert passage
