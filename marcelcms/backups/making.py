@@ -2,13 +2,17 @@
 
 import hashlib
 import io
+import shutil
 import subprocess
 import tarfile
 import tempfile
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import IO, cast
 
 from django.apps import apps
 from django.conf import settings
@@ -17,8 +21,12 @@ from django.db import connection
 from marcelcms.backups.manifest import DATABASE, MANIFEST, MEDIA, BackupError, Manifest
 from marcelcms.backups.programs import connection_arguments, last_words, program, server_version
 
-#: Halves of files that are being written; nobody needs them.
-PASSING = ".part"
+#: Halves of files that are being written, which nobody needs: of any, and of an Excel report.
+PASSING = frozenset({".part", ".sheet"})
+#: Beginnings of the names of folders that a backup and a restore work in.
+MAKING, RESTORING = ".backup-", ".restore-"
+#: Neither takes so long; with one a night, the next one clears up.
+ABANDONED_SECONDS = 12 * 3600
 COUNTED = ("knowledge.Document", "faqs.FAQ", "chat.Conversation", "auth.User")
 CHUNK = 1 << 20
 
@@ -26,9 +34,11 @@ CHUNK = 1 << 20
 def make_backup(folder: Path) -> Path:
     """Writes `folder/marcelcms-<time>.tar`, for nobody else to read, and returns it; raises BackupError."""
     folder.mkdir(parents=True, exist_ok=True)
+    _clear_abandoned(folder, MAKING)
+    _clear_abandoned(Path(settings.MEDIA_ROOT), RESTORING)
     made_at = datetime.now(UTC)
     target = folder / f"marcelcms-{made_at:%Y%m%d-%H%M%S}.tar"
-    with tempfile.TemporaryDirectory(dir=folder, prefix=".backup-") as temporary:
+    with tempfile.TemporaryDirectory(dir=folder, prefix=MAKING) as temporary:
         dump, draft = Path(temporary, DATABASE), Path(temporary, target.name)
         rows, migrations = _counts(), applied_migrations()
         _dump(dump)
@@ -36,7 +46,8 @@ def make_backup(folder: Path) -> Path:
         with tarfile.open(draft, "w") as archive:
             checksums = {DATABASE: _add(archive, dump, DATABASE)}
             for path, name in _media():
-                checksums[name] = _add(archive, path, name)
+                with suppress(FileNotFoundError):  # deleted since the database was dumped, with the row that names it
+                    checksums[name] = _add(archive, path, name)
             manifest = Manifest(
                 made_at=made_at.isoformat(timespec="seconds"),
                 version=_product_version(),
@@ -52,6 +63,13 @@ def make_backup(folder: Path) -> Path:
             archive.addfile(entry, io.BytesIO(data))
         draft.rename(target)
     return target
+
+
+def _clear_abandoned(folder: Path, beginning: str) -> None:
+    """Deletes what a killed backup or restore left behind: all that students wrote, where nothing ever deletes it."""
+    for path in folder.glob(f"{beginning}*"):
+        if time.time() - path.stat().st_mtime > ABANDONED_SECONDS:
+            shutil.rmtree(path)
 
 
 def digest_of(path: Path) -> str:
@@ -77,22 +95,35 @@ def _dump(target: Path) -> None:
 
 
 def _add(archive: tarfile.TarFile, path: Path, name: str) -> str:
-    """Adds a file and returns its checksum."""
-    checksum = digest_of(path)
-    entry = archive.gettarinfo(path, name)
-    entry.uid = entry.gid = 0
-    entry.uname = entry.gname = ""
-    entry.mode = 0o600
+    """Adds a file as it is at this moment and returns its checksum; raises FileNotFoundError."""
     with path.open("rb") as file:
-        archive.addfile(entry, file)
-    return checksum
+        entry = archive.gettarinfo(arcname=name, fileobj=file)
+        entry.uid = entry.gid = 0
+        entry.uname = entry.gname = ""
+        entry.mode = 0o600
+        hashing = _Hashing(file)
+        archive.addfile(entry, cast("IO[bytes]", hashing))
+    return hashing.digest.hexdigest()
+
+
+class _Hashing:
+    """Knows the checksum of what was read of a file: what is archived, though it may still grow."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file, self.digest = file, hashlib.sha256()
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._file.read(size)
+        self.digest.update(data)
+        return data
 
 
 def _media() -> Iterator[tuple[Path, str]]:
     """Every file with its name in the archive."""
     root = Path(settings.MEDIA_ROOT)
     for path in sorted(root.rglob("*")) if root.exists() else ():
-        if path.is_file() and not path.is_symlink() and path.suffix != PASSING:
+        passing = path.suffix in PASSING or path.relative_to(root).parts[0].startswith(RESTORING)
+        if path.is_file() and not path.is_symlink() and not passing:
             yield path, MEDIA + path.relative_to(root).as_posix()
 
 

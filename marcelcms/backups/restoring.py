@@ -14,7 +14,7 @@ from django.conf import settings
 from django.db import connection, connections
 from django.db.migrations.loader import MigrationLoader
 
-from marcelcms.backups.making import COUNTED, digest_of
+from marcelcms.backups.making import COUNTED, RESTORING, digest_of
 from marcelcms.backups.manifest import DATABASE, MANIFEST, MEDIA, BackupError, Manifest, read_manifest
 from marcelcms.backups.programs import connection_arguments, last_words, program, server_version
 
@@ -58,7 +58,7 @@ def restore_backup(file: Path, *, replace: bool) -> Manifest:
     media = Path(settings.MEDIA_ROOT)
     media.mkdir(parents=True, exist_ok=True)
     # In the media's own folder, so that files need only be renamed when the database is there.
-    with tempfile.TemporaryDirectory(dir=media, prefix=".restore-") as temporary:
+    with tempfile.TemporaryDirectory(dir=media, prefix=RESTORING) as temporary:
         staged = Path(temporary)
         manifest = unpack(file, staged)
         _check_versions(manifest)

@@ -82,6 +82,16 @@ def test_only_nginx_can_be_reached_from_outside() -> None:
     assert "data" not in SERVICES["nginx"]["networks"]
 
 
+def test_the_image_has_what_a_backup_and_a_restore_call() -> None:
+    called = {
+        name
+        for path in (DOCKER.parent / "marcelcms" / "backups").glob("*.py")
+        for name in re.findall(r'program\("(\w+)"\)', path.read_text())
+    }
+    there = re.findall(r"postgresql/17/bin/(\w+)", (DOCKER / "Dockerfile").read_text())
+    assert set(there) == called >= {"pg_dump", "pg_restore"}
+
+
 def test_nobody_reaches_docker_itself() -> None:
     assert "docker.sock" not in (DOCKER / "compose.yml").read_text()
 

@@ -124,7 +124,7 @@ class Cluster:
             assert answer[:1] == ("assistant",)
             assert answer[2] == one.status
             if one.text is not None and one.status == "complete":
-                assert answer[3] == one.text
+                assert answer[3] == one.text, f"saved: {answer[3]!r}, shown: {one.text!r}"
 
     def row(self, statement: str, *values: object) -> tuple[Any, ...]:
         with psycopg.connect(self.postgres.url) as connection:

@@ -24,7 +24,8 @@ AWAY = (OSError, WebSocketException, AssertionError)
 
 @dataclass
 class Asked:
-    """One question; times are on the monotonic clock, `text` is what was streamed, where that came in one piece."""
+    """One question; times are on the monotonic clock, `text` is what was streamed, where that came in one piece, and
+    `seq` the number of its last event."""
 
     client_id: str = field(default_factory=lambda: str(uuid.uuid4()))
     conversation: str = field(default_factory=lambda: str(uuid.uuid4()))
@@ -32,6 +33,7 @@ class Asked:
     ended: float = 0
     status: str = ""
     text: str | None = ""
+    seq: int = 0
     sent: int = 0
     refusals: list[str] = field(default_factory=list)
 
@@ -79,6 +81,12 @@ class Student(threading.Thread):
             return True
         if event.get("conversation") not in (None, one.conversation):
             return True
+        if seq := event.get("seq"):
+            if seq <= one.seq:
+                return True  # seen, as by the page
+            if seq > one.seq + 1:  # told while the server's own connection was coming back: the page asks for it
+                one.text = None
+            one.seq = seq
         match event["type"]:
             case "message_delta" if one.text is not None:
                 one.text += event["text"]

@@ -7,6 +7,7 @@ import os
 import shutil
 import stat
 import tarfile
+import time
 from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
@@ -25,6 +26,7 @@ from faqs.indexing import sync_faq
 from faqs.models import FAQ, FAQVector
 from knowledge.models import Document, IndexChange, Passage
 from knowledge.retrieval.serving import forget_indexes
+from marcelcms.backups import making
 from marcelcms.backups.manifest import DATABASE, MANIFEST
 from marcelcms.backups.programs import connection_arguments
 from tests.conftest import QUESTION
@@ -153,6 +155,60 @@ def test_a_backup_is_for_its_owner_alone_and_says_what_is_in_it(backup: Path) ->
         assert set(archive.getnames()) == {MANIFEST, *manifest["checksums"]}
     assert manifest["rows"]["knowledge.Document"] == 3
     assert {"vector", "pg_trgm"} <= set(manifest["extensions"])
+
+
+def test_what_is_being_written_or_was_left_behind_is_not_in_it(media: Path, tmp_path: Path) -> None:
+    for name in ("reports/1.csv.part", "reports/1-1.sheet", ".restore-killed/database.dump"):
+        (media / name).parent.mkdir(exist_ok=True)
+        (media / name).write_bytes(b"half")
+    call_command("backup", str(tmp_path), stdout=StringIO())
+    with tarfile.open(next(tmp_path.glob("*.tar"))) as archive:
+        assert set(archive.getnames()) == {DATABASE, MANIFEST, "media/documents/fees.pdf"}
+
+
+def test_a_file_that_grows_meanwhile_is_taken_as_it_was(
+    media: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    look = tarfile.TarFile.gettarinfo
+
+    def grow(name: str) -> None:
+        if name.endswith("fees.pdf"):
+            with (media / "documents" / "fees.pdf").open("ab") as file:
+                file.write(b", more")
+
+    def grown(*args: Any, arcname: str, **options: Any) -> Any:
+        grow(arcname)
+        entry = look(*args, arcname=arcname, **options)
+        grow(arcname)
+        return entry
+
+    monkeypatch.setattr(tarfile.TarFile, "gettarinfo", grown)
+    call_command("backup", str(tmp_path / "made"), stdout=StringIO())
+    restore(next((tmp_path / "made").glob("*.tar")), "--replace")
+    assert (media / "documents" / "fees.pdf").read_bytes() == b"%PDF fees, more"
+
+
+def test_a_file_that_is_deleted_meanwhile_is_left_out(
+    media: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = media / "documents" / "gone.pdf"
+    there.write_bytes(b"%PDF")
+    monkeypatch.setattr(making, "_media", lambda look=making._media: [*look(), there.unlink()][:-1])
+    call_command("backup", str(tmp_path / "made"), stdout=StringIO())
+    with tarfile.open(next((tmp_path / "made").glob("*.tar"))) as archive:
+        assert "media/documents/gone.pdf" not in archive.getnames()
+
+
+def test_what_a_killed_backup_left_behind_goes_in_the_next_night(media: Path, tmp_path: Path) -> None:
+    left = [tmp_path / "made" / ".backup-killed", media / ".restore-killed", tmp_path / "made" / ".backup-running"]
+    yesterday = time.time() - 24 * 3600
+    for folder in left:
+        folder.mkdir(parents=True)
+        (folder / DATABASE).write_bytes(b"all that students wrote")
+        if folder.name.endswith("killed"):
+            os.utime(folder, (yesterday, yesterday))
+    call_command("backup", str(tmp_path / "made"), stdout=StringIO())
+    assert [folder.exists() for folder in left] == [False, False, True]
 
 
 @pytest.mark.parametrize("damage", ["no tar", "cut off", "flipped", "no manifest", "file missing", "strange manifest"])
