@@ -9,7 +9,9 @@ class AnalyticsConfig(AppConfig):
 
     def ready(self) -> None:
         from analytics.reports.erasing import forget
-        from chat.models import Conversation, Visitor
+        from analytics.rollups.keeping import hold_frozen
+        from chat.models import Assistant, Conversation, Visitor
 
         for model in (Visitor, Conversation):
             pre_delete.connect(forget, sender=model, dispatch_uid="analytics.reports.erasing")
+        pre_delete.connect(hold_frozen, sender=Assistant, dispatch_uid="analytics.rollups.keeping")

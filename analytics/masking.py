@@ -1,10 +1,12 @@
-"""What tells who asked, taken out of a question before it stands in an FAQ; pure.
+"""What tells who asked, taken out of a question before it stands where others read it; pure.
 
 Conservative: only what looks like an address, a long number, or a name after words that introduce one. Figures that a
 question is about (deadlines, amounts, module numbers) stay.
 """
 
 import re
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 E_MAIL = re.compile(
     r"[\w.+-]+\s?(?:@|\(at\)|\[at\])\s?[\w-]+(?:\s?(?:\.|\(dot\)|\[dot\])\s?[\w-]+)*\.?[a-z]{2,}", re.IGNORECASE
@@ -54,8 +56,20 @@ SIGNED = re.compile(
 TITLED = re.compile(
     rf"(?P<before>\b(?:Herrn?|Frau|Mr\.?|Mrs\.?|Ms\.?|Prof(?:essor(?:in)?)?\.?|Dr\.?)\s+(?:(?:Prof\.?|Dr\.?)\s+)*)(?P<name>(?!Prof|Dr\b){FULL_NAME})"
 )
+#: Which group of a pattern tells who asked, and what is said in its place.
+TELLING: tuple[tuple[re.Pattern[str], int | str, str], ...] = (
+    (E_MAIL, 0, "[e-mail]"),
+    (IBAN, 0, "[number]"),
+    (LABELLED_NUMBER, "number", "[number]"),
+    (PHONE, 0, "[phone]"),
+    (LONG_NUMBER, 0, "[number]"),
+    *((pattern, "name", "[name]") for pattern in (SIGNED, INTRODUCED, PRESENTED, TITLED, TYPED)),
+)
+#: Shorter parts of a name, such as “de”, are words of the language too.
+LEAST_OF_A_NAME = 3
 
 
+@lru_cache(maxsize=4_096)
 def masked(text: str) -> str:
     """The question with [name], [e-mail], [phone] and [number] for what would tell who asked, on one line."""
     text = SIGNED.sub(r"\g<before>[name]", text.strip())
@@ -68,3 +82,29 @@ def masked(text: str) -> str:
     for names in (INTRODUCED, PRESENTED, TITLED, TYPED):
         text = names.sub(r"\g<before>[name]", text)
     return text
+
+
+def without(text: str, said: Iterable[str]) -> str:
+    """The text, with [name] and the like for what the student said that tells who they are."""
+    told = dict(piece for earlier in said for piece in _told(earlier))
+    for piece in sorted(told, key=len, reverse=True):
+        if piece in text.casefold():
+            text = re.sub(rf"(?<!\w){re.escape(piece)}(?!\w)", told[piece], text, flags=re.IGNORECASE)
+    return text
+
+
+@lru_cache(maxsize=4_096)
+def _told(text: str) -> tuple[tuple[str, str], ...]:
+    """What a text says of its writer, each with what stands in its place; an answer may say a part of a name alone."""
+    return tuple(_pieces(" ".join(text.split())))
+
+
+def _pieces(text: str) -> Iterator[tuple[str, str]]:
+    if masked(text) == text:
+        return
+    for pattern, group, said in TELLING:
+        for found in pattern.finditer(text):
+            piece = found[group].strip().casefold()
+            yield piece, said
+            if said == "[name]":
+                yield from ((part, said) for part in piece.split() if len(part) >= LEAST_OF_A_NAME)

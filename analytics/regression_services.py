@@ -6,9 +6,8 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from analytics.gaps.collecting import text_of
-from analytics.masking import masked
 from analytics.models import EvaluationQuestion, EvaluationSet, Judgment
+from analytics.own_words import texts_to_keep
 from chat.models import Assistant, Message
 from knowledge.models import Collection, Document
 
@@ -35,9 +34,8 @@ def keep_as_regression(*, message: Message, by: AbstractBaseUser) -> EvaluationQ
         Document.objects.filter(pk__in=answer.citations.exclude(document=None).values("document")).only("collection_id")
     )
     kept.collections.add(*{document.collection_id for document in documents})
-    made = kept.questions.create(
-        external_id=name, text=masked(text_of(question)), answerable=True if documents else None
-    )
+    (text,) = texts_to_keep([question])
+    made = kept.questions.create(external_id=name, text=text, answerable=True if documents else None)
     Judgment.objects.bulk_create(Judgment(question=made, document=document) for document in documents)
     LogEntry.objects.log_actions(by.pk, [made], ADDITION, [{"added": {}}], single_object=True)
     return made

@@ -10,8 +10,8 @@ PENDING, BUILDING = 0x6D617263656D, 0x6D617263656E
 
 
 @contextmanager
-def only_one(number: int) -> Iterator[bool]:
-    """Whether this process got the advisory lock, which it keeps until the block ends.
+def only_one(number: int, *, wait: bool = False) -> Iterator[bool]:
+    """Whether this process got the advisory lock, which it keeps until the block ends; with `wait` it gets it in turn.
 
     It is held by an open transaction on a connection of its own: a session's lock would be lost, or kept for ever,
     behind a pooler such as PgBouncer.
@@ -20,8 +20,12 @@ def only_one(number: int) -> Iterator[bool]:
     try:
         own.set_autocommit(False)
         with own.cursor() as cursor:
-            cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [number])
-            (is_mine,) = cursor.fetchone()
+            if wait:
+                cursor.execute("SELECT pg_advisory_xact_lock(%s)", [number])
+                is_mine = True
+            else:
+                cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [number])
+                (is_mine,) = cursor.fetchone()
         yield is_mine
     finally:
         # Closing alone leaves it until PostgreSQL notices. A connection that was lost has let go of it already.

@@ -55,7 +55,7 @@ def gap_page(model_admin: "ModelAdmin[Gap]", request: HttpRequest, gap: Gap) -> 
     suggestions, failure = suggestions_of(gap, only) if may_draft or may_add else (None, "")
     context = {
         **model_admin.admin_site.each_context(request),
-        "title": str(gap),
+        "title": gap.title,
         "opts": model_admin.opts,
         "gap": gap,
         "states": [(value, label) for value, label in Gap.State.choices if value != gap.state],

@@ -14,9 +14,9 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from analytics.admin.shadow_targets import address_of, may_publish, may_test
-from analytics.gaps.collecting import text_of
 from analytics.masking import masked
 from analytics.models import Gap, ShadowResult, ShadowTest
+from analytics.own_words import text_of
 from analytics.shadow.comparing import Compared
 from analytics.shadow.drafts import Draft, TargetGone, draft_of, present
 from analytics.shadow.jobs import ACTIVE

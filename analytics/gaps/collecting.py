@@ -9,6 +9,7 @@ from django.db.models import Q, QuerySet
 from analytics.gaps.bilingual import Bridge
 from analytics.masking import masked
 from analytics.models import GapQuestion
+from analytics.own_words import text_of
 from chat.models import Message
 from knowledge.inference.embedder import Embedder
 from knowledge.languages import language_of
@@ -25,11 +26,6 @@ BADLY_RATED = Q(answer__feedback__value=-1)
 def asked_in_vain() -> QuerySet[Message]:
     """Questions of students that were not answered, or whose answer was rated as bad; never a cry for help."""
     return Message.objects.filter(UNANSWERED | BADLY_RATED, role=Message.Role.USER)
-
-
-def text_of(message: Message) -> str:
-    """The question as it stands alone, on one line."""
-    return " ".join((message.answer.rewritten or message.text).split())
 
 
 def collect(embedder: Embedder, bridge: Bridge, *, progress: Callable[[int, int], None]) -> int:

@@ -200,6 +200,8 @@ def _close(left: Mapping[int, Gap], merged: Mapping[int, int], of_cluster: Mappi
         gap.weight, gap.this_week, gap.week_before, gap.question_count = 0, 0, 0, 0
         if pk in merged:
             gap.merged_into = of_cluster[merged[pk]]
+            if gap.named_by == Gap.NamedBy.QUESTION:
+                gap.name = ""  # no later look would find that the question is gone
         elif gap.state == State.OPEN and gap.faq_id is None:
             gap.delete()
             continue

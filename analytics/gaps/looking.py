@@ -11,10 +11,11 @@ from django.utils.translation import gettext_noop as _
 
 from analytics.gaps.answered import cover_of, newest_change
 from analytics.gaps.bilingual import measured_bridge
-from analytics.gaps.collecting import collect, text_of
+from analytics.gaps.collecting import collect
 from analytics.gaps.finding import find
 from analytics.gaps.naming import SHOWN, name_gently
 from analytics.models import Gap, GapRun
+from analytics.own_words import text_of
 from chat.models import Message
 from knowledge.inference.chat_model import is_configured
 from knowledge.inference.embedder import EmbeddingUnavailable, get_embedder

@@ -1,15 +1,14 @@
 """What may fill a gap: phrasings that students used, documents that may answer, FAQs that are close. Stores nothing."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from analytics.gaps.collecting import text_of
 from analytics.gaps.finding import vector_of
-from analytics.masking import masked
 from analytics.models import Gap, GapQuestion
+from analytics.own_words import texts_to_keep
 from chat.asking import ask_of
 from chat.profiles import PROFILES, retrieve_with
 from chat.sources import load_candidates, plain
@@ -70,13 +69,14 @@ class Suggestions:
     faqs: Sequence[Near]
 
 
-def phrasings_of(questions: Iterable[GapQuestion]) -> list[Phrasing]:
+def phrasings_of(questions: Sequence[GapQuestion]) -> list[Phrasing]:
     """Distinct ones, at most one more than PHRASINGS: the first is the question itself."""
     chosen: list[Phrasing] = []
     vectors: list[Floats] = []
     seen: set[str] = set()
-    for question in questions:
-        text = masked(text_of(question.message))[:LONGEST]
+    texts = texts_to_keep([question.message for question in questions])
+    for question, text in zip(questions, texts, strict=True):
+        text = text[:LONGEST]
         words = "".join(letter for letter in text.casefold() if letter.isalnum())
         vector = vector_of(question.embedding)
         if words in seen or any(float(np.dot(vector, other)) > SAME for other in vectors):
@@ -93,7 +93,7 @@ def suggest(gap: Gap, *, only: int | None = None) -> Suggestions | None:
     """For the whole gap, or for its question `only`; None where it has no question. Raises EmbeddingUnavailable,
     UnknownCollection."""
     rows = gap.questions.select_related("message__answer").order_by("-centrality", "pk")
-    phrasings = phrasings_of(rows[:READ] if only is None else rows.filter(pk=only))
+    phrasings = phrasings_of(list(rows[:READ] if only is None else rows.filter(pk=only)))
     if not phrasings:
         return None
     question, *others = phrasings

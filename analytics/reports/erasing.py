@@ -45,7 +45,8 @@ def forget_messages(messages: QuerySet[Message]) -> None:
     spans = by_assistant.annotate(first=Min("created_at"), last=Max("created_at"))
     may_hold = Q(pk=None)
     for assistant, first, last in spans:
-        is_theirs = Q(is_whole=True) if assistant is None else Q(is_whole=True) | Q(assistants__contains=[assistant])
+        # Whose assistant was deleted may be in a report of any.
+        is_theirs = Q() if assistant is None else Q(is_whole=True) | Q(assistants__contains=[assistant])
         may_hold |= is_theirs & Q(since__lte=last, until__gt=first)
     found = list(kept.filter(may_hold).select_for_update(no_key=True))
     StoredReport.objects.filter(pk__in=[each.pk for each in found]).update(state=State.ERASED)

@@ -10,7 +10,7 @@ from django.utils import timezone
 from analytics.models import AnonymisedQuestion, RetentionRun
 from analytics.reports.storing import expire
 from analytics.retention.anonymising import anonymise
-from analytics.rollups.keeping import TABLES, count_changed, freeze
+from analytics.rollups.keeping import TABLES, freeze
 from chat.models import Assistant, Conversation
 from chat.retention import delete_idle_visitors, expired, oldest_kept
 from knowledge.locks import only_one
@@ -30,9 +30,10 @@ def apply_retention() -> RetentionRun | None:
         if not is_mine:
             return None
         run = RetentionRun.objects.create()
-        count_changed()
-        for assistant in [*Assistant.objects.order_by("pk"), None]:
-            gone = _apply_to(assistant)
+        before = {assistant: oldest_kept(assistant) for assistant in [*Assistant.objects.order_by("pk"), None]}
+        freeze({assistant.pk if assistant else None: moment for assistant, moment in before.items()})
+        for assistant, moment in before.items():
+            gone = _apply_to(assistant, moment)
             if any(gone.values()):
                 run.gone.append({"assistant": assistant.name if assistant else "", **gone})
                 run.save(update_fields=["gone"])
@@ -43,10 +44,8 @@ def apply_retention() -> RetentionRun | None:
         return run
 
 
-def _apply_to(assistant: Assistant | None) -> dict[str, int]:
-    before = oldest_kept(assistant)
+def _apply_to(assistant: Assistant | None, before: datetime.datetime) -> dict[str, int]:
     gone = {"conversations": 0, "anonymised": 0, "questions": 0, "counts": 0}
-    freeze(assistant.pk if assistant else None, before)
     while batch := list(expired(assistant, before).order_by("pk")[:BATCH]):
         with transaction.atomic():
             if assistant and assistant.keep_questions_days:

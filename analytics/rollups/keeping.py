@@ -3,7 +3,7 @@
 import datetime
 import logging
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -15,6 +15,7 @@ from analytics.models import ChangedDay, FrozenCounts
 from analytics.models.counts import Counted, DocumentCount, FAQCount, UsageCount
 from analytics.rollups.counting import count_day, hours_of, of_others
 from analytics.rollups.months import sum_month
+from chat.models import Assistant
 from knowledge.locks import only_one
 
 logger = logging.getLogger(__name__)
@@ -33,12 +34,14 @@ def count_changed() -> int:
     A change is forgotten in the transaction that counts its days, so that a killed process loses none; a month's
     changes go together, so that it is summed once.
     """
-    counted = 0
     with only_one(COUNTING) as is_mine:
-        changed = ChangedDay.objects.order_by("day").values_list("day", flat=True).distinct() if is_mine else ()
-        for _month, days in groupby(list(changed), key=lambda day: day.replace(day=1)):
-            counted += _count(list(days))
-    return counted
+        return _count_changed() if is_mine else 0
+
+
+def _count_changed() -> int:
+    changed = ChangedDay.objects.order_by("day").values_list("day", flat=True).distinct()
+    months = groupby(list(changed), key=lambda day: day.replace(day=1))
+    return sum(_count(list(days)) for _month, days in months)
 
 
 @transaction.atomic
@@ -106,11 +109,23 @@ def _no_more(count: Any, before: Sequence[Any]) -> Any:
     return min(count, sum(before))
 
 
+def freeze(kept_since: Mapping[int | None, datetime.datetime]) -> None:
+    """Called before conversations without a message since then are deleted, by assistant: what changed is counted, and
+    the days up to then are not counted again. Waits for another process that counts."""
+    with only_one(COUNTING, wait=True):
+        _count_changed()
+        for assistant, before in kept_since.items():
+            _freeze_until(timezone.localtime(before).date() + datetime.timedelta(days=1), assistant)
+
+
+def hold_frozen(instance: Assistant, **_kwargs: object) -> None:
+    """Receives `pre_delete` of assistants: what was counted of it is nobody's from then on, and stays as it was."""
+    if frozen := FrozenCounts.objects.filter(assistant=instance).first():
+        _freeze_until(frozen.before, None)
+
+
 @transaction.atomic
-def freeze(assistant: int | None, before: datetime.datetime) -> None:
-    """Called before conversations of that assistant without a message since `before` are deleted: the days up to then
-    are not counted again. Their changes have to be counted before (`count_changed`)."""
-    day = timezone.localtime(before).date() + datetime.timedelta(days=1)
+def _freeze_until(day: datetime.date, assistant: int | None) -> None:
     frozen = FrozenCounts.objects.select_for_update().filter(assistant=assistant).first()
     row = frozen or FrozenCounts.objects.create(assistant_id=assistant, before=day)
     if row.before < day:

@@ -3,9 +3,9 @@
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
-from analytics.gaps.collecting import text_of
 from analytics.masking import masked
 from analytics.models import AskedVector, EvaluationQuestion
+from analytics.own_words import text_of
 from analytics.shadow.questions import Question, asked_questions, from_asked, from_kept, in_order, kept_questions
 from chat.models import Message
 from knowledge.hashing import fingerprint

@@ -7,9 +7,9 @@ from datetime import timedelta
 from django.db.models import Prefetch, Q, QuerySet
 from django.utils import timezone
 
-from analytics.gaps.collecting import text_of
 from analytics.masking import masked
 from analytics.models import EvaluationQuestion, Judgment
+from analytics.own_words import text_of
 from analytics.shadow.verdicts import Truth
 from chat.models import Assistant, Message
 

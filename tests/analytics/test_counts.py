@@ -278,7 +278,7 @@ def test_counts_outlive_the_conversations_that_retention_deletes():
     said = begins(moment)
     asks(said, moment)
     count_changed()
-    freeze(said.assistant_id, timezone.now() - datetime.timedelta(days=90))
+    freeze({said.assistant_id: timezone.now() - datetime.timedelta(days=90)})
     said.delete()
     count_changed()
     assert UsageCount.objects.get(span="day").questions == 1
@@ -294,7 +294,7 @@ def test_nobody_is_new_twice_when_an_assistant_they_asked_first_keeps_conversati
         answer = asks(said, moment, document=document, faq=faq)
         Feedback.objects.create(message=answer, value=-1, reasons=["wrong"])
     count_changed()
-    freeze(first.assistant_id, timezone.now() - datetime.timedelta(days=90))
+    freeze({first.assistant_id: timezone.now() - datetime.timedelta(days=90)})
     first.delete()
     count_changed()
     for span in ("day", "month"):
@@ -313,7 +313,7 @@ def test_what_is_not_frozen_follows_an_erasure():
     said = begins(moment)
     asks(said, moment)
     count_changed()
-    freeze(said.assistant_id, timezone.now() - datetime.timedelta(days=90))
+    freeze({said.assistant_id: timezone.now() - datetime.timedelta(days=90)})
     said.visitor.delete()
     count_changed()
     assert not UsageCount.objects.exists()
@@ -371,7 +371,7 @@ def test_what_was_counted_before_there_were_newcomers_is_filled_in_and_counted_a
     old = datetime.datetime(2026, 1, 5, 12, tzinfo=datetime.UTC)
     asks(begins(old, assistant=frozen), old, document=document, faq=faq)
     count_changed()
-    freeze(frozen.pk, datetime.datetime(2026, 1, 20, tzinfo=datetime.UTC))
+    freeze({frozen.pk: datetime.datetime(2026, 1, 20, tzinfo=datetime.UTC)})
     tables = (UsageCount, DocumentCount, FAQCount)
     for table in tables:
         table.objects.update(newcomers=0, busiest=0)

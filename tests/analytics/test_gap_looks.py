@@ -6,12 +6,16 @@ from typing import Any
 from unittest.mock import Mock
 
 import pytest
+from django.contrib.admin.models import LogEntry
+from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
 from analytics.gap_services import draft_faq, look_for_gaps, rename_gap, set_gap_state
 from analytics.gaps import looking
 from analytics.gaps.looking import GAPS, begin_run, lost_runs, work_on
 from analytics.gaps.naming import name_by_model
+from analytics.gaps.suggesting import phrasings_of
 from analytics.models import Gap, GapQuestion, GapRun
 from analytics.tasks import find_gaps, resume_gaps
 from chat.models import Message
@@ -163,13 +167,14 @@ def test_of_two_gaps_that_became_one_the_other_says_where_it_went() -> None:
     look()
     gap = gap_of(questions[0])
     other = new_gap(texts=())
-    other.recipe, other.centroid = gap.recipe, gap.centroid
+    other.recipe, other.centroid, other.name = gap.recipe, gap.centroid, PARKING[2]
     other.save()
     GapQuestion.objects.filter(message=questions[2]).update(gap=other)
     look()
     other.refresh_from_db()
     assert other.merged_into == gap
     assert other.question_count == 0
+    assert other.name == ""  # nobody would notice that its question was deleted
 
 
 def test_an_open_gap_goes_when_its_questions_are_deleted_and_a_dismissed_one_is_known_again() -> None:
@@ -180,7 +185,7 @@ def test_an_open_gap_goes_when_its_questions_are_deleted_and_a_dismissed_one_is_
     parking.conversation.delete()
     pool.conversation.delete()
     look()
-    assert str(Gap.objects.get()) == "Questions that were deleted"
+    assert Gap.objects.get().title == "Questions that were deleted"
     again = ask_in_vain(POOL[1], days_ago=-0.01)
     assert look().found == 0
     assert gap_of(again) == dismissed
@@ -197,6 +202,14 @@ def test_a_gap_is_not_named_after_a_question_that_was_deleted() -> None:
     after = Gap.objects.get()
     assert after == before
     assert after.name != before.name
+
+
+def test_the_audit_log_which_is_kept_names_a_gap_without_its_question(client: Client) -> None:
+    asked = ask_in_vain("May Frieda of Hinterpommern bring her dachshund?")
+    look()
+    client.force_login(UserFactory(is_superuser=True))
+    client.post(reverse("admin:analytics_gap_state", args=[gap_of(asked).pk]), {"state": "dismissed"})
+    assert [entry.object_repr for entry in LogEntry.objects.all()] == [f"#{gap_of(asked).pk}"]
 
 
 # --- names ---
@@ -358,3 +371,13 @@ def test_a_draft_has_the_questions_words_without_the_person() -> None:
     assert [phrasing.text for phrasing in faq.phrasings.all()] == ["My name is [name], where may I park?"]
     gap.refresh_from_db()
     assert (gap.faq, gap.state) == (faq, "in_work")
+
+
+def test_a_draft_does_not_have_the_name_that_a_student_gave_in_another_question() -> None:
+    first = ask_in_vain("My name is Anna Müller.")
+    follow_up = ask_in_vain("Where may I park?", rewritten="Where may Anna Müller park?")
+    Message.objects.filter(pk=first.pk).update(conversation=follow_up.conversation)
+    look()
+    assert [each.text for each in phrasings_of([GapQuestion.objects.get(message=follow_up)])] == [
+        "Where may [name] park?"
+    ]

@@ -9,12 +9,12 @@ import pytest
 from django.utils import timezone, translation
 from openpyxl import load_workbook
 
+from analytics.masking import without
 from analytics.reports import formats
 from analytics.reports.answers import chosen, extent_of
 from analytics.reports.columns import COLUMNS
 from analytics.reports.definition import Definition, Format
 from analytics.reports.making import NothingToTell, make_file
-from analytics.reports.protecting import without
 from analytics.reports.rights import Rights
 from tests.analytics.reports import EVERYTHING, MASKED, asked, definition
 from tests.factories import AssistantFactory, CitationFactory, ConversationFactory, FAQFactory, SiteFactory

@@ -212,6 +212,15 @@ def test_erasing_a_conversation_removes_it_from_files_too(analyst):
     assert (report.state, files()) == (State.ERASED, [])
 
 
+def test_erasing_reaches_files_of_an_assistant_that_was_deleted_meanwhile(analyst):
+    answer = asked(visitors=2)
+    report = made(analyst, assistants=(answer.conversation.assistant_id,))
+    answer.conversation.assistant.delete()
+    delete_visitor(answer.conversation.visitor_id)
+    report.refresh_from_db()
+    assert (report.state, files()) == (State.ERASED, [])
+
+
 def test_files_that_cannot_hold_what_was_erased_stay(analyst):
     asked(visitors=2)
     other = asked(assistant=AssistantFactory(), days_ago=20)

@@ -1,14 +1,17 @@
 import datetime
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from django.core.exceptions import ValidationError
+from django.db import connections
 from django.urls import reverse
 from django.utils import timezone
 
 from analytics.models import AnonymisedQuestion, RetentionRun, UsageCount
 from analytics.retention.nightly import apply_retention
-from analytics.rollups.keeping import count_changed
+from analytics.rollups.keeping import COUNTING, count_changed
 from chat.models import Conversation, Message, Visitor
+from knowledge.locks import only_one
 from tests.analytics.test_counts import asks, begins
 from tests.factories import AssistantFactory, FAQFactory, UserFactory
 
@@ -26,6 +29,13 @@ def said_long_ago(days, *, text="What are the fees?", assistant=None, **fields):
     Conversation.objects.filter(pk=said.pk).update(updated_at=days_ago(days))
     Visitor.objects.filter(pk=said.visitor_id).update(consented_at=days_ago(days))
     return said
+
+
+def in_thread(work):
+    try:
+        return work()
+    finally:
+        connections.close_all()
 
 
 def test_conversations_go_after_the_servers_days_and_their_visitors_with_them():
@@ -73,6 +83,30 @@ def test_what_changed_just_before_is_counted_before_it_goes():
     assert UsageCount.objects.get(span="day").answered == 1
 
 
+@pytest.mark.django_db(transaction=True)
+def test_nothing_goes_before_another_process_has_counted_it():
+    said_long_ago(91)
+    with ThreadPoolExecutor(1) as night, only_one(COUNTING):
+        applied = night.submit(in_thread, apply_retention)
+        with pytest.raises(TimeoutError):
+            applied.result(timeout=0.5)
+        assert Conversation.objects.exists()
+    assert applied.result().gone[0]["conversations"] == 1
+    count_changed()
+    assert UsageCount.objects.get(span="day").questions == 1
+
+
+def test_the_figures_of_a_deleted_assistant_stay_when_its_conversations_had_gone():
+    short = AssistantFactory(keep_conversations_days=30)
+    said_long_ago(40, assistant=short)
+    other = said_long_ago(40)
+    apply_retention()
+    short.delete()
+    other.visitor.delete()  # the day is counted again
+    count_changed()
+    assert UsageCount.objects.get(span="day").questions == 1
+
+
 def test_figures_go_by_whole_months_where_an_assistant_says_so():
     few = AssistantFactory(keep_counts_months=1)
     said_long_ago(80, assistant=few)
@@ -94,6 +128,19 @@ def test_questions_are_kept_without_what_tells_who_asked_where_that_is_wanted():
     assert "1234567" not in kept.text
     assert "fees" in kept.text
     assert (kept.assistant, kept.faq, kept.status, kept.language) == (keeping, faq, "abstained", "en")
+
+
+def test_a_name_given_in_one_question_is_kept_in_none():
+    said = said_long_ago(100, assistant=AssistantFactory(keep_questions_days=365), text="Ich heiße Anna Schmidt.")
+    follow_up = asks(said, days_ago(100))
+    rewritten = "Kann Anna Schmidt sich wegen Krankheit beurlauben lassen?"
+    Message.objects.filter(pk=follow_up.pk).update(rewritten=rewritten)
+    Conversation.objects.filter(pk=said.pk).update(updated_at=days_ago(100))
+    apply_retention()
+    assert set(AnonymisedQuestion.objects.values_list("text", flat=True)) == {
+        "Ich heiße [name].",
+        "Kann [name] sich wegen Krankheit beurlauben lassen?",
+    }
 
 
 def test_questions_with_signs_of_an_attack_are_not_kept():
