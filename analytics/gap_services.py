@@ -54,10 +54,19 @@ def rename_gap(*, gap: Gap, name: str) -> bool:
     return True
 
 
+def is_being_filled(gap: Gap) -> bool:
+    """Whether an FAQ is meant to answer it."""
+    return gap.faq is not None and gap.faq.status != FAQ.Status.RETIRED
+
+
 @transaction.atomic
 def draft_faq(*, by: Staff, gap: Gap, question: str, phrasings: Sequence[int], documents: Sequence[int]) -> FAQ:
     """A draft with the gap's chosen phrasings (ids of its questions) and documents, best first; the gap is in work
-    then. It belongs to the first document's collection, else to one of `by`'s. Raises ValidationError."""
+    then. It belongs to the first document's collection, else to one of `by`'s. Raises ValidationError, also where the
+    gap has an FAQ that is not retired."""
+    gap = Gap.objects.select_for_update(of=["self"]).select_related("faq").get(pk=gap.pk)
+    if is_being_filled(gap):
+        raise ValidationError(_("There is an FAQ for this gap already: open that one."))
     question = " ".join(question.split())
     if not question:
         raise ValidationError(_("Write the question that the FAQ answers."))

@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 import redis
 from django.conf import settings
 from django.contrib.auth import get_user_model
+from django.contrib.auth.models import Group
 from django.db.models import Count, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
 from django.urls import reverse
@@ -21,6 +22,7 @@ from analytics.models import EvaluationRun, Gap, GapRun, Review, ReviewFeed, Sha
 from chat.impact import documents_to_verify
 from faqs.models import FAQ
 from knowledge.models import CrawlRun, Generation, PdfUpload, Source
+from knowledge.staff_scope import sees_everything
 from marcelcms import signs_of_life
 
 if TYPE_CHECKING:
@@ -89,6 +91,12 @@ def sections_for(user: "User") -> list[Section]:
         Section(_("Jobs in the background"), [*_standing_still(), *needs["jobs"]]),
     ]
     return [section for section in found if section.needs]
+
+
+def looks_after_nothing(user: "User") -> bool:
+    """Whoever is in no team that looks after something sees no row, and should hear why."""
+    teams = Group.objects.filter(user=user).exclude(collections=None, assistants=None)
+    return not sees_everything(user) and not teams.exists()
 
 
 def list_of(screen: str, **filters: object) -> str:

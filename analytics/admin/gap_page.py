@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils.translation import gettext as _
 
+from analytics.gap_services import is_being_filled
 from analytics.gaps.suggesting import Suggestions, suggest
 from analytics.models import Gap, GapQuestion
 from chat.admin import labels
@@ -67,7 +68,7 @@ def gap_page(model_admin: "ModelAdmin[Gap]", request: HttpRequest, gap: Gap) -> 
         "failure": failure,
         "only": only,
         "may_change": may_change,
-        "may_draft": may_draft,
+        "may_draft": may_draft and not is_being_filled(gap),
         "may_add": may_add,
         "may_see_conversations": user.has_perm("chat.view_conversation"),
         "may_see_documents": user.has_perm("knowledge.view_document") or user.has_perm("knowledge.change_document"),

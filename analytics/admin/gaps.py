@@ -229,9 +229,13 @@ class GapAdmin(ScopedAdmin, GapModelAdmin):
             self.message_user(request, " ".join(error.messages), messages.ERROR)
             return redirect("admin:analytics_gap_change", gap_id)
         self.log_change(request, gap, [{"changed": {"fields": ["FAQ"]}}])
-        said = gettext(
-            "A draft FAQ was made. Check it, link the pages that answer it, and test it below before you publish it."
-        )
+        if request.user.has_perm("faqs.change_faq"):
+            said = gettext(
+                "A draft FAQ was made. Check it, link the pages that answer it, and test it below before you "
+                "publish it."
+            )
+        else:
+            said = gettext("A draft FAQ was made. Somebody who may change FAQs can now check and publish it.")
         self.message_user(request, said, messages.SUCCESS)
         return self._to_faq(request, gap_id, faq)
 

@@ -109,6 +109,9 @@ class ReviewScreens(ScopedAdmin, ReviewModelAdmin):
                     self.log_change(request, saved, [{"changed": {"fields": changed}}])
         except OutOfDate as error:
             now = replace(typed, version=error.review.version)
+            # The form that says more stands far below on a phone.
+            said = gettext("It was changed meanwhile: nothing is saved yet. See under “Verdict”.")
+            self.message_user(request, said, messages.ERROR)
             return self._page(request, self._again(request, error.review), typed=now, is_conflict=True)
         except ValidationError as error:
             self.message_user(request, " ".join(error.messages), messages.ERROR)

@@ -8,6 +8,7 @@ from operator import or_
 from typing import Any
 
 from django.contrib.postgres.expressions import ArraySubquery
+from django.core.exceptions import EmptyResultSet
 from django.db import connection
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Count, F, OuterRef, Q, QuerySet
@@ -151,7 +152,10 @@ def _compiled(found: QuerySet[Any, Any], using: BaseDatabaseWrapper) -> tuple[st
 
 
 def _fetched(found: QuerySet[Any, Any], using: BaseDatabaseWrapper) -> list[Any]:
-    sql, parameters = _compiled(found, using)
+    try:
+        sql, parameters = _compiled(found, using)
+    except EmptyResultSet:  # as for somebody without a team
+        return []
     with using.cursor() as cursor:
         cursor.execute(sql, parameters)
         return list(cursor.fetchall())

@@ -27,6 +27,8 @@ logger = logging.getLogger(__name__)
 State, Kind = CrawlRun.State, CrawlOutcome.Kind
 #: A crawl that says nothing for so long has lost its worker; while it works it says something every second.
 LOST = timedelta(minutes=3)
+#: What a page that was fetched counts as.
+FETCHED = ("new", "changed", "unchanged")
 #: A crawl that nobody began for so long may never have been queued; it is queued again, so often.
 UNBEGUN, AGAIN = timedelta(minutes=1), timedelta(minutes=10)
 #: A source whose crawls were interrupted so many times in a row is not begun again by itself.
@@ -243,6 +245,9 @@ class _Crawl:
             values = {"gone": len(self.lost), "failed": len(self.failing), "known": len(self.known)}
             text = _("of {known} known pages {gone} are gone and {failed} could not be fetched")
             self.close(State.HELD if self.lost else State.FAILED, Said(text, values))
+            return
+        if not any(self.counts[kind] for kind in FETCHED):
+            self.close(State.FAILED, Said(_("no page could be fetched")))
             return
         archived = []
         with transaction.atomic():

@@ -161,6 +161,7 @@ class Document(models.Model):
     def __str__(self) -> str:
         return self.title or self.url
 
+    @transaction.atomic
     def save(self, *args: object, **kwargs: object) -> None:
         """Keeps the version that this one replaces."""
         self.text = self.text.replace("\x00", "")
@@ -168,21 +169,28 @@ class Document(models.Model):
         scope = (str(self.valid_from), str(self.valid_until), *sorted(self.audience))
         self.state_hash = fingerprint(self.content_hash, self.status, self.language, str(self.collection_id), *scope)
         now = timezone.now()
-        before = Document.objects.filter(pk=self.pk).first() if self.pk else None
+        # Locked: of two who save at once, the second replaces what the first wrote.
+        before = Document.objects.select_for_update(no_key=True).filter(pk=self.pk).first() if self.pk else None
         if before and (before.content_hash, before.status) != (self.content_hash, self.status):
             self.altered_at = now
             if fields := kwargs.get("update_fields"):
                 kwargs["update_fields"] = {*fields, "altered_at"}  # type: ignore[misc]
-        with transaction.atomic():
-            super().save(*args, **kwargs)  # type: ignore[arg-type]
-            if before and before.content_hash != self.content_hash:
-                DocumentRevision.objects.create(
-                    document=self,
-                    title=before.title,
-                    text=before.text,
-                    made_at=before.altered_at or before.created_at,
-                    replaced_at=now,
-                )
+        super().save(*args, **kwargs)  # type: ignore[arg-type]
+        if before and before.content_hash != self.content_hash:
+            DocumentRevision.objects.create(
+                document=self,
+                title=before.title,
+                text=before.text,
+                made_at=before.altered_at or before.created_at,
+                replaced_at=now,
+            )
+
+    def clean(self) -> None:
+        """Further data is by name; an emptied field is none."""
+        if self.metadata is None:
+            self.metadata = {}
+        if not isinstance(self.metadata, dict):
+            raise ValidationError({"metadata": _('Write it as names and values, such as {"author": "Library"}.')})
 
 
 class DocumentRevision(models.Model):

@@ -4,6 +4,7 @@ from typing import Any
 
 from django import template
 
+from marcelcms import home
 from marcelcms.home import Section, sections_for
 
 register = template.Library()
@@ -12,3 +13,8 @@ register = template.Library()
 @register.simple_tag(takes_context=True)
 def needs_today(context: Any) -> list[Section]:
     return sections_for(context["request"].user)
+
+
+@register.simple_tag(takes_context=True)
+def looks_after_nothing(context: Any) -> bool:
+    return home.looks_after_nothing(context["request"].user)

@@ -174,6 +174,24 @@ def test_a_draft_is_made_of_what_is_ticked(admin_client: Client, parking: Gap) -
     assert (parking.faq, parking.state) == (faq, "in_work")
 
 
+def test_a_gap_gets_one_faq_and_another_only_when_that_is_retired(admin_client: Client, parking: Gap) -> None:
+    data = {"question": "Who gives out parking permits?"}
+    admin_client.post(url_of(parking, "draft"), data)
+    page = admin_client.post(url_of(parking, "draft"), data, follow=True).content.decode()
+    assert "There is an FAQ for this gap already" in page
+    assert "Make a draft FAQ" not in page
+    FAQ.objects.update(status=FAQ.Status.RETIRED)
+    admin_client.post(url_of(parking, "draft"), data)
+    assert FAQ.objects.count() == 2
+
+
+def test_who_may_only_draft_is_not_told_to_publish(client: Client, parking: Gap) -> None:
+    client.force_login(UserFactory(permissions=["analytics.change_gap", "faqs.add_faq", "faqs.view_faq"]))
+    page = client.post(url_of(parking, "draft"), {"question": "Permits?"}, follow=True).content.decode()
+    assert "Somebody who may change FAQs" in page
+    assert "before you publish it" not in page
+
+
 def test_a_draft_without_a_question_is_refused(admin_client: Client) -> None:
     gap = new_gap()
     page = admin_client.post(url_of(gap, "draft"), {"question": " "}, follow=True).content.decode()

@@ -101,6 +101,11 @@ def test_the_page_says_how_many_rows_are_left_out():
     assert "rare" not in page
 
 
+def test_who_is_in_no_team_gets_an_empty_report_page():
+    asked(visitors=6)
+    assert client_of("analytics.export_reports", teams=[]).get(reverse(NEW)).status_code == 200
+
+
 def test_a_short_report_is_sent_at_once_and_stands_in_the_audit_log():
     asked("What are the fees?", visitors=2)
     client = client_of(EXPORT, SMALL)

@@ -424,7 +424,7 @@ def test_who_saves_second_sees_what_the_first_did_and_keeps_what_they_typed(anna
     page = step(second, review, "done", verdict="out_of_scope", comment="My own view")
     assert page.status_code == 409
     html = page.content.decode()
-    for part in ("anna was quicker", "Right pages, wrong answer", "My own view"):
+    for part in ("nothing is saved yet. See under", "anna was quicker", "Right pages, wrong answer", "My own view"):
         assert part in html
     assert page.context["typed"].verdict == "out_of_scope"
     assert (again(review).verdict, again(review).done_by) == ("wrong_answer", anna)

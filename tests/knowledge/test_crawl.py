@@ -410,8 +410,9 @@ def test_the_command_crawls_tells_and_indexes(site: Site, capsys: pytest.Capture
 
 
 def test_the_command_fails_where_nothing_could_be_fetched(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(CommandError, match="Nothing could be fetched"):
+    with pytest.raises(CommandError, match="no page could be fetched"):
         call_command("crawl", site.url("/"))
     assert "127.0.0.1 leads to 127.0.0.1, which is not a public address" in capsys.readouterr().err
+    assert CrawlRun.objects.get().state == CrawlRun.State.FAILED
     with pytest.raises(CommandError, match="no address"):
         call_command("crawl", "www.uni.example")

@@ -1,13 +1,14 @@
 """Documents in the admin: the list, the form, what is shown of one and what is done to it."""
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date, timedelta
 from typing import Any
 from unittest.mock import Mock
 
 import pytest
 from django.contrib.admin.models import LogEntry
-from django.db import connection
+from django.db import connection, connections, transaction
 from django.http import HttpResponse
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -367,3 +368,40 @@ def test_the_list_is_narrowed_by_the_languages_there_are(admin_client: Client) -
     page = admin_client.get(reverse(LIST)).content.decode()
     assert page.count("?language=de") == page.count("?language=en") == 1
     assert titles(admin_client.get(reverse(LIST), {"language": "de"})) == {"Deutsch", "Noch eins"}
+
+
+@pytest.mark.parametrize(("typed", "kept"), [("null", {}), ("", {}), ('{"author": "Library"}', {"author": "Library"})])
+def test_further_data_is_by_name_or_there_is_none(admin_client: Client, typed: str, kept: dict[str, str]) -> None:
+    document = DocumentFactory(metadata={"author": "Nobody"})
+    admin_client.post(change_page(document), form_of(document, metadata=typed))
+    document.refresh_from_db()
+    assert document.metadata == kept
+
+
+@pytest.mark.parametrize("typed", ["[1, 2]", '"x"', "3"])
+def test_further_data_of_another_shape_is_refused(admin_client: Client, typed: str) -> None:
+    document = DocumentFactory()
+    page = admin_client.post(change_page(document), form_of(document, metadata=typed))
+    assert "Write it as names and values" in page.content.decode()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_who_save_at_once_each_version_is_kept() -> None:
+    pk = DocumentFactory(text="zero").pk
+    first, second = Document.objects.get(pk=pk), Document.objects.get(pk=pk)
+    first.text, second.text = "one", "two"
+
+    def save_second() -> None:
+        try:
+            second.save()
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            first.save()
+            saving = pool.submit(save_second)
+            with pytest.raises(TimeoutError):
+                saving.result(timeout=0.5)
+        saving.result(timeout=10)
+    assert {each.text for each in Document.objects.get(pk=pk).revisions.all()} == {"zero", "one"}

@@ -219,6 +219,11 @@ def test_a_valkey_that_is_away_is_told(client: Client, law: Team, monkeypatch: p
     assert "Valkey is away" in home_of(member_of(law, CURATOR), client)
 
 
+def test_who_is_in_no_team_is_told_why_there_is_nothing(client: Client, law: Team) -> None:
+    assert "put you into a team" not in home_of(UserFactory(permissions=["faqs.view_faq"]), client)
+    assert "put you into a team" in home_of(UserFactory(permissions=["faqs.view_faq"], teams=[]), client)
+
+
 def test_who_has_no_role_sees_an_empty_page(client: Client, law: Team) -> None:
     law.has_work()
     assert NOTHING in home_of(member_of(law), client)

@@ -76,20 +76,22 @@ async function tellPresence() {
     readers.textContent = lines.join(" ");
 }
 
-/* A comment that was begun is not lost by a key or a click that leads elsewhere. */
-function keepComment() {
+/* A verdict that was chosen and a comment that was begun are not lost by a key or a click that leads elsewhere. */
+function keepInput() {
     const comment = form.querySelector("textarea");
+    const verdicts = [...form.querySelectorAll("[name=verdict]")];
     let isSaving = false;
     form.addEventListener("submit", () => {
         isSaving = true;
     });
     window.addEventListener("beforeunload", (event) => {
-        if (!isSaving && comment.value.trim()) event.preventDefault();
+        const isChosen = verdicts.some((each) => each.checked !== each.defaultChecked);
+        if (!isSaving && (isChosen || comment.value.trim())) event.preventDefault();
     });
 }
 
 setUpKeys();
-keepComment();
+keepInput();
 setInterval(() => {
     if (!document.hidden) tellPresence();
 }, EVERY);

@@ -78,8 +78,6 @@ class Command(BaseCommand):
             raise CommandError(f"Nothing was archived: {message}. Decide in the admin whether that is right.")
         if run.state != State.FINISHED:
             raise CommandError(f"The crawl {run.get_state_display()}: {message or 'see above'}.")
-        if not (run.new or run.changed or run.unchanged):
-            raise CommandError("Nothing could be fetched.")
         if message:
             self.stderr.write(message)
 
