@@ -61,7 +61,9 @@ async def answer_from(context: Context) -> AsyncGenerator[Event]:
     else:
         if named := named_tags(context.turn.question, context.candidates):
             context.candidates = [each for each in context.candidates if suits(each, named)]
-        if kind := deciding_kind(replace(context, ask=replace(ask, audience=(*ask.audience, *named)))):
+        if not context.candidates:  # each is for others than the question names
+            events = abstain(context, "no_evidence")
+        elif kind := deciding_kind(replace(context, ask=replace(ask, audience=(*ask.audience, *named)))):
             events = ask_back(context, kind)
         else:
             events = _told(context)

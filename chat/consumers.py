@@ -35,6 +35,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
     """One tab of a visitor. Every event of the visitor's conversations reaches all of their tabs."""
 
     session: tokens.Session | None = None
+    token: object = None
     pinging: "asyncio.Task[None] | None" = None
 
     async def __call__(
@@ -109,8 +110,10 @@ class ChatConsumer(AsyncWebsocketConsumer):
     async def authenticate(self, frame: dict[str, Any]) -> tokens.Session:
         """The first frame carries the token; a later one may renew it."""
         if self.session is not None and "token" not in frame:
+            tokens.read(self.token)  # which holds no longer on a socket that stays open
             return self.session
-        session = tokens.read(frame.get("token"))
+        self.token = frame.get("token")
+        session = tokens.read(self.token)
         place = await in_database(visitors.place_of_session)(session)
         if not place.allows(self.origin, host=self.host):
             raise ForbiddenOrigin

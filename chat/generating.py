@@ -70,11 +70,17 @@ async def _relay(context: Context, prompt: Prompt) -> AsyncGenerator[Event]:
     resolver = StreamResolver({each.number: each for each in prompt.candidates}, question=context.ask.text)
     verdict = VerdictReader()
     reason = ""
-    async with aclosing(_written(context, prompt, resolver, verdict)) as events:
-        async for event in events:
-            if isinstance(event, Delta) and (reason := _named((await guarding).check_piece(event.text))):
-                break
-            yield event
+    try:
+        async with aclosing(_written(context, prompt, resolver, verdict)) as events:
+            async for event in events:
+                if isinstance(event, Delta) and (reason := _named((await guarding).check_piece(event.text))):
+                    break
+                yield event
+    except ModelUnavailable:
+        # Its last word may be half a figure.
+        if _named((await guarding).check(resolver.text.rpartition(" ")[0])):
+            yield Replace("")
+        raise
     if verdict.declined:
         reason = "model_declined"
     reason = reason or await asyncio.to_thread(_fault, context, resolver, await guarding)

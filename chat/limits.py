@@ -16,6 +16,17 @@ from chat.guard import Refused
 
 logger = logging.getLogger(__name__)
 
+#: KEYS: counters, the narrowest first. ARGV: how much each allows. What one refuses is not counted by the wider ones:
+#: one visitor cannot use up what all of a site's may ask.
+COUNT = """
+for at, key in ipairs(KEYS) do
+    local count = redis.call('INCR', key)
+    redis.call('EXPIRE', key, 120)
+    if count > tonumber(ARGV[at]) then return 1 end
+end
+return 0
+"""
+
 
 class TooMany(Refused):
     """`retry_after` is in seconds."""
@@ -56,8 +67,9 @@ def pseudonym(address: str) -> str:
     """Of a network address, another one every day; an IPv6 customer's network counts as one address."""
     try:
         parsed = ipaddress.ip_address(address)
-        if parsed.version == 6:
-            address = str(ipaddress.ip_network((parsed, 64), strict=False))
+        # ::ffff:192.0.2.1 is how an IPv4 visitor looks to a socket for both.
+        parsed = getattr(parsed, "ipv4_mapped", None) or parsed
+        address = str(parsed if parsed.version == 4 else ipaddress.ip_network((parsed, 64), strict=False))
     except ValueError:
         pass  # a socket's path, or nothing
     today = datetime.datetime.fromtimestamp(time.time(), datetime.UTC).date()
@@ -75,15 +87,10 @@ def address_of(peer: str, forwarded: Sequence[str]) -> str:
 
 
 async def _exceeded(quotas: Mapping[str, int]) -> bool:
-    """Counts one more for each; whether any is past its most."""
+    """Counts one more for each, in this order, up to one that is past its most; whether there is such a one."""
     minute = int(time.time()) // 60
-    async with connections().pipeline() as pipeline:
-        for name in quotas:
-            key = f"marcelcms:{name}:{minute}"
-            pipeline.incr(key)
-            pipeline.expire(key, 120)
-        counts = (await pipeline.execute())[::2]
-    return any(count > most for count, most in zip(counts, quotas.values(), strict=True))
+    keys = [f"marcelcms:{name}:{minute}" for name in quotas]
+    return bool(await connections().eval(COUNT, len(keys), *keys, *quotas.values()))
 
 
 def _too_many(code: str, detail: str) -> TooMany:

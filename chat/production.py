@@ -10,7 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from channels.layers import get_channel_layer
-from django.db import InterfaceError, OperationalError
+from django.db import DatabaseError, InterfaceError, OperationalError
 from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 from redis import ConnectionError, RedisError
@@ -185,7 +185,7 @@ class Production:
         await self._tell(told).wait()
 
     async def _save(self) -> bool:
-        """Saves the answer, again and again where the database is away for a moment."""
+        """Saves the answer, again and again where the database is away for a moment; whether it is saved."""
         save = in_database(close_answer)
         for pause in (*SAVE_AGAIN_AFTER, None):
             try:
@@ -195,6 +195,9 @@ class Production:
                 return True
             except (OperationalError, InterfaceError) as error:
                 logger.error("answer not saved message=%d error=%s", self.opened.reply.pk, type(error).__name__)
+            except DatabaseError:
+                logger.exception("answer cannot be saved message=%d", self.opened.reply.pk)
+                return False
             if pause is not None:
                 await asyncio.sleep(pause)
         return False

@@ -41,7 +41,9 @@ SELECT
     (SELECT choices::json FROM said WHERE role = 'assistant' ORDER BY id DESC LIMIT 1),
     ARRAY(SELECT choices ->> 'kind' FROM said WHERE choices IS NOT NULL ORDER BY id),
     (SELECT json_agg(json_build_array(role, text) ORDER BY id)
-        FROM (SELECT id, role, text FROM said WHERE text <> '' ORDER BY id DESC LIMIT {HISTORY_MESSAGES}) AS latest)
+        FROM (SELECT id, role, text FROM said
+        WHERE text <> '' AND (role = 'user' OR status IN ('complete', 'abstained'))
+        ORDER BY id DESC LIMIT {HISTORY_MESSAGES}) AS latest)
 FROM (SELECT) AS nothing
 LEFT JOIN chat_site AS site
     ON CASE WHEN %(site)s::text = '' THEN site.is_default ELSE site.public_id = %(site)s::text END

@@ -71,7 +71,7 @@ def faq_record(raw: object) -> FAQRecord:
     question = texts["question"].strip()
     if not question:
         raise ValueError('"question" is missing')
-    if long := [text for text in (question, *lists["phrasings"]) if len(text) > 1000]:
+    if long := [text for text in (question, texts["intent"], *lists["phrasings"]) if len(text) > 1000]:
         raise ValueError(f"a question or phrasing has {len(long[0]):,} characters; 1,000 are allowed")
     phrasings = [text.strip() for text in (*lists["phrasings"], texts["intent"])]
     return FAQRecord(

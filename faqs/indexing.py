@@ -1,6 +1,7 @@
 """Keeps the vectors of questions, phrasings and reference answers equal to the FAQs."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q
@@ -12,6 +13,8 @@ from knowledge.inference.embedder import Embedder
 from knowledge.models import Generation
 
 ASKS, ANSWERS = FAQVector.Kind.ASKS.value, FAQVector.Kind.ANSWERS.value
+#: By kind and text.
+Vectors = dict[tuple[str, str], Any]
 
 
 def sync_faq(faq_id: int) -> int:
@@ -20,35 +23,46 @@ def sync_faq(faq_id: int) -> int:
 
 
 def sync_in(faq_id: int, generation: Generation, embedder: Embedder) -> int:
-    """Brings one FAQ's vectors in one generation up to date; unchanged texts keep theirs."""
-    faq = FAQ.objects.filter(pk=faq_id).prefetch_related("phrasings").first()
-    if faq is None:
-        return 0
-    texts = _texts(faq)
-    known = set(faq.vectors.filter(generation=generation).values_list("kind", "text"))
-    missing = sorted(texts - known)
-    asks, answers = ([text for kind, text in missing if kind == each] for each in (ASKS, ANSWERS))
-    vectors = {(ASKS, text): vector for text, vector in zip(asks, embedder.embed_questions(asks), strict=True)}
-    vectors |= {(ANSWERS, text): vector for text, vector in zip(answers, embedder.embed(answers), strict=True)}
-    with transaction.atomic():
-        # The lock keeps two workers from adding the same vectors twice.
-        if not FAQ.objects.select_for_update().filter(pk=faq_id).exists():
+    """Brings one FAQ's vectors up to date in one generation; unchanged texts keep theirs."""
+    made: Vectors = {}
+    while True:
+        faq = FAQ.objects.filter(pk=faq_id).prefetch_related("phrasings").first()
+        if faq is None:
             return 0
-        there, is_other = set(), False
-        for vector in faq.vectors.filter(generation=generation).defer("embedding"):
-            if (vector.kind, vector.text) in texts:
-                there.add((vector.kind, vector.text))
-            else:
-                vector.delete()
-                is_other = True
-        if is_other or missing:
-            FAQ.objects.filter(pk=faq_id).update(compared_in=None)
-        FAQVector.objects.bulk_create(
-            FAQVector(faq=faq, kind=kind, text=text, embedding=vectors[kind, text], generation=generation)
-            for kind, text in missing
-            if (kind, text) not in there
-        )
-    return len(missing)
+        texts = _texts(faq)
+        known = set(faq.vectors.filter(generation=generation).values_list("kind", "text"))
+        made |= _embedded(sorted(texts - known - made.keys()), embedder)
+        with transaction.atomic():
+            # The lock keeps two workers from adding the same vectors twice.
+            now = FAQ.objects.select_for_update().filter(pk=faq_id).prefetch_related("phrasings").first()
+            if now is None:
+                return 0
+            if _texts(now) == texts:  # else it was edited meanwhile
+                return _keep(now, {key: made[key] for key in texts - known}, texts, generation)
+
+
+def _embedded(texts: Sequence[tuple[str, str]], embedder: Embedder) -> Vectors:
+    asks, answers = ([text for kind, text in texts if kind == each] for each in (ASKS, ANSWERS))
+    vectors = {(ASKS, text): vector for text, vector in zip(asks, embedder.embed_questions(asks), strict=True)}
+    return vectors | {(ANSWERS, text): vector for text, vector in zip(answers, embedder.embed(answers), strict=True)}
+
+
+def _keep(faq: FAQ, vectors: Vectors, texts: set[tuple[str, str]], generation: Generation) -> int:
+    """Adds those that are not there, and deletes those of other texts; returns how many were made."""
+    there, is_other = set(), False
+    for vector in faq.vectors.filter(generation=generation).defer("embedding"):
+        if (vector.kind, vector.text) in texts:
+            there.add((vector.kind, vector.text))
+        else:
+            vector.delete()
+            is_other = True
+    if is_other or vectors:
+        FAQ.objects.filter(pk=faq.pk).update(compared_in=None)
+    FAQVector.objects.bulk_create(
+        FAQVector(faq=faq, kind=kind, text=text, embedding=vectors[kind, text], generation=generation)
+        for kind, text in sorted(vectors.keys() - there)
+    )
+    return len(vectors)
 
 
 def _texts(faq: FAQ) -> set[tuple[str, str]]:

@@ -21,6 +21,7 @@ from knowledge.inference.circuit import Attempt, Circuit, CircuitOpen
 from knowledge.inference.llm_queue import ModelQueue, Place, QueueFull
 from knowledge.inference.retrying import Call
 from knowledge.inference.streamed import StreamedAnswer, chunks_of
+from knowledge.storable import storable
 from knowledge.telemetry import model_call
 
 if TYPE_CHECKING:
@@ -263,7 +264,7 @@ def _json_in(text: str) -> Any:
     decoder = json.JSONDecoder()
     for opening in OPENING.finditer(text):
         try:
-            return decoder.raw_decode(text, opening.start())[0]
+            return storable(decoder.raw_decode(text, opening.start())[0])
         except (ValueError, RecursionError):
             continue
     return None

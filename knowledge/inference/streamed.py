@@ -83,7 +83,7 @@ class StreamedAnswer:
             if (content := delta.get("content")) and self._role == ASSISTANT:
                 if not isinstance(content, str):
                     raise TypeError("content is no text")
-                added += content
+                added += content.replace("\x00", "")  # nothing else could be saved
             self.is_finished = self.is_finished or choice.get("finish_reason") is not None
         if added:
             self._pieces.append(added)

@@ -18,6 +18,7 @@ from knowledge.ingest.crawl_process import CrawlerDied, crawling
 from knowledge.ingest.crawled_documents import MISSES, Applied, archive_page, keep_page, save_page, save_pdf
 from knowledge.ingest.crawler.findings import Alive, Done, Failed, Finding, Gone, Page, PdfFile, Skipped, Unchanged
 from knowledge.ingest.crawler.plan import CrawlPlan, KnownPage
+from knowledge.ingest.heartbeat import beating
 from knowledge.ingest.pdf.values import BadPdf, Said
 from knowledge.ingest.pdf.values import gettext_noop as _
 from knowledge.models import CrawlOutcome, CrawlRun, Source, SourcePage
@@ -204,9 +205,13 @@ class _Crawl:
         if not applied.kind or applied.document_id is None:
             return
         try:
-            self.index(applied.document_id)
+            with beating(self._live, every=LOST.total_seconds() / 4):
+                self.index(applied.document_id)
         except EmbeddingUnavailable:
             logger.warning("embedder away, left to the periodic task document=%d", applied.document_id)
+
+    def _live(self) -> None:
+        CrawlRun.objects.filter(pk=self.run.pk, state=State.RUNNING).update(heartbeat_at=timezone.now())
 
     def _hold(self) -> None:
         """Keeps the run this worker's until the transaction ends. Raises TakenAway."""

@@ -19,6 +19,7 @@ from knowledge.ingest.pdf.values import gettext_noop as _
 from knowledge.ingest.pipeline import import_records
 from knowledge.ingest.records import DocumentRecord, readable_title
 from knowledge.models import Collection, PdfUpload
+from knowledge.storable import storable
 
 #: Counts up when the reader reads better: the same file is then read anew.
 READER = 1
@@ -49,7 +50,7 @@ def import_pdf(
     A file that was imported before is left as it is, with what staff have changed since. Indexing is the caller's
     next step. Raises BadPdf, with nothing saved, and OSError.
     """
-    name = name or path.name
+    name = storable(name or path.name)
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     kept = stored_name(digest, name)

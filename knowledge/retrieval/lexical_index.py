@@ -89,15 +89,22 @@ class LexicalIndex:
             if newest == self._at:
                 return
             if newest < self._at:  # another database: a backup was restored
-                self._writer.delete_all_documents()
                 self._at = -1
-            if self._at < 0:
-                self._add(Passage.objects.retrievable(self._generation_id))
-            else:
-                changes = IndexChange.objects.filter(pk__gt=self._at, pk__lte=newest)
-                self._replace(set(changes.values_list("document_id", flat=True)))
-            self._show()
+            try:
+                self._take_in(newest)
+            except Exception:
+                self._writer.rollback()  # what was half taken in would be there twice
+                raise
             self._at = newest
+
+    def _take_in(self, newest: int) -> None:
+        if self._at < 0:
+            self._writer.delete_all_documents()
+            self._add(Passage.objects.retrievable(self._generation_id))
+        else:
+            changes = IndexChange.objects.filter(pk__gt=self._at, pk__lte=newest)
+            self._replace(set(changes.values_list("document_id", flat=True)))
+        self._show()
 
     def take_in(self, document_id: int) -> None:
         """Reads a document anew as this transaction sees it, which may never be committed: for an index of one's own,

@@ -192,3 +192,23 @@ def test_a_slow_first_word_within_the_limit_is_waited_for(server: Server, llm: F
     llm.says("It is 318.40 euros [1].", first_after=0.3)
     with server.connect() as tab:
         assert tab.answer(QUESTION).text == "It is 318.40 euros [1]."
+
+
+def test_a_sign_that_cannot_be_saved_is_left_out(server: Server, llm: FakeLLM) -> None:
+    llm.says("The semester contribution ", "is\x00 318.40 euros each semester [1].")
+    with server.connect() as tab:
+        assert tab.answer(QUESTION).end["status"] == "complete"
+    assert "is 318.40 euros" in Message.objects.get(role="assistant").text
+
+
+def test_what_broke_off_stays_only_where_it_would_have_passed(server: Server, llm: FakeLLM) -> None:
+    with server.connect() as tab:
+        for said, kept in (
+            ("The semester contribution is 318.40 euros each semester [1]. It is", True),
+            ("The semester contribution is 999.50 euros each semester [1]. It is", False),
+            ("You are admitted to the master programme. It is", False),
+        ):
+            llm.says(said, end="cut")
+            answer = tab.answer(QUESTION)
+            assert answer.end["status"] == "failed"
+            assert bool(Message.objects.filter(role="assistant").latest("pk").text) is kept

@@ -4,6 +4,7 @@ import datetime
 import json
 
 import pytest
+from pytest_django import Settings
 from websockets.exceptions import InvalidStatus
 
 from chat.models import Citation, Conversation, Feedback, Message, Visitor
@@ -39,6 +40,28 @@ def test_an_answer_is_streamed_with_its_sources_and_saved(server: Server, llm: F
     assert (citation.message, citation.url, citation.quote) == (reply, source["url"], source["quote"])
     assert citation.document.title == "Fees"
     assert citation.passage.document == citation.document
+
+
+def test_a_token_ends_on_a_socket_that_stays_open_too(server: Server, settings: Settings) -> None:
+    with server.connect() as tab:
+        tab.answer(QUESTION)
+        settings.SESSION_TOKEN_SECONDS = -1
+        assert tab.refused({"type": "resume", "conversation": tab.conversation})["code"] == "session_expired"
+
+
+def test_a_stopped_answer_vouches_for_nothing(server: Server, llm: FakeLLM) -> None:
+    """Nobody has checked it."""
+    said = "The semester contribution is 999.50 euros each semester [1]."
+    llm.says_words(f"{said} It is due soon, and more of it follows here", hold_before=12)
+    with server.connect() as tab:
+        tab.ask(QUESTION)
+        message = tab.until("message_delta")[-1]["message"]
+        while "999.50" not in "".join(event.get("text", "") for event in tab.seen):
+            tab.until("message_delta")
+        tab.send({"type": "stop", "message": message})
+        assert tab.until("message_end")[-1]["status"] == "stopped"
+        llm.says_words(said)
+        assert tab.answer(QUESTION).end["status"] == "abstained"
 
 
 def test_without_a_model_the_pages_are_quoted_with_their_sources(server: Server) -> None:

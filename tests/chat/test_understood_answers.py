@@ -1,13 +1,17 @@
 """Through the chat: answers that depend on who asks, on what was said before, and on what is not ours to decide."""
 
 import uuid
+from typing import Any
 
 import pytest
 from pytest_django import Settings
 
 from chat.asking import ask_of
 from chat.models import Conversation, Message, RetrievalProfile
+from knowledge.indexing import sync_pending
 from knowledge.inference.embedder import EmbeddingUnavailable
+from knowledge.models import Document
+from knowledge.services import save_document
 from tests.conftest import QUESTION, load_pages
 from tests.factories import AssistantFactory, FAQFactory
 from tests.fakes.llm import FakeLLM
@@ -30,19 +34,38 @@ DEADLINES = [
 WHEN = "When is the application deadline for the programme?"
 
 
+def load_for(pages: list[dict[str, Any]]) -> None:
+    """Pages with those they are for."""
+    load_pages(pages)
+    for page in pages:
+        document = Document.objects.get(url=page["url"])
+        document.audience = page["metadata"]["audience"]
+        save_document(document=document)
+    sync_pending()
+
+
 @pytest.fixture
 def deadlines() -> None:
-    from knowledge.models import Document
-    from knowledge.services import save_document
+    load_for(DEADLINES)
 
-    load_pages(DEADLINES)
-    for page in DEADLINES:
-        document = Document.objects.get(url=page["url"])
-        document.audience = page["metadata"]["audience"]  # type: ignore[index]
-        save_document(document=document)
-    from knowledge.indexing import sync_pending
 
-    sync_pending()
+def test_pages_that_are_all_for_others_are_not_answered_from(server: Server, llm: FakeLLM) -> None:
+    pages = {"degree:master programme:informatics": 5, "degree:bachelor programme:architecture": 12}
+    load_for(
+        [
+            {
+                "url": f"https://www.uni.example/{works}",
+                "title": audience.rpartition(":")[2],
+                "text": f"# Portfolio\n\nA portfolio with {works} works is needed for the application.",
+                "metadata": {"audience": audience.split()},
+            }
+            for audience, works in pages.items()
+        ]
+    )
+    llm.says("A portfolio is needed.")
+    with server.connect() as tab:
+        answer = tab.answer("Is a portfolio needed for the application to the master in architecture?")
+    assert answer.end["status"] == "abstained"
 
 
 # --- asking back ---

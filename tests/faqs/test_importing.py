@@ -157,16 +157,17 @@ def test_bad_records_are_named_and_the_rest_is_loaded(tmp_path: Path) -> None:
             {"question": "A?", "sources": [1]},
             {"question": "x" * 1001},
             {"question": "A?", "phrasings": ["x" * 1001]},
+            {"question": "A?", "intent": "x" * 1001},
             {"question": "Good?", "sources": [A]},
             {"question": "Good?", "sources": [A]},
         ],
     )
     assert said.startswith("1 new")
-    assert [line.split(":")[0] for line in complaints] == [*(f"FAQ {n}" for n in range(1, 10)), "FAQ 11 (Good?)"]
+    assert [line.split(":")[0] for line in complaints] == [*(f"FAQ {n}" for n in range(1, 11)), "FAQ 12 (Good?)"]
     for line, part in zip(
         complaints,
         ["not an object"] * 2 + ['"question" is missing'] * 2 + ["must be a text", '"phrasings" must', '"sources" must']
-        + ["1,000 are allowed"] * 2 + ["there twice"],
+        + ["1,000 are allowed"] * 3 + ["there twice"],
         strict=True,
     ):  # fmt: skip
         assert part in line

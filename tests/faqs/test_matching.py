@@ -232,6 +232,18 @@ def test_an_unchanged_faq_is_not_embedded_again() -> None:
         assert (sync_faq(made.pk), watched.seen) == (0, [])
 
 
+def test_an_edit_while_it_is_embedded_is_not_lost() -> None:
+    faq = FAQFactory(question="How much is the old fee?")
+
+    def edit() -> None:
+        FAQ.objects.filter(pk=faq.pk).update(question="When does the library open?")
+
+    edits = iter([edit])
+    with using(Watched(before=lambda: [each() for each in edits])):
+        sync_faq(faq.pk)
+    assert [vector.text for vector in FAQVector.objects.filter(faq=faq)] == ["When does the library open?"]
+
+
 def test_tasks_may_run_twice_and_after_the_faq_is_gone() -> None:
     made = faq("A?", page("It."))
     index_faq(made.pk)

@@ -300,6 +300,20 @@ def test_a_source_whose_crawls_always_die_is_not_begun_for_ever(site: Site) -> N
     assert set(source.runs.values_list("state", flat=True)) == {State.INTERRUPTED}
 
 
+@pytest.mark.django_db(transaction=True)
+def test_a_crawl_that_embeds_for_long_is_not_believed_lost(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(crawls, "LOST", timedelta(seconds=1))
+    found: list[list[int]] = []
+
+    def slowly(_document_id: int) -> None:
+        if not found:
+            time.sleep(2)
+            found.append(crawls.lost_runs())
+
+    assert crawled(source_of(site), slowly).state == State.FINISHED
+    assert found == [[]]
+
+
 def test_a_worker_that_was_believed_lost_writes_no_more(site: Site) -> None:
     source = source_of(site)
 

@@ -15,7 +15,9 @@ from pytest_django import Settings
 
 from chat.sources import deep_link
 from knowledge.files import stored_name
+from knowledge.ingest.pdf_documents import import_pdf
 from knowledge.models import Collection, Document, Passage
+from tests.factories import CollectionFactory
 from tests.knowledge import pdfs
 from tests.servers import Server
 
@@ -66,6 +68,14 @@ def test_a_pdf_is_imported_with_its_pages_and_the_second_time_nothing_changes(tm
     before = state()
     assert run(path, collection="letters")[0] == "0 new, 0 changed, 1 unchanged, 0 with problems; 0 indexed."
     assert state() == before
+
+
+@pytest.mark.django_db
+def test_a_name_that_cannot_be_saved_stops_nothing(tmp_path: Path, media: Path) -> None:
+    """A link on a page may end in `%00.pdf`."""
+    path = write(tmp_path / "1.pdf", pdfs.handbook())
+    import_pdf(path, collection=CollectionFactory(), name="rules\x00.pdf")
+    assert Document.objects.get().metadata["file_name"] == "rules.pdf"
 
 
 @pytest.mark.django_db

@@ -2,11 +2,17 @@
 
 import email
 import json
+import unicodedata
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from django.db import OperationalError
 
+from chat.guard import clean_question
 from chat.profiles import PROFILES, get_profile, retrieve_with
+from knowledge.cursors import rows_of
 from knowledge.generations import live_generation
 from knowledge.hashing import fingerprint
 from knowledge.indexing import sync_document
@@ -113,6 +119,33 @@ def test_every_process_follows() -> None:
     assert (found(ours), found(other)) == (2, 2)
     delete_document(document=second)
     assert (found(ours), found(other)) == (1, 1)
+
+
+def test_an_index_whose_first_loading_broke_off_has_nothing_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = page("Parking is free for visitors.")
+    page("A parking permit costs 12 euros.", collection=first.collection)
+    index = LexicalIndex(live_generation().pk)
+
+    def broken(*arguments: Any, **options: Any) -> Iterator[Any]:
+        yield next(iter(rows_of(*arguments, **options)))
+        raise OperationalError("server closed the connection unexpectedly")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("knowledge.retrieval.lexical_index.rows_of", broken)
+        with pytest.raises(OperationalError):
+            index.follow()
+    index.follow()
+    assert len(index.search("parking", k=5, scope=scope_of())) == 2
+
+
+@pytest.mark.parametrize("asked", ["NFC", "NFD"])
+@pytest.mark.parametrize("written", ["NFC", "NFD"])
+def test_a_letter_with_a_mark_is_one_letter_however_it_is_spelled(asked: str, written: str) -> None:
+    """A Mac writes NFD into names of files, and some pages have it."""
+    text = unicodedata.normalize(written, "Die Anmeldung läuft über das Prüfungsbüro.")  # type: ignore[arg-type]
+    document = page(text, language="de")
+    question = clean_question(unicodedata.normalize(asked, "Prüfungsbüro"), limit=100)  # type: ignore[arg-type]
+    assert lexical(question) == [document.pk]
 
 
 def test_an_unchanged_index_costs_one_query(monkeypatch: pytest.MonkeyPatch) -> None:

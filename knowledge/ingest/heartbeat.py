@@ -1,0 +1,26 @@
+"""Signs of life while something takes long that tells of no progress, such as embedding a book at a slow endpoint."""
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from django.db import connection
+
+
+@contextmanager
+def beating(beat: Callable[[], object], *, every: float) -> Iterator[None]:
+    """Calls `beat` every so many seconds, in a thread with a database connection of its own."""
+    ended = threading.Event()
+
+    def go_on() -> None:
+        while not ended.wait(every):
+            beat()
+        connection.close()
+
+    thread = threading.Thread(target=go_on, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
