@@ -1,6 +1,7 @@
 """Is this container's process well? `healthcheck.py web` or `healthcheck.py worker QUEUES`; exit code 0 or 1.
 
 Docker asks every few seconds, so it loads neither Django nor, for `web`, anything that is not Python's own.
+`healthcheck.py ready` is for people, in a web process's container: whether questions can be answered, and what is away.
 """
 
 import http.client
@@ -12,15 +13,16 @@ from pathlib import Path
 PATIENCE = 4  # seconds
 
 
-def web() -> bool:
-    """Whether the server replies to /health/live, asked as its proxy asks it."""
+def web(path: str = "/health/live") -> tuple[bool, str]:
+    """Whether the server replies well to this, asked as its proxy asks it; and what it says."""
     connection = http.client.HTTPConnection("127.0.0.1", int(os.environ.get("PORT", "8000")), timeout=PATIENCE)
     host = os.environ.get("ALLOWED_HOSTS", "localhost").split(",")[0].strip().lstrip(".")
     try:
-        connection.request("GET", "/health/live", headers={"Host": host, "X-Forwarded-Proto": "https"})
-        return connection.getresponse().status == 200
-    except (OSError, http.client.HTTPException):
-        return False
+        connection.request("GET", path, headers={"Host": host, "X-Forwarded-Proto": "https"})
+        reply = connection.getresponse()
+        return reply.status == 200, reply.read().decode()
+    except (OSError, http.client.HTTPException) as error:
+        return False, f"It does not reply: {error}"
     finally:
         connection.close()
 
@@ -42,5 +44,11 @@ def setting(name: str) -> str:
 
 
 if __name__ == "__main__":
-    is_well = worker(sys.argv[2]) if sys.argv[1] == "worker" else web()
+    if sys.argv[1] == "worker":
+        is_well = worker(sys.argv[2])
+    elif sys.argv[1] == "ready":
+        is_well, said = web("/health/ready")
+        sys.stdout.write(f"{said}\n")
+    else:
+        is_well, _said = web()
     sys.exit(0 if is_well else 1)

@@ -68,10 +68,10 @@ def way_in() -> Iterator[Finding]:
                 yield ok("way in", f"{settings.PUBLIC_URL} answers")
                 return
             said = "something else answers"
-    except ssl.SSLError as error:
-        said = f"its certificate is not trusted: {error.reason}"
     except OSError as error:
-        said = f"it does not answer: {getattr(error, 'reason', None) or error}"
+        reason = getattr(error, "reason", None) or error  # urllib wraps what a connection raises
+        is_untrusted = isinstance(reason, ssl.SSLCertVerificationError)
+        said = f"{'its certificate is not trusted' if is_untrusted else 'it does not answer'}: {reason}"
     yield warn(
         "way in",
         f"{address}: {said}",

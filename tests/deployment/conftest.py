@@ -72,10 +72,15 @@ def start(tmp_path: Path) -> Iterator[Start]:
         process.wait(10)
 
 
-def is_well(*words: str, **variables: str) -> bool:
+def asked(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
     """What docker/healthcheck.py says."""
     command = [sys.executable, ROOT / "docker" / "healthcheck.py", *words]
-    return subprocess.run(command, cwd=ROOT, env=environment(**variables), timeout=30, check=False).returncode == 0
+    env = environment(**variables)
+    return subprocess.run(command, cwd=ROOT, env=env, timeout=30, stdout=subprocess.PIPE, text=True, check=False)
+
+
+def is_well(*words: str, **variables: str) -> bool:
+    return asked(*words, **variables).returncode == 0
 
 
 @pytest.fixture(scope="session")

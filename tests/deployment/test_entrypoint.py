@@ -1,5 +1,6 @@
 """docker/entrypoint started outside a container, on the tests' own PostgreSQL and Valkey."""
 
+import json
 import os
 import signal
 import time
@@ -14,7 +15,7 @@ import redis
 from knowledge.models import IndexedDocument
 from knowledge.tasks import index_document
 from marcelcms.embedded.processes import free_port
-from tests.deployment.conftest import PUBLIC, Process, Start, database_url, is_well
+from tests.deployment.conftest import PUBLIC, Process, Start, asked, database_url, is_well
 from tests.factories import DocumentFactory
 from tests.servers import wait_until
 
@@ -42,9 +43,12 @@ def test_web_is_well_serves_and_ends_when_it_is_told(start: Start, secret_files:
     # As in production: secrets in files, TLS ends before it, and only its public name is served.
     https = PUBLIC | secret_files | {"PORT": str(port)}
     assert not is_well("web", **https)
+    assert asked("ready", **https).returncode == 1
     process = start("web", **https)
     wait_until(lambda: is_well("web", **https) or process.poll() is not None, seconds=60)
     assert process.poll() is None
+    told = asked("ready", **https)  # by people, in its container
+    assert (told.returncode, json.loads(told.stdout)["checks"]["database"]["status"]) == (0, "ok")
     with pytest.raises(HTTPError, match="400"):  # asked by a name that is not its own
         urlopen(f"http://127.0.0.1:{port}/", timeout=10)
     assert end(process, within=20) == -signal.SIGTERM  # uvicorn ends in order, then by the signal it was sent

@@ -8,8 +8,11 @@ from http.client import HTTPConnection
 from pathlib import Path
 
 import pytest
+from pytest_django import Settings
 from websockets.sync.client import connect
 
+from marcelcms.doctor.environment import way_in
+from marcelcms.doctor.findings import Level
 from marcelcms.embedded.processes import free_port
 from tests.deployment.conftest import PUBLIC, Start, is_well
 from tests.deployment.proxy import HOST, VISITOR, Proxy, nginx
@@ -29,13 +32,27 @@ def proxy(start: Start, tools: Path, tmp_path: Path, secret_files: dict[str, str
         yield found
 
 
+def test_the_doctor_comes_in_as_a_browser_does(
+    proxy: Proxy, tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.PUBLIC_URL = f"https://localhost:{proxy.encrypted}"
+    [found] = way_in()
+    assert "its certificate is not trusted" in found.said
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "tls_certificate"))
+    [found] = way_in()
+    assert (found.level, found.said) == (Level.OK, f"{settings.PUBLIC_URL} answers")
+
+
 def test_the_proxy_serves_what_is_meant_for_everyone_and_nothing_else(proxy: Proxy, tmp_path: Path) -> None:
     page = proxy.get("/")
     assert page.status == 200
     for name in ("Strict-Transport-Security", "Content-Security-Policy", "X-Content-Type-Options", "Referrer-Policy"):
         assert len(page.headers.get_all(name) or []) == 1, name  # said once, by the application
     assert "/" not in page.headers["Server"]
-    assert proxy.get("/metrics").status == proxy.get("/health/ready").status == 404
+    for path in ("/metrics", "/health/ready", "/health/", "/health/live/"):
+        assert proxy.get(path).status == 404
+    live = proxy.get("/health/live?q=1", Host="other.example")
+    assert (live.status, live.body) == (200, b"ok\n")  # type: ignore[attr-defined]
     assert proxy.get("/", Host="other.example").status == 400
 
     plain = HTTPConnection("127.0.0.1", proxy.plain, timeout=20)
