@@ -82,6 +82,12 @@ def test_only_nginx_can_be_reached_from_outside() -> None:
     assert "data" not in SERVICES["nginx"]["networks"]
 
 
+def test_visitors_come_with_addresses_of_their_own() -> None:
+    # Docker translates IPv6 into the bridge's address where the network has none.
+    assert not COMPOSE["networks"]["edge"].get("enable_ipv6")
+    assert all(port.startswith("0.0.0.0:") for port in SERVICES["nginx"]["ports"])
+
+
 def test_the_image_has_what_a_backup_and_a_restore_call() -> None:
     called = {
         name
