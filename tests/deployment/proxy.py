@@ -4,7 +4,7 @@ import os
 import ssl
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from http.client import HTTPResponse, HTTPSConnection
 from pathlib import Path
@@ -50,26 +50,32 @@ class Proxy:
     encrypted: int
     context: ssl.SSLContext
 
-    def ask(self, path: str, *, method: str = "GET", body: str | None = None, **headers: str) -> HTTPSConnection:
+    @contextmanager
+    def asking(
+        self, path: str, *, method: str = "GET", body: str | None = None, **headers: str
+    ) -> Iterator[HTTPSConnection]:
         """A visitor's request that is under way."""
         connection = HTTPSConnection(
             "127.0.0.1", self.encrypted, context=self.context, timeout=20, source_address=(VISITOR, 0)
         )
-        connection.request(method, path, body=body, headers={"Host": HOST} | headers)
-        return connection
+        with closing(connection):
+            connection.request(method, path, body=body, headers={"Host": HOST} | headers)
+            yield connection
 
     def get(self, path: str, *, method: str = "GET", body: str | None = None, **headers: str) -> HTTPResponse:
-        connection = self.ask(path, method=method, body=body, **headers)
-        response = connection.getresponse()
-        response.body = response.read()  # type: ignore[attr-defined]
-        connection.close()
+        with self.asking(path, method=method, body=body, **headers) as connection:
+            response = connection.getresponse()
+            response.body = response.read()  # type: ignore[attr-defined]
         return response
 
     def keeps(self) -> int:
         """Bytes of bodies and replies in its folders, in files that have no name any more."""
         workers = Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()
-        files = [file for worker in workers for file in Path(f"/proc/{worker}/fd").iterdir()]
-        return sum(file.stat().st_size for file in files if str(file.readlink()).endswith(" (deleted)"))
+        kept = 0
+        for file in [file for worker in workers for file in Path(f"/proc/{worker}/fd").iterdir()]:
+            with suppress(FileNotFoundError):  # closed meanwhile
+                kept += file.stat().st_size if str(file.readlink()).endswith(" (deleted)") else 0
+        return kept
 
 
 @contextmanager

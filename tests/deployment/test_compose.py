@@ -9,7 +9,12 @@ from typing import Any
 import pytest
 import yaml
 from django.conf import settings
+from django.urls import reverse
 
+import chat.api.middleware
+import faqs.tables
+import knowledge.rest.parsing
+from chat.models.sites import MOST_LOGO_BYTES
 from marcelcms.embedded.run import WEBSOCKETS
 
 DOCKER = Path(__file__).resolve().parents[2] / "docker"
@@ -86,6 +91,44 @@ def test_visitors_come_with_addresses_of_their_own() -> None:
     # Docker translates IPv6 into the bridge's address where the network has none.
     assert not COMPOSE["networks"]["edge"].get("enable_ipv6")
     assert all(port.startswith("0.0.0.0:") for port in SERVICES["nginx"]["ports"])
+
+
+def test_uploads_wait_on_a_disk_and_not_in_memory() -> None:
+    web, dockerfile = SERVICES["web"], (DOCKER / "Dockerfile").read_text()
+    folder = web["environment"]["TMPDIR"]
+    mounted = dict(volume.split(":") for volume in web["volumes"])
+    volume = next(name for name, place in mounted.items() if place == folder)
+    assert volume in COMPOSE["volumes"]
+    # A new volume belongs to whom the image's folder belongs to.
+    assert f"COPY --from=build --chown=10001:10001 {folder} {folder}\n" in dockerfile
+    assert mounted["media"] == "/app/var/media"
+
+
+def test_nginx_cannot_fill_its_memory_with_files() -> None:
+    size = re.search(r"size=(\d+)m", SERVICES["nginx"]["tmpfs"][0])
+    assert size
+    assert int(size[1]) <= int(SERVICES["nginx"]["mem_limit"].removesuffix("m")) / 2
+
+
+@pytest.mark.parametrize(
+    ("path", "taken"),
+    [
+        (reverse("admin:knowledge_pdfupload_add"), settings.PDF_MAX_MEGABYTES * 1_000_000),
+        (reverse("admin:faqs_faq_import"), faqs.tables.MOST_BYTES),
+        (reverse("admin:index"), settings.DATA_UPLOAD_MAX_MEMORY_SIZE + MOST_LOGO_BYTES),
+        ("/api/staff/v1/", knowledge.rest.parsing.MOST_BYTES),
+        ("/api/v1/", chat.api.middleware.MOST_BYTES),
+    ],
+)
+def test_nginx_lets_through_what_the_application_takes_and_little_more(path: str, taken: int) -> None:
+    text = (DOCKER / "nginx" / "nginx.conf").read_text()
+    of_all, *locations = text.split("location ")
+    own = next((each for each in locations if re.match(rf"(= )?{path} {{", each)), "")
+    limit = re.search(r"client_max_body_size (\d+)([km]);", own.partition("}")[0]) or re.search(
+        r"client_max_body_size (\d+)([km]);", of_all
+    )
+    assert limit
+    assert taken < int(limit[1]) * {"k": 1024, "m": 1024**2}[limit[2]] <= max(taken * 1.2, 128 * 1024)
 
 
 def test_the_image_has_what_a_backup_and_a_restore_call() -> None:

@@ -4,6 +4,8 @@ import json
 import os
 import signal
 import time
+from contextlib import suppress
+from http.client import HTTPConnection
 from pathlib import Path
 from urllib.error import HTTPError
 from urllib.request import urlopen
@@ -31,6 +33,14 @@ def children(pid: int) -> list[int]:
     return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
+def open_files(pid: int) -> list[Path]:
+    files = []
+    for file in Path(f"/proc/{pid}/fd").iterdir():
+        with suppress(FileNotFoundError):  # closed meanwhile
+            files.append(file.readlink())
+    return files
+
+
 def waits_for_a_lock(connection: psycopg.Connection) -> bool:
     waiting = connection.execute(
         "SELECT 1 FROM pg_locks WHERE relation = 'knowledge_document'::regclass AND NOT granted"
@@ -52,6 +62,29 @@ def test_web_is_well_serves_and_ends_when_it_is_told(start: Start, secret_files:
     with pytest.raises(HTTPError, match="400"):  # asked by a name that is not its own
         urlopen(f"http://127.0.0.1:{port}/", timeout=10)
     assert end(process, within=20) == -signal.SIGTERM  # uvicorn ends in order, then by the signal it was sent
+
+
+def test_uploads_wait_in_a_folder_that_web_clears_of_those_it_lost(
+    start: Start, secret_files: dict[str, str], tmp_path: Path
+) -> None:
+    spool = tmp_path / "spool"
+    spool.mkdir()
+    lost, fresh, other = (spool / name for name in ("tmp1.upload.pdf", "tmp2.upload.pdf", "notes"))
+    for file in (lost, fresh, other):
+        file.touch()
+    for file in (lost, other):
+        os.utime(file, (0, 0))
+    port = free_port()
+    https = PUBLIC | secret_files | {"PORT": str(port), "TMPDIR": str(spool)}
+    process = start("web", **https)
+    wait_until(lambda: is_well("web", **https) or process.poll() is not None, seconds=60)
+    assert (lost.exists(), fresh.exists(), other.exists()) == (False, True, True)
+
+    upload = HTTPConnection("127.0.0.1", port, timeout=20)
+    upload.request("POST", "/admin/knowledge/pdfupload/add/", headers={"Content-Length": "100000000"})
+    upload.send(bytes(5_000_000))
+    wait_until(lambda: any(str(file).startswith(f"{spool}/") for file in open_files(process.pid)))
+    upload.close()
 
 
 def test_a_worker_does_what_is_queued_and_ends_when_it_is_told(start: Start) -> None:

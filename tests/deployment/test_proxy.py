@@ -61,6 +61,11 @@ def test_the_proxy_serves_what_is_meant_for_everyone_and_nothing_else(proxy: Pro
     assert (moved.status, moved.headers["Location"]) == (308, f"https://{HOST}/admin/?q=1")
     plain.close()
 
+    # Large bodies get through where some are expected, and are refused by who they are of.
+    large = "x" * 4_000_000
+    assert proxy.get("/admin/knowledge/pdfupload/add/", method="POST", body=large).status == 403
+    assert proxy.get("/api/staff/v1/documents/", method="POST", body=large).status == 401
+
     # A visitor's session and socket.
     session = proxy.get(
         "/api/v1/session",
