@@ -28,7 +28,7 @@ class FeedbackShown(serializers.ModelSerializer):
 
 
 class RetrievedShown(serializers.Serializer):
-    """For the OpenAPI document: what `chat.retrieved` keeps."""
+    # For the API’s document, and without a docstring for that: what `chat.retrieved` keeps.
 
     passage = serializers.IntegerField()
     document = serializers.IntegerField()

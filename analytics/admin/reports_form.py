@@ -148,5 +148,5 @@ def moved(order: list[str], move: str) -> list[str]:
 def check_name(name: str) -> str:
     """Raises ValidationError."""
     if not name.strip():
-        raise ValidationError(_("Give it a name to save it under."))
+        raise ValidationError({"name": _("Give it a name to save it under.")})
     return " ".join(name.split())

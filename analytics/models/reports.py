@@ -1,10 +1,12 @@
 """What staff want to know of the answers, saved under a name, and the files that were made of it."""
 
 import secrets
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Self
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
+from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
@@ -50,6 +52,13 @@ class Report(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    def validate_constraints(self, exclude: Collection[str] | None = None) -> None:
+        """What there is of them is about the name. Raises ValidationError."""
+        try:
+            super().validate_constraints(exclude)
+        except ValidationError as error:
+            raise ValidationError({"name": error.messages}) from error
 
 
 class StoredReportQuerySet(models.QuerySet["StoredReport"]):

@@ -15,6 +15,7 @@ from analytics.admin.sets import counts
 from analytics.evaluation.answer_options import AnswerOptions
 from analytics.models import EvaluationRun, EvaluationSet, QuestionResult
 from analytics.services import start_runs
+from knowledge.rest.bodies import Body
 from knowledge.rest.fields import OwnKey
 from knowledge.rest.filters import before, since
 from knowledge.rest.views import StaffViewSet
@@ -74,7 +75,7 @@ class RunDetail(RunSummary):
         fields = [*RunSummary.Meta.fields, "results"]
 
 
-class RunsGiven(serializers.Serializer):
+class RunsGiven(Body):
     evaluation_set = OwnKey(queryset=EvaluationSet.objects.all())
     profiles = serializers.ListField(
         child=serializers.CharField(max_length=100), min_length=1, max_length=MOST_PROFILES, help_text="Their names."

@@ -14,6 +14,7 @@ from rest_framework.response import Response
 from analytics.gap_services import draft_faq, rename_gap, set_gap_state
 from analytics.models import Gap, GapQuestion
 from chat.models.assistants import Language
+from knowledge.rest.bodies import Body
 from knowledge.rest.filters import YesNoFilter, before, since
 from knowledge.rest.views import StaffViewSet
 
@@ -47,7 +48,7 @@ class GapShown(serializers.ModelSerializer):
         read_only_fields = tuple(name for name in fields if name not in {"name", "state"})
 
 
-class GapChange(serializers.Serializer):
+class GapChange(Body):
     name = serializers.CharField(max_length=200, required=False, help_text="It stays from then on.")
     state = serializers.ChoiceField(choices=Gap.State.choices, required=False)
 
@@ -56,7 +57,7 @@ class Keys(serializers.ListField):
     child = serializers.IntegerField(min_value=1, max_value=2**63 - 1)
 
 
-class DraftGiven(serializers.Serializer):
+class DraftGiven(Body):
     question = serializers.CharField(max_length=1000, help_text="What the FAQ answers.")
     phrasings = Keys(required=False, max_length=MOST_ROWS, help_text="Ids of the gap’s questions that ask the same.")
     documents = Keys(

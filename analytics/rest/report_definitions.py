@@ -12,6 +12,7 @@ from analytics.models import Report
 from analytics.reports.columns import COLUMNS
 from analytics.reports.definition import Definition, Format, Span, Thumbs
 from chat.models.assistants import Language
+from knowledge.rest.bodies import Body
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -40,7 +41,7 @@ class Key(serializers.IntegerField):
         super().__init__(min_value=1, max_value=2**63 - 1, **options)
 
 
-class DefinitionChange(serializers.Serializer):
+class DefinitionChange(Body):
     columns = serializers.ListField(
         child=serializers.ChoiceField(choices=list(COLUMNS)),
         allow_empty=False,
@@ -102,7 +103,7 @@ class DefinitionGiven(DefinitionChange):
         )
     ]
 )
-class ReportGiven(serializers.Serializer):
+class ReportGiven(Body):
     name = serializers.CharField(max_length=100, help_text="No two of one’s own have the same.")
     is_shared = serializers.BooleanField(required=False, help_text="With colleagues; they get what they may see.")
     definition = DefinitionGiven()
@@ -111,7 +112,7 @@ class ReportGiven(serializers.Serializer):
 @extend_schema_serializer(
     examples=[OpenApiExample("As Excel", value={"definition": {"format": "xlsx"}}, request_only=True)]
 )
-class ReportChange(serializers.Serializer):
+class ReportChange(Body):
     name = serializers.CharField(max_length=100, required=False, help_text="No two of one’s own have the same.")
     is_shared = serializers.BooleanField(required=False, help_text="With colleagues; they get what they may see.")
     definition = DefinitionChange(required=False, help_text="What is left out stays as it is.")

@@ -35,6 +35,7 @@ from analytics.rest.report_definitions import (
     ReportShown,
     checked_definition,
 )
+from knowledge.rest.bodies import Body
 from knowledge.rest.fields import OwnKey
 from knowledge.rest.filters import before, since
 from knowledge.rest.views import StaffViewSet
@@ -83,7 +84,7 @@ class ExportShown(serializers.ModelSerializer):
         return _(stored.message) if stored.message else ""
 
 
-class ExportGiven(serializers.Serializer):
+class ExportGiven(Body):
     report = OwnKey(queryset=Report.objects.all(), help_text="The id of a saved report.")
 
 
@@ -226,6 +227,7 @@ class ReportExportViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, Staf
     @transaction.atomic
     def cancel(self, request: Request, pk: str) -> Response:
         """One that has ended stays as it is."""
+        Body(data=request.data).is_valid(raise_exception=True)
         stored = self.get_object()
         if cancel_export(stored=stored):
             log(stored, request.user, _("stopped"))

@@ -18,6 +18,7 @@ from analytics.review_services import COMMENT_CHARACTERS, OutOfDate, add_comment
 from chat.models import Message
 from chat.models.assistants import Language
 from chat.rest import MessageShown, with_parts
+from knowledge.rest.bodies import Body
 from knowledge.rest.changes import Conflict
 from knowledge.rest.filters import before, since
 from knowledge.rest.permissions import may
@@ -70,7 +71,7 @@ class ReviewDetail(ReviewSummary):
         fields = [*ReviewSummary.Meta.fields, "conversation", "question", "answer", "comments"]
 
 
-class ReviewVersion(serializers.Serializer):
+class ReviewVersion(Body):
     version = serializers.IntegerField(
         min_value=0, max_value=2**31 - 1, help_text="As it was read; where it has another by now: 409."
     )
@@ -86,7 +87,7 @@ class AssignmentGiven(ReviewVersion):
     to = serializers.CharField(max_length=150, allow_null=True, help_text="A username; null: nobody’s.")
 
 
-class CommentGiven(serializers.Serializer):
+class CommentGiven(Body):
     text = serializers.CharField(max_length=COMMENT_CHARACTERS)
 
 

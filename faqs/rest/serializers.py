@@ -11,6 +11,7 @@ from faqs.models import FAQ, Category, FAQSource
 from faqs.services import index_saved_faq
 from faqs.snapshots import content_of, fingerprint_of
 from knowledge.models import Collection, Document
+from knowledge.rest.bodies import Body
 from knowledge.rest.changes import Versioned
 from knowledge.rest.fields import OwnKey, OwnSlug
 from knowledge.staff_scope import sees_everything
@@ -27,7 +28,7 @@ class Phrasings(serializers.ListField):
         return [phrasing.text for phrasing in phrasings.all()]
 
 
-class SourceShown(serializers.ModelSerializer):
+class SourceShown(Body, serializers.ModelSerializer):
     document = serializers.IntegerField(source="document_id", min_value=1, max_value=2**63 - 1)
     title = serializers.CharField(source="document.title", read_only=True)
     url = serializers.CharField(source="document.url", read_only=True)
@@ -53,7 +54,7 @@ class SourceShown(serializers.ModelSerializer):
         )
     ]
 )
-class FAQShown(serializers.ModelSerializer):
+class FAQShown(Body, serializers.ModelSerializer):
     version = serializers.SerializerMethodField(help_text="To be sent with a change.")
     phrasings = Phrasings(required=False, max_length=MOST_PHRASINGS, help_text="Other ways to ask the same.")
     sources = SourceShown(many=True, required=False, help_text="The documents that answer it, the best first.")
@@ -164,6 +165,8 @@ class OfAVersion(Versioned):
 class FAQChange(OfAVersion, FAQShown):
     def validate(self, values: dict[str, Any]) -> dict[str, Any]:
         values = super().validate(values)
+        if self.initial_data.get("status", self.instance.status) != self.instance.status:
+            raise serializers.ValidationError({"status": _("It is published, retired and so on at its own addresses.")})
         if self.instance.status == Status.PUBLISHED and values.get("sources") == []:
             raise serializers.ValidationError({"sources": _("A published FAQ needs at least one document.")})
         return values

@@ -7,6 +7,8 @@ from django.utils.translation import gettext_lazy
 from rest_framework import serializers
 from rest_framework.exceptions import APIException
 
+from knowledge.rest.bodies import Body
+
 
 class Conflict(APIException):
     """`current` is the row as it is now, `changed` are the fields in which what was sent differs from it."""
@@ -22,8 +24,9 @@ class Conflict(APIException):
         self.current, self.changed = current, changed
 
 
-class Versioned(serializers.Serializer):
-    """To be named before the serializer of what is read. Says by `version` which state a change was made from."""
+class Versioned(Body):
+    # No docstring: the API’s document would show it. To be named before the serializer of what is read; says by
+    # `version` which state a change was made from.
 
     version = serializers.CharField(max_length=64, help_text="As it was read; where the row has another by now: 409.")
 

@@ -16,6 +16,7 @@ from knowledge.course_admin import course_of
 from knowledge.document_admin import WRITTEN_BY_COURSE
 from knowledge.models import Collection, Document, Passage
 from knowledge.querysets import DocumentQuerySet
+from knowledge.rest.bodies import Body
 from knowledge.rest.changes import Versioned
 from knowledge.rest.fields import OwnSlug
 from knowledge.rest.filters import ValidityFilter, WordsFilter, before, since
@@ -88,7 +89,7 @@ class DocumentSummary(serializers.ModelSerializer):
 
 
 @extend_schema_serializer(examples=[OpenApiExample("A page", value=EXAMPLE, request_only=True)])
-class DocumentDetail(DocumentSummary):
+class DocumentDetail(Body, DocumentSummary):
     metadata = serializers.DictField(required=False, help_text="What its source said of it besides.")
 
     class Meta(DocumentSummary.Meta):

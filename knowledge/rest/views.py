@@ -18,8 +18,8 @@ from knowledge.rest.permissions import MayDoThis
 
 
 class StaffViewSet(GenericViewSet):
-    """`needs` says for each action which permissions it takes; `queryset` is narrowed to the rows that the member of
-    staff works on, so that another team's row is not found."""
+    # No docstring: the API's document would show it. `needs` says for each action which permissions it takes;
+    # `queryset` is narrowed to the rows that the member of staff works on, so that another team's row is not found.
 
     permission_classes = (MayDoThis,)
     pagination_class = Keyset

@@ -61,8 +61,11 @@ RETRY_AFTER = {"Retry-After": {"description": "Seconds.", "schema": {"type": "in
 
 
 def add_problems(result: dict[str, Any], generator: Any, request: Any, public: bool) -> dict[str, Any]:
-    """A hook of drf-spectacular: every operation may fail, and says so."""
+    """A hook of drf-spectacular: every operation may fail, and no body takes unknown fields."""
     result["components"]["schemas"]["Problem"] = PROBLEM
+    for name, schema in result["components"]["schemas"].items():
+        if name.endswith("Request") and schema.get("type") == "object":
+            schema["additionalProperties"] = False
     result["components"]["responses"] = {f"Problem{status}": reply_of(status) for status in SAID}
     for path, operations in result["paths"].items():
         for method, operation in operations.items():

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from http import HTTPStatus
 from typing import Any
 
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import NON_FIELD_ERRORS, BadRequest, PermissionDenied, SuspiciousOperation
 from django.core.exceptions import ValidationError as DjangoValidationError
 from django.db import IntegrityError, InterfaceError, OperationalError
 from django.db.models import ProtectedError
@@ -51,6 +51,8 @@ def handle(error: Exception, context: dict[str, Any]) -> Response:
         case exceptions.APIException():
             code = CODES.get(error.status_code, "bad_request")
             return problem(error.status_code, code, str(error.detail))
+        case SuspiciousOperation() | BadRequest():  # such as more parameters than Django reads
+            return problem(400, CODES[400], _("This request is not as it should be."))
         case Http404():
             return problem(404, CODES[404], _("There is nothing here, or nothing that your teams look after."))
         case PermissionDenied():
@@ -97,7 +99,7 @@ def _flat(detail: Any, path: str = "") -> Iterator[tuple[str, str]]:
     """Each message with the field that it is about, such as `sources.0.document`; empty: the whole."""
     if isinstance(detail, dict):
         for name, each in detail.items():
-            own = "" if name == "non_field_errors" else str(name)
+            own = "" if name in {NON_FIELD_ERRORS, "non_field_errors"} else str(name)
             yield from _flat(each, ".".join(part for part in (path, own) if part))
     elif isinstance(detail, list):
         for place, each in enumerate(detail):

@@ -178,6 +178,46 @@ def test_who_sees_everything_does_it_to_all(operation: Operation, foreign: Rows)
     assert status == 403 if operation.name in OF_ITS_OWNER else status < 300
 
 
+@pytest.mark.parametrize("name", BODIES)
+def test_a_field_that_there_is_not_is_refused_and_nothing_is_done(name: str, own: Rows) -> None:
+    operation = OPERATIONS[name]
+    user = member_of(own, *operation.needs)
+    body = BODIES[name](own) | {"colection": "site", "nope": None}
+    reply = Program(user).call(operation.method, operation.address(own), body)
+    assert reply.status_code == 400, reply.content
+    assert [error["field"] for error in reply.json()["errors"]] == ["colection", "nope"]
+    assert not LogEntry.objects.filter(user=user).exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "field"),
+    [
+        ("reports create", {"definition": {"columns": ["question"], "nope": 1}}, "definition.nope"),
+        ("reports partial_update", {"definition": {"nope": 1}}, "definition.nope"),
+        ("reports partial_update", {"columns": []}, "columns"),
+        ("faqs create", {"sources": [{"document": 1, "titel": "Fees"}]}, "sources.0.titel"),
+        ("faqs partial_update", {"status": "published"}, "status"),
+        ("documents create", {"id": 1}, "id"),
+    ],
+)
+def test_nor_is_one_within_another_or_one_that_is_only_read(
+    name: str, changes: dict[str, Any], field: str, own: Rows
+) -> None:
+    operation = OPERATIONS[name]
+    body = BODIES[name](own) | changes
+    reply = Program(member_of(own, *operation.needs)).call(operation.method, operation.address(own), body)
+    assert [error["field"] for error in reply.json()["errors"]] == [field]
+
+
+def test_all_that_is_wrong_is_told_with_what_is_unknown(own: Rows) -> None:
+    program = Program(member_of(own, "analytics.export_reports"))
+    errors = program.post("/report-exports/", {"report": "Fees", "format": "pdf"}).json()["errors"]
+    assert {error["field"]: error["message"] for error in errors}[
+        "format"
+    ] == "There is no such field here. There are: report."
+    assert {error["field"] for error in errors} == {"report", "format"}
+
+
 # --- sessions ---
 
 
@@ -359,6 +399,13 @@ def test_a_database_that_is_away_is_told(reader: Program, monkeypatch: pytest.Mo
     reply = reader.get("/documents/")
     assert_problem(reply, "unavailable")
     assert reply["Retry-After"]
+
+
+def test_more_parameters_than_are_read_are_told(reader: Program, settings: Settings) -> None:
+    query = "&".join(f"a{number}=1" for number in range(settings.DATA_UPLOAD_MAX_NUMBER_FIELDS + 1))
+    reply = reader.get(f"/documents/?{query}")
+    assert reply.status_code == 400
+    assert_problem(reply, "invalid")
 
 
 def test_a_mistake_of_ours_tells_nothing_of_itself(reader: Program, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -121,7 +121,9 @@ def test_what_students_get_is_changed_by_those_who_may_publish(program: Program)
 
 def test_the_status_is_not_changed_in_passing(program: Program) -> None:
     faq = FAQFactory()
-    assert patch(program, faq, status="published").json()["status"] == "draft"
+    reply = patch(program, faq, status="published")
+    assert (reply.status_code, reply.json()["errors"][0]["field"]) == (400, "status")
+    assert patch(program, faq, status="draft").json()["status"] == "draft"
 
 
 def test_documents_of_other_teams_and_archived_ones_are_not_linked() -> None:

@@ -225,7 +225,7 @@ def test_two_reports_of_ones_own_have_no_name_in_common() -> None:
     user = UserFactory(permissions=[EXPORT])
     saved(user)
     reply = Program(user).post("/reports/", {"name": "Fees", "definition": {"columns": ["question"]}})
-    assert "another name" in next(iter(errors_of(reply).values()))
+    assert errors_of(reply) == {"name": "You have a report of this name already: choose another name."}
     saved(colleague := UserFactory(permissions=[EXPORT]), is_shared=True)
     assert Report.objects.filter(owner=colleague, name="Fees").exists()
 

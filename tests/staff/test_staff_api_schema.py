@@ -3,6 +3,9 @@
 `manage.py spectacular --file tests/staff/openapi.yaml` writes it anew.
 """
 
+import inspect
+import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +14,7 @@ import yaml
 from django.core.cache import cache
 from drf_spectacular.validation import validate_schema
 
+from marcelcms.rest.urls import router
 from tests.factories import UserFactory
 from tests.staff.api import Program
 
@@ -51,6 +55,49 @@ def test_every_body_has_an_example(document: dict[str, Any]) -> None:
         if "requestBody" in operation
     }
     assert {name for name, body in bodies.items() if not body.get("examples")} == set()
+
+
+def test_what_it_says_is_for_who_calls_it(document: dict[str, Any]) -> None:
+    """No docstring of a class that many share, and no name of ours that nobody can send or get."""
+    frame = {inspect.cleandoc(base.__doc__ or "") for view in views() for base in view.__mro__[1:]} - {""}
+    known = set(names_in(document)) | {"nobody", "none", "-"}
+    for text in descriptions_in(document):
+        assert text not in frame
+        assert set(re.findall(r"`([^`\n]+)`", text)) <= known, text
+
+
+def test_no_body_takes_other_fields_than_it_names(document: dict[str, Any]) -> None:
+    bodies = {name: schema for name, schema in document["components"]["schemas"].items() if name.endswith("Request")}
+    assert bodies
+    assert [name for name, schema in bodies.items() if schema.get("additionalProperties") is not False] == []
+
+
+def views() -> set[type]:
+    return {viewset for _prefix, viewset, _basename in router.registry}
+
+
+def descriptions_in(part: Any) -> Iterator[str]:
+    if isinstance(part, dict):
+        if isinstance(said := part.get("description"), str):
+            yield said
+        for each in part.values():
+            yield from descriptions_in(each)
+    elif isinstance(part, list):
+        for each in part:
+            yield from descriptions_in(each)
+
+
+def names_in(part: Any) -> Iterator[str]:
+    """All keys, and all single words: fields, parameters, and the values that there are to choose from."""
+    if isinstance(part, dict):
+        for name, each in part.items():
+            yield str(name)
+            yield from names_in(each)
+    elif isinstance(part, list):
+        for each in part:
+            yield from names_in(each)
+    elif isinstance(part, str) and " " not in part:
+        yield part
 
 
 @pytest.mark.django_db
