@@ -26,6 +26,7 @@ RANGE_NAMES = {
     Range.YEAR: _("This year"),
     Range.ALL: _("All"),
 }
+OF_ANOTHER = _("This site belongs to another assistant.")
 STEP_NAMES = {Step.DAY: _("Day"), Step.WEEK: _("Week"), Step.MONTH: _("Month")}
 TOO_LONG = {
     Step.DAY: ngettext_lazy("By day at most %(days)d day is shown.", "By day at most %(days)d days are shown.", "days"),
@@ -83,7 +84,7 @@ class DashboardForm(forms.Form):
             self._check_length(Period(first, min(last, self.today)), data.get("step", ""))
         site, assistant = data.get("site"), data.get("assistant")
         if site and assistant and self._choices.sites[int(site)][1] != int(assistant):
-            self.add_error("site", _("This site belongs to another assistant."))
+            self.add_error("site", OF_ANOTHER)
         return data
 
     def _check_length(self, period: Period, step: str) -> None:

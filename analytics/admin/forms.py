@@ -38,7 +38,8 @@ class RunForm(forms.Form):
 
 class RunField(RunChoiceField):
     def label_from_instance(self, run: EvaluationRun) -> str:
-        return f"{run.profile}, {date_format(localtime(run.created_at), 'SHORT_DATETIME_FORMAT')}"
+        """With its number: several may begin within one minute."""
+        return f"#{run.pk} {run.profile}, {date_format(localtime(run.created_at), 'SHORT_DATETIME_FORMAT')}"
 
 
 class ProposeForm(forms.Form):

@@ -7,6 +7,8 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from analytics.admin.dashboard_form import OF_ANOTHER, site_names
+from analytics.dashboard.overview import choices_for
 from analytics.dashboard.periods import Period
 from analytics.models import Review
 from analytics.reports.columns import COLUMNS, USUAL
@@ -80,9 +82,14 @@ class ReportForm(forms.Form):
         for name, model in (("assistants", Assistant), ("site", Site)):
             field: Any = self.fields[name]
             field.queryset = model.objects.for_staff(user)
+        names = site_names(choices_for(user))
+        field.label_from_instance = lambda site: names.get(site.pk, site.name)
 
     def clean(self) -> dict[str, Any]:
         given = super().clean() or {}
+        site, assistants = given.get("site"), given.get("assistants")
+        if site and assistants and site.assistant_id not in {assistant.pk for assistant in assistants}:
+            self.add_error("site", OF_ANOTHER)
         if given.get("span") != Span.FIXED or self.has_error("first") or self.has_error("last"):
             return given
         first, last = given.get("first"), given.get("last")

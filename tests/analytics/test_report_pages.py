@@ -20,7 +20,7 @@ from analytics.reports.definition import Definition
 from analytics.reports.jobs import work_on
 from analytics.reports.storing import folder, path_of
 from tests.analytics.reports import asked, definition, stored
-from tests.factories import AssistantFactory, UserFactory
+from tests.factories import AssistantFactory, SiteFactory, UserFactory
 
 pytestmark = pytest.mark.django_db(transaction=True)
 EXPORT, ALL_TEXT, SMALL = (f"analytics.{name}" for name in ("export_reports", "see_personal_text", "see_small_groups"))
@@ -319,3 +319,31 @@ def test_a_cell_of_the_preview_is_text_and_no_markup():
     page = text_of(client_of(EXPORT, SMALL).post(reverse(NEW), chosen("question", look="1")))
     assert "<script>alert" not in page
     assert "&lt;script&gt;alert(1)" in page
+
+
+def test_sites_of_one_name_are_told_apart_by_their_assistants():
+    lindi, otto = AssistantFactory(name="Lindi"), AssistantFactory(name="Otto")
+    for assistant in (lindi, otto):
+        SiteFactory(name="Main page", assistant=assistant)
+    page = text_of(client_of(EXPORT).get(reverse(NEW)))
+    assert ">Main page (Lindi)<" in page
+    assert ">Main page (Otto)<" in page
+
+
+def test_a_site_of_another_assistant_than_the_chosen_ones_is_refused():
+    lindi, otto = AssistantFactory(name="Lindi"), AssistantFactory(name="Otto")
+    site = SiteFactory(assistant=otto)
+    client = client_of(EXPORT, SMALL)
+    said = "This site belongs to another assistant."
+    assert said in text_of(client.post(reverse(NEW), chosen(look="1", site=site.pk, assistants=[lindi.pk])))
+    for assistants in ([], [otto.pk], [lindi.pk, otto.pk]):
+        assert said not in text_of(client.post(reverse(NEW), chosen(look="1", site=site.pk, assistants=assistants)))
+
+
+def test_a_name_that_is_taken_is_marked_as_such():
+    client = client_of(EXPORT)
+    for _ in range(2):
+        page = client.post(reverse(NEW), chosen(name="Fees", save="1"))
+    form = page.context["form"]
+    assert "another name" in form.errors["name"][0]
+    assert not form.non_field_errors()

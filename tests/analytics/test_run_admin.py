@@ -1,5 +1,6 @@
 """Runs in the admin: started, followed, read question by question, compared; and who may."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 from unittest.mock import Mock
@@ -177,6 +178,17 @@ def test_two_runs_are_compared_in_plain_words(admin_client: Client) -> None:
     elsewhere = finished_run(new_set())
     for pair in ({"before": worse.pk, "after": elsewhere.pk}, {"before": "x"}, {}):
         assert admin_client.get(url, pair).status_code == 404
+
+
+def test_runs_of_one_minute_are_told_apart(admin_client: Client) -> None:
+    made = new_set()
+    runs = [finished_run(made, profile="default") for _ in range(2)]
+    page = admin_client.get(url_of(made)).content.decode()
+    labels = re.findall(r"<option[^>]*>(#.*?)</option>", page)
+    assert len(set(labels)) == 2
+    for run in runs:
+        assert sum(label.startswith(f"#{run.pk} ") for label in labels) == 2  # from one, to another
+        assert f">#{run.pk}, " in page
 
 
 # --- who may ---
