@@ -9,9 +9,10 @@ from django.utils.translation import gettext as _
 from chat.context import Context
 from chat.events import Abstain, Event
 from chat.models import Message
-from chat.rewriting import topic_words
+from chat.rewriting import WORD, topic_words
 from chat.threads import in_database
 from faqs.matching import match
+from faqs.models import main_language
 from knowledge.retrieval.contracts import Origin, Query, Scope
 from knowledge.retrieval.lexical import LexicalRetriever
 from knowledge.retrieval.scoping import scope_of
@@ -19,11 +20,28 @@ from knowledge.retrieval.scoping import scope_of
 WORDS = LexicalRetriever()
 #: Curated questions that are offered, and how close they must be.
 RELATED, LEAST_SIMILARITY = 3, 0.35
-#: FAQs that are looked at for them: one may come with several passages.
-LOOKED_AT = 6
+#: FAQs that are looked at for them: one may come with several passages, or be in another language.
+LOOKED_AT = 12
 #: Words that are looked up, those too short to mean much, and those that are named.
 MOST_LOOKED_UP, SHORT, MOST_WORDS = 16, 3, 3
-QUESTION_CHARACTERS = 160
+QUESTION_CHARACTERS, WORD_CHARACTERS = 160, 40
+#: Words that no page needs, and that leave open what it says nothing about. They are not among the words of
+#: `chat.rewriting` that say nothing of a topic: there they count, since "Wie heißt der Dekan?" stands alone.
+UNNAMED = frozenset(
+    WORD.findall(
+        """
+    anything anybody become becomes call called find found goes going happen happens kindly made make makes making mean
+    meaning means named nobody nothing possible somebody someone something somewhere take taken takes told wanted wants
+    whether
+    bedeuten bedeutet bekomme bekommen bekommt bieten bietet braucht brauchen darf dürfen dürfte eigentlich erklär
+    erkläre erklären erzähl erzähle etwa finde finden findet funktioniert gebe geben gebt gehe gehen geht gemacht gern
+    gerne gilt gibt gibt's hatte hatten heiße heißen heißt heisst heissen irgendwas irgendwo jemand kannst lass lassen
+    lautet lauten läuft liegt mache machen macht meinen meint möchten möglich müsste nennen nennt niemand nichts sagt
+    stehen steht stelle stellen überhaupt ungefähr verstehe vielleicht weiß weshalb wofür woher wohin wollen wollte
+    womit worum wurde wurden zeig zeigen
+    """
+    )
+)
 
 
 async def abstain(context: Context, reason: str) -> AsyncGenerator[Event]:
@@ -44,22 +62,32 @@ def _known_instead(context: Context) -> tuple[tuple[str, ...], list[str]]:
     nearest = retrieval.runs.get(Origin.FAQ)
     if nearest and nearest[0].score < LEAST_SIMILARITY:
         return (), missing
-    return related_questions(retrieval.query, scope), missing
+    return related_questions(retrieval.query, scope, language=context.ask.language), missing
 
 
-def related_questions(query: Query, scope: Scope) -> tuple[str, ...]:
-    """Curated questions close to the one asked; none where it was not compared by meaning."""
+def related_questions(query: Query, scope: Scope, *, language: str) -> tuple[str, ...]:
+    """Curated questions of that language close to the one asked; none where it was not compared by meaning."""
     if not len(query.vector):
         return ()
     near = match(query, scope=scope, faqs=LOOKED_AT)
-    questions = dict.fromkeys(found.question for found in near if found.similarity >= LEAST_SIMILARITY)
+    close = (found for found in near if found.similarity >= LEAST_SIMILARITY)
+    questions = dict.fromkeys(found.question for found in close if main_language(found.language) == language)
     return tuple(questions)[:RELATED]
 
 
 def missing_words(question: str, query: Query, scope: Scope) -> list[str]:
     """The words of a question that stand on no page in scope, as the student wrote them."""
-    words = [word for word in dict.fromkeys(topic_words(question)) if len(word) > SHORT][:MOST_LOOKED_UP]
+    words = [word for word in dict.fromkeys(topic_words(question)) if len(word) > SHORT and says_something(word)]
+    words = words[:MOST_LOOKED_UP]
     return [word for word in words if not WORDS.retrieve(replace(query, text=word), k=1, scope=scope)][:MOST_WORDS]
+
+
+def says_something(word: str) -> bool:
+    return word.lower().replace("’", "'") not in UNNAMED
+
+
+def shortened(word: str) -> str:
+    return word if len(word) <= WORD_CHARACTERS else f"{word[:WORD_CHARACTERS]}…"
 
 
 def _text(context: Context, reason: str, missing: list[str]) -> str:
@@ -71,7 +99,7 @@ def _text(context: Context, reason: str, missing: list[str]) -> str:
         "I could not find an answer to this in the pages I know, so I would rather not guess."
     )
     if missing:
-        words = ", ".join(_("“%(word)s”") % {"word": word} for word in missing)
+        words = ", ".join(_("“%(word)s”") % {"word": shortened(word)} for word in missing)
         return f"{own} " + _("They say nothing about %(words)s.") % {"words": words}
     question = context.turn.question if context.turn.by_model else context.ask.text
     if len(question) > QUESTION_CHARACTERS:

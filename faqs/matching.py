@@ -16,7 +16,7 @@ PASSAGES_A_DOCUMENT = 3
 CONDITION = IN_SCOPE.replace("{}", "{{}}")  # it goes through str.format below
 NEAREST = f"""
 WITH nearest AS (
-    SELECT faq.id, faq.question, faq.reference_answer, 1 - best.distance AS cosine
+    SELECT faq.id, faq.question, faq.reference_answer, faq.language, 1 - best.distance AS cosine
     FROM (
         SELECT faq_id, MIN(embedding <=> %(vector)b::halfvec) AS distance FROM faqs_faqvector
         WHERE kind = 'asks' AND generation_id = %(generation)s
@@ -35,7 +35,7 @@ WITH nearest AS (
     ORDER BY best.distance, best.faq_id
     LIMIT {{faqs:d}}
 ), ranked AS (
-    SELECT nearest.id AS faq_id, nearest.question, nearest.reference_answer, nearest.cosine,
+    SELECT nearest.id AS faq_id, nearest.question, nearest.reference_answer, nearest.language, nearest.cosine,
         source.position AS source_position, source.id AS source_id, passage.id AS passage_id, passage.document_id,
         row_number() OVER (
             PARTITION BY nearest.id, passage.document_id
@@ -49,7 +49,8 @@ WITH nearest AS (
         ON answer.faq_id = nearest.id AND answer.kind = 'answers' AND answer.generation_id = %(generation)s
     WHERE passage.generation_id = %(generation)s AND {CONDITION}
 )
-SELECT faq_id, question, reference_answer, cosine, passage_id, document_id FROM ranked WHERE place <= {{passages:d}}
+SELECT faq_id, question, reference_answer, cosine, passage_id, document_id, language FROM ranked
+WHERE place <= {{passages:d}}
 ORDER BY cosine DESC, faq_id, place, source_position, source_id
 """
 
@@ -64,6 +65,7 @@ class Match:
     similarity: float
     passage_id: int
     document_id: int
+    language: str = ""
 
 
 def confidence(similarity: float) -> float:
@@ -82,8 +84,8 @@ def match(query: Query, *, scope: Scope, faqs: int = 1) -> list[Match]:
     }
     statement = NEAREST.format(faqs=faqs, passages=PASSAGES_A_DOCUMENT)
     return [
-        Match(faq_id, question, answer, query.scale.of_question(cosine), passage_id, document_id)
-        for faq_id, question, answer, cosine, passage_id, document_id in fetch_all(statement, parameters)
+        Match(faq_id, question, answer, query.scale.of_question(cosine), passage_id, document_id, language)
+        for faq_id, question, answer, cosine, passage_id, document_id, language in fetch_all(statement, parameters)
     ]
 
 

@@ -1,5 +1,6 @@
 """Through the chat: answers that depend on who asks, on what was said before, and on what is not ours to decide."""
 
+import re
 import uuid
 from typing import Any
 
@@ -8,6 +9,7 @@ from pytest_django import Settings
 
 from chat.asking import ask_of
 from chat.models import Conversation, Message, RetrievalProfile
+from faqs.indexing import sync_faq
 from knowledge.indexing import sync_pending
 from knowledge.inference.embedder import EmbeddingUnavailable
 from knowledge.models import Document
@@ -148,6 +150,52 @@ def test_an_abstention_names_what_is_missing_and_what_is_known_instead(server: S
     assert "“helicopter”" in abstain["text"]
     assert abstain["related"] == []  # a draft is nobody's business
     assert Message.objects.get(role="assistant").reason == "no_evidence"
+
+
+@pytest.mark.usefixtures("pages")
+def test_of_a_word_without_end_its_beginning_is_named(server: Server) -> None:
+    with server.connect() as tab:
+        abstain = tab.answer("x" * 1500).events[1]
+    assert f"“{'x' * 40}…”" in abstain["text"]
+    assert "x" * 41 not in abstain["text"]
+
+
+@pytest.mark.usefixtures("pages")
+@pytest.mark.parametrize(
+    ("question", "named"),
+    [
+        ("Wie heißt die Hubschrauberwerft?", "„Hubschrauberwerft“"),
+        ("Gibt's eine Hubschrauberwerft, und wie heißen die Piloten?", "„Hubschrauberwerft“, „Piloten“"),
+        ("Gibt’s eine Hubschrauberwerft?", "„Hubschrauberwerft“"),
+        ("What does helicopterdom mean?", "“helicopterdom”"),
+    ],
+)
+def test_what_is_missing_is_no_word_that_any_question_has(server: Server, question: str, named: str) -> None:
+    with server.connect() as tab:
+        abstain = tab.answer(question).events[1]
+    assert re.search("[“„].*[“”]", abstain["text"])[0] == named  # type: ignore[index]
+
+
+@pytest.mark.usefixtures("pages")
+@pytest.mark.parametrize(
+    ("question", "offered"),
+    [
+        ("Where can I book the sauna?", ["How much is the semester contribution?"]),
+        ("Wo kann ich die Sauna buchen?", ["Wie hoch ist der Semesterbeitrag?"]),
+    ],
+)
+def test_the_curated_questions_that_are_offered_are_of_the_questions_language(
+    server: Server, monkeypatch: pytest.MonkeyPatch, question: str, offered: list[str]
+) -> None:
+    fees = Document.objects.get(url="https://www.uni.example/fees")
+    for language, text in (
+        ("en", "How much is the semester contribution?"),
+        ("de-AT", "Wie hoch ist der Semesterbeitrag?"),
+    ):
+        sync_faq(FAQFactory(question=text, language=language, status="published", documents=[fees]).pk)
+    monkeypatch.setattr("chat.abstaining.LEAST_SIMILARITY", -1)
+    with server.connect() as tab:
+        assert tab.answer(question).events[1]["related"] == offered
 
 
 @pytest.mark.usefixtures("pages")
