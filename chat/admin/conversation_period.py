@@ -1,7 +1,7 @@
 """Conversations behind a figure: those with a message to which everything chosen applies at once."""
 
 import datetime
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.contrib import admin
@@ -11,6 +11,8 @@ from django.db.models.functions import ExtractHour
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.formats import date_format
+from django.utils.text import Truncator
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from chat.models import Feedback, Message, Site
@@ -48,6 +50,32 @@ def id_in(text: str) -> int:
     if not text.isdecimal() or len(text) > 18:
         raise ValueError(text)
     return int(text)
+
+
+def misread_in(chosen: Mapping[str, str]) -> dict[str, str]:
+    """What of an address is nothing that these filters take, and why."""
+    wrong = {}
+    for name in ("asked", "begun"):
+        if (text := chosen.get(name)) and not _is_read(moments, text):
+            first, _to, last = text.partition(TO)
+            is_turned = _is_read(moments, f"{last}{TO}{first}")
+            wrong[name] = gettext("The last day is before the first one.") if is_turned else no_choice(text)
+    for name in ("faq", "document", "site", "hour"):
+        if (text := chosen.get(name)) and not _is_read(id_in, text):
+            wrong[name] = no_choice(text)
+    return wrong
+
+
+def _is_read(read: Callable[[str], object], text: str) -> bool:
+    try:
+        read(text)
+    except ValueError:
+        return False
+    return True
+
+
+def no_choice(text: str) -> str:
+    return gettext("There is no such choice: %(value)s.") % {"value": Truncator(text).chars(40)}
 
 
 def message_conditions(chosen: Mapping[str, str]) -> list[Q]:

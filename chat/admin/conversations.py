@@ -4,14 +4,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.db.models import Exists, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Left
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from chat.admin import labels
-from chat.admin.conversation_period import FILTERS
+from chat.admin.conversation_period import FILTERS, misread_in, no_choice
 from chat.asking import profile_for
 from chat.models import Conversation, Feedback, Message
 from knowledge.counting import count_of
@@ -38,6 +40,7 @@ FLAGGED = "flagged"
 
 
 class AnswerFilter(admin.SimpleListFilter):
+    values = {*Message.Status.values, FLAGGED}
     title = _("answers")
     parameter_name = "answer"
 
@@ -59,6 +62,7 @@ class AnswerFilter(admin.SimpleListFilter):
 
 
 class FeedbackFilter(admin.SimpleListFilter):
+    values = {"down", "up", "none"}
     title = _("feedback")
     parameter_name = "feedback"
 
@@ -185,6 +189,20 @@ class ConversationAdmin(ScopedAdmin, ConversationModelAdmin):
     @admin.display(description=_("thumbs down"), ordering="has_thumbs_down")
     def thumbs_down(self, conversation: Any) -> str:
         return str(_("yes")) if conversation.has_thumbs_down else "–"
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        """Says what of its address it does not understand, and goes on without that."""
+        wrong = misread_in(request.GET.dict())
+        for name, filtered in (("answer", AnswerFilter), ("feedback", FeedbackFilter)):
+            if (value := request.GET.get(name)) and value not in filtered.values:
+                wrong[name] = no_choice(value)
+        if not wrong:
+            return super().changelist_view(request, extra_context)
+        rest = request.GET.copy()
+        for name, reason in wrong.items():
+            rest.pop(name)
+            self.message_user(request, f"{reason} {gettext('The list is shown without it.')}", messages.WARNING)
+        return redirect(f"{request.path}?{rest.urlencode()}")
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None

@@ -403,14 +403,28 @@ def test_deleted_conversations_are_not_linked_to(client):
             "faq=x",
             "site=9" + "9" * 30,
         ),
+        *("answer=splendid", "feedback=both"),
         *("document=-1", "hour=ten", "asked=2026-07-01..9999-12-31", "asked=%00"),
     ],
 )
 def test_a_list_of_conversations_refuses_what_it_does_not_understand(client, address):
     client.force_login(UserFactory(permissions=[CONVERSATIONS]))
-    answer = client.get(f"{reverse('admin:chat_conversation_changelist')}?{address}")
+    answer = client.get(f"{reverse('admin:chat_conversation_changelist')}?{address}&language=de")
     assert answer.status_code == 302
-    assert parse_qs(urlsplit(answer.url).query) == {"e": ["1"]}
+    assert parse_qs(urlsplit(answer.url).query) == {"language": ["de"]}
+    assert "The list is shown without it." in client.get(answer.url).content.decode()
+
+
+def test_what_was_not_understood_is_said(client):
+    client.force_login(UserFactory(permissions=[CONVERSATIONS]))
+    for address, said in {
+        "asked=letters": "There is no such choice: letters.",
+        "asked=2026-07-10..2026-07-01": "The last day is before the first one.",
+        "answer=%3Cb%3E": "There is no such choice: &lt;b&gt;.",
+        "feedback=both": "There is no such choice: both.",
+    }.items():
+        page = client.get(f"{reverse('admin:chat_conversation_changelist')}?{address}", follow=True)
+        assert said in page.content.decode()
 
 
 # --- cost ---

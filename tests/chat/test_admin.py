@@ -1,9 +1,12 @@
 """Assistants and conversations in the admin."""
 
 import datetime
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
+from django.contrib.staticfiles import finders
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -86,7 +89,6 @@ def test_the_list_says_what_a_conversation_is_about(admin_client: Client) -> Non
         ({"feedback": "up"}, {"Known?"}),
         ({"feedback": "none"}, {"Broken?"}),
         ({"q": "gnu"}, {"Known?"}),
-        ({"answer": "nonsense"}, {"Known?", "Unknown?", "Broken?"}),
     ],
 )
 def test_the_list_is_filtered_and_searched(admin_client: Client, query: dict[str, str], shown: set[str]) -> None:
@@ -124,6 +126,21 @@ def test_a_page_shows_the_dialogue_with_its_record(admin_client: Client) -> None
         assert part in page, part
     assert f'href="{citation.url}"' in page
     assert reverse("admin:knowledge_document_change", args=[citation.document_id]) in page
+
+
+def test_the_lines_of_a_comment_are_kept_and_those_between_its_reasons_are_not(admin_client: Client) -> None:
+    reply = exchange(thumbs=-1)
+    reply.feedback.reasons, reply.feedback.comment = ["wrong", "outdated"], "It is not.\nSee the fees."
+    reply.feedback.save()
+    page = admin_client.get(page_of(reply.conversation)).content.decode()
+    style = Path(finders.find("chat/retrieved.css")).read_text()  # type: ignore[arg-type]
+    kept = set(re.findall(r"\.([\w-]+) {[^}]*pre-line", style))
+    comment, chips = (
+        set(re.search(rf'<p class="([^"]*)">{begins}', page)[1].split())  # type: ignore[index]
+        for begins in ("It is not", r"\s*<span class=\"badge badge--down")
+    )
+    assert comment & kept
+    assert not chips & kept
 
 
 def test_a_page_says_why_there_is_no_answer(admin_client: Client) -> None:

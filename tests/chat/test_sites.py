@@ -1,9 +1,11 @@
 """Sites: where the widget may stand, how it looks there, and what staff do with it."""
 
 import gzip
+import re
 from pathlib import Path
 
 import pytest
+from django.conf import settings as django_settings
 from django.core.exceptions import ValidationError
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.http import HttpResponse
@@ -308,6 +310,12 @@ def test_a_stream_can_be_read_where_its_site_may_stand(server: Server) -> None:
     with client.stream_ask(QUESTION) as stream:
         assert stream.response.getheader("Access-Control-Allow-Origin") == UNI
         stream.rest()
+
+
+def test_staff_are_told_what_stands_where_they_give_no_greeting() -> None:
+    words = Path(django_settings.BASE_DIR, "chat/widget/src/words/en.ts").read_text()
+    heading = re.search(r'welcome_title: "(.*)"', words)[1]  # type: ignore[index]
+    assert f"“{heading}”" in Site._meta.get_field("greeting").help_text
 
 
 # --- origins of websockets ---
