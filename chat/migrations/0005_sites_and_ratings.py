@@ -36,7 +36,7 @@ class Migration(migrations.Migration):
                 ('accent', models.CharField(default='#1d4f7c', help_text='As #rrggbb.', max_length=7, validators=[chat.models.sites.validate_accent], verbose_name='colour')),
                 ('position', models.CharField(choices=[('right', 'on the right'), ('left', 'on the left')], default='right', max_length=5, verbose_name='position')),
                 ('logo', models.FileField(blank=True, help_text='PNG, JPEG, WebP or GIF, at most 200 kB; shown 36 pixels high.', max_length=200, upload_to=chat.models.sites.logo_path, validators=[chat.models.sites.validate_logo], verbose_name='logo')),
-                ('greeting', models.CharField(blank=True, help_text='One line at the launcher; empty: none.', max_length=200, verbose_name='greeting')),
+                ('greeting', models.CharField(blank=True, help_text='The heading of the open window; empty: “How can I help you?”.', max_length=200, verbose_name='greeting')),
                 ('greeting_de', models.CharField(blank=True, max_length=200, verbose_name='greeting in German')),
                 ('privacy_url', models.URLField(blank=True, help_text='Named where visitors agree.', verbose_name='privacy notice')),
                 ('is_active', models.BooleanField(default=True, help_text='Where it is not, the widget does not appear and nobody is served.', verbose_name='active')),

@@ -105,7 +105,10 @@ class Site(models.Model):
         help_text=_("PNG, JPEG, WebP or GIF, at most 200 kB; shown 36 pixels high."),
     )
     greeting = models.CharField(
-        _("greeting"), max_length=200, blank=True, help_text=_("One line at the launcher; empty: none.")
+        _("greeting"),
+        max_length=200,
+        blank=True,
+        help_text=_("The heading of the open window; empty: “How can I help you?”."),
     )
     greeting_de = models.CharField(_("greeting in German"), max_length=200, blank=True)
     privacy_url = models.URLField(_("privacy notice"), blank=True, help_text=_("Named where visitors agree."))
