@@ -2,6 +2,7 @@
 
 from typing import TypeVar
 
+from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db import transaction
@@ -43,7 +44,11 @@ GONE = gettext_lazy("What was to be changed is gone.")
 def start_test(
     *, draft: Draft, target_id: int, title: str, assistant: Assistant, asks_model: bool = False, by: User
 ) -> ShadowTest:
-    """Has the draft tried on the assistant's questions. Raises ValidationError where there is nothing to try."""
+    """Has the draft tried on the assistant's questions; where somebody has it tried already, that one goes on.
+
+    Raises ValidationError where there is nothing to try.
+    """
+    get_user_model().objects.select_for_update().get(pk=by.pk)  # a double click waits here
     test = ShadowTest(
         kind=draft.kind,
         target_id=target_id,
@@ -56,9 +61,17 @@ def start_test(
     live = _present(test)
     _check(draft, live, test)
     test.base = live.fingerprint
+    if same := _going_on(test):
+        return same
     test.save()
     queue_after_commit(run_shadow_test, test.pk)
     return test
+
+
+def _going_on(test: ShadowTest) -> ShadowTest | None:
+    """The same one of the same member of staff, waiting or running."""
+    names = ("kind", "target_id", "draft", "assistant", "asks_model", "requested_by", "base")
+    return ShadowTest.objects.filter(state__in=ACTIVE, **{name: getattr(test, name) for name in names}).first()
 
 
 def repeat_test(*, test: ShadowTest, assistant: Assistant, asks_model: bool, by: User) -> ShadowTest:

@@ -25,8 +25,8 @@ LOOKED_AT = 12
 #: Words that are looked up, those too short to mean much, and those that are named.
 MOST_LOOKED_UP, SHORT, MOST_WORDS = 16, 3, 3
 QUESTION_CHARACTERS, WORD_CHARACTERS = 160, 40
-#: Words that no page needs, and that leave open what it says nothing about. They are not among the words of
-#: `chat.rewriting` that say nothing of a topic: there they count, since "Wie heißt der Dekan?" stands alone.
+#: Words that no page needs, and that leave open what it says nothing about. They are not among the common words of
+#: `chat.rewriting`: there they count, since "Wie heißt der Dekan der Informatik?" stands alone.
 UNNAMED = frozenset(
     WORD.findall(
         """

@@ -1,5 +1,6 @@
 """Where staff see what a change would do to students' questions before it goes live, then publish it or go back."""
 
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, cast
 
 from django.contrib import admin, messages
@@ -12,6 +13,7 @@ from django.shortcuts import get_object_or_404, redirect
 from django.template.loader import render_to_string
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
+from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -172,11 +174,12 @@ class ShadowTestAdmin(ScopedAdmin, ShadowModelAdmin):
             wanted = chosen_id(request.POST.get("assistant"))
             assistant = next((each for each in assistants if each.pk == wanted), assistants[0])
             draft = self._draft(request, kind, target)
+            began = timezone.now()
             test = start_test(draft=draft, target_id=target_id, title=title, assistant=assistant, by=user)
         except ValidationError as error:
             context = self._context(request, gettext("This cannot be tested yet")) | {"problems": error.messages}
             return TemplateResponse(request, "admin/analytics/shadow/problems.html", context, status=422)
-        self.log_addition(request, test, [{"added": {}}])
+        self._log_begun(request, test, began)
         return redirect("admin:analytics_shadowtest_change", test.pk)
 
     def _draft(self, request: HttpRequest, kind: str, target: Any) -> Draft:
@@ -191,16 +194,22 @@ class ShadowTestAdmin(ScopedAdmin, ShadowModelAdmin):
             case _:
                 return PromptDraft(target.pk if target else None)
 
+    def _log_begun(self, request: HttpRequest, test: ShadowTest, began: datetime) -> None:
+        """Unless it went on already, as after a double click."""
+        if test.created_at >= began:
+            self.log_addition(request, test, [{"added": {}}])
+
     def again_view(self, request: HttpRequest, test_id: int) -> HttpResponse:
         test, user = get_object_or_404(self.get_queryset(request), pk=test_id), user_of(request)
         if not may_test(test.kind, user):
             raise PermissionDenied
         assistant = get_object_or_404(Assistant.objects.for_staff(user), pk=chosen_id(request.POST.get("assistant")))
+        began = timezone.now()
         try:
             again = repeat_test(test=test, assistant=assistant, asks_model="asks_model" in request.POST, by=user)
         except ValidationError as error:
             return self._back(request, test, error)
-        self.log_addition(request, again, [{"added": {}}])
+        self._log_begun(request, again, began)
         return redirect("admin:analytics_shadowtest_change", again.pk)
 
     def stop_view(self, request: HttpRequest, test_id: int) -> HttpResponse:

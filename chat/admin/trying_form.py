@@ -128,18 +128,23 @@ class TryForm(forms.Form):
         return self.cleaned_data["assistant"] or self.assistants.order_by("pk").first()
 
     def clean_address(self) -> Document | None:
-        """The document that has it; raises ValidationError where none has, or several."""
+        """The document that has it, with or without a slash at its end; raises ValidationError for none or several."""
         address = self.cleaned_data["address"].replace("\x00", "")
         if not address:
             return None
-        # The expression of the index `document_by_url`.
-        documents = self._choice("document").queryset.alias(digest=MD5("url"))
-        found: list[Document] = list(documents.filter(digest=MD5(Value(address)))[:2])
+        turned = address.removesuffix("/") if address.endswith("/") else f"{address}/"
+        found = self._found_at(address) or self._found_at(turned)
         if len(found) > 1:
             raise forms.ValidationError(_("Several documents have this address: choose one by its title."))
         if not found:
             raise forms.ValidationError(_("There is no such document among those that you look after."))
         return found[0]
+
+    def _found_at(self, address: str) -> list[Document]:
+        """Two at most, which are too many."""
+        # The expression of the index `document_by_url`.
+        documents = self._choice("document").queryset.alias(digest=MD5("url"))
+        return list(documents.filter(digest=MD5(Value(address)))[:2])
 
     def clean(self) -> None:
         cleaned = self.cleaned_data

@@ -109,6 +109,25 @@ def test_an_unsaved_faq_is_tested_from_its_form(
     assert LogEntry.objects.filter(object_id=str(test.pk)).exists()
 
 
+def test_a_double_click_starts_one_test(
+    admin_client: Client, queued: Mock, django_capture_on_commit_callbacks: Any
+) -> None:
+    the_assistant()
+    faq = pool_faq(status="draft")
+
+    def click(question: str) -> Any:
+        with django_capture_on_commit_callbacks(execute=True):
+            return admin_client.post(start("faq", faq.pk), faq_form(faq, question=question))["Location"]
+
+    first = click("May one swim?")
+    assert click("May one swim?") == first
+    queued.assert_called_once()
+    assert LogEntry.objects.count() == 1
+    assert click("Is there a swimming pool?") != first
+    ShadowTest.objects.update(state="finished")
+    assert click("May one swim?") != first
+
+
 def test_an_unsaved_document_is_tested_from_its_form(admin_client: Client) -> None:
     the_assistant()
     library = document("Library")

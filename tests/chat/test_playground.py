@@ -320,6 +320,17 @@ def test_a_document_is_chosen_by_its_number_or_its_address(admin_client: Client,
         assert "None of the question’s words stands in it, in any form" in page
 
 
+def test_an_address_is_found_with_a_slash_at_its_end_or_without(admin_client: Client, pages: None) -> None:
+    handbook = DocumentFactory(url="https://www.uni.example/handbook/")
+    for address, found in {
+        "https://www.uni.example/library/": document("library"),
+        "https://www.uni.example/handbook": handbook,
+        "https://www.uni.example/handbook/": handbook,
+    }.items():
+        page = page_of(admin_client, profile="bm25", address=address)
+        assert f'href="{reverse("admin:knowledge_document_change", args=[found.pk])}">{found}</a>' in page
+
+
 def test_an_address_that_no_document_has_or_several_have_gets_a_message(admin_client: Client, pages: None) -> None:
     assert "address" in errors_of(admin_client, address="https://www.uni.example/nowhere")
     DocumentFactory(url="https://www.uni.example/fees")
