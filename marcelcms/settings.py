@@ -140,6 +140,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
+    "marcelcms.staff_login.ButtonsMiddleware",
     "axes.middleware.AxesMiddleware",
 ]
 ROOT_URLCONF = "marcelcms.urls"
