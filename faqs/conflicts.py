@@ -1,75 +1,71 @@
-"""Two people with one FAQ's form open: what the first one saved, shown to the second, who loses nothing."""
+"""What was saved of an FAQ since its form was opened, and the rows of that form."""
 
-from dataclasses import dataclass
-from datetime import datetime
 from typing import TYPE_CHECKING
-
-from django.utils.translation import gettext as _
 
 from faqs.history import present_fingerprint
 from faqs.models import FAQ, FAQVersion
-from faqs.snapshots import as_text, content_of
-from knowledge.diffs import Comparison, compare
+from faqs.snapshots import Content, as_text, content_of
+from knowledge.conflicts import GONE, Conflict
+from knowledge.diffs import compare
 
 if TYPE_CHECKING:
     from django.http import QueryDict
 
-#: In place of a fingerprint: of an FAQ that is gone.
-GONE = "gone"
+    from knowledge.staff_scope import Staff
+
 #: By the formset's prefix: what tells its rows apart.
 ROW_KEYS = {"phrasings": "text", "sources": "document"}
 
 
-@dataclass(frozen=True, slots=True)
-class Conflict:
-    """What somebody else made of it; `fingerprint` is what to send as `over` to save all the same."""
-
-    message: str
-    fingerprint: str
-    comparison: Comparison | None = None
-    by: str = ""
-    at: datetime | None = None
-
-
-def conflict_of(faq_id: int, *, seen: str, over: str) -> Conflict | None:
-    """What was saved since the state with the fingerprint `seen`, unless it is to be saved over just that.
-
-    Holds the FAQ until the transaction ends.
-    """
+def conflict_of(faq_id: int, *, seen: str, user: "Staff") -> Conflict | None:
+    """What was saved since the state with the fingerprint `seen`. Holds the FAQ until the transaction ends."""
     present = present_fingerprint(faq_id) or GONE
-    if present in {seen, over}:
+    if present == seen:
         return None
     if present == GONE:
-        said = _("This FAQ was deleted while you worked on it. What you wrote is still here: nothing is lost.")
-        return Conflict(said, GONE)
+        return Conflict(GONE)
     faq = FAQ.objects.with_parts().get(pk=faq_id)
-    base = FAQVersion.objects.filter(faq=faq_id, fingerprint=seen).first() if seen else None
-    last = FAQVersion.objects.filter(faq=faq_id, fingerprint=present).select_related("made_by").first()
+    base = version_of(faq_id, seen)
+    since = faq.versions.select_related("made_by")
+    made = list(since.filter(pk__gt=base.pk) if base else since.filter(fingerprint=present)[:1])
+    # What was changed as by a command has no version yet, and nobody who made it.
+    last = made[0] if made and made[0].fingerprint == present else None
     return Conflict(
-        message=_("Nothing was saved yet: this FAQ was changed while you worked on it. What you wrote is still here."),
         fingerprint=present,
         comparison=compare(as_text(base.content) if base else "", as_text(content_of(faq))),
-        by=str(last.made_by) if last and last.made_by else "",
+        is_own=last is not None and {version.made_by_id for version in made} == {user.pk},
+        by=", ".join(dict.fromkeys(str(version.made_by) for version in reversed(made) if version.made_by)),
         at=last.made_at if last else faq.updated_at,
     )
 
 
-def rebased(data: "QueryDict", faq_id: int) -> "QueryDict":
+def version_of(faq_id: int, fingerprint: str) -> FAQVersion | None:
+    return FAQVersion.objects.filter(faq=faq_id, fingerprint=fingerprint).first() if fingerprint else None
+
+
+def rebased(data: "QueryDict", faq_id: int, base: Content | None) -> "QueryDict":
     """What a form sent, with its rows led back to those that are there by now: rows with the same text or document are
-    the same, others are new, and what the form does not have is marked to be deleted."""
+    the same, others are new.
+
+    What others added since `base`, with which the form was opened, is there too, and what they took away is not; what
+    the form does not have otherwise is marked to be deleted.
+    """
     changed = data.copy()
     for prefix, key in ROW_KEYS.items():
-        sent = _rows(data, prefix, key)
+        sent, known = _rows(data, prefix, key), _known(base, prefix)
         for name in [name for name in changed if name.startswith(f"{prefix}-")]:
             del changed[name]
         number = 0
-        for pk, value in _present(faq_id, prefix):
-            row = sent.pop(value, None)
-            named = {**(row or {key: value}), "id": str(pk), "faq": str(faq_id), **({} if row else {"DELETE": "on"})}
+        for pk, present in _present(faq_id, prefix):
+            row = sent.pop(value := present[key], None)
+            is_added = base is not None and value not in known
+            named = {**(row or present), "id": str(pk), "faq": str(faq_id)}
+            if row is None and not is_added:
+                named["DELETE"] = "on"
             changed.update({f"{prefix}-{number}-{name}": each for name, each in named.items()})
             number += 1
         changed[f"{prefix}-INITIAL_FORMS"] = str(number)
-        for row in sent.values():
+        for row in [row for value, row in sent.items() if value not in known]:
             changed.update({f"{prefix}-{number}-{name}": each for name, each in row.items()})
             number += 1
         changed[f"{prefix}-TOTAL_FORMS"] = str(number)
@@ -89,8 +85,16 @@ def _rows(data: "QueryDict", prefix: str, key: str) -> dict[str, dict[str, str]]
     return rows
 
 
-def _present(faq_id: int, prefix: str) -> list[tuple[int, str]]:
+def _known(base: Content | None, prefix: str) -> set[str]:
+    """What told the rows apart that the form was opened with."""
+    if base is None:
+        return set()
+    return {row if prefix == "phrasings" else str(row["id"]) for row in base[prefix]}
+
+
+def _present(faq_id: int, prefix: str) -> list[tuple[int, dict[str, str]]]:
     faq = FAQ(pk=faq_id)
     if prefix == "phrasings":
-        return list(faq.phrasings.values_list("pk", "text"))
-    return [(pk, str(document)) for pk, document in faq.sources.values_list("pk", "document_id")]
+        return [(pk, {"text": text}) for pk, text in faq.phrasings.values_list("pk", "text")]
+    linked = faq.sources.values_list("pk", "document_id", "position")
+    return [(pk, {"document": str(document), "position": str(position)}) for pk, document, position in linked]

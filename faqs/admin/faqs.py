@@ -1,15 +1,16 @@
 """The list of FAQs and the form of one."""
 
+from contextlib import AbstractContextManager
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from django.contrib import admin, messages
 from django.contrib.admin.models import CHANGE, LogEntry
 from django.core.exceptions import ValidationError
-from django.db import models, transaction
+from django.db import models
 from django.db.models import QuerySet
 from django.forms import BaseModelFormSet, ModelForm, Textarea
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.template.loader import render_to_string
 from django.urls import URLPattern, path
 from django.utils import timezone
@@ -23,12 +24,15 @@ from faqs.admin.forms import FAQForm, collections_for, given_rows
 from faqs.admin.page import page_of
 from faqs.admin.parts import PhrasingInline, SourceInline, saved_status
 from faqs.admin.publishing import may_make, may_publish
-from faqs.conflicts import conflict_of, rebased
+from faqs.conflicts import conflict_of, rebased, version_of
 from faqs.history import Reason, recording
 from faqs.models import FAQ
 from faqs.querysets import SOON, FAQQuerySet
 from faqs.services import index_saved_faq, set_faq_status
+from faqs.snapshots import content_of, fingerprint_of
 from knowledge.collection_choices import CollectionFilter
+from knowledge.conflicts import Conflict
+from knowledge.guarded_admin import GuardedAdmin
 from knowledge.scoped_admin import ScopedAdmin
 
 if TYPE_CHECKING:
@@ -41,7 +45,7 @@ else:
 
 
 @admin.register(FAQ)
-class FAQAdmin(ScopedAdmin, FAQModelAdmin):
+class FAQAdmin(GuardedAdmin, ScopedAdmin, FAQModelAdmin):
     form = FAQForm
     list_display = [
         "question",
@@ -213,7 +217,7 @@ class FAQAdmin(ScopedAdmin, FAQModelAdmin):
 
     def get_form(self, request: HttpRequest, obj: FAQ | None = None, change: bool = False, **kwargs: Any) -> Any:
         form = super().get_form(request, obj, change=change, **kwargs)
-        return type(form.__name__, (form,), {"user": request.user, "conflict": getattr(request, "faq_conflict", None)})
+        return type(form.__name__, (form,), {"user": request.user})
 
     def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
         if db_field.name == "collection":
@@ -227,29 +231,18 @@ class FAQAdmin(ScopedAdmin, FAQModelAdmin):
             options["initial"] = given_rows(request, prefix)
         return options
 
-    def changeform_view(
-        self,
-        request: HttpRequest,
-        object_id: str | None = None,
-        form_url: str = "",
-        extra_context: dict[str, Any] | None = None,
-    ) -> HttpResponse:
-        """A save first makes sure that nobody else saved since the form was opened, and leaves a version."""
-        show = partial(super().changeform_view, request, form_url=form_url, extra_context=extra_context)
-        if request.method != "POST" or object_id is None or not object_id.isdecimal():
-            return show(object_id)
-        faq = self.get_object(request, object_id)
-        if faq and not self.has_change_permission(request, faq):
-            return show(object_id)
-        # Another team's is as good as gone, and its id stands for none.
-        over, faq_id = request.POST.get("over", ""), faq.pk if faq else 0
-        with transaction.atomic():
-            conflict = conflict_of(faq_id, seen=request.POST.get("seen", ""), over=over)
-            request.faq_conflict = conflict  # type: ignore[attr-defined]
-            if conflict or over:
-                request.POST = rebased(request.POST, faq_id)  # type: ignore[assignment]
-            with recording([faq_id], by=request.user, reason=Reason.FORM):
-                return show(object_id if faq else None)
+    def fingerprint_of(self, faq: FAQ) -> str:
+        return fingerprint_of(content_of(FAQ.objects.with_parts().get(pk=faq.pk)))
+
+    def conflict_of(self, request: HttpRequest, faq: FAQ | None) -> Conflict | None:
+        return conflict_of(faq.pk if faq else 0, seen=request.POST.get("seen", ""), user=request.user)
+
+    def reconciled(self, data: QueryDict, faq: FAQ | None) -> QueryDict:
+        base = version_of(faq.pk, data.get("seen", "")) if faq else None
+        return rebased(data, faq.pk if faq else 0, base.content if base else None)
+
+    def saving(self, request: HttpRequest, faq: FAQ | None) -> AbstractContextManager[Any]:
+        return recording([faq.pk] if faq else [], by=request.user, reason=Reason.FORM)
 
     def render_change_form(
         self,

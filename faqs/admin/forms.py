@@ -2,31 +2,24 @@
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from django import forms
-from django.core.exceptions import ValidationError
 from django.db.models import Q
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from faqs.admin.publishing import may_make
-from faqs.conflicts import Conflict
 from faqs.models import FAQ
+from knowledge.guarded_admin import GuardedForm
 from knowledge.models import Collection, Document
 from knowledge.staff_scope import sees_everything
 
 if TYPE_CHECKING:
     from knowledge.staff_scope import Staff
 
-    FAQModelForm = forms.ModelForm[FAQ]
-else:
-    FAQModelForm = forms.ModelForm
 
-
-class FAQForm(FAQModelForm):
-    """Made anew for each request, with who fills it in and what has been saved by others since it was opened."""
+class FAQForm(GuardedForm):
+    """Made anew for each request, with who fills it in."""
 
     user: ClassVar["Staff"]
-    conflict: ClassVar[Conflict | None] = None
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -39,12 +32,6 @@ class FAQForm(FAQModelForm):
             own = list(collection.queryset[:2])
             if len(own) == 1:
                 collection.empty_label = None
-
-    def clean(self) -> dict[str, Any] | None:
-        cleaned = super().clean()
-        if self.conflict:
-            raise ValidationError(self.conflict.message, code="conflict")
-        return cleaned
 
 
 def collections_for(request: HttpRequest, faq_id: str) -> Any:

@@ -1,4 +1,4 @@
-"""What stands around an FAQ's form: who else changed it, its translations, its use, what it is too close to."""
+"""What stands around an FAQ's form: its translations, its use, what it is too close to."""
 
 from typing import Any
 
@@ -10,22 +10,16 @@ from django.utils.translation import get_language_info
 
 from faqs.admin.publishing import may_make
 from faqs.models import FAQ, main_language
-from faqs.snapshots import content_of, fingerprint_of
 from faqs.usage import RECENT, usage_of
 
 
 def page_of(request: HttpRequest, faq: FAQ | None, *, may_change: bool) -> dict[str, Any]:
     """The template's further values; of a new FAQ there is little to say."""
-    context: dict[str, Any] = {
-        "conflict": getattr(request, "faq_conflict", None),
-        "near_url": reverse("admin:faqs_faq_near"),
-    }
+    context: dict[str, Any] = {"near_url": reverse("admin:faqs_faq_near")}
     if faq is None:
         return context
-    present = FAQ.objects.with_parts().get(pk=faq.pk)
-    seen = request.POST.get("seen", "") if request.method == "POST" else fingerprint_of(content_of(present))
+    present = FAQ.objects.get(pk=faq.pk)
     return context | {
-        "seen": seen,
         "may_change": may_change,
         "needs_publisher": not may_make(request.user, present.status),
         "usage": usage_of(present),

@@ -26,6 +26,7 @@ from knowledge.models import Document
 from knowledge.tasks import index_document
 from tests.analytics.shadow import QUESTIONS, keep, run_test, student_asks, the_assistant
 from tests.factories import CitationFactory, FAQFactory, UserFactory
+from tests.sent import as_sent
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("pages")]
 SCRIPT = "<script>alert(1)</script>"
@@ -283,6 +284,18 @@ def test_publishing_makes_it_live_and_leaves_a_version(admin_client: Client) -> 
     assert FAQVersion.objects.filter(faq=faq).latest("pk").reason == "test"
     assert LogEntry.objects.filter(content_type__model="faq", object_id=str(faq.pk)).exists()
     assert "Go back: publish nothing" not in page
+
+
+def test_a_form_that_was_open_while_its_test_was_published_leaves_it_published(admin_client: Client) -> None:
+    student_asks("Where can I swim?")
+    test = finished()
+    form = reverse("admin:faqs_faq_change", args=[FAQ.objects.get().pk])
+    opened = admin_client.get(form)
+    admin_client.post(url(test, "publish"))
+    page = admin_client.post(form, as_sent(opened, "faq_form"))
+    assert "You saved it in another tab" in page.content.decode()
+    assert admin_client.post(form, as_sent(page, "faq_form")).status_code == 302
+    assert FAQ.objects.get().status == "published"
 
 
 def test_going_back_leaves_all_as_it_was(admin_client: Client) -> None:
