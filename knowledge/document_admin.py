@@ -18,9 +18,12 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from knowledge.collection_choices import CollectionFilter
+from knowledge.conflicts import Conflict
 from knowledge.course_admin import course_of, link_to
+from knowledge.document_conflicts import conflict_of, gone, version_of
 from knowledge.document_filters import DocumentValidityFilter, IndexedFilter, LanguageFilter, SourceFilter
 from knowledge.document_versions import restore_view, versions_view
+from knowledge.guarded_admin import GuardedAdmin, GuardedForm
 from knowledge.models import Collection, Document, Passage
 from knowledge.querysets import DocumentQuerySet
 from knowledge.rendering import MOST_CHARACTERS, references_of, rendered
@@ -55,7 +58,8 @@ def shows_list(request: HttpRequest) -> bool:
 
 
 @admin.register(Document)
-class DocumentAdmin(ScopedAdmin, DocumentModelAdmin):
+class DocumentAdmin(GuardedAdmin, ScopedAdmin, DocumentModelAdmin):
+    form = GuardedForm
     list_display = ["title", "collection", "language", "state", "passage_count", "indexed", "updated_at"]
     list_filter = [
         "status",
@@ -206,6 +210,15 @@ class DocumentAdmin(ScopedAdmin, DocumentModelAdmin):
         return super().render_change_form(request, context, add, change, form_url, obj)
 
     # --- what is done ---
+
+    def fingerprint_of(self, document: Document) -> str:
+        return version_of(document)
+
+    def conflict_of(self, request: HttpRequest, document: Document | None) -> Conflict | None:
+        if document is None:
+            return gone(request.POST)
+        form = self.get_form(request, document, change=True)(instance=document)
+        return conflict_of(document, data=request.POST, form=form, user=request.user)
 
     def save_model(self, request: HttpRequest, obj: Document, form: DocumentForm, change: bool) -> None:
         save_document(document=obj)

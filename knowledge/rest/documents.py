@@ -14,6 +14,7 @@ from rest_framework.response import Response
 
 from knowledge.course_admin import course_of
 from knowledge.document_admin import WRITTEN_BY_COURSE
+from knowledge.document_conflicts import version_of
 from knowledge.models import Collection, Document, Passage
 from knowledge.querysets import DocumentQuerySet
 from knowledge.rest.bodies import Body
@@ -37,10 +38,6 @@ EXAMPLE: dict[str, Any] = {
     "metadata": {},
 }
 VERSION = "2026-11-21T09:30:00.123456+00:00"
-
-
-def version_of(document: Document) -> str:
-    return document.updated_at.isoformat()
 
 
 def save(document: Document, values: dict[str, Any]) -> Document:

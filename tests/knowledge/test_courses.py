@@ -28,6 +28,7 @@ from knowledge.passages.chunking import cut
 from knowledge.services import delete_document, save_course, set_document_status
 from knowledge.tasks import index_document
 from tests.factories import CollectionFactory, CourseFactory, DocumentFactory, UserFactory
+from tests.sent import as_sent
 
 HEADINGS = ["Identity", "Contents", "Objectives", "Requirements and assessment"]
 STATISTICS = [
@@ -670,11 +671,12 @@ def test_a_courses_document_shows_its_text_but_leaves_it_to_the_record(admin_cli
     course = CourseFactory()
     document = course.document
     url = reverse("admin:knowledge_document_change", args=[document.pk])
-    page = admin_client.get(url).content.decode()
+    opened = admin_client.get(url)
+    page = opened.content.decode()
     assert change_page(course) in page
     assert 'name="text"' not in page
     before = document.text
-    admin_client.post(url, {"status": "draft", "text": "Mine.", "title": "Mine", "metadata": "{}", "external_id": ""})
+    admin_client.post(url, as_sent(opened, "document_form", status="draft", text="Mine.", title="Mine"))
     document.refresh_from_db()
     assert document.status == "draft"
     assert "Mine" not in document.title + document.text + before

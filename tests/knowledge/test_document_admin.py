@@ -41,8 +41,11 @@ def queued(monkeypatch: pytest.MonkeyPatch) -> Mock:
 
 
 def form_of(document: Document, **changes: Any) -> dict[str, Any]:
+    """What is sent right after it was opened."""
     names = ("title", "url", "language", "status", "text", "external_id")
+    seen = Document.objects.filter(pk=document.pk).values_list("updated_at", flat=True).first()
     return {
+        "seen": seen.isoformat() if seen else "",
         **{name: getattr(document, name) for name in names},
         "audience": ",".join(document.audience),
         "collection": document.collection_id,
