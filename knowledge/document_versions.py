@@ -1,10 +1,14 @@
 """The versions of a document: what changed between any two, and the way back to one."""
 
+from datetime import timedelta
 from typing import Any
 
 from django.contrib import messages
+from django.contrib.admin.models import LogEntry
+from django.contrib.contenttypes.models import ContentType
 from django.core.exceptions import PermissionDenied, ValidationError
-from django.db.models import QuerySet
+from django.db.models import OuterRef, QuerySet, Subquery, Window
+from django.db.models.functions import RowNumber
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
@@ -17,6 +21,8 @@ from knowledge.models import Document, DocumentRevision
 from knowledge.services import restore_revision
 
 VERSIONS_SHOWN = 100
+#: A save by staff is in the audit log so soon after it; a crawl's is not.
+LOGGED_WITHIN = timedelta(seconds=10)
 #: In the address: the document as it is now.
 PRESENT = "now"
 
@@ -27,14 +33,22 @@ def versions_view(request: HttpRequest, document_id: int, *, model_admin: Any) -
     document = get_object_or_404(Document.objects.for_staff(request.user).select_related("collection"), pk=document_id)
     if not model_admin.has_view_or_change_permission(request, document):
         raise PermissionDenied
-    revisions = document.revisions.defer("text")
+    revisions = numbered(document)
+    count = revisions.count()
+    since = document.altered_at or document.created_at
     context = {
         **model_admin.admin_site.each_context(request),
         "title": _("Versions of “%(title)s”") % {"title": document},
         "opts": model_admin.opts,
         "document": document,
+        "present": {
+            "number": count + 1,
+            "made_at": since,
+            "made_by": logged(document).filter(action_time__range=(since, since + LOGGED_WITHIN)).first(),
+        },
         "versions": revisions[:VERSIONS_SHOWN],
-        "more": max(0, revisions.count() - VERSIONS_SHOWN),
+        "preset": revisions.first(),
+        "more": max(0, count - VERSIONS_SHOWN),
         "may_restore": _may_restore(model_admin, request, document),
         "media": model_admin.media,
     }
@@ -66,6 +80,24 @@ def restore_view(request: HttpRequest, document_id: int, revision_id: int, *, mo
     model_admin.log_change(request, document, [{"changed": {"fields": ["title", "text"]}}])
     messages.success(request, _("The earlier version is back. The one that it replaced is kept in this list."))
     return redirect("admin:knowledge_document_versions", document_id)
+
+
+def numbered(document: Document) -> QuerySet[DocumentRevision]:
+    """Its versions, the newest first, each with its number, and with who made it where that was staff."""
+    made = OuterRef("made_at")
+    within = logged(document).filter(
+        action_time__gte=made, action_time__lte=made + LOGGED_WITHIN, action_time__lt=OuterRef("replaced_at")
+    )
+    return document.revisions.defer("text").annotate(
+        number=Window(RowNumber(), order_by=["replaced_at", "pk"]), made_by=Subquery(within[:1])
+    )
+
+
+def logged(document: Document) -> QuerySet[LogEntry, str]:
+    """The names of who did something to it, the first one first."""
+    kind = ContentType.objects.get_for_model(Document)
+    entries = LogEntry.objects.filter(content_type=kind, object_id=str(document.pk))
+    return entries.order_by("pk").values_list("user__username", flat=True)
 
 
 def _may_restore(model_admin: Any, request: HttpRequest, document: Document) -> bool:

@@ -20,3 +20,17 @@ def pressed_by_enter(page: HttpResponse, form_id: str) -> str:
     """The name of its first button."""
     button: str = form_on(page, form_id).xpath(".//button[@type='submit'] | .//input[@type='submit']")[0].get("name")
     return button
+
+
+def preset_on(page: HttpResponse) -> dict[str, str]:
+    """The two versions that a page of versions compares unless somebody chooses others."""
+    return {name: _choice(page, name).value for name in ("old", "new")}
+
+
+def labels_on(page: HttpResponse, name: str) -> list[str]:
+    """What a choice offers."""
+    return [" ".join(option.text_content().split()) for option in _choice(page, name).iter("option")]
+
+
+def _choice(page: HttpResponse, name: str) -> Any:
+    return html.fromstring(page.content.decode()).xpath("//select[@name=$name]", name=name)[0]

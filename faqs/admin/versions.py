@@ -4,6 +4,8 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied, ValidationError
+from django.db.models import Window
+from django.db.models.functions import RowNumber
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
@@ -28,15 +30,18 @@ def versions_view(request: HttpRequest, faq_id: int, *, model_admin: Any) -> Htt
     faq = FAQ.objects.with_parts().get(pk=faq_id)
     if not model_admin.has_view_or_change_permission(request, faq):
         raise PermissionDenied
-    found = list(faq.versions.select_related("made_by")[: SHOWN + 1])
+    numbered = faq.versions.annotate(number=Window(RowNumber(), order_by="pk"))
+    found = list(numbered.select_related("made_by")[: SHOWN + 1])
     content = content_of(faq)
+    present = fingerprint_of(content)
     context = {
         **model_admin.admin_site.each_context(request),
         "title": _("Versions of “%(question)s”") % {"question": faq},
         "opts": model_admin.opts,
         "faq": faq,
         "versions": found[:SHOWN],
-        "present": fingerprint_of(content),
+        "present": present,
+        "preset": next((version for version in found if version.fingerprint != present), None),
         "is_cut": len(found) > SHOWN,
         "may_restore": model_admin.has_change_permission(request, faq),
         "media": model_admin.media,

@@ -26,6 +26,7 @@ from tests.factories import (
     UserFactory,
 )
 from tests.faqs.forms import form_of, seen
+from tests.sent import labels_on, preset_on
 
 pytestmark = pytest.mark.django_db
 
@@ -82,6 +83,18 @@ def test_any_two_versions_are_compared(admin_client: Client) -> None:
     assert '<span class="diff__words">Old</span>' in text
     assert '<span class="diff__words">New</span>' in text
     assert "Fees <b>" not in text
+
+
+def test_versions_of_one_minute_are_told_apart_and_the_last_change_is_preset(admin_client: Client) -> None:
+    faq = FAQFactory(question="One?")
+    for question in ("Two?", "Three?"):
+        admin_client.post(change_page(faq), form_of(faq, question=question))
+    page = admin_client.get(address := reverse("admin:faqs_faq_versions", args=[faq.pk]))
+    assert [label.partition(" ")[0] for label in labels_on(page, "old")] == ["#3", "#2", "#1"]
+    assert labels_on(page, "old")[0].endswith("– admin")
+    compared = admin_client.get(address, preset_on(page))
+    assert (compared.context["old"].content["question"], compared.context["new"]) == ("Two?", None)
+    assert compared.context["comparison"].lines
 
 
 def test_an_earlier_version_is_restored_as_a_new_one_and_the_status_stays(admin_client: Client) -> None:

@@ -17,6 +17,7 @@ from knowledge.rendering import MOST_CHARACTERS, references_of, rendered
 from knowledge.services import save_document
 from knowledge.tasks import index_document
 from tests.factories import CourseFactory, DocumentFactory, UserFactory
+from tests.sent import as_sent, labels_on, preset_on
 
 SCRIPT = "<script>alert(1)</script>"
 
@@ -203,6 +204,26 @@ def test_versions_take_as_many_queries_for_30_as_for_2(admin_client: Client, que
             admin_client.get(versions_of(document), query)
         counts.append(len(queries))
     assert counts[0] == counts[1]
+
+
+@pytest.mark.django_db
+def test_versions_of_one_minute_are_told_apart_and_the_last_change_is_preset(
+    admin_client: Client, queued: Mock
+) -> None:
+    document = DocumentFactory(text="One.")
+    form = reverse("admin:knowledge_document_change", args=[document.pk])
+    admin_client.post(form, as_sent(admin_client.get(form), "document_form", text="Two."))
+    crawled = Document.objects.get(pk=document.pk)
+    for text in ("Crawled.", "Three."):
+        crawled.text = text
+        save_document(document=crawled)
+    page = admin_client.get(versions_of(document))
+    labels = labels_on(page, "old")
+    assert [label.partition(" ")[0] for label in labels] == ["#3", "#2", "#1"]
+    assert [label.endswith("– admin") for label in labels] == [False, True, False]
+    assert "#4" in page.content.decode()
+    compared = admin_client.get(versions_of(document), preset_on(page))
+    assert (compared.context["old"].text, compared.context["new"].text) == ("Crawled.", "Three.")
 
 
 @pytest.mark.django_db
