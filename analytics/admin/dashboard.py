@@ -28,7 +28,6 @@ from analytics.models import Gap
 from chat.models.assistants import Language
 
 VIEW_DASHBOARD = "analytics.view_dashboard"
-SEE_SMALL_GROUPS = "analytics.see_small_groups"
 TEMPLATE = "admin/analytics/dashboard/page.html"
 
 
@@ -83,11 +82,9 @@ def ranges_of(request: HttpRequest, form: DashboardForm) -> list[tuple[str, str,
 
 def shown(view: View, form: DashboardForm, choices: Choices, links: Links) -> dict[str, Any]:
     """What the page tells of a view."""
-    least = settings.SMALLEST_GROUP
     found: Overview | None = overview(view, with_gaps=view.by.has_perm("analytics.view_gap"))
-    hides_small = not view.by.has_perm(SEE_SMALL_GROUPS)
-    if hides_small:
-        found = without_small_groups(found, least=least) if found else None
+    if found and view.least > 1:
+        found = without_small_groups(found, least=view.least)
     context = {
         "view": view,
         "period": period_name(view.period),
@@ -95,7 +92,7 @@ def shown(view: View, form: DashboardForm, choices: Choices, links: Links) -> di
         "is_today": view.period.last == form.today,
         "was_cut": form.cleaned_data["to"] > form.today,
         "is_too_small": found is None,
-        "hides_small": hides_small,
+        "hides_small": view.least > 1,
         "deleted_before": links.reach.kept if links.reach.kept and links.reach.kept > view.period.first else None,
         "are_deleted": links.are_deleted,
     }

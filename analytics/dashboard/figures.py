@@ -1,13 +1,16 @@
 """What was asked in a period and how it was answered, beside the period before it; read from the counts alone.
 
-A handful of queries however long the period and however many conversations: long periods read whole months.
+A handful of queries however long the period and however many conversations: long periods read whole months. For readers
+who may not see small groups the same queries also say who is beside what they chose (`wider`).
 """
 
 import datetime
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
+from django.conf import settings
 from django.db import connection
 from django.db.models import (
     BooleanField,
@@ -15,6 +18,7 @@ from django.db.models import (
     Count,
     DateField,
     F,
+    IntegerField,
     Max,
     OuterRef,
     Q,
@@ -29,16 +33,17 @@ from django.db.models.expressions import Combinable
 from django.db.models.functions import Cast, TruncMonth, TruncWeek
 
 from analytics.dashboard.periods import Period, Step
-from analytics.dashboard.values import NUMBERS, NeverCited, Part, People, Point, Ranked, Spread, Totals
+from analytics.dashboard.values import NUMBERS, Beside, NeverCited, Part, People, Point, Ranked, Spread, Totals
 from analytics.histograms import BINS, quantile
 from analytics.models import DocumentCount, FAQCount, UsageCount
 from analytics.models.counts import HOURS, Counted
-from chat.models import Feedback
+from chat.models import Feedback, Site
 from chat.querysets import OfAssistants
 from faqs.models import FAQ
 from knowledge.models import Document
 from knowledge.staff_scope import Staff, sees_everything
 
+SEE_SMALL_GROUPS = "analytics.see_small_groups"
 REASONS = Feedback.Reason.values
 ARRAYS = {
     "hours": HOURS,
@@ -48,11 +53,17 @@ ARRAYS = {
     "first_token": BINS,
     "total": BINS,
 }
+#: Arrays of which also what is beside the view is weighed.
+WEIGHED = ("hours", "newcomers_by_hour", "reasons", "newcomers_by_reason")
 #: What the period is split by, as the column that says whose a row is.
 SPLITS = {"assistant": "assistant_id", "site": "site_id", "language": "language"}
+#: Where a row is: in the view, or at another site of its assistant, or of another assistant; added to it where the
+#: language is another one.
+INSIDE, OTHER_SITE, OTHER_ASSISTANT, OTHER_LANGUAGE = 0, 1, 2, 3
 SHOWN = 10
 MEDIAN, SLOW = 0.5, 0.95
 THUMBS = ("thumbs_up", "thumbs_down", "newcomers_up", "newcomers_down")
+SUMMED, HIGHEST = ("answers", "newcomers"), ("busiest",)
 Row = TypeVar("Row", bound=Counted)
 
 
@@ -67,6 +78,30 @@ class View:
     site: int | None = None
     language: str = ""
 
+    @property
+    def least(self) -> int:
+        """Of how many people at least something may be told."""
+        return 1 if self.by.has_perm(SEE_SMALL_GROUPS) else settings.SMALLEST_GROUP
+
+
+def wider(view: View) -> Mapping[int, frozenset[int]]:
+    """The views that a reader could subtract this one from, by a number: each with where the rows are that it
+    holds besides. None for who sees small groups."""
+    if view.least <= 1:
+        return {}
+    has_site, has_place = view.site is not None, view.site is not None or view.assistant is not None
+    places = [INSIDE, *([OTHER_SITE] if has_site else []), *([OTHER_ASSISTANT] if has_place else [])]
+    languages = [INSIDE, *([OTHER_LANGUAGE] if view.language else [])]
+    return {
+        place + language: frozenset(
+            nearer + spoken for nearer in places if nearer <= place for spoken in languages if spoken <= language
+        )
+        - {INSIDE}
+        for place in places
+        for language in languages
+        if place + language
+    }
+
 
 def series(view: View) -> tuple[list[Point], Totals, Totals]:
     """The period step by step, its totals and those of the period before: one query."""
@@ -80,58 +115,89 @@ def series(view: View) -> tuple[list[Point], Totals, Totals]:
         .filter(wanted)
         .annotate(now=_is_now(period), start=Cast(starts[view.step], DateField()))
         .order_by()
-        .values("now", "start")
+        .values("now", "start", "outside")
         .annotate(**sums)
     )
-    now: dict[datetime.date, Totals] = {}
-    before = Totals()
+    places: dict[tuple[bool, datetime.date], dict[int, Totals]] = defaultdict(dict)
     for each in found:
         totals = Totals(**{name: each[f"sum_{name}"] for name in NUMBERS}, busiest=each["busiest_day"])
-        if each["now"]:
-            now[each["start"]] = totals
-        else:
-            before += totals
+        places[each["now"], each["start"]][each["outside"]] = totals
+    now, before = (
+        {start: _with_beside(at, view) for (is_now, start), at in places.items() if is_now == which}
+        for which in (True, False)
+    )
     points = [Point(at, period.is_whole(at, view.step), now.get(at, Totals())) for at in period.steps(view.step)]
-    return points, sum(now.values(), Totals()), before
+    return points, sum(now.values(), Totals()), sum(before.values(), Totals())
 
 
 def spreads(view: View) -> tuple[Spread, Spread]:
     """Of the period and of the one before: one query."""
     rows = _rows(UsageCount.objects.all(), view).filter(_spans(view.period) | _spans(view.period.before))
-    columns = ("now", *ARRAYS, *SPLITS.values(), "questions", "newcomers", "busiest")
+    columns = ("now", "outside", *ARRAYS, *SPLITS.values(), "questions", "newcomers", "busiest")
     chosen, parameters = rows.annotate(now=_is_now(view.period)).order_by().values(*columns).query.sql_with_params()
+    is_inside = f" AND outside = {INSIDE}"
+    keys = ", ".join(f"coalesce({column}::text, '')" for column in SPLITS.values())
     arrays = (
-        f"SELECT '{name}', now, place::text, sum(value), 0, 0 FROM chosen, unnest(chosen.{name})"
-        " WITH ORDINALITY AS element(value, place) WHERE value > 0 GROUP BY now, place"
+        f"SELECT '{name}', now, outside, ARRAY[place::text], sum(value), 0, 0 FROM chosen, unnest(chosen.{name})"
+        f" WITH ORDINALITY AS element(value, place) WHERE value > 0{'' if name in WEIGHED else is_inside}"
+        " GROUP BY now, outside, place"
         for name in ARRAYS
     )
-    parts = (
-        f"SELECT '{name}', now, coalesce({column}::text, ''), sum(questions), sum(newcomers), max(busiest)"
-        f" FROM chosen GROUP BY now, {column}"
-        for name, column in SPLITS.items()
+    cells = (
+        f"SELECT '', now, outside, ARRAY[{keys}], sum(questions), sum(newcomers), max(busiest)"
+        f" FROM chosen GROUP BY now, outside, {', '.join(SPLITS.values())}"
     )
-    counts = {(name, now): [0] * length for name, length in ARRAYS.items() for now in (True, False)}
-    split: dict[tuple[str, bool], dict[str, Part]] = {(name, now): {} for name in SPLITS for now in (True, False)}
+    found: dict[bool, _Found] = {True: _Found(), False: _Found()}
     with connection.cursor() as cursor:
-        cursor.execute(f"WITH chosen AS ({chosen}) {' UNION ALL '.join((*arrays, *parts))}", parameters)
-        for name, now, key, count, newcomers, busiest in cursor.fetchall():
-            if name in SPLITS:
-                split[name, now][key] = Part(int(count), People(int(newcomers), int(busiest)))
+        cursor.execute(f"WITH chosen AS ({chosen}) {' UNION ALL '.join((*arrays, cells))}", parameters)
+        for name, now, outside, key, count, newcomers, busiest in cursor.fetchall():
+            if name:
+                found[now].array(name, outside)[int(key[0]) - 1] = int(count)
             else:
-                counts[name, now][int(key) - 1] = int(count)
-    now, before = (
-        Spread(
-            hours=counts["hours", which],
-            newcomers_by_hour=counts["newcomers_by_hour", which],
-            reasons=dict(zip(REASONS, counts["reasons", which], strict=True)),
-            newcomers_by_reason=dict(zip(REASONS, counts["newcomers_by_reason", which], strict=True)),
-            first_token=_quantiles(counts["first_token", which]),
-            total=_quantiles(counts["total", which]),
-            parts={name: split[name, which] for name in SPLITS},
+                found[now].add(outside, tuple(key), Part(int(count), People(int(newcomers), int(busiest))))
+    return found[True].spread(view), found[False].spread(view)
+
+
+class _Found:
+    """What was found of one period, in the view and beside it."""
+
+    def __init__(self) -> None:
+        self._arrays: dict[tuple[str, int], list[int]] = {}
+        self._parts: dict[str, dict[str, Part]] = {name: {} for name in SPLITS}
+        self._cells: dict[tuple[str, str, str], People] = {}
+
+    def array(self, name: str, outside: int) -> list[int]:
+        return self._arrays.setdefault((name, outside), [0] * ARRAYS[name])
+
+    def add(self, outside: int, cell: tuple[str, str, str], part: Part) -> None:
+        if part.people.at_least:
+            self._cells[cell] = part.people
+        if outside == INSIDE:
+            for parts, key in zip(self._parts.values(), cell, strict=True):
+                parts[key] = parts[key] + part if key in parts else part
+
+    def spread(self, view: View) -> Spread:
+        return Spread(
+            hours=self.array("hours", INSIDE),
+            newcomers_by_hour=self.array("newcomers_by_hour", INSIDE),
+            reasons=dict(zip(REASONS, self.array("reasons", INSIDE), strict=True)),
+            newcomers_by_reason=dict(zip(REASONS, self.array("newcomers_by_reason", INSIDE), strict=True)),
+            first_token=_quantiles(self.array("first_token", INSIDE)),
+            total=_quantiles(self.array("total", INSIDE)),
+            parts=self._parts,
+            cells=self._cells,
+            beside_by_hour=self._beside(view, "hours", "newcomers_by_hour"),
+            beside_by_reason=dict(zip(REASONS, self._beside(view, "reasons", "newcomers_by_reason"), strict=True)),
         )
-        for which in (True, False)
-    )
-    return now, before
+
+    def _beside(self, view: View, name: str, newcomers: str) -> list[Beside]:
+        """Of each place of the array."""
+        beside: list[dict[int, People]] = [{} for _ in range(ARRAYS[name])]
+        for each, places in wider(view).items():
+            for at, found in enumerate(beside):
+                if any(self.array(name, place)[at] for place in places):
+                    found[each] = People(sum(self.array(newcomers, place)[at] for place in places))
+        return list(beside)
 
 
 def top_documents(view: View) -> list[Ranked]:
@@ -146,7 +212,7 @@ def top_faqs(view: View) -> list[Ranked]:
 
 def never_cited(view: View) -> NeverCited:
     """Published documents that no answer of the period cites, the oldest change first: one query."""
-    cited = _rows(DocumentCount.objects.all(), view).filter(_spans(view.period))
+    cited = _rows(DocumentCount.objects.all(), view).filter(_spans(view.period) & Q(outside=INSIDE))
     published = Document.objects.for_staff(view.by).of_university().published()
     never = published.exclude(pk__in=cited.values("document")).order_by("updated_at", "pk")
     found = list(never.annotate(all=Window(Count("*"))).values_list("pk", "title", "all")[:SHOWN])
@@ -154,13 +220,48 @@ def never_cited(view: View) -> NeverCited:
 
 
 def _rows(counts: OfAssistants[Row], view: View) -> OfAssistants[Row]:
-    """Also of deleted assistants, for those who see everything."""
-    rows = counts if sees_everything(view.by) else counts.for_staff(view.by)
+    """Also of deleted assistants, for those who see everything; `outside` says where a row is. For those who may not
+    see small groups also rows beside the view."""
+    rows: Any = counts if sees_everything(view.by) else counts.for_staff(view.by)
+    found: OfAssistants[Row]
+    if wider(view):
+        found = rows.annotate(outside=_place(view) + _language(view))
+        return found
     if view.assistant is not None:
         rows = rows.filter(assistant=view.assistant)
     if view.site is not None:
         rows = rows.filter(site=view.site)
-    return rows.filter(language=view.language) if view.language else rows
+    if view.language:
+        rows = rows.filter(language=view.language)
+    found = rows.annotate(outside=Value(INSIDE))
+    return found
+
+
+def _place(view: View) -> Combinable:
+    own = Q() if view.assistant is None else Q(assistant=view.assistant)
+    if view.site is None:
+        return _first_of((own, INSIDE), other=OTHER_ASSISTANT)
+    of_assistant = own or Q(assistant=Subquery(Site.objects.filter(pk=view.site).values("assistant")))
+    return _first_of((own & Q(site=view.site), INSIDE), (of_assistant, OTHER_SITE), other=OTHER_ASSISTANT)
+
+
+def _language(view: View) -> Combinable:
+    return _first_of((Q(language=view.language) if view.language else Q(), INSIDE), other=OTHER_LANGUAGE)
+
+
+def _first_of(*cases: tuple[Q, int], other: int) -> Combinable:
+    """What the first that applies stands for; an empty one always does."""
+    if not cases[0][0]:
+        return Value(cases[0][1])
+    whens = [When(applies, then=Value(place)) for applies, place in cases]
+    return Case(*whens, default=Value(other), output_field=IntegerField())
+
+
+def _with_beside(places: Mapping[int, Totals], view: View) -> Totals:
+    beside = {each: sum((places.get(at, Totals()) for at in held), Totals()) for each, held in wider(view).items()}
+    return replace(
+        places.get(INSIDE, Totals()), beside={each: found for each, found in beside.items() if not found.is_empty}
+    )
 
 
 def _spans(period: Period) -> Q:
@@ -183,29 +284,49 @@ def _ranked(
     """Names are looked up for those alone that are shown: grouping by them too took three times as long."""
     now = Q(day__gte=view.period.first)
     rows = _rows(counts, view).filter(_spans(view.period) | _spans(view.period.before))
-    sums = {
-        "answers_now": Sum("answers", filter=now, default=0),
-        "answers_before": Sum("answers", filter=~now, default=0),
-        "newcomers_now": Sum("newcomers", filter=now, default=0),
-        "newcomers_before": Sum("newcomers", filter=~now, default=0),
-        "busiest_now": Max("busiest", filter=now, default=0),
-        "busiest_before": Max("busiest", filter=~now, default=0),
-        **{f"{each}_now": Sum(each, filter=now, default=0) for each in thumbs},
-    }
-    found = rows.order_by().values(of).annotate(**sums).filter(answers_now__gt=0)
-    shown = found.annotate(name=Subquery(names.filter(pk=OuterRef(of))[:1])).order_by("-answers_now", of)[:SHOWN]
-    return [
-        Ranked(
-            pk=each[of],
-            name=each["name"],
-            answers=each["answers_now"],
-            before=each["answers_before"],
-            people=People(each["newcomers_now"], each["busiest_now"]),
-            people_before=People(each["newcomers_before"], each["busiest_before"]),
-            **{thumb: each[f"{thumb}_now"] for thumb in thumbs},
-        )
-        for each in shown
-    ]
+    sums: dict[str, Any] = {}
+    for place in {INSIDE}.union(*wider(view).values()):
+        is_there = Q(outside=place) if wider(view) else Q()
+        for when, wanted in (("now", now & is_there), ("before", ~now & is_there)):
+            sums |= {f"{name}_{when}_{place}": Sum(name, filter=wanted, default=0) for name in SUMMED}
+            sums |= {f"{name}_{when}_{place}": Max(name, filter=wanted, default=0) for name in HIGHEST}
+        sums |= {f"{name}_now_{place}": Sum(name, filter=now & is_there, default=0) for name in thumbs}
+    found = rows.order_by().values(of).annotate(**sums).filter(**{f"answers_now_{INSIDE}__gt": 0})
+    ordered = found.annotate(name=Subquery(names.filter(pk=OuterRef(of))[:1])).order_by(f"-answers_now_{INSIDE}", of)
+    return [_ranking(each, of, view, thumbs) for each in ordered[:SHOWN]]
+
+
+def _ranking(row: Mapping[str, Any], of: str, view: View, thumbs: Sequence[str]) -> Ranked:
+    def people(when: str, place: int) -> People:
+        return People(row[f"newcomers_{when}_{place}"], row[f"busiest_{when}_{place}"])
+
+    def beside(when: str) -> Beside:
+        return {
+            each: sum((people(when, place) for place in held), People())
+            for each, held in wider(view).items()
+            if any(row[f"answers_{when}_{place}"] for place in held)
+        }
+
+    def beside_thumbs(which: str) -> Beside:
+        return {
+            each: People(sum(row[f"newcomers_{which}_now_{place}"] for place in held))
+            for each, held in wider(view).items()
+            if thumbs and any(row[f"thumbs_{which}_now_{place}"] for place in held)
+        }
+
+    return Ranked(
+        pk=row[of],
+        name=row["name"],
+        answers=row[f"answers_now_{INSIDE}"],
+        before=row[f"answers_before_{INSIDE}"],
+        people=people("now", INSIDE),
+        people_before=people("before", INSIDE),
+        beside=beside("now"),
+        beside_before=beside("before"),
+        beside_up=beside_thumbs("up"),
+        beside_down=beside_thumbs("down"),
+        **{thumb: row[f"{thumb}_now_{INSIDE}"] for thumb in thumbs},
+    )
 
 
 def _quantiles(counts: Sequence[int]) -> tuple[float | None, float | None]:

@@ -31,6 +31,7 @@ class Overview:
     """`now` and `before` are the period's sums and those of the one before; None where too few people are behind them.
     Gaps are those of today."""
 
+    view: View
     points: Sequence[Point]
     now: Totals
     before: Totals | None
@@ -61,6 +62,7 @@ def overview(view: View, *, with_gaps: bool) -> Overview:
     points, now, before = series(view)
     spread, spread_before = spreads(view)
     return Overview(
+        view=view,
         points=points,
         now=now,
         before=before,

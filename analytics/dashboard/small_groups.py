@@ -3,56 +3,58 @@
 A group is told where at least so many different people are known to be in it (`values.People`): somebody who asks on
 several days, in several languages or on several sites is no group. What sums up a group that is told is told too,
 whatever it comes to. Where parts of a known whole are hidden, so many are hidden that the difference between the whole
-and what is shown is no small group either (complementary suppression; Willenborg and de Waal, Elements of Statistical
-Disclosure Control, 2001).
+and what is shown is no small group either (`hiding`). Which assistants, sites and languages are told, as views and as
+parts of one, is decided for all of them at once (`narrowing`). What a view that is told tells of a day, an hour, an FAQ
+or a document is weighed against the same of each wider view: what that holds besides is no small group.
 
 Questions by hour, and ratings by reason or by FAQ, are of groups of their own, of which newcomers alone are known:
 somebody may ask five times in an hour. Each newcomer has one hour, so that hidden hours can be added up. A rating has
 any number of reasons, so that no whole gives away a hidden one.
 """
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TypeVar
 
+from analytics.dashboard.figures import SPLITS, View
+from analytics.dashboard.hiding import Sides, hidden, is_small
+from analytics.dashboard.narrowing import Views, views_to_tell
 from analytics.dashboard.overview import Missing, Overview
-from analytics.dashboard.values import Part, People, Point, Ranked, Spread, Totals
+from analytics.dashboard.values import Beside, Part, People, Point, Ranked, Spread, Totals
 
-Key = TypeVar("Key", bound=Hashable)
-
-
-def hidden(groups: Mapping[Key, People], *, least: int) -> set[Key]:
-    """Which parts of a whole are not told: those of fewer than `least`, and the next smallest until there are `least`
-    behind what is hidden together. Empty parts are to be left out: they are no groups."""
-    ordered = sorted(groups, key=lambda key: groups[key].at_least)
-    found = {key for key in ordered if groups[key].at_least < least}
-    together = sum((groups[key] for key in found), People())
-    for key in ordered[len(found) :]:
-        if not found or together.at_least >= least:
-            break
-        found.add(key)
-        together += groups[key]
-    return found
+#: The side of a part that is in the view; those beside it are the numbers of wider views.
+OWN = "own"
 
 
-def is_small(totals: Totals, *, least: int) -> bool:
-    return not totals.is_empty and totals.people.at_least < least
+def may_tell(totals: Totals, views: Views, view: View, *, least: int) -> bool:
+    """Also of nothing, where that tells of nobody else."""
+    if not totals.is_empty and totals.people.at_least < least:
+        return False
+    return views.tell(**_chosen(view))
 
 
 def without_small_groups(found: Overview, *, least: int) -> Overview | None:
-    """None where the whole of it is about fewer than `least`."""
-    if is_small(found.now, least=least):
+    """None where the whole of it is about fewer than `least`, or almost the whole of a wider view."""
+    views = views_to_tell(found.spread.cells, least=least)
+    if not may_tell(found.now, views, found.view, least=least):
         return None
-    before = None if found.before and is_small(found.before, least=least) else found.before
-    faqs = [_ranked(each, least) for each in found.faqs if each.people.at_least >= least]
-    documents = [_ranked(each, least) for each in found.documents if each.people.at_least >= least]
+    before, spread_before = found.before, found.spread_before
+    if before and spread_before:
+        views_before = views_to_tell(spread_before.cells, least=least)
+        if may_tell(before, views_before, found.view, least=least):
+            spread_before = _spread(spread_before, views_before, found.view, least)
+        else:
+            before = spread_before = None
+    faqs = [_ranked(each, least) for each in found.faqs if not is_small(_sides(each.people, each.beside), least=least)]
+    documents = [
+        _ranked(each, least) for each in found.documents if not is_small(_sides(each.people, each.beside), least=least)
+    ]
     gaps = [gap for gap in found.gaps if gap.visitors >= least]
     return replace(
         found,
         points=_points(found.points, least),
         before=before,
-        spread=_spread(found.spread, least),
-        spread_before=_spread(found.spread_before, least) if before and found.spread_before else None,
+        spread=_spread(found.spread, views, found.view, least),
+        spread_before=spread_before,
         faqs=faqs,
         documents=documents,
         gaps=gaps,
@@ -62,43 +64,66 @@ def without_small_groups(found: Overview, *, least: int) -> Overview | None:
     )
 
 
+def _chosen(view: View) -> dict[str, str | None]:
+    return {
+        "assistant": None if view.assistant is None else str(view.assistant),
+        "site": None if view.site is None else str(view.site),
+        "language": view.language or None,
+    }
+
+
+def _sides(own: People, beside: Beside) -> Sides:
+    return {OWN: own, **beside}
+
+
 def _points(points: Sequence[Point], least: int) -> list[Point]:
-    groups = {point.start: point.totals.people for point in points if point.totals and not point.totals.is_empty}
+    groups = {
+        point.start: _sides(
+            point.totals.people, {wider: totals.people for wider, totals in point.totals.beside.items()}
+        )
+        for point in points
+        if point.totals and not point.totals.is_empty
+    }
     gone = hidden(groups, least=least)
     return [replace(point, totals=None) if point.start in gone else point for point in points]
 
 
-def _spread(spread: Spread, least: int) -> Spread:
+def _spread(spread: Spread, views: Views, view: View, least: int) -> Spread:
     return replace(
         spread,
         hours=_hours(spread, least),
         reasons={
-            reason: _count(count, spread.newcomers_by_reason[reason], least) for reason, count in spread.reasons.items()
+            reason: _count(count, People(spread.newcomers_by_reason[reason]), spread.beside_by_reason[reason], least)
+            for reason, count in spread.reasons.items()
         },
-        parts={name: _parts(parts, least) for name, parts in spread.parts.items()},
+        parts={name: _parts(name, spread.parts[name], views, view) for name in SPLITS},
     )
 
 
 def _hours(spread: Spread, least: int) -> list[int | None]:
-    groups = {hour: People(spread.newcomers_by_hour[hour]) for hour, count in enumerate(spread.hours) if count}
+    groups = {
+        hour: _sides(People(spread.newcomers_by_hour[hour]), spread.beside_by_hour[hour])
+        for hour, count in enumerate(spread.hours)
+        if count
+    }
     gone = hidden(groups, least=least)
     return [None if hour in gone else count for hour, count in enumerate(spread.hours)]
 
 
-def _parts(parts: Mapping[str, Part], least: int) -> dict[str, Part]:
-    gone = hidden({key: part.people for key, part in parts.items() if part.questions}, least=least)
-    return {key: part for key, part in parts.items() if key not in gone}
+def _parts(name: str, parts: Mapping[str, Part], views: Views, view: View) -> dict[str, Part]:
+    """Those that may be told as views."""
+    return {key: part for key, part in parts.items() if views.tell(**{**_chosen(view), name: key})}
 
 
 def _ranked(row: Ranked, least: int) -> Ranked:
     return replace(
         row,
-        before=_count(row.before, row.people_before.at_least, least),
-        thumbs_up=_count(row.thumbs_up, row.newcomers_up, least),
-        thumbs_down=_count(row.thumbs_down, row.newcomers_down, least),
+        before=_count(row.before, row.people_before, row.beside_before, least),
+        thumbs_up=_count(row.thumbs_up, People(row.newcomers_up), row.beside_up, least),
+        thumbs_down=_count(row.thumbs_down, People(row.newcomers_down), row.beside_down, least),
     )
 
 
-def _count(count: int | None, people: int, least: int) -> int | None:
+def _count(count: int | None, people: People, beside: Beside, least: int) -> int | None:
     """A count of nothing is about nobody."""
-    return None if count and people < least else count
+    return None if count and is_small(_sides(people, beside), least=least) else count

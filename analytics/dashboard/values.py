@@ -2,7 +2,7 @@
 
 import datetime
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 #: Figures that are added up as they are.
 NUMBERS = (
@@ -32,9 +32,16 @@ class People:
         return People(self.newcomers + other.newcomers, max(self.busiest, other.busiest))
 
 
+#: Who is behind what each wider view holds besides (`figures.wider`), where anything is.
+Beside = Mapping[int, People]
+
+
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Sums over some days; visitors are counted once a day. `busiest` is no sum (`people`)."""
+    """Sums over some days; visitors are counted once a day. `busiest` is no sum (`people`).
+
+    `beside` are the sums of what each wider view holds besides (`figures.wider`), where that is weighed.
+    """
 
     visitors: int = 0
     newcomers: int = 0
@@ -53,6 +60,7 @@ class Totals:
     prompt_tokens: int = 0
     answer_tokens: int = 0
     busiest: int = 0
+    beside: Mapping[int, "Totals"] = field(default_factory=dict)
 
     @property
     def people(self) -> People:
@@ -86,7 +94,11 @@ class Totals:
     def __add__(self, other: "Totals") -> "Totals":
         """Of other rows."""
         sums = {name: getattr(self, name) + getattr(other, name) for name in NUMBERS}
-        return Totals(**sums, busiest=max(self.busiest, other.busiest))
+        beside = {
+            wider: self.beside.get(wider, Totals()) + other.beside.get(wider, Totals())
+            for wider in {**self.beside, **other.beside}
+        }
+        return Totals(**sums, busiest=max(self.busiest, other.busiest), beside=beside)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,13 +108,17 @@ class Part:
     questions: int
     people: People
 
+    def __add__(self, other: "Part") -> "Part":
+        """Of other rows."""
+        return Part(self.questions + other.questions, self.people + other.people)
+
 
 @dataclass(frozen=True, slots=True)
 class Spread:
     """Counts by hour of the day, by reason of a bad rating, and the median and 95th percentile of times in ms.
 
     `parts` are by assistant, site and language, and by its id or code; nobody's has the key "". A count is None where
-    too few people are behind it (`small_groups`).
+    too few people are behind it (`small_groups`). `cells` are all that could be chosen: assistants, sites, languages.
     """
 
     hours: Sequence[int | None]
@@ -112,6 +128,9 @@ class Spread:
     first_token: tuple[float | None, float | None]
     total: tuple[float | None, float | None]
     parts: Mapping[str, Mapping[str, Part]]
+    cells: Mapping[tuple[str, str, str], People]
+    beside_by_hour: Sequence[Beside]
+    beside_by_reason: Mapping[str, Beside]
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +160,10 @@ class Ranked:
     thumbs_down: int | None = 0
     newcomers_up: int = 0
     newcomers_down: int = 0
+    beside: Beside = field(default_factory=dict)
+    beside_before: Beside = field(default_factory=dict)
+    beside_up: Beside = field(default_factory=dict)
+    beside_down: Beside = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,13 +4,13 @@ from dataclasses import dataclass
 
 from django.conf import settings
 
+from analytics.dashboard.figures import SEE_SMALL_GROUPS
 from analytics.models import StoredReport
 from chat.models import Assistant
 from knowledge.staff_scope import Staff, sees_everything
 
 EXPORT = "analytics.export_reports"
 SEE_PERSONAL_TEXT = "analytics.see_personal_text"
-SEE_SMALL_GROUPS = "analytics.see_small_groups"
 
 
 @dataclass(frozen=True, slots=True)

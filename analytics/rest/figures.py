@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-from django.conf import settings
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
@@ -19,13 +18,12 @@ from analytics.dashboard.periods import Step
 from analytics.dashboard.small_groups import without_small_groups
 from analytics.dashboard.values import NUMBERS
 from analytics.models import Gap
-from analytics.reports.rights import SEE_SMALL_GROUPS
 from chat.models.assistants import Language
 from knowledge.rest.views import StaffViewSet
 
 VIEW_GAP = "analytics.view_gap"
 RATIOS = ("rating", "questions_a_conversation", "abstained_share", "liked_share")
-HIDDEN = "null: too few people are known to be behind it."
+HIDDEN = "null: too few people are known to be behind it, or behind what it leaves out."
 
 
 class PeriodShown(serializers.Serializer):
@@ -161,14 +159,13 @@ class FigureViewSet(StaffViewSet):
             raise serializers.ValidationError({name: list(said) for name, said in form.errors.items()})
         view = form.view(request.user)
         found: Overview | None = overview(view, with_gaps=request.user.has_perm(VIEW_GAP))
-        least = 1 if request.user.has_perm(SEE_SMALL_GROUPS) else settings.SMALLEST_GROUP
-        if found and least > 1:
-            found = without_small_groups(found, least=least)
+        if found and view.least > 1:
+            found = without_small_groups(found, least=view.least)
         told = {
             "period": view.period,
             "before": view.period.before,
             "step": view.step,
-            "smallest_group": least,
+            "smallest_group": view.least,
             "figures": told_of(found, view, choices) if found else None,
         }
         return Response(DashboardShown(told).data)

@@ -12,10 +12,10 @@ from django.utils import timezone, translation
 from hypothesis import given
 from hypothesis import strategies as st
 
+from analytics.dashboard.hiding import hidden
 from analytics.dashboard.periods import Period, Step
 from analytics.dashboard.presenting import Tone, change, duration, highest, long_name, period_name, short_name
 from analytics.dashboard.ranges import Range, period_of, semester_of, step_for
-from analytics.dashboard.small_groups import hidden
 from analytics.dashboard.values import People
 from analytics.models import FrozenCounts
 from analytics.rollups.keeping import count_changed
@@ -110,7 +110,7 @@ def test_what_is_shown_and_what_is_hidden_is_no_small_group_whoever_is_in_severa
     groups = {
         day: People(sum(first[who] == day for who in people), busiest=len(people)) for day, people in enumerate(days)
     }
-    gone = hidden(groups, least=least)
+    gone = hidden({day: {"": people} for day, people in groups.items()}, least=least)
     shown = set(groups) - gone
     assert all(len(days[day]) >= least for day in shown)
     behind = frozenset().union(*(days[day] for day in gone))
@@ -281,7 +281,7 @@ def test_fewer_visitors_than_the_smallest_group_are_not_shown(client):
     ask_by(4, day(7, 10), document=DocumentFactory(title="Fees page"))
     count_changed()
     page = visit(client, READS)
-    assert "Perhaps fewer than 5 visitors: not shown" in words(page)
+    assert "Perhaps fewer than 5 visitors, in this choice or in what it leaves out: not shown" in words(page)
     assert "Fees page" not in words(page)
     assert "data-chart" not in page.content.decode()
     client.logout()
@@ -430,15 +430,25 @@ def test_what_was_not_understood_is_said(client):
 # --- cost ---
 
 
+@pytest.mark.parametrize("rights", [(), (SMALL,)])
 @pytest.mark.parametrize("period", [{"range": "7"}, {"from": "2026-01-03", "to": "2026-07-14"}, {"range": "all"}])
-def test_the_whole_page_costs_twelve_queries(client, django_assert_max_num_queries, period):
+def test_the_whole_page_costs_twelve_queries(client, django_assert_max_num_queries, period, rights):
+    site = SiteFactory()
     for month in range(1, 8):
-        ask_by(2, day(month, 3), document=DocumentFactory(status="published"), faq=FAQFactory(), site=SiteFactory())
+        ask_by(
+            9,
+            day(month, 13),
+            document=DocumentFactory(status="published"),
+            faq=FAQFactory(),
+            site=site,
+            assistant=site.assistant,
+        )
     count_changed()
     new_gap(visitors=9)
-    permissions = (READS, CONVERSATIONS, "analytics.view_gap", "faqs.view_faq", "knowledge.view_document")
+    permissions = (READS, CONVERSATIONS, "analytics.view_gap", "faqs.view_faq", "knowledge.view_document", *rights)
     client.force_login(UserFactory(permissions=permissions, teams=None))
-    with django_assert_max_num_queries(12) as queries:
-        page = client.get(reverse("dashboard"), period)
-    assert b"figures-head" in page.content
-    assert len(queries) > 8
+    for narrowed in ({}, {"assistant": str(site.assistant_id), "site": str(site.pk), "language": "en"}):
+        with django_assert_max_num_queries(12) as queries:
+            page = client.get(reverse("dashboard"), {**period, **narrowed})
+        assert b"cards__item" in page.content
+        assert len(queries) > 8

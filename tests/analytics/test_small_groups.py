@@ -5,9 +5,10 @@ import re
 from collections.abc import Callable
 from typing import Any
 from unittest.mock import Mock
+from urllib.parse import urlencode
 
 import pytest
-from django.contrib.auth.models import Group, User
+from django.contrib.auth.models import Group, Permission, User
 from django.core.cache import cache
 from django.db import transaction
 from django.test import Client
@@ -227,6 +228,104 @@ def test_who_asked_is_told_nowhere(door: str, analyst: User) -> None:
     said = ALL[door](analyst)
     assert ("What are the fees?" in said) == (door in ANSWERS)
     assert [word for word in TELLING if word in said] == []
+
+
+# --- by what is left out ---
+
+
+def figures(user: User, **chosen: Any) -> dict[str, Any] | None:
+    """Of the day before yesterday, with what is chosen."""
+    day = (timezone.localdate() - datetime.timedelta(days=2)).isoformat()
+    address = urlencode({"from": day, "to": day, **chosen})
+    found: dict[str, Any] | None = Program(user).get(f"/figures/?{address}").json()["figures"]
+    return found
+
+
+def asked_then(visitors: int, **values: Any) -> Message:
+    return asked(visitors=visitors, days_ago=2, **values)
+
+
+@pytest.mark.parametrize("few", [1, LEAST - 1])
+def test_who_asked_in_another_language_is_not_had_by_subtracting(few: int, analyst: User) -> None:
+    assistant = own_assistant(analyst)
+    asked_then(2 * LEAST - 1, assistant=assistant, language="de")
+    asked_then(few, assistant=assistant)
+    count_changed()
+    told = figures(analyst)
+    assert told is not None
+    assert told["parts"]["language"] == []
+    assert figures(analyst, language="de") is figures(analyst, language="en") is None
+    page = text_of(browser_of(analyst).get(reverse("dashboard"), {"language": "de"}))
+    assert "in what it leaves out" in page
+    analyst.user_permissions.add(Permission.objects.get(codename="see_small_groups"))
+    analyst = User.objects.get(pk=analyst.pk)
+    rare = figures(analyst, language="en")
+    assert rare is not None
+    assert rare["now"]["questions"] == few
+
+
+def test_each_language_is_told_where_both_are_spoken_by_enough(analyst: User) -> None:
+    assistant = own_assistant(analyst)
+    asked_then(LEAST, assistant=assistant, language="de")
+    asked_then(LEAST, assistant=assistant)
+    count_changed()
+    for language in ("de", "en"):
+        told = figures(analyst, language=language, assistant=assistant.pk)
+        assert told is not None
+        assert told["now"]["questions"] == LEAST
+        assert [part["questions"] for part in told["parts"]["language"]] == [LEAST]
+
+
+def test_what_a_site_is_told_of_tells_nothing_of_its_assistants_other_site(analyst: User) -> None:
+    """Though the two of them have a small group's worth beside a third site of another assistant."""
+    mine, other = own_assistant(analyst), own_assistant(analyst)
+    busy, quiet, third = (SiteFactory(assistant=assistant) for assistant in (mine, mine, other))
+    asked_then(2 * LEAST - 1, assistant=mine, site=busy)
+    asked_then(1, assistant=mine, site=quiet)
+    asked_then(LEAST + 1, assistant=other, site=third)
+    count_changed()
+    told = figures(analyst)
+    assert told is not None
+    assert {part["key"] for part in told["parts"]["assistant"]} == {str(mine.pk), str(other.pk)}
+    assert {part["key"] for part in told["parts"]["site"]} == {str(third.pk)}
+    assert figures(analyst, site=busy.pk) is figures(analyst, site=quiet.pk) is None
+    assert figures(analyst, site=third.pk) is not None
+
+
+def test_a_narrowed_view_tells_of_no_hour_reason_page_or_faq_that_another_shows_few_more_of(analyst: User) -> None:
+    """One person asked in English what everybody asks in German; enough others asked something else, later."""
+    assistant, page, faq = own_assistant(analyst), DocumentFactory(title="Usual page"), FAQFactory(question="Usual?")
+    for visitors, language in ((LEAST, "de"), (1, "en")):
+        last = asked_then(visitors, assistant=assistant, language=language, faq=faq, thumbs=-1)
+    for answer in Message.objects.filter(role="assistant"):
+        Citation.objects.create(message=answer, n=1, document=page, title="Usual page", url="u")
+    hour = timezone.localtime(Message.objects.get(pk=last.pk).created_at).hour
+    later = yesterday_at((hour + 2) % 24) - datetime.timedelta(days=1)
+    for _ in range(LEAST):
+        other = asked_then(1, assistant=assistant, visitor=agreed(later))
+        Message.objects.filter(conversation=other.conversation).update(created_at=later)
+    count_changed()
+    german, whole = figures(analyst, language="de"), figures(analyst)
+    assert german is not None
+    assert whole is not None
+    assert german["now"]["questions"] == LEAST
+    assert german["faqs"] == german["documents"] == []
+    assert german["spread"]["hours"][hour] is german["spread"]["reasons"]["wrong"] is None
+    assert whole["spread"]["hours"][hour] == whole["spread"]["reasons"]["wrong"] == LEAST + 1
+    assert [row["answers"] for row in whole["faqs"]] == [row["answers"] for row in whole["documents"]] == [LEAST + 1]
+
+
+def test_a_narrowed_view_tells_of_no_day_that_another_shows_few_more_of(analyst: User) -> None:
+    """On the first day one person asked in English, on the second and third enough did."""
+    assistant = own_assistant(analyst)
+    for days_ago, in_english in ((4, 1), (3, LEAST), (2, 2 * LEAST)):
+        asked(visitors=2 * LEAST, days_ago=days_ago, assistant=assistant, language="de")
+        asked(visitors=in_english, days_ago=days_ago, assistant=assistant)
+    count_changed()
+    begins = (timezone.localdate() - datetime.timedelta(days=4)).isoformat()
+    told = [figures(analyst, **{"from": begins, **chosen}) for chosen in ({}, {"language": "de"}, {"language": "en"})]
+    questions = [[step["totals"] and step["totals"]["questions"] for step in each["steps"]] for each in told if each]
+    assert questions == [[11, 15, 20], [None, None, 10], [None, None, 10]]
 
 
 # --- every other door ---
