@@ -32,7 +32,6 @@ class Preview:
     """`problem` says why there is no file to make; `missing` are columns that this member of staff does not get."""
 
     rows: int
-    left_out: int
     smallest: int
     is_masked: bool
     headings: list[str]
@@ -60,7 +59,6 @@ def preview_of(definition: Definition, user: "User") -> Preview:
             cells = [_cells(row, columns, rights) for row in batch]
     return Preview(
         rows=extent.rows,
-        left_out=extent.left_out,
         smallest=rights.smallest,
         is_masked=not rights.sees_personal_text,
         headings=[heading(key) for key in columns],

@@ -98,7 +98,6 @@ class StoredReport(models.Model):
     message = models.TextField(blank=True)
     done = models.PositiveIntegerField(default=0)
     total = models.PositiveIntegerField(default=0)
-    left_out = models.PositiveIntegerField(default=0)
     size = models.PositiveBigIntegerField(_("size"), default=0)
     token = models.CharField(max_length=32, default=new_token, unique=True)
     has_file = models.BooleanField(default=False)

@@ -39,11 +39,12 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """`groups` are those that may be told; of the others only how many rows they have together."""
+    """`groups` are those that may be told, of `smallest` visitors at least. Of others nothing is known, not even
+    whether there are any: narrowed again and again, their number would tell of single people."""
 
     rows: int
-    left_out: int
     groups: Sequence[tuple[int | None, int | None, str]]
+    smallest: int
 
 
 @contextmanager
@@ -85,17 +86,12 @@ def chosen(definition: Definition, period: Period, rights: Rights) -> QuerySet[M
 
 
 def extent_of(answers: QuerySet[Message], rights: Rights, using: BaseDatabaseWrapper = connection) -> Extent:
-    """One query; nothing is read of groups of fewer visitors than the rights allow but how many rows they have."""
-    counts = {"rows": Count("pk"), "visitors": Count("conversation__visitor", distinct=True)}
-    grouped = answers.order_by().values_list(*GROUP).annotate(**counts)
-    groups, rows, left_out = [], 0, 0
-    for assistant, site, language, count, visitors in _fetched(grouped, using):
-        if visitors >= rights.smallest:
-            groups.append((assistant, site, language))
-            rows += count
-        else:
-            left_out += count
-    return Extent(rows, left_out, groups)
+    """One query; nothing is read of groups of fewer visitors than the rights allow."""
+    grouped = answers.order_by().values(*GROUP)
+    counted = grouped.annotate(rows=Count("pk"), visitors=Count("conversation__visitor", distinct=True))
+    found = _fetched(counted.filter(visitors__gte=rights.smallest).values_list(*GROUP, "rows"), using)
+    groups = [(assistant, site, language) for assistant, site, language, _rows in found]
+    return Extent(sum(rows for *_group, rows in found), groups, rights.smallest)
 
 
 def rows_of(

@@ -20,8 +20,7 @@ def log_export(row: Model, by: Staff, definition: Definition, rights: Rights, ex
     parts = [f"{rows} ({definition.format})"]
     parts.append(_("with personal data") if rights.sees_personal_text else _("personal data masked"))
     if rights.smallest > 1:
-        said = ngettext("%(count)d row", "%(count)d rows", extent.left_out) % {"count": extent.left_out}
-        parts.append(_("left out for fewer than %(k)d visitors: %(rows)s") % {"k": rights.smallest, "rows": said})
+        parts.append(_("without groups of fewer than %(k)d visitors") % {"k": rights.smallest})
     period = definition.period()
     parts.append(f"{in_words(definition, names_for(by))} ({period.first} – {period.last})")
     parts.append(_("columns: %(columns)s") % {"columns": columns_in_words(columns_for(definition, rights))})

@@ -124,7 +124,7 @@ def _make(stored: StoredReport) -> None:
     try:
         with transaction.atomic():
             now = timezone.now()
-            ended = {"done": extent.rows, "total": extent.rows, "left_out": extent.left_out, "size": size}
+            ended = {"done": extent.rows, "total": extent.rows, "size": size}
             kept = {"finished_at": now, "expires_at": now + timedelta(days=settings.REPORT_DAYS)}
             _save(stored.pk, state=State.FINISHED, has_file=True, **ended, **kept)
             log_export(stored, stored.requested_by, definition, rights, extent)

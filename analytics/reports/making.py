@@ -31,9 +31,12 @@ def check(extent: Extent, columns: tuple[str, ...]) -> None:
     """Raises NothingToTell."""
     if not columns:
         raise NothingToTell(_("You may not see any of these columns."))
-    if not extent.rows and extent.left_out:
+    if not extent.rows and extent.smallest > 1:
         raise NothingToTell(
-            _("These answers went to so few visitors that they could be told apart: choose more of them, or more days.")
+            _(
+                "There is no such answer, or they went to so few visitors that these could be told apart: choose more"
+                " days, or fewer filters."
+            )
         )
     if not extent.rows:
         raise NothingToTell(_("There is no such answer: choose more days, or fewer filters."))

@@ -53,6 +53,9 @@ class ExportShown(serializers.ModelSerializer):
     requested_by = serializers.CharField(source="requested_by.username")
     definition = DefinitionShown()
     message = serializers.SerializerMethodField(help_text="Why it failed.")
+    left_out = serializers.SerializerMethodField(
+        help_text="Rows of too few visitors. null: their number would tell of them."
+    )
 
     class Meta:
         model = StoredReport
@@ -75,13 +78,15 @@ class ExportShown(serializers.ModelSerializer):
         ]
         extra_kwargs = {
             "done": {"help_text": "Rows that are written."},
-            "left_out": {"help_text": "Rows of too few visitors."},
             "size": {"help_text": "Bytes."},
             "smallest": {"help_text": "Visitors that a group in it has at least."},
         }
 
     def get_message(self, stored: StoredReport) -> str:
         return _(stored.message) if stored.message else ""
+
+    def get_left_out(self, stored: StoredReport) -> int | None:
+        return None if stored.smallest > 1 else 0
 
 
 class ExportGiven(Body):

@@ -92,13 +92,32 @@ def test_no_small_group_is_told_on_the_page_or_in_a_file(button):
     assert not LogEntry.objects.exists()
 
 
-def test_the_page_says_how_many_rows_are_left_out():
-    asked("Often asked", visitors=5)
-    asked("Very rare matter", visitors=2)
-    page = text_of(client_of(EXPORT).post(reverse(NEW), chosen(look="1")))
-    assert "5 rows" in page
-    assert "2 rows are left out" in page
-    assert "rare" not in page
+def said_of(definition, *permissions):
+    """The preview and its file's line in the audit log, without what names the filters."""
+    client = client_of(EXPORT, *permissions)
+    page = client.post(reverse(NEW), {**chosen("question"), **definition, "look": "1"})
+    client.post(reverse(NEW), {**chosen("question"), **definition, "export": "1"}).close()
+    logged = [entry.change_message.split("; the last")[0] for entry in LogEntry.objects.filter(user=client.user)[:1]]
+    return re.search(r'id="preview".*?</section>', text_of(page), re.S)[0], logged
+
+
+def test_nothing_says_whether_rows_are_left_out():
+    assistant = AssistantFactory()
+    asked("Often asked", visitors=5, assistant=assistant)
+    alone = said_of({})
+    assert "5 rows" in alone[0]
+    assert "Rows may be left out: an assistant, site and language with fewer than 5 visitors are not told." in alone[0]
+    asked("Sehr selten", visitors=2, assistant=assistant, language="de", thumbs=-1)
+    assert said_of({}) == alone
+    nothing = [said_of(narrow) for narrow in ({"language": "de", "thumbs": thumbs} for thumbs in ("", "up", "down"))]
+    assert nothing[0] == nothing[1] == nothing[2]
+    assert "no such answer, or they went to so few visitors" in nothing[0][0]
+    assert "2 rows" in said_of({"language": "de"}, SMALL)[0]
+
+
+def test_who_sees_small_groups_is_told_that_there_is_no_such_answer():
+    page, _logged = said_of({"language": "de"}, SMALL)
+    assert "There is no such answer: choose more days, or fewer filters." in page
 
 
 def test_who_is_in_no_team_gets_an_empty_report_page():

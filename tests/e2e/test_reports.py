@@ -41,7 +41,7 @@ for number, (text, status) in enumerate([
     Feedback.objects.create(message=answer, value=-1 if number % 2 else 1, comment="of last year" if number % 2 else "")
 dumped = Definition(columns=("question",)).dump()
 now = timezone.now()
-ready = dict(done=12345, total=12345, left_out=7, smallest=5, is_whole=True, size=4_500_000, has_file=True)
+ready = dict(done=12345, total=12345, smallest=5, is_whole=True, size=4_500_000, has_file=True)
 for name, values in {
     "Answers of the term": dict(state="finished", expires_at=now + timedelta(days=14), **ready),
     "All that was abstained": dict(state="failed", message="There is no such answer."),
