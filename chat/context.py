@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,7 +13,9 @@ from chat.models import Message
 from chat.profiles import PROFILES, Profile, retrieve_with
 from chat.prompt_templates import BUILT_IN, Template
 from chat.retrieved import rows_of, steering_faq
+from chat.rewriting import points_back
 from chat.sources import Candidate, load_candidates
+from chat.wording import terms
 from knowledge.inference.chat_model import PROSE, Sampling, Usage
 from knowledge.inference.embedder import EmbeddingUnavailable
 from knowledge.inference.reranker import RerankerUnavailable
@@ -123,28 +125,62 @@ def found_for(ask: Ask) -> Context:
     return context
 
 
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What retrieval found for one reading of a question."""
+
+    question: str
+    retrieval: Retrieval
+    candidates: list[Candidate]
+    evidence: float
+
+
+def look_up(ask: Ask, turn: Turn, retrieved: Callable[[str], Retrieval], *, sources: int) -> Found:
+    """A question that the rule put behind the one before only because it says little may begin anew: both readings are
+    looked up, and the one is taken whose best passage has more of its own words, or else that the pages say more to."""
+    readings = [turn.question]
+    if turn.question != ask.text and not turn.by_model and not points_back(ask.text):
+        readings.append(ask.text)
+    found = []
+    for question in readings:
+        retrieval = retrieved(question)
+        candidates = load_candidates(retrieval.hits[:sources])
+        found.append(Found(question, retrieval, candidates, evidence_of(question, retrieval, candidates)))
+    own = terms(ask.text)
+
+    def answers(each: Found) -> tuple[int, float]:
+        return max((len(own & terms(best.text)) for best in each.candidates[:1]), default=0), each.evidence
+
+    return max(found, key=answers)
+
+
 def gather(context: Context, guesses: Sequence[str] = ()) -> None:
     """All database work before an answer: retrieval and its passages; raises UnknownCollection.
 
     Where the embedding model or the reranker is away, what is left of the profile searches, and `notice` says so.
     """
     began = time.perf_counter()
-    ask, question = context.ask, context.turn.question
+    ask = context.ask
     scope = context.scope = scope_of(ask.collections, audience=ask.audience)
 
-    def retrieved(profile: Profile) -> Retrieval:
+    def retrieved(question: str, profile: Profile = ask.profile) -> Retrieval:
         return retrieve_with(profile, question, scope=scope, k=ask.profile.sources, guesses=guesses)
 
-    try:
-        context.retrieval = retrieved(ask.profile)
-    except EmbeddingUnavailable:
-        logger.exception("searched by words alone")
-        context.notice, context.retrieval = "words_only", retrieved(PROFILES["bm25"])
-    except RerankerUnavailable:
-        logger.exception("searched without reranking")
-        plain = replace(ask.profile, plan=replace(ask.profile.plan, rerank_first=0))
-        context.notice, context.retrieval = "not_reranked", retrieved(plain)
-    context.found = context.candidates = load_candidates(context.retrieval.hits)
-    context.evidence = evidence_of(question, context.retrieval, context.candidates)
-    context.timings_ms.update(context.retrieval.timings_ms)
+    def retrieved_anyhow(question: str) -> Retrieval:
+        try:
+            return retrieved(question)
+        except EmbeddingUnavailable:
+            logger.exception("searched by words alone")
+            context.notice = "words_only"
+            return retrieved(question, PROFILES["bm25"])
+        except RerankerUnavailable:
+            logger.exception("searched without reranking")
+            context.notice = "not_reranked"
+            return retrieved(question, replace(ask.profile, plan=replace(ask.profile.plan, rerank_first=0)))
+
+    found = look_up(ask, context.turn, retrieved_anyhow, sources=ask.profile.sources)
+    context.turn = replace(context.turn, question=found.question)
+    context.retrieval, context.evidence = found.retrieval, found.evidence
+    context.found = context.candidates = found.candidates
+    context.timings_ms.update(found.retrieval.timings_ms)
     context.timings_ms["retrieval"] = (time.perf_counter() - began) * 1000

@@ -8,7 +8,6 @@ from django.utils import timezone
 
 from chat.context import Context
 from chat.prompt_templates import HISTORY_CHARACTERS, HISTORY_MESSAGES, render, values_of
-from chat.rewriting import needs_context
 from chat.sources import Candidate
 from knowledge.inference.budget import estimate_tokens, fit
 
@@ -41,7 +40,7 @@ def build_prompt(context: Context) -> Prompt:
     ask = context.ask
     question = context.turn.question if context.turn.by_model else ask.text
     # What was said before only distracts from a question that stands alone: small models refuse it then.
-    stands_alone = context.turn.by_model or not needs_context(ask.text)
+    stands_alone = context.turn.by_model or context.turn.question == ask.text
     said = () if stands_alone else ask.history[-HISTORY_MESSAGES:]
     history = [(role, text[:HISTORY_CHARACTERS]) for role, text in said]
     fence = f"<<{secrets.token_hex(4)}>>"

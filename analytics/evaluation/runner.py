@@ -13,14 +13,14 @@ from analytics.evaluation.answer_options import WORKING
 from analytics.evaluation.measures import auroc, means, measure_rankings
 from analytics.evaluation.pulse import Cancelled, Pulse, save
 from analytics.models import EvaluationQuestion, EvaluationRun, QuestionResult
-from chat.context import Ask
-from chat.evidence import evidence_of
+from chat.context import Ask, Turn, look_up
 from chat.hyde import hypothesise
+from chat.models import Message
 from chat.profiles import Profile, get_profile, retrieve_with
-from chat.sources import load_candidates
 from chat.understanding import understand
 from knowledge.locks import only_one
 from knowledge.retrieval.contracts import Scope
+from knowledge.retrieval.hybrid import Retrieval
 from knowledge.retrieval.question_vectors import forget_vectors
 
 #: Documents that a ranking is measured to.
@@ -110,16 +110,18 @@ def ask(profile: Profile, text: str, scope: Scope, history: Sequence[tuple[str, 
     """`history` is (role, text), oldest first: what a follow-up is made to stand alone with."""
     forget_vectors()  # what a student waits for is measured
     started = time.perf_counter()
+    asked, turn = Ask(text, history=history), Turn(Message.Route.QUESTION, text)
     if history:
-        turn, _usage = async_to_sync(understand)(Ask(text, history=history))
-        text = turn.question
-    guesses = async_to_sync(hypothesise)(text) if profile.guesses else ()
-    retrieval = retrieve_with(profile, text, scope=scope, k=PASSAGES, guesses=guesses)
-    candidates = load_candidates(retrieval.hits[: profile.sources])
-    evidence = evidence_of(text, retrieval, candidates)
+        turn, _usage = async_to_sync(understand)(asked)
+    guesses = async_to_sync(hypothesise)(turn.question) if profile.guesses else ()
+
+    def retrieved(question: str) -> Retrieval:
+        return retrieve_with(profile, question, scope=scope, k=PASSAGES, guesses=guesses)
+
+    found = look_up(asked, turn, retrieved, sources=profile.sources)
     seconds = time.perf_counter() - started
-    documents = list(dict.fromkeys(hit.document_id for hit in retrieval.hits))[:DEPTH]
-    return Asked(documents, evidence, seconds)
+    documents = list(dict.fromkeys(hit.document_id for hit in found.retrieval.hits))[:DEPTH]
+    return Asked(documents, found.evidence, seconds)
 
 
 def _measured(questions: Sequence[EvaluationQuestion], asked: Mapping[int, Asked]) -> dict[int, dict[str, float]]:

@@ -33,7 +33,6 @@ from chat.playground.sending import NotAsked, why_not_asked
 from chat.profiles import retrieve_with
 from chat.prompts import Prompt, build_prompt
 from chat.replies import Reply, collect, reply_of
-from chat.rewriting import needs_context
 from chat.threads import in_database
 from chat.understanding import understand
 from knowledge.inference import chat_model
@@ -151,7 +150,7 @@ def reading_of(ask: Ask, turn: Turn) -> Reading:
     rewriter = Rewriter.ALONE
     if turn.by_model:
         rewriter = Rewriter.MODEL
-    elif ask.history and needs_context(ask.text):
+    elif turn.question != ask.text:
         rewriter = Rewriter.RULE_AFTER_MODEL if chat_model.is_configured() else Rewriter.RULE
     return Reading(turn, rewriter, flag_injection(ask.text))
 

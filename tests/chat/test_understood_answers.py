@@ -70,6 +70,23 @@ def test_pages_that_are_all_for_others_are_not_answered_from(server: Server, llm
     assert answer.end["status"] == "abstained"
 
 
+@pytest.mark.usefixtures("pages")
+@pytest.mark.parametrize(
+    ("asked", "answered", "is_new"),
+    [
+        ("How much is a room?", "290 euros", True),
+        ("How do I renew a loan?", "library account", True),
+        ("And a refund of it?", "30 April", False),
+        ("By when?", "30 April", False),
+    ],
+)
+def test_a_short_question_may_begin_anew(server: Server, asked: str, answered: str, is_new: bool) -> None:
+    with server.connect() as tab:
+        tab.answer("How do I request a refund of the semester ticket?")
+        assert answered in tab.answer(asked).text
+    assert (Message.objects.filter(role="assistant").latest("pk").rewritten == "") is is_new
+
+
 # --- asking back ---
 
 
