@@ -64,6 +64,7 @@ class GuardedAdmin(AnyModelAdmin):
         form_url: str = "",
         extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
+        """A save first makes sure that nothing was saved since the form was opened, but what it has shown."""
         show = partial(super().changeform_view, request, form_url=form_url, extra_context=extra_context)
         if request.method != "POST" or object_id is None or not object_id.isdecimal():
             return show(object_id)
