@@ -31,6 +31,7 @@ from django.db.models import (
 )
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Cast, TruncMonth, TruncWeek
+from django.db.models.lookups import GreaterThanOrEqual
 
 from analytics.dashboard.periods import Period, Step
 from analytics.dashboard.values import NUMBERS, Beside, NeverCited, Part, People, Point, Ranked, Spread, Totals
@@ -201,20 +202,27 @@ class _Found:
 
 
 def top_documents(view: View) -> list[Ranked]:
-    """Those that most answers cite: one query."""
+    """Those that most answers cite, of those that may be told: one query."""
     return _ranked(DocumentCount.objects.all(), view, "document", Document.objects.values("title"), ())
 
 
 def top_faqs(view: View) -> list[Ranked]:
-    """Those that steer most answers: one query."""
+    """Those that steer most answers, of those that may be told: one query."""
     return _ranked(FAQCount.objects.all(), view, "faq", FAQ.objects.values("question"), THUMBS)
 
 
 def never_cited(view: View) -> NeverCited:
-    """Published documents that no answer of the period cites, the oldest change first: one query."""
-    cited = _rows(DocumentCount.objects.all(), view).filter(_spans(view.period) & Q(outside=INSIDE))
+    """Published documents that no answer of the period cites, the oldest change first: one query.
+
+    For who may not see small groups also those that few cite: left out, they would tell of these.
+    """
+    rows = _rows(DocumentCount.objects.all(), view).filter(_spans(view.period) & Q(outside=INSIDE))
+    cited = rows.order_by().values("document")
+    if view.least > 1:
+        cited = cited.annotate(new=Sum("newcomers"), most=Max("busiest"))
+        cited = cited.filter(Q(new__gte=view.least) | Q(most__gte=view.least)).values("document")
     published = Document.objects.for_staff(view.by).of_university().published()
-    never = published.exclude(pk__in=cited.values("document")).order_by("updated_at", "pk")
+    never = published.exclude(pk__in=cited).order_by("updated_at", "pk")
     found = list(never.annotate(all=Window(Count("*"))).values_list("pk", "title", "all")[:SHOWN])
     return NeverCited(found[0][2] if found else 0, [(pk, title) for pk, title, _all in found])
 
@@ -291,9 +299,22 @@ def _ranked(
             sums |= {f"{name}_{when}_{place}": Sum(name, filter=wanted, default=0) for name in SUMMED}
             sums |= {f"{name}_{when}_{place}": Max(name, filter=wanted, default=0) for name in HIGHEST}
         sums |= {f"{name}_now_{place}": Sum(name, filter=now & is_there, default=0) for name in thumbs}
-    found = rows.order_by().values(of).annotate(**sums).filter(**{f"answers_now_{INSIDE}__gt": 0})
+    found = rows.order_by().values(of).annotate(**sums).filter(_may_rank(view))
     ordered = found.annotate(name=Subquery(names.filter(pk=OuterRef(of))[:1])).order_by(f"-answers_now_{INSIDE}", of)
     return [_ranking(each, of, view, thumbs) for each in ordered[:SHOWN]]
+
+
+def _may_rank(view: View) -> Q:
+    """Those that too few are behind do not take the place of others: a list that is short would tell of them."""
+    asked = Q(**{f"answers_now_{INSIDE}__gt": 0})
+    for held in ({INSIDE}, *wider(view).values()) if view.least > 1 else ():
+        people = sum((F(f"newcomers_now_{place}") for place in held), Value(0))
+        enough = Q(GreaterThanOrEqual(people, view.least))
+        for place in held:
+            enough |= Q(**{f"busiest_now_{place}__gte": view.least})
+        nobody = Q(**{f"answers_now_{place}": 0 for place in held})
+        asked &= enough | nobody
+    return asked
 
 
 def _ranking(row: Mapping[str, Any], of: str, view: View, thumbs: Sequence[str]) -> Ranked:

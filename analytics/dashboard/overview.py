@@ -18,18 +18,9 @@ TO_DO = (Gap.State.OPEN, Gap.State.IN_WORK)
 
 
 @dataclass(frozen=True, slots=True)
-class Missing:
-    """What is left out because too few people are known to be behind it: how many rows of FAQs and of documents."""
-
-    faqs: int = 0
-    documents: int = 0
-    gaps: int = 0
-
-
-@dataclass(frozen=True, slots=True)
 class Overview:
     """`now` and `before` are the period's sums and those of the one before; None where too few people are behind them.
-    Gaps are those of today."""
+    Gaps are those of today. How many rows of lists are hidden is not said: that would tell that somebody asked."""
 
     view: View
     points: Sequence[Point]
@@ -41,7 +32,6 @@ class Overview:
     documents: Sequence[Ranked]
     never: NeverCited
     gaps: Sequence[Gap]
-    missing: Missing = Missing()
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +66,8 @@ def overview(view: View, *, with_gaps: bool) -> Overview:
 
 
 def top_gaps(view: View) -> list[Gap]:
-    """The weightiest of those left to do, as the last look found them: one query."""
-    gaps = Gap.objects.for_staff(view.by).filter(merged_into=None, state__in=TO_DO, visitors__gt=0)
+    """The weightiest of those left to do that may be told, as the last look found them: one query."""
+    gaps = Gap.objects.for_staff(view.by).filter(merged_into=None, state__in=TO_DO, visitors__gte=view.least)
     if view.assistant is not None:
         gaps = gaps.filter(assistant=view.assistant)
     if view.language:

@@ -18,7 +18,7 @@ from dataclasses import replace
 from analytics.dashboard.figures import SPLITS, View
 from analytics.dashboard.hiding import Sides, hidden, is_small
 from analytics.dashboard.narrowing import Views, views_to_tell
-from analytics.dashboard.overview import Missing, Overview
+from analytics.dashboard.overview import Overview
 from analytics.dashboard.values import Beside, Part, People, Point, Ranked, Spread, Totals
 
 #: The side of a part that is in the view; those beside it are the numbers of wider views.
@@ -44,23 +44,15 @@ def without_small_groups(found: Overview, *, least: int) -> Overview | None:
             spread_before = _spread(spread_before, views_before, found.view, least)
         else:
             before = spread_before = None
-    faqs = [_ranked(each, least) for each in found.faqs if not is_small(_sides(each.people, each.beside), least=least)]
-    documents = [
-        _ranked(each, least) for each in found.documents if not is_small(_sides(each.people, each.beside), least=least)
-    ]
-    gaps = [gap for gap in found.gaps if gap.visitors >= least]
     return replace(
         found,
         points=_points(found.points, least),
         before=before,
         spread=_spread(found.spread, views, found.view, least),
         spread_before=spread_before,
-        faqs=faqs,
-        documents=documents,
-        gaps=gaps,
-        missing=Missing(
-            len(found.faqs) - len(faqs), len(found.documents) - len(documents), len(found.gaps) - len(gaps)
-        ),
+        faqs=_ranking(found.faqs, least),
+        documents=_ranking(found.documents, least),
+        gaps=[gap for gap in found.gaps if gap.visitors >= least],
     )
 
 
@@ -113,6 +105,10 @@ def _hours(spread: Spread, least: int) -> list[int | None]:
 def _parts(name: str, parts: Mapping[str, Part], views: Views, view: View) -> dict[str, Part]:
     """Those that may be told as views."""
     return {key: part for key, part in parts.items() if views.tell(**{**_chosen(view), name: key})}
+
+
+def _ranking(rows: Sequence[Ranked], least: int) -> list[Ranked]:
+    return [_ranked(row, least) for row in rows if not is_small(_sides(row.people, row.beside), least=least)]
 
 
 def _ranked(row: Ranked, least: int) -> Ranked:

@@ -117,9 +117,15 @@ class FiguresShown(serializers.Serializer):
     parts = PartsShown()
     faqs = FAQRanked(many=True, help_text="Those that steer most answers.")
     documents = DocumentRanked(many=True, help_text="Those that most answers cite.")
-    never_cited = NeverCitedShown(help_text="Published documents that no answer of the period cites.")
+    never_cited = NeverCitedShown(
+        help_text="Published documents that no answer of the period cites, or answers to fewer than smallest_group."
+    )
     gaps = GapListed(many=True, allow_null=True, help_text="Today’s; null for who may not see gaps.")
-    missing = MissingShown(help_text="Rows that are left out because too few people are known to be behind them.")
+    missing = MissingShown(
+        allow_null=True,
+        help_text="Rows that are left out because too few people are known to be behind them. null: their number would"
+        " tell of these.",
+    )
 
 
 @extend_schema_serializer(many=False)
@@ -187,13 +193,14 @@ class FigureViewSet(StaffViewSet):
 
 def told_of(found: Overview, view: View, choices: Choices) -> dict[str, Any]:
     """As FiguresShown takes it."""
-    names = ("now", "before", "points", "spread", "spread_before", "faqs", "documents", "missing")
+    names = ("now", "before", "points", "spread", "spread_before", "faqs", "documents")
     never = [{"id": pk, "title": title} for pk, title in found.never.documents]
     return {
         **{name: getattr(found, name) for name in names},
         "parts": parts_of(found, choices),
         "never_cited": {"count": found.never.count, "documents": never},
         "gaps": found.gaps if view.by.has_perm(VIEW_GAP) else None,
+        "missing": {"faqs": 0, "documents": 0, "gaps": 0} if view.least <= 1 else None,
     }
 
 

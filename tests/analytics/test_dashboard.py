@@ -307,6 +307,9 @@ def test_small_groups_within_a_large_one_are_left_out(client):
     assert "Known?" in said
     assert "Known page" in said
     assert "Rows with perhaps fewer than 5 visitors are not shown." in said
+    before, cited_by_few = said.split("Documents that no answer cites, or few")
+    assert "Rare page" in cited_by_few
+    said = before
     for name in ("Rare?", "Rare page", "Tiny site", "German 2"):
         assert name not in re.sub(r"What is shown.*?Compared", "", said), name
     # With one part hidden the other would be the whole less it.
@@ -315,6 +318,7 @@ def test_small_groups_within_a_large_one_are_left_out(client):
     everything = words(visit(client, READS, SMALL))
     assert "Rare?" in everything
     assert "Rare page" in everything
+    assert "Documents that no answer cites None: every published page was cited." in everything
 
 
 def test_a_period_before_with_few_visitors_is_not_compared_with(client):

@@ -14,6 +14,7 @@ from tests.analytics.test_counts import asks, begins
 from tests.factories import AssistantFactory, DocumentFactory, FAQFactory, UserFactory
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db]
+SMALL = "analytics.see_small_groups"
 DAYS = st.dates(datetime.date(2024, 1, 1), datetime.date(2027, 12, 31))
 
 
@@ -114,9 +115,10 @@ def test_documents_that_nothing_cites_are_named():
     cited.save()
     asks(begins(at(3, 2)), at(3, 2), document=cited)
     count_changed()
-    found = never_cited(view((3, 1), (3, 31)))
+    found = never_cited(view((3, 1), (3, 31), by=UserFactory(permissions=[SMALL])))
     assert found.count == 1
     assert found.documents == [(never.pk, "Never")]
+    assert never_cited(view((3, 1), (3, 31))).documents == [(never.pk, "Never"), (cited.pk, "Cited")]
 
 
 def test_each_choice_narrows_the_figures():

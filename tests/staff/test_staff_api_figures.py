@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from analytics.rollups.keeping import count_changed
 from tests.analytics.gaps import new_gap
+from tests.analytics.test_counts import asks
 from tests.analytics.test_dashboard import ask_by
 from tests.factories import AssistantFactory, DocumentFactory, FAQFactory, SiteFactory, UserFactory
 from tests.staff.api import Program
@@ -161,6 +162,34 @@ def test_small_groups_are_left_out_of_whatever_is_told() -> None:
     assert found["before"] is found["spread_before"] is None
     assert [row["name"] for row in found["documents"]] == ["Fees page"]
     assert found["documents"][0]["answers_before"] is None
-    assert found["missing"]["documents"] == 1
+    assert found["missing"] is None
+    assert told(JULY, SMALL)["figures"]["missing"] == {"faqs": 0, "documents": 0, "gaps": 0}
     assert {step["start"] for step in found["steps"] if step["totals"] is None} >= {"2026-07-12"}
     assert "de" not in {row["key"] for row in found["parts"]["language"]}
+
+
+def test_lists_do_not_say_that_somebody_is_hidden() -> None:
+    """Neither by being short, nor by leaving a document out of those that nobody cites."""
+    published = {"status": "published"}
+    popular = [DocumentFactory(title=f"Page {number}", **published) for number in range(10)]
+    for document in popular:
+        ask_by(5, day(7, 10), document=document, faq=FAQFactory())
+    eager, untold = DocumentFactory(title="Rare page", **published), DocumentFactory(title="Never", **published)
+    (asked,) = ask_by(1, day(7, 10), document=eager, faq=FAQFactory())
+    for _ in range(9):
+        asks(asked.conversation, day(7, 10), document=eager, faq=asked.faq)
+    count_changed()
+    found = told(JULY)["figures"]
+    assert {row["name"] for row in found["documents"]} == {document.title for document in popular}
+    assert len(found["faqs"]) == 10
+    assert {eager.pk, untold.pk} <= {row["id"] for row in found["never_cited"]["documents"]}
+    assert [row["answers"] for row in told(JULY, SMALL)["figures"]["documents"]][:2] == [10, 5]
+
+
+def test_gaps_of_few_do_not_take_the_place_of_others() -> None:
+    ask_by(5, day(7, 10))
+    count_changed()
+    for number in range(10):
+        new_gap(f"Rare {number}", visitors=2, weight=100)
+    new_gap("Parking", visitors=9)
+    assert [row["name"] for row in told(JULY, GAPS)["figures"]["gaps"]] == ["Parking"]
