@@ -4,10 +4,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from analytics.admin.dashboard_links import Links
 from analytics.dashboard.overview import Overview
-from analytics.dashboard.presenting import NOTHING, Change, change, decimal, duration, percent, whole
+from analytics.dashboard.presenting import NOTHING, Change, change, decimal, duration, not_told, percent, told, whole
 from analytics.dashboard.values import Totals
 
 BETTER, WORSE = 1, -1
@@ -32,15 +33,21 @@ def groups_of(found: Overview, links: Links) -> list[Group]:
     now, before = found.now, found.before
 
     def count(label: str, name: str, link: str, *, wanted: int = 0, hint: str = "") -> Card:
-        value: int = getattr(now, name)
+        value: int | None = getattr(now, name)
         earlier: int | None = getattr(before, name) if before else None
-        return Card(label, whole(value), change(value, earlier, _said(earlier, whole), wanted=wanted), link, hint)
+        compared = change(value, earlier, _said(earlier, whole), wanted=wanted)
+        return Card(label, told(value), compared, "" if value is None else link, hint)
 
-    def ratio(label: str, name: str, link: str, say: Callable[[float], str], hint: str = "", wanted: int = 0) -> Card:
+    def ratio(label: str, name: str, link: str, say: Callable[[float], str]) -> Card:
         value: float | None = getattr(now, name)
         earlier: float | None = getattr(before, name) if before else None
-        said = NOTHING if value is None else say(value)
-        return Card(label, said, change(value, earlier, _said(earlier, say), wanted=wanted), link, hint)
+        return Card(label, _said(value, say) or NOTHING, change(value, earlier, _said(earlier, say)), link)
+
+    def stars(label: str) -> Card:
+        earlier = before.rating if before else None
+        said = not_told() if now.ratings is None else _said(now.rating, decimal) or NOTHING
+        compared = change(now.rating, earlier, _said(earlier, decimal), wanted=BETTER)
+        return Card(label, said, compared, links.begun(rated=1) if now.ratings else "", _rated(now))
 
     def time(label: str, name: str, place: int) -> Card:
         value: float | None = getattr(found.spread, name)[place]
@@ -53,7 +60,6 @@ def groups_of(found: Overview, links: Links) -> list[Group]:
         return count(said, name, links.asked(answer=status), wanted=wanted, hint=_share(getattr(now, name), now))
 
     once_a_day = _("counted once a day")
-    rated = _("of %(count)s rated conversations") % {"count": whole(now.ratings)} if now.ratings else ""
     return [
         Group(
             _("Use"),
@@ -81,7 +87,7 @@ def groups_of(found: Overview, links: Links) -> list[Group]:
             [
                 count(_("Thumbs up"), "thumbs_up", links.asked(feedback="up"), wanted=BETTER),
                 count(_("Thumbs down"), "thumbs_down", links.asked(feedback="down"), wanted=WORSE),
-                ratio(_("Stars, 1 to 5"), "rating", links.begun(rated=1), decimal, rated, BETTER),
+                stars(_("Stars, 1 to 5")),
             ],
         ),
         Group(
@@ -100,6 +106,13 @@ def groups_of(found: Overview, links: Links) -> list[Group]:
 
 def _said(value: float | None, say: Callable[[float], str]) -> str:
     return "" if value is None else say(value)
+
+
+def _rated(totals: Totals) -> str:
+    if not totals.ratings:
+        return ""
+    said = ngettext("of %(count)s rated conversation", "of %(count)s rated conversations", totals.ratings)
+    return said % {"count": whole(totals.ratings)}
 
 
 def _share(count: int, totals: Totals) -> str:

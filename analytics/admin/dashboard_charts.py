@@ -12,7 +12,7 @@ from analytics.admin.dashboard_form import STEP_NAMES
 from analytics.admin.dashboard_links import Links
 from analytics.dashboard.figures import View
 from analytics.dashboard.overview import Overview
-from analytics.dashboard.presenting import highest, hour_name, long_name, not_told, percent, short_name, whole
+from analytics.dashboard.presenting import highest, hour_name, long_name, percent, short_name, told, whole
 from analytics.dashboard.values import Point
 from chat.models import Feedback
 
@@ -65,7 +65,7 @@ def charts_of(found: Overview, view: View, links: Links) -> list[Chart]:
     charts = [made.over_time("use", _("Use over time"), "line", USE, made.use_said())]
     if now.answered + now.abstained + now.asked_back + now.failed + now.stopped:
         charts.append(made.over_time("answers", _("Answers over time"), "stacked", ANSWERS, made.answers_said()))
-    if now.thumbs_up + now.thumbs_down:
+    if now.thumbs_up or now.thumbs_down:
         charts.append(made.over_time("opinions", _("Opinions over time"), "bars", OPINIONS, made.opinions_said()))
     if now.questions:
         charts.append(made.hours())
@@ -171,17 +171,13 @@ class _Making:
         }
 
     def opinions_said(self) -> str:
-        share = percent(self.found.now.liked_share or 0)
-        return _("%(share)s of all thumbs went up.") % {"share": share}
+        share = self.found.now.liked_share
+        return "" if share is None else _("%(share)s of all thumbs went up.") % {"share": percent(share)}
 
     def tokens_said(self) -> str:
         now = self.found.now
         each = whole((now.prompt_tokens + now.answer_tokens) / now.questions) if now.questions else whole(0)
         return _("%(count)s tokens a question.") % {"count": each}
-
-
-def told(value: int | None) -> str:
-    return not_told() if value is None else whole(value)
 
 
 def _value(point: Point, field: str) -> int | None:

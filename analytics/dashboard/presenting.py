@@ -74,6 +74,10 @@ def not_told() -> str:
     return gettext("not shown")
 
 
+def told(value: int | None) -> str:
+    return not_told() if value is None else whole(value)
+
+
 def day_name(day: datetime.date) -> str:
     return date_format(day, "DATE_FORMAT")
 

@@ -2,18 +2,21 @@
 
 A group is told where at least so many different people are known to be in it (`values.People`): somebody who asks on
 several days, in several languages or on several sites is no group. What sums up a group that is told is told too,
-whatever it comes to. Where parts of a known whole are hidden, so many are hidden that the difference between the whole
-and what is shown is no small group either (`hiding`). Which assistants, sites and languages are told, as views and as
-parts of one, is decided for all of them at once (`narrowing`). What a view that is told tells of a day, an hour, an FAQ
-or a document is weighed against the same of each wider view: what that holds besides is no small group.
+whatever it comes to; but thumbs and stars are of those alone who gave them, at most as many people as there are thumbs
+or rated conversations. Where parts of a known whole are hidden, so many are hidden that the difference between the
+whole and what is shown is no small group either (`hiding`). Which assistants, sites and languages are told, as views and
+as parts of one, is decided for all of them at once (`narrowing`). What a view that is told tells of opinions, of a day,
+an hour, an FAQ or a document is weighed against the same of each wider view: what that holds besides is no small group.
 
 Questions by hour, and ratings by reason or by FAQ, are of groups of their own, of which newcomers alone are known:
 somebody may ask five times in an hour. Each newcomer has one hour, so that hidden hours can be added up. A rating has
 any number of reasons, so that no whole gives away a hidden one.
 """
 
-from collections.abc import Mapping, Sequence
+import datetime
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from analytics.dashboard.figures import SPLITS, View
 from analytics.dashboard.hiding import Sides, hidden, is_small
@@ -21,6 +24,8 @@ from analytics.dashboard.narrowing import Views, views_to_tell
 from analytics.dashboard.overview import Overview
 from analytics.dashboard.values import Beside, Part, People, Point, Ranked, Spread, Totals
 
+#: By what they are counted, those that are hidden together.
+OPINIONS = {"thumbs_up": ("thumbs_up",), "thumbs_down": ("thumbs_down",), "ratings": ("ratings", "stars")}
 #: The side of a part that is in the view; those beside it are the numbers of wider views.
 OWN = "own"
 
@@ -46,8 +51,9 @@ def without_small_groups(found: Overview, *, least: int) -> Overview | None:
             before = spread_before = None
     return replace(
         found,
+        now=_opinions(found.now, least),
         points=_points(found.points, least),
-        before=before,
+        before=before and _opinions(before, least),
         spread=_spread(found.spread, views, found.view, least),
         spread_before=spread_before,
         faqs=_ranking(found.faqs, least),
@@ -68,16 +74,44 @@ def _sides(own: People, beside: Beside) -> Sides:
     return {OWN: own, **beside}
 
 
+def _opinions(totals: Totals, least: int) -> Totals:
+    """Without those of few."""
+    few = (name for name in OPINIONS if getattr(totals, name) and is_small(_given(totals, name), least=least))
+    return _without(totals, set(few))
+
+
+def _without(totals: Totals, opinions: Collection[str]) -> Totals:
+    nothing: dict[str, Any] = dict.fromkeys((each for name in opinions for each in OPINIONS[name]), None)
+    return replace(totals, **nothing)
+
+
+def _given(totals: Totals, opinion: str) -> Sides:
+    """At most as many people as there are of the opinion, in the view and beside it."""
+    counts: dict[Hashable, int] = {OWN: getattr(totals, opinion)}
+    counts |= {wider: getattr(each, opinion) for wider, each in totals.beside.items()}
+    return {side: People(count) for side, count in counts.items() if count}
+
+
 def _points(points: Sequence[Point], least: int) -> list[Point]:
+    """A day of which nothing is told does not tell of its opinions either."""
+    asked = {point.start: point.totals for point in points if point.totals and not point.totals.is_empty}
     groups = {
-        point.start: _sides(
-            point.totals.people, {wider: totals.people for wider, totals in point.totals.beside.items()}
-        )
-        for point in points
-        if point.totals and not point.totals.is_empty
+        start: _sides(totals.people, {wider: each.people for wider, each in totals.beside.items()})
+        for start, totals in asked.items()
     }
     gone = hidden(groups, least=least)
-    return [replace(point, totals=None) if point.start in gone else point for point in points]
+    without: dict[datetime.date, set[str]] = {start: set() for start in asked}
+    for name in OPINIONS:
+        given = {start: _given(totals, name) for start, totals in asked.items() if getattr(totals, name)}
+        for start in hidden(given, least=least, gone=gone):
+            without[start].add(name)
+    return [_point(point, gone, without.get(point.start, ())) for point in points]
+
+
+def _point(point: Point, gone: Collection[datetime.date], without: Collection[str]) -> Point:
+    return replace(
+        point, totals=None if point.start in gone or point.totals is None else _without(point.totals, without)
+    )
 
 
 def _spread(spread: Spread, views: Views, view: View, least: int) -> Spread:

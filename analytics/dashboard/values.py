@@ -38,7 +38,8 @@ Beside = Mapping[int, People]
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Sums over some days; visitors are counted once a day. `busiest` is no sum (`people`).
+    """Sums over some days; visitors are counted once a day. `busiest` is no sum (`people`). Thumbs, and stars with
+    their ratings, are None where too few people are behind them (`small_groups`).
 
     `beside` are the sums of what each wider view holds besides (`figures.wider`), where that is weighed.
     """
@@ -53,10 +54,10 @@ class Totals:
     failed: int = 0
     stopped: int = 0
     asked_back: int = 0
-    thumbs_up: int = 0
-    thumbs_down: int = 0
-    ratings: int = 0
-    stars: int = 0
+    thumbs_up: int | None = 0
+    thumbs_down: int | None = 0
+    ratings: int | None = 0
+    stars: int | None = 0
     prompt_tokens: int = 0
     answer_tokens: int = 0
     busiest: int = 0
@@ -73,7 +74,7 @@ class Totals:
     @property
     def rating(self) -> float | None:
         """Stars on average, from 1 to 5."""
-        return self.stars / self.ratings if self.ratings else None
+        return self.stars / self.ratings if self.stars and self.ratings else None
 
     @property
     def questions_a_conversation(self) -> float | None:
@@ -87,7 +88,9 @@ class Totals:
 
     @property
     def liked_share(self) -> float | None:
-        """Of the thumbs, from 0 to 1."""
+        """Of the thumbs, from 0 to 1; with one of the two it would tell the other."""
+        if self.thumbs_up is None or self.thumbs_down is None:
+            return None
         thumbs = self.thumbs_up + self.thumbs_down
         return self.thumbs_up / thumbs if thumbs else None
 

@@ -15,7 +15,7 @@ from analytics.admin.dashboard_form import DashboardForm, site_names
 from analytics.dashboard.figures import View
 from analytics.dashboard.overview import Choices, Overview, choices_for, overview, reach
 from analytics.dashboard.periods import Step
-from analytics.dashboard.small_groups import without_small_groups
+from analytics.dashboard.small_groups import OPINIONS, without_small_groups
 from analytics.dashboard.values import NUMBERS
 from analytics.models import Gap
 from chat.models.assistants import Language
@@ -33,10 +33,12 @@ class PeriodShown(serializers.Serializer):
 
 class TotalsShown(serializers.Serializer):
     """Sums; visitors are counted once a day, newcomers once in all: on the day on which they agreed. Shares are from
-    0 to 1, null where nothing is to be shared."""
+    0 to 1, null where nothing is to be shared. Thumbs, ratings and stars, and their shares, are null where too few
+    people may be behind them."""
 
     def get_fields(self) -> dict[str, Any]:
-        sums = {name: serializers.IntegerField() for name in NUMBERS}
+        opinions = {name for names in OPINIONS.values() for name in names}
+        sums = {name: serializers.IntegerField(allow_null=name in opinions) for name in NUMBERS}
         return {**sums, **{name: serializers.FloatField(allow_null=True) for name in RATIOS}}
 
 

@@ -19,7 +19,7 @@ from analytics.dashboard.ranges import Range, period_of, semester_of, step_for
 from analytics.dashboard.values import People
 from analytics.models import FrozenCounts
 from analytics.rollups.keeping import count_changed
-from chat.models import Feedback
+from chat.models import Conversation, Feedback
 from tests.analytics.gaps import new_gap
 from tests.analytics.test_counts import asks, begins
 from tests.factories import (
@@ -319,6 +319,27 @@ def test_small_groups_within_a_large_one_are_left_out(client):
     assert "Rare?" in everything
     assert "Rare page" in everything
     assert "Documents that no answer cites None: every published page was cited." in everything
+
+
+def test_opinions_of_few_are_shown_on_no_card_and_in_no_sentence(client):
+    for rated in ask_by(9, day(7, 10))[:6]:
+        Feedback.objects.create(message=rated, value=1)
+    for rated in ask_by(1, day(7, 10)):
+        Feedback.objects.create(message=rated, value=-1)
+        Conversation.objects.filter(pk=rated.conversation_id).update(stars=4)
+    count_changed()
+    page = visit(client, READS, CONVERSATIONS)
+    assert card(page, "Thumbs up").startswith("6 ")
+    for label in ("Thumbs down", "Stars, 1 to 5"):
+        assert card(page, label).startswith("not shown")
+        assert link_of(page, label) is None
+    assert "rated conversation" not in words(page)
+    assert "of all thumbs" not in words(page)
+    client.logout()
+    page = visit(client, READS, SMALL)
+    assert card(page, "Thumbs down").startswith("1 ")
+    assert re.search("of 1 rated conversation(?!s)", card(page, "Stars, 1 to 5"))
+    assert "86 % of all thumbs went up." in words(page)
 
 
 def test_a_period_before_with_few_visitors_is_not_compared_with(client):

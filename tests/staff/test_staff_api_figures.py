@@ -9,6 +9,7 @@ from django.core.cache import cache
 from django.utils import timezone
 
 from analytics.rollups.keeping import count_changed
+from chat.models import Conversation, Feedback
 from tests.analytics.gaps import new_gap
 from tests.analytics.test_counts import asks
 from tests.analytics.test_dashboard import ask_by
@@ -166,6 +167,56 @@ def test_small_groups_are_left_out_of_whatever_is_told() -> None:
     assert told(JULY, SMALL)["figures"]["missing"] == {"faqs": 0, "documents": 0, "gaps": 0}
     assert {step["start"] for step in found["steps"] if step["totals"] is None} >= {"2026-07-12"}
     assert "de" not in {row["key"] for row in found["parts"]["language"]}
+
+
+def rated(count: int, number: int, value: int = 1, stars: int | None = None, **answer: Any) -> None:
+    """Answers to as many visitors of a day of July, all with a thumb."""
+    for each in ask_by(count, day(7, number), **answer):
+        Feedback.objects.create(message=each, value=value)
+        if stars:
+            Conversation.objects.filter(pk=each.conversation_id).update(stars=stars)
+
+
+def test_opinions_of_few_are_told_in_no_sum() -> None:
+    """Also where who was satisfied are many."""
+    rated(6, 10, stars=5)
+    rated(4, 11, value=-1)
+    count_changed()
+    now = told(JULY)["figures"]["now"]
+    assert (now["questions"], now["thumbs_up"], now["thumbs_down"], now["liked_share"]) == (10, 6, None, None)
+    assert (now["ratings"], now["rating"]) == (6, 5.0)
+    now = told(JULY, SMALL)["figures"]["now"]
+    assert (now["thumbs_up"], now["thumbs_down"], now["liked_share"]) == (6, 4, 0.6)
+    Conversation.objects.filter(pk__in=Conversation.objects.filter(stars=5)[:2].values("pk")).update(stars=None)
+    count_changed()
+    now = told(JULY)["figures"]["now"]
+    assert now["ratings"] is now["stars"] is now["rating"] is None
+
+
+def test_opinions_of_few_on_one_day_do_not_follow_from_those_of_the_others() -> None:
+    for number, up, down in ((8, 7, 0), (9, 5, 0), (10, 6, 1)):
+        rated(up, number)
+        rated(down, number, value=-1)
+    rated(5, 11, value=-1)
+    rated(1, 11)
+    count_changed()
+    found = told(JULY)["figures"]
+    steps = {int(step["start"][-2:]): step["totals"] for step in found["steps"] if step["totals"]}
+    assert (found["now"]["thumbs_up"], found["now"]["thumbs_down"]) == (19, 6)
+    assert {number: steps[number]["thumbs_up"] for number in (8, 9, 10, 11)} == {8: 7, 9: None, 10: 6, 11: None}
+    assert {number: steps[number]["thumbs_down"] for number in (8, 9, 10, 11)} == {8: 0, 9: 0, 10: None, 11: None}
+
+
+def test_opinions_in_one_language_do_not_tell_of_few_in_the_other() -> None:
+    rated(6, 10, language="de")
+    rated(1, 10, language="en")
+    ask_by(6, day(7, 10), language="en")
+    count_changed()
+    assert told(JULY)["figures"]["now"]["thumbs_up"] == 7
+    for language in ("de", "en"):
+        now = told(f"{JULY}&language={language}")["figures"]["now"]
+        assert (now["thumbs_up"], now["thumbs_down"]) == (None, 0)
+    assert told(f"{JULY}&language=en", SMALL)["figures"]["now"]["thumbs_up"] == 1
 
 
 def test_lists_do_not_say_that_somebody_is_hidden() -> None:
