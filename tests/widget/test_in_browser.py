@@ -178,6 +178,22 @@ def test_a_failed_answer_is_tried_again_and_a_question_is_changed(student: Stude
     expect(student("question")).to_be_focused()
 
 
+def test_editing_a_question_loses_nothing_that_was_typed(student: Student) -> None:
+    student.enters()
+    student.asks(FEE)
+    student("question").fill("A longer question, half typed")
+    student("edit").click()
+    expect(student("question")).to_have_value(FEE)
+    expect(student("composer-hint")).to_contain_text("comes back")
+    student("question").fill("table")
+    student.opens()
+    student.answers.wait_for()
+    expect(student("question")).to_have_value("table")
+    student("send").click()
+    expect(student("question")).to_have_value("A longer question, half typed")
+    expect(student.answers).to_have_count(2)
+
+
 def test_an_answer_is_copied_with_its_sources(student: Student) -> None:
     student.context.grant_permissions(["clipboard-read", "clipboard-write"])
     student.enters()

@@ -173,7 +173,7 @@ export class App {
       composer: {
         ask: (text) => chat((c) => c.ask(text)),
         stop: () => chat((c) => c.halt()),
-        typed: (text) => chat((c) => c.typed(text)),
+        typed: () => chat((c) => c.typed()),
       },
       begin: () => chat((c) => c.begin()),
       stars: (stars) => this.#chat?.giveStars(stars) ?? false,

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { Chat } from "../src/chat/chat.ts";
-import type { Line } from "../src/chat/parts.ts";
+import type { ChatParts, Line } from "../src/chat/parts.ts";
 import type { Screen } from "../src/chat/screen.ts";
 import type { LineEvents } from "../src/net/line.ts";
 import type { ClientFrame } from "../src/protocol.ts";
 
 const at = "2026-10-01T10:00:00Z";
 
-/** A service that is there or not, and remembers what it was told. */
-function stage() {
+/** A service that is there or not, and remembers what it was told; `store` is what the tab remembers. */
+function stage(store: ChatParts["store"] = { conversation: null, draft: "" }) {
   const sent: ClientFrame[] = [];
   const said: string[] = [];
   let events: LineEvents | null = null;
@@ -21,8 +21,15 @@ function stage() {
     settled: () => undefined,
     send: (frame) => open && sent.push(frame) > 0,
   };
+  let text = "";
   const screen: Screen = {
-    text: "",
+    get text() {
+      return text;
+    },
+    set text(value) {
+      text = value;
+      chat.typed();
+    },
     show: () => undefined,
     showStanding: (standing) => said.push(standing),
     showProblem: (text) => text && said.push(text),
@@ -32,7 +39,6 @@ function stage() {
     announce: () => undefined,
     follow: () => undefined,
   };
-  const store = { conversation: null, draft: "" };
   const session = { token: async () => "t", renew: async () => "t2" };
   const connect = (heard: LineEvents) => {
     events = heard;
@@ -47,6 +53,7 @@ function stage() {
   return {
     chat,
     screen,
+    store,
     sent,
     said,
     hear,
@@ -220,4 +227,74 @@ test("an answer of which nothing comes is asked about, less and less often", ({ 
   hear({ type: "message_end", seq: 3, message: 2, status: "complete" });
   mock.timers.tick(60_000);
   assert.equal(resumes(), 2);
+});
+
+const answered = [
+  { id: 1, role: "user", client_id: "q1", text: "How much?", status: "complete", created_at: at },
+  { id: 2, role: "assistant", text: "318", status: "complete", created_at: at },
+];
+
+/** A conversation with one answer, while another question is being typed. */
+function typing(draft: string) {
+  const staged = stage();
+  staged.connect(answered, 2);
+  staged.screen.text = draft;
+  const question = staged.chat.conversation.lastQuestion;
+  assert(question);
+  return { ...staged, edit: () => staged.chat.edit(question) };
+}
+
+test("what was typed before a question is edited comes back when that is sent, or given up", () => {
+  const { chat, screen, edit } = typing("A long draft");
+  edit();
+  assert.equal(screen.text, "How much?");
+  screen.text = "";
+  assert.equal(screen.text, "A long draft");
+  edit();
+  screen.text = "How much now?";
+  chat.ask("How much now?");
+  assert.equal(screen.text, "A long draft");
+  chat.stop();
+});
+
+test("what was typed before a question is edited outlives a reload", () => {
+  const { edit, screen, store } = typing("A long draft");
+  edit();
+  screen.text = "How much is";
+  const reloaded = stage(store);
+  reloaded.chat.start();
+  assert.equal(reloaded.screen.text, "How much is");
+  reloaded.connect(answered, 2);
+  assert.equal(reloaded.screen.text, "How much is");
+  reloaded.screen.text = "";
+  assert.equal(reloaded.screen.text, "A long draft");
+});
+
+test("a question being edited stays in the field when the line comes back, also after a reload", () => {
+  const { edit, lose, connect, screen, store } = typing("");
+  edit();
+  lose();
+  connect(answered, 2);
+  assert.equal(screen.text, "How much?");
+  const reloaded = stage(store);
+  reloaded.chat.start();
+  reloaded.connect(answered, 2);
+  assert.equal(reloaded.screen.text, "How much?");
+});
+
+test("a question on its way is in the field after a reload until the service is known to have it", () => {
+  const { chat, connect, store } = stage();
+  connect();
+  chat.ask("How much?");
+  const key = chat.conversation.messages[0]?.key;
+  chat.stop();
+  const lost = stage({ ...store });
+  lost.chat.start();
+  lost.connect();
+  assert.equal(lost.screen.text, "How much?");
+  const taken = stage({ ...store });
+  taken.chat.start();
+  assert.equal(taken.screen.text, "How much?");
+  taken.connect([{ ...answered[0], client_id: key }], 1);
+  assert.deepEqual([taken.screen.text, taken.store.draft], ["", ""]);
 });

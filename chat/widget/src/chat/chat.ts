@@ -8,17 +8,17 @@ import { Conversation, type NumberedEvent } from "../state/conversation.ts";
 import type { Message } from "../state/message.ts";
 import { t } from "../words/words.ts";
 import { Deadlines } from "./deadlines.ts";
+import { Drafts } from "./drafts.ts";
 import type { ChatParts, Line } from "./parts.ts";
 import { Reachability } from "./reachability.ts";
 import type { Screen } from "./screen.ts";
+import { Watch } from "./watch.ts";
 
 const RENEWALS_IN_A_ROW = 2;
 /** No waiting helps: this page may not have the assistant. */
 const NOT_HERE = ["forbidden_origin", "unknown_site"];
 /** Seconds, where the service does not say. */
 const ASK_AGAIN_AFTER = 5;
-/** ms of silence after which it is asked what has become of an answer: who wrote it may have died. */
-const SILENCE = 3_000;
 
 export class Chat {
   #session: ChatParts["session"];
@@ -27,6 +27,7 @@ export class Chat {
   #erased: () => void;
   #line: Line;
   #reach: Reachability;
+  #drafts: Drafts;
   #conversation: Conversation;
   #ready = false;
   #greeted = false;
@@ -34,8 +35,7 @@ export class Chat {
   #stopSent: number | null = null;
   #beganAnew = false;
   #renewals = 0;
-  #resumeTimer: ReturnType<typeof setTimeout> | undefined;
-  #silence = SILENCE;
+  #watch = new Watch(() => this.#resume(null));
   #deadlines = new Deadlines((clientId) => this.#notTaken(clientId));
 
   constructor({ connect, session, store, screen, online, erased }: ChatParts) {
@@ -43,6 +43,7 @@ export class Chat {
     this.#store = store;
     this.#screen = screen;
     this.#erased = erased;
+    this.#drafts = new Drafts(store, () => this.#screen);
     this.#reach = new Reachability({ online, tell: (standing) => this.#screen.showStanding(standing) });
     this.#conversation = new Conversation(store.conversation ?? newId());
     store.conversation = this.#conversation.id;
@@ -58,7 +59,7 @@ export class Chat {
   }
 
   start(): void {
-    if (this.#store.draft) this.#screen.text = this.#store.draft;
+    this.#drafts.begin();
     this.show();
     this.#line.start();
   }
@@ -66,7 +67,7 @@ export class Chat {
   /** Nothing is heard or said any more: the visitor erased everything. */
   stop(): void {
     this.#reach.stop();
-    clearTimeout(this.#resumeTimer);
+    this.#watch.stop();
     this.#deadlines.clear();
     this.#line.stop();
   }
@@ -126,24 +127,14 @@ export class Chat {
     if (event.type === "error" && typeof event.seq !== "number") this.#refused(event);
     else if (event.type === "conversation") this.#restored(event);
     else this.#event(event);
-    if (event.type !== "conversation") this.#silence = SILENCE;
+    if (event.type !== "conversation") this.#watch.heard();
     if (this.#ready) this.#listen();
     this.show();
   }
 
-  /** What is awaited and does not come is looked after, less and less often. */
   #listen(): void {
-    this.#resumeIn(this.#conversation.busy ? this.#silence : null);
-  }
-
-  /** Asks for the saved state after so many ms, null: not any more. */
-  #resumeIn(ms: number | null): void {
-    clearTimeout(this.#resumeTimer);
-    if (ms === null) return;
-    this.#resumeTimer = setTimeout(() => {
-      this.#silence *= 2;
-      this.#resume(null);
-    }, ms);
+    if (this.#conversation.busy) this.#watch.begin();
+    else this.#watch.stop();
   }
 
   #restored(snapshot: Snapshot): void {
@@ -155,8 +146,7 @@ export class Chat {
       if (this.#conversation.findQuestion(clientId)?.id) this.#deadlines.met(clientId);
     }
     this.#isReady();
-    const last = this.#conversation.lastQuestion;
-    if (last?.id && this.#screen.text.trim() === last.text) this.#screen.text = "";
+    this.#drafts.settle(this.#conversation);
   }
 
   #event(event: NumberedEvent): void {
@@ -176,9 +166,7 @@ export class Chat {
     if (question.client_id) this.#deadlines.met(question.client_id);
     this.#screen.showProblem(null);
     this.#screen.announce(t("looking"));
-    // The service has the question, so what was kept of it here is not needed.
-    if (this.#screen.text.trim() === question.text) this.#screen.text = "";
-    if (!this.#screen.text) this.#store.draft = "";
+    this.#drafts.settle(this.#conversation);
     if (this.#stopWanted) this.#sendStop();
     this.#stopWanted = false;
   }
@@ -223,7 +211,7 @@ export class Chat {
     if (NOT_HERE.includes(code)) {
       this.stop();
     } else if (/^(too_many|unavailable)/.test(code)) {
-      this.#resumeIn(wait * 1000);
+      this.#watch.begin(wait * 1000);
     } else if (!this.#beganAnew) {
       this.#beganAnew = true;
       this.begin();
@@ -250,16 +238,15 @@ export class Chat {
   ask(text: string): void {
     if (this.#conversation.busy) return;
     if (!this.#ready && this.#reach.isLost) {
-      this.#screen.text = text;
+      this.#drafts.put(text);
       this.#screen.hint(t("hint_offline"));
       return;
     }
     for (const message of this.#conversation.messages) {
       if (message.status === "unsent" && message.text === text) this.#conversation.forget(message);
     }
-    if (this.#screen.text.trim() === text) this.#screen.text = "";
     const question = this.#conversation.addQuestion(newId(), text);
-    if (!this.#screen.text) this.#store.draft = text;
+    this.#drafts.sent(question);
     if (this.#ready) this.#send(question);
     this.show();
     this.#screen.toEnd();
@@ -282,7 +269,7 @@ export class Chat {
     this.#deadlines.met(question.key);
     this.#stopWanted = false;
     this.#conversation.unsent(question, detail, wait ? Date.now() + wait * 1000 : 0);
-    if (!this.#screen.text.trim()) this.#screen.text = question.text;
+    this.#drafts.giveBack(question);
     this.#screen.announce(detail);
   }
 
@@ -299,8 +286,8 @@ export class Chat {
 
   /** The question again in the field, to be changed and sent. */
   edit(question: Message): void {
-    this.#screen.text = question.text;
-    this.#screen.hint(t("hint_editing"));
+    const waits = this.#drafts.put(question.text);
+    this.#screen.hint(t("hint_editing") + (waits ? ` ${t("hint_waiting")}` : ""));
     this.#screen.focusField();
   }
 
@@ -340,8 +327,8 @@ export class Chat {
     return true;
   }
 
-  typed(text: string): void {
-    this.#store.draft = text;
+  typed(): void {
+    this.#drafts.typed();
   }
 
   setLanguage(language: SetLanguage["language"]): void {

@@ -7,7 +7,7 @@ import { icon } from "./icons.ts";
 export interface ComposerActions {
   ask(text: string): void;
   stop(): void;
-  typed(text: string): void;
+  typed(): void;
 }
 
 export interface ComposerState {
@@ -143,6 +143,6 @@ export class Composer {
     setText(this.#counter, t("characters", { length, limit: this.#limit }));
     this.#counter.classList.toggle("counter--over", left < 0);
     this.fit();
-    this.#actions.typed(this.text);
+    this.#actions.typed();
   }
 }

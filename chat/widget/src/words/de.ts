@@ -44,6 +44,7 @@ export const de: Words = {
   hint_busy: "Bitte warten Sie, bis die Antwort vollständig ist, oder halten Sie sie an.",
   hint_offline: "Gerade besteht keine Verbindung. Ihr Text bleibt hier; bitte senden Sie ihn gleich noch einmal.",
   hint_editing: "Ändern Sie Ihre Frage und senden Sie sie noch einmal.",
+  hint_waiting: "Was Sie schon geschrieben hatten, kommt danach zurück.",
   state_reconnecting: "Die Verbindung ist abgebrochen. Sie wird wiederhergestellt …",
   state_offline: "Sie sind offline. Ihr Text bleibt hier.",
   error_generic: "Etwas ist schiefgegangen. Bitte versuchen Sie es noch einmal.",

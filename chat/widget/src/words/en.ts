@@ -43,6 +43,7 @@ export const en = {
   hint_busy: "Please wait until the answer is complete, or stop it.",
   hint_offline: "There is no connection just now. Your text stays here; please send it again in a moment.",
   hint_editing: "Change your question and send it again.",
+  hint_waiting: "What you had typed comes back afterwards.",
   // The connection
   state_reconnecting: "The connection was lost. Reconnecting …",
   state_offline: "You are offline. Your text stays here.",
