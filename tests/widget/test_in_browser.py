@@ -218,6 +218,39 @@ def test_feedback_has_reasons_and_survives_a_reload(student: Student) -> None:
     expect(student.answers.locator('[data-test="thumbs-down"]')).to_have_attribute("aria-pressed", "true")
 
 
+def test_feedback_that_cannot_be_sent_stays_as_it_was_entered(student: Student) -> None:
+    student.enters()
+    answer = student.asks(FEE)
+    answer.locator('[data-test="thumbs-down"]').click()
+    student("reason-other").check()
+    student("feedback-comment").fill("The amount changed.")
+    student.context.set_offline(True)
+    expect(student("status")).to_contain_text("offline")
+    student("send-feedback").click()
+    expect(student("composer-hint")).to_contain_text("Your feedback was not sent")
+    expect(student("feedback-comment")).to_have_value("The amount changed.")
+    student("question").fill("x")
+    answer.locator('[data-test="thumbs-up"]').click()
+    expect(student("composer-hint")).to_contain_text("Your feedback was not sent")
+    expect(answer.locator('[data-test="thumbs-down"]')).to_have_attribute("aria-pressed", "true")
+    student.context.set_offline(False)
+    expect(student("status")).to_be_hidden(timeout=20_000)
+    expect(student("composer-hint")).to_be_empty()
+    student("send-feedback").click()
+    expect(student("feedback-form")).to_be_hidden()
+
+
+def test_feedback_being_given_goes_on_in_another_language(student: Student) -> None:
+    student.enters()
+    student.asks(FEE).locator('[data-test="thumbs-down"]').click()
+    student("reason-other").check()
+    student("feedback-comment").fill("The amount changed.")
+    student.page.evaluate("MarcelChat('setLocale', 'de')")
+    expect(student("send-feedback")).to_have_text("Rückmeldung senden")
+    expect(student("reason-other")).to_be_checked()
+    expect(student("feedback-comment")).to_have_value("The amount changed.")
+
+
 def test_a_conversation_is_rated_once_and_that_survives_a_reload(student: Student) -> None:
     student.enters()
     for _ in range(3):

@@ -168,7 +168,7 @@ export class App {
         ask: (text) => chat((c) => c.ask(text)),
         retry: (message) => chat((c) => c.retry(message)),
         edit: (message) => chat((c) => c.edit(message)),
-        rate: (message, value, reasons, comment) => chat((c) => c.rate(message, value, reasons, comment)),
+        rate: (...feedback) => this.#chat?.rate(...feedback) ?? false,
       },
       composer: {
         ask: (text) => chat((c) => c.ask(text)),

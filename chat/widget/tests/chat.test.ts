@@ -298,3 +298,18 @@ test("a question on its way is in the field after a reload until the service is 
   taken.connect([{ ...answered[0], client_id: key }], 1);
   assert.deepEqual([taken.screen.text, taken.store.draft], ["", ""]);
 });
+
+test("an opinion that cannot be sent is not taken for given", () => {
+  const { chat, connect, lose, said } = stage();
+  connect(answered, 2);
+  const [, answer] = chat.conversation.messages;
+  assert(answer);
+  lose();
+  assert.equal(chat.rate(answer, -1, ["wrong"]), false);
+  assert.match(said.at(-1) ?? "", /not sent/);
+  assert.equal(chat.giveStars(5), false);
+  assert.deepEqual([answer.feedback, chat.conversation.stars], [0, null]);
+  connect(answered, 2);
+  assert.equal(chat.rate(answer, -1), true);
+  chat.stop();
+});

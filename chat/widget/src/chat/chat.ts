@@ -304,27 +304,28 @@ export class Chat {
     this.#line.send({ type: "stop", message: id });
   }
 
-  rate(message: Message, value: GiveFeedback["value"], reasons: GiveFeedback["reasons"] = [], comment = ""): void {
-    if (!this.#ready || message.id === null) {
-      this.#screen.announce(t("hint_offline"));
-      return;
-    }
+  /** False where it cannot be sent just now, which is said. */
+  rate(message: Message, value: GiveFeedback["value"], reasons: GiveFeedback["reasons"] = [], comment = ""): boolean {
+    const { id } = message;
+    if (id === null || !this.#tell({ type: "feedback", message: id, value, reasons, comment })) return false;
     this.#conversation.rate(message, value, reasons);
-    this.#line.send({ type: "feedback", message: message.id, value, reasons, comment });
     this.#screen.announce(t(value ? "thanks" : "feedback_removed"));
     this.show();
+    return true;
   }
 
-  /** Gives the whole conversation 1 to 5 stars; false where that cannot be sent just now. */
+  /** Gives the whole conversation 1 to 5 stars; false where that cannot be sent just now, which is said. */
   giveStars(stars: GiveRating["stars"]): boolean {
-    if (!this.#ready) {
-      this.#screen.announce(t("hint_offline"));
-      return false;
-    }
+    if (!this.#tell({ type: "rating", conversation: this.#conversation.id, stars })) return false;
     this.#conversation.stars = stars;
-    this.#line.send({ type: "rating", conversation: this.#conversation.id, stars });
     this.#screen.announce(t("rating_thanks", { stars }));
     return true;
+  }
+
+  #tell(opinion: GiveFeedback | GiveRating): boolean {
+    const sent = this.#ready && this.#line.send(opinion);
+    if (!sent) this.#screen.hint(t("hint_not_told"));
+    return sent;
   }
 
   typed(): void {

@@ -115,7 +115,7 @@ export class AnswerView {
     const thumb = (value: 1 | -1, name: Icon, label: string) =>
       tool(name, label, { test: name, press: () => this.#rate(message, value), more: { "data-value": value } });
     this.#thumbs = [thumb(1, "thumbs-up", t("thumbs_up")), thumb(-1, "thumbs-down", t("thumbs_down"))];
-    this.#form = new FeedbackForm((reasons, comment) => this.#options.actions.rate(message, -1, reasons, comment));
+    this.#form = new FeedbackForm(message, (...why) => this.#options.actions.rate(message, -1, ...why));
     const copying = navigator.clipboard ? this.#copyButton(message) : null;
     const tools = el(
       "div",
@@ -128,8 +128,7 @@ export class AnswerView {
 
   #rate(message: Message, value: 1 | -1): void {
     const wanted = message.feedback === value ? 0 : value;
-    this.#options.actions.rate(message, wanted);
-    if (message.feedback !== wanted) return;
+    if (!this.#options.actions.rate(message, wanted)) return;
     if (wanted === -1) this.#form?.open(message.reasons);
     else this.#form?.close();
   }
@@ -138,7 +137,6 @@ export class AnswerView {
     for (const thumb of this.#thumbs) {
       setAttribute(thumb, "aria-pressed", String(Number(thumb.dataset["value"]) === message.feedback));
     }
-    if (message.feedback !== -1) this.#form?.close();
   }
 
   #copyButton(message: Message): HTMLButtonElement {

@@ -110,7 +110,7 @@ export class Composer {
   }
 
   show(state: ComposerState): void {
-    const wasBusy = this.#state.busy;
+    const { busy: wasBusy, ready: wasReady } = this.#state;
     this.#state = state;
     const now = focused();
     const pressed = this.element.contains(now) && now !== this.#field;
@@ -118,7 +118,9 @@ export class Composer {
     this.#stop.hidden = !state.busy;
     setAttribute(this.#send, "disabled", !state.ready);
     setAttribute(this.#stop, "disabled", state.stopping);
-    if (wasBusy && !state.busy && this.#hint.textContent === t("hint_busy")) this.hint("");
+    const hint = this.#hint.textContent;
+    // What it says is over.
+    if ((wasBusy && !state.busy && hint === t("hint_busy")) || (!wasReady && state.ready)) this.hint("");
     // The button that was pressed is gone: go on in the field, but do not call up a phone's keyboard for it.
     if (pressed && (wasBusy !== state.busy || state.stopping) && matchMedia("(hover: hover)").matches) this.focus();
   }

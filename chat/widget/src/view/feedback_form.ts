@@ -1,13 +1,15 @@
 // Why an answer did not help: reasons to choose from, and for another one a few words.
 
 import type { Reason } from "../protocol.ts";
+import type { Message } from "../state/message.ts";
 import { t } from "../words/words.ts";
 import { tool } from "./buttons.ts";
 import { el } from "./dom.ts";
 
 const REASONS: readonly Reason[] = ["wrong", "outdated", "incomplete", "not_my_question", "other"];
 const COMMENT_CHARACTERS = 1000;
-let forms = 0;
+/** The one of each answer: another that takes its place, in another language, goes on with what was entered. */
+const forms = new WeakMap<Message, FeedbackForm>();
 
 export class FeedbackForm {
   readonly element: HTMLFormElement;
@@ -15,8 +17,9 @@ export class FeedbackForm {
   #comment: HTMLTextAreaElement;
   #words: HTMLElement;
 
-  constructor(send: (reasons: Reason[], comment: string) => void) {
-    const id = `feedback-${(forms += 1)}`;
+  /** `send` gives false where it could not be sent: then all stays as it was entered. */
+  constructor(message: Message, send: (reasons: Reason[], comment: string) => boolean) {
+    const id = `feedback-${message.id}`;
     const show = () => this.#showComment();
     this.#boxes = new Map(
       REASONS.map((reason) => [
@@ -46,8 +49,7 @@ export class FeedbackForm {
           submit: (event) => {
             event.preventDefault();
             const chosen = this.#chosen();
-            send(chosen, chosen.includes("other") ? this.#comment.value.trim() : "");
-            this.close();
+            if (send(chosen, chosen.includes("other") ? this.#comment.value.trim() : "")) this.close();
           },
         },
       },
@@ -64,6 +66,11 @@ export class FeedbackForm {
         tool("close", t("dismiss"), { test: "close-feedback", press: () => this.close() }),
       ),
     );
+    const before = forms.get(message);
+    forms.set(message, this);
+    if (!before) return;
+    this.#comment.value = before.#comment.value;
+    if (!before.element.hidden) this.open(before.#chosen());
   }
 
   open(reasons: readonly string[]): void {

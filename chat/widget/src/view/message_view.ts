@@ -14,7 +14,8 @@ export interface MessageActions {
   ask(text: string): void;
   retry(message: Message): void;
   edit(message: Message): void;
-  rate(message: Message, value: -1 | 0 | 1, reasons?: Reason[], comment?: string): void;
+  /** False where it could not be sent. */
+  rate(message: Message, value: -1 | 0 | 1, reasons?: Reason[], comment?: string): boolean;
   announce(text: string): void;
 }
 

@@ -43,6 +43,8 @@ export const de: Words = {
   hint_too_long: "Das sind {over} Zeichen zu viel. Bitte kürzen Sie Ihre Frage auf {limit}.",
   hint_busy: "Bitte warten Sie, bis die Antwort vollständig ist, oder halten Sie sie an.",
   hint_offline: "Gerade besteht keine Verbindung. Ihr Text bleibt hier; bitte senden Sie ihn gleich noch einmal.",
+  hint_not_told:
+    "Gerade besteht keine Verbindung. Ihre Rückmeldung wurde nicht gesendet; bitte versuchen Sie es gleich noch einmal.",
   hint_editing: "Ändern Sie Ihre Frage und senden Sie sie noch einmal.",
   hint_waiting: "Was Sie schon geschrieben hatten, kommt danach zurück.",
   state_reconnecting: "Die Verbindung ist abgebrochen. Sie wird wiederhergestellt …",

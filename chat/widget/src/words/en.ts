@@ -42,6 +42,7 @@ export const en = {
   hint_too_long: "That is {over} characters too many. Please shorten your question to {limit}.",
   hint_busy: "Please wait until the answer is complete, or stop it.",
   hint_offline: "There is no connection just now. Your text stays here; please send it again in a moment.",
+  hint_not_told: "There is no connection just now. Your feedback was not sent; please try again in a moment.",
   hint_editing: "Change your question and send it again.",
   hint_waiting: "What you had typed comes back afterwards.",
   // The connection
