@@ -362,6 +362,16 @@ def test_conversations_are_listed_renamed_opened_and_deleted(student: Student) -
     expect(student("welcome")).to_be_visible()
 
 
+def test_a_list_without_conversations_says_so(student: Student) -> None:
+    student.enters()
+    student.asks(FEE)
+    student("show-conversations").click()
+    student("delete").click()
+    student("confirm").click()
+    expect(student("pane-conversations")).to_contain_text("There is no conversation yet.")
+    expect(student("list-new")).to_be_focused()
+
+
 def test_my_data_is_downloaded_and_erased(student: Student, tmp_path: Path) -> None:
     student.enters()
     student.asks(FEE)
@@ -435,6 +445,32 @@ def test_the_keyboard_alone_is_enough(student: Student) -> None:
     keys.press("Escape")
     expect(student("panel")).to_be_hidden()
     expect(student("launcher")).to_be_focused()
+
+
+@pytest.mark.parametrize("options", [WIDE, PHONE])
+def test_the_keyboard_goes_on_in_a_conversation_opened_from_the_list(student: Student, options: dict[str, Any]) -> None:
+    student.enters()
+    student.asks(FEE)
+    keys = student.page.keyboard
+    student("show-conversations").focus()
+    keys.press("Enter")
+    student("open-conversation").focus()
+    keys.press("Enter")
+    expect(student("pane-conversations")).to_be_hidden()
+    assert student.page.evaluate("document.activeElement.tagName") == "MARCEL-CHAT"
+    keys.press("Escape")
+    expect(student("launcher")).to_be_focused()
+
+
+def test_escape_closes_a_pane_where_the_chat_stands_in_the_page(student: Student) -> None:
+    student.enters("mode=inline")
+    student("settings").click()
+    student.page.keyboard.press("Escape")
+    expect(student("pane-settings")).to_be_hidden()
+    expect(student("settings")).to_be_focused()
+    student.page.evaluate("addEventListener('keydown', event => window.heard = event.key)")
+    student.page.keyboard.press("Escape")
+    assert student.page.evaluate("window.heard") == "Escape"
 
 
 @on_a_phone

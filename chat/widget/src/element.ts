@@ -37,6 +37,7 @@ export class MarcelChat extends HTMLElement implements Commands {
     this.#root.dataset["position"] = positionOf(this.#root, info.theme.position);
     this.#app = new App({ config, info, http, place: this.#panel, close: inline ? null : () => this.close() });
     this.#root.append(this.#panel);
+    this.#panel.addEventListener("keydown", (event) => this.#key(event));
     this.#paint();
     onSchemeChange(() => this.#paint());
     if (inline) {
@@ -96,7 +97,6 @@ export class MarcelChat extends HTMLElement implements Commands {
     this.#root.prepend(this.#launcher);
     setAttribute(this.#panel, "role", "dialog");
     this.#panel.hidden = true;
-    this.#panel.addEventListener("keydown", (event) => this.#key(event));
     const fit = () => this.#fitScreen();
     SMALL.addEventListener("change", fit);
     window.visualViewport?.addEventListener("resize", fit);
@@ -128,9 +128,11 @@ export class MarcelChat extends HTMLElement implements Commands {
 
   #key(event: KeyboardEvent): void {
     if (event.key === "Escape" && !event.isComposing) {
-      event.stopPropagation();
-      if (!this.#app?.back()) this.close();
-    } else if (event.key === "Tab" && SMALL.matches) {
+      const wentBack = this.#app?.back();
+      // Where the chat stands in the page, a key that does nothing here is the page's.
+      if (wentBack || this.#launcher) event.stopPropagation();
+      if (!wentBack) this.close();
+    } else if (event.key === "Tab" && SMALL.matches && this.#launcher) {
       this.#keepFocus(event);
     }
   }

@@ -166,7 +166,8 @@ export class ConversationsPane {
     });
     if (!gone) return;
     const next = item.nextElementSibling ?? item.previousElementSibling;
-    item.remove();
+    if (next) item.remove();
+    else this.#draw([]);
     this.#actions.announce(t("deleted"));
     const target = next?.querySelector<HTMLElement>("button") ?? this.pane.content.querySelector<HTMLElement>("button");
     target?.focus();

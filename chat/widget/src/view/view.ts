@@ -78,11 +78,18 @@ export class View implements Screen {
     this.#agreed = agreed;
     const announce = (text: string) => this.announce(text);
     const box = el("div", { class: "scroll scroll--consent", "data-test": "scroll", tabindex: "-1" });
-    const ask = (text: string) => {
-      actions.message.ask(text);
-      // The button that was pressed may be gone; but a phone's keyboard is not called up for that.
+    // The button that was pressed may be gone; but a phone's keyboard is not called up for that.
+    const goOn = () => {
       if (matchMedia("(hover: hover)").matches) this.#composer.focus();
       else box.focus({ preventScroll: true });
+    };
+    const ask = (text: string) => {
+      actions.message.ask(text);
+      goOn();
+    };
+    const open = (id: string, title: string) => {
+      actions.conversations.open(id, title);
+      goOn();
     };
     this.#consent = consentNotice(info, () => actions.agree());
     this.#welcome = new Welcome(info, ask);
@@ -106,7 +113,7 @@ export class View implements Screen {
     const foot = el("div", { class: "foot" }, this.#list.follower.jump, this.#composer.element);
     this.#main = el("div", { class: "main" }, box, foot);
     const closed = () => (this.#main.hidden = false);
-    this.#conversations = new ConversationsPane({ ...actions.conversations, announce }, closed);
+    this.#conversations = new ConversationsPane({ ...actions.conversations, open, announce }, closed);
     this.#settings = new SettingsPane(info, actions.settings, closed);
     this.#header = chatHeader(info, {
       begin: () => this.#leavePanes(() => actions.begin()),
