@@ -421,6 +421,23 @@ def test_it_can_be_used_at_200_and_400_percent(student: Student, options: dict[s
     assert violations(student.page) == []
 
 
+@pytest.mark.parametrize("options", [{"viewport": {"width": 320, "height": 256}}])
+@pytest.mark.parametrize("question", [FEE, "abstain", "table"])
+def test_the_answer_is_in_sight_at_400_percent(student: Student, options: dict[str, Any], question: str) -> None:
+    student.enters()
+    for number in range(2):
+        answer = student.asks(question, None)
+        expect(answer).to_have_attribute("data-status", re.compile("complete|abstained"))
+        student.page.wait_for_timeout(300)
+        seen = answer.evaluate(
+            "(e, box) => Math.min(e.getBoundingClientRect().bottom, box.getBoundingClientRect().bottom)"
+            " - Math.max(e.getBoundingClientRect().top, box.getBoundingClientRect().top)",
+            student("scroll").element_handle(),
+        )
+        assert seen > 30, number
+    keep(student.page, f"widget-400-percent-{question.split()[0]}")
+
+
 def test_the_keyboard_alone_is_enough(student: Student) -> None:
     student.goes_to()
     expect(student("launcher")).to_be_visible()

@@ -64,8 +64,9 @@ export class Follower {
   grew(keep: HTMLElement | null = null): void {
     if (this.#list.hidden) return;
     if (this.#following) {
-      const limit = keep ? this.#beginningOf(keep) : Infinity;
-      this.#scrollTo(Math.max(this.#box.scrollTop, Math.min(this.#end(), limit)));
+      const below = this.#box.scrollHeight - this.#box.clientHeight;
+      const top = keep ? Math.min(below, this.#topOf(keep.getBoundingClientRect().top - 12)) : this.#end();
+      this.#scrollTo(Math.max(this.#box.scrollTop, top));
     } else if (this.#box.scrollHeight > this.#height + 1) {
       this.#unread = true;
     }
@@ -73,13 +74,15 @@ export class Follower {
     this.#showJump();
   }
 
-  #beginningOf(element: HTMLElement): number {
-    return this.#box.scrollTop + element.getBoundingClientRect().top - this.#box.getBoundingClientRect().top - 12;
+  /** How far to scroll for what is seen at height `y` to be at the top. */
+  #topOf(y: number): number {
+    return this.#box.scrollTop + y - this.#box.getBoundingClientRect().top;
   }
 
-  /** Where nothing was said yet, what welcomes the visitor is read from its beginning. */
+  /** Of the list, not of what follows it. Where nothing was said yet, the welcome is read from its beginning. */
   #end(): number {
-    return this.#list.hidden ? 0 : this.#box.scrollHeight - this.#box.clientHeight;
+    const { bottom } = this.#list.getBoundingClientRect();
+    return this.#list.hidden ? 0 : Math.max(0, this.#topOf(bottom + 12 - this.#box.clientHeight));
   }
 
   #distance(): number {
