@@ -557,6 +557,37 @@ def test_the_page_commands_the_widget_also_before_it_is_there(student: Student) 
     assert student.page.evaluate("heard.slice().sort()") == ["close", "open", "ready"]
 
 
+@pytest.mark.parametrize("mode", ["frame", "small"])
+def test_a_frame_hears_what_the_page_said_before_it_was_there(student: Student, mode: str) -> None:
+    student.page.add_init_script(
+        "window.MarcelChat=window.MarcelChat||function(){(MarcelChat.q=MarcelChat.q||[]).push(arguments)};"
+        "MarcelChat('setLocale','de');MarcelChat('theme','dark');MarcelChat('open')"
+    )
+    student.goes_to(f"mode={mode}")
+    inside = student.page.frame_locator("iframe")
+    expect(inside.locator('[data-test="panel"]')).to_have_attribute("lang", "de")
+    expect(inside.locator(".root")).to_have_attribute("data-scheme", "dark")
+    expect(student("launcher")).to_have_attribute("aria-label", "Chat schließen")
+    assert [text for text in student.problems if "postMessage" in text] == []
+    student.problems.clear()  # what the page's policy refuses is told there
+
+
+@pytest.mark.parametrize("mode", ["launcher", "frame", "inline"])
+def test_a_second_tag_is_ignored(student: Student, mode: str) -> None:
+    warned: list[str] = []
+    student.page.on("console", lambda message: warned.append(message.text) if message.type == "warning" else None)
+    student.page.add_init_script(
+        "if(window===parent)addEventListener('DOMContentLoaded',()=>{"
+        "const one=document.querySelector('script'),more=document.createElement('script');"
+        "Object.assign(more.dataset,one.dataset);more.src=one.src;document.body.append(more)})"
+    )
+    student.goes_to(f"mode={mode}")
+    student.page.locator("marcel-chat, iframe").first.wait_for(state="attached")
+    student.page.wait_for_timeout(500)
+    expect(student.page.locator("marcel-chat, body > [data-test='launcher']")).to_have_count(1)
+    assert any("one chat" in text for text in warned)
+
+
 def test_the_page_gives_its_own_colours_and_they_can_be_read(student: Student) -> None:
     student.page.add_init_script(
         "addEventListener('DOMContentLoaded',()=>{const s=new CSSStyleSheet();"

@@ -9,7 +9,7 @@ import type { AssistantInfo } from "./protocol.ts";
 import { Session } from "./state/session.ts";
 import { Store } from "./state/store.ts";
 import { View, type ViewActions } from "./view/view.ts";
-import { language, speak, spokenBy, spokenLanguage, t, type Language } from "./words/words.ts";
+import { language, offered, speak, spokenBy, spokenLanguage, t, type Language } from "./words/words.ts";
 
 export class App {
   readonly info: AssistantInfo;
@@ -70,8 +70,8 @@ export class App {
   }
 
   setLanguage(tag: unknown): void {
-    const wanted = typeof tag === "string" ? spokenLanguage(tag) : null;
-    if (wanted && spokenBy(this.info.assistant.languages).includes(wanted)) this.#choose(wanted);
+    const wanted = offered(tag, this.info.assistant.languages);
+    if (wanted) this.#choose(wanted);
   }
 
   // --- language ---

@@ -9,8 +9,7 @@ import type { AssistantInfo } from "./protocol.ts";
 import { dress } from "./style/sheet.ts";
 import { onSchemeChange, paint, positionOf } from "./theme.ts";
 import { el, setAttribute } from "./view/dom.ts";
-import { icon } from "./view/icons.ts";
-import { language, t } from "./words/words.ts";
+import { drawLauncher } from "./view/launcher.ts";
 
 /** Where the window covers the whole screen. */
 const SMALL = matchMedia("(max-width: 40rem), (max-height: 30rem)");
@@ -107,12 +106,7 @@ export class MarcelChat extends HTMLElement implements Commands {
   #drawLauncher(): void {
     if (!this.#launcher) return;
     const open = !this.#panel.hidden;
-    const label = open ? t("close_chat") : t("open_chat", { name: this.#info?.assistant.name ?? "" });
-    setAttribute(this.#launcher, "lang", language());
-    setAttribute(this.#launcher, "aria-label", label);
-    setAttribute(this.#launcher, "title", label);
-    setAttribute(this.#launcher, "aria-expanded", String(open));
-    this.#launcher.replaceChildren(icon(open ? "close" : "chat"));
+    drawLauncher(this.#launcher, { open, name: this.#info?.assistant.name ?? "" });
     this.#root.dataset["open"] = String(open);
   }
 

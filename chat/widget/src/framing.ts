@@ -5,9 +5,9 @@ import { isCommand, run, tell, type Commands } from "./commands.ts";
 import type { Config } from "./config.ts";
 import { palette, readColour, toHex } from "./text/colours.ts";
 import type { AssistantInfo } from "./protocol.ts";
-import { el, setAttribute } from "./view/dom.ts";
-import { icon } from "./view/icons.ts";
-import { language, t } from "./words/words.ts";
+import { el } from "./view/dom.ts";
+import { drawLauncher } from "./view/launcher.ts";
+import { language, offered, speak } from "./words/words.ts";
 
 const SMALL = matchMedia("(max-width: 40rem), (max-height: 30rem)");
 const FALLBACK_ACCENT = [29, 79, 124] as const;
@@ -19,6 +19,8 @@ export class FramedChat implements Commands {
   #info: AssistantInfo;
   #frame: HTMLIFrameElement;
   #launcher: HTMLButtonElement | null = null;
+  /** What is inside can be told something. */
+  #listening: Promise<void>;
 
   constructor(config: Config, info: AssistantInfo, place: Element) {
     this.#config = config;
@@ -29,6 +31,11 @@ export class FramedChat implements Commands {
       title: info.assistant.name,
       allow: "clipboard-write",
       "data-test": "frame",
+    });
+    this.#listening = new Promise((resolve) => {
+      window.addEventListener("message", ({ source }) => {
+        if (source === this.#frame.contentWindow) resolve();
+      });
     });
     if (config.mode === "inline") {
       dressed(this.#frame, { border: "0", width: "100%", height: "100%", display: "block" });
@@ -59,6 +66,9 @@ export class FramedChat implements Commands {
   }
 
   setLocale(tag: unknown): void {
+    const wanted = offered(tag, this.#info.assistant.languages);
+    if (wanted) speak(wanted);
+    this.#drawn();
     this.#pass("setLocale", tag);
   }
 
@@ -71,7 +81,9 @@ export class FramedChat implements Commands {
   }
 
   #pass(command: keyof Commands, value?: unknown): void {
-    this.#frame.contentWindow?.postMessage({ marcelchat: [command, value] }, this.#config.origin);
+    void this.#listening.then(() =>
+      this.#frame.contentWindow?.postMessage({ marcelchat: [command, value] }, this.#config.origin),
+    );
   }
 
   #makeLauncher(): HTMLButtonElement {
@@ -92,14 +104,7 @@ export class FramedChat implements Commands {
   #drawn(): void {
     if (!this.#launcher) return;
     const open = !this.#frame.hidden;
-    setAttribute(
-      this.#launcher,
-      "aria-label",
-      open ? t("close_chat") : t("open_chat", { name: this.#info.assistant.name }),
-    );
-    setAttribute(this.#launcher, "aria-expanded", String(open));
-    const drawing = icon(open ? "close" : "chat");
-    dressed(drawing, {
+    dressed(drawLauncher(this.#launcher, { open, name: this.#info.assistant.name }), {
       display: "inline-block",
       width: "28px",
       height: "28px",
@@ -107,7 +112,6 @@ export class FramedChat implements Commands {
       stroke: "currentcolor",
       "stroke-width": "1.8",
     });
-    this.#launcher.replaceChildren(drawing);
     this.#dressFrame();
   }
 
@@ -127,7 +131,7 @@ function dressed(node: HTMLElement | SVGElement, styles: Styles): void {
   for (const [name, value] of Object.entries(styles)) node.style.setProperty(name, value, "important");
 }
 
-/** Inside the frame: the page around it may say what its own MarcelChat was told. */
+/** Inside the frame: the page around it may say what its own MarcelChat was told, and hears that it may. */
 export function obeyParent(commands: Commands): void {
   if (window.parent === window) return;
   window.addEventListener("message", (event: MessageEvent<unknown>) => {
@@ -135,4 +139,5 @@ export function obeyParent(commands: Commands): void {
     const call = (event.data as { marcelchat?: unknown } | null)?.marcelchat;
     if (Array.isArray(call) && isCommand(call[0])) run(commands, call[0], call[1]);
   });
+  window.parent.postMessage({ marcelchat: [] }, "*");
 }

@@ -73,7 +73,6 @@ async function main(script: HTMLScriptElement): Promise<void> {
   if (framed) {
     listen(new FramedChat(config, info, place));
   } else {
-    customElements.define("marcel-chat", MarcelChat);
     const chat = new MarcelChat();
     place.append(chat);
     chat.start({ config, info, http });
@@ -84,4 +83,9 @@ async function main(script: HTMLScriptElement): Promise<void> {
 }
 
 const script = document.currentScript;
-if (script instanceof HTMLScriptElement && !customElements.get("marcel-chat")) void main(script);
+if (customElements.get("marcel-chat")) {
+  console.warn("MarcelChat: a page has one chat, this tag is ignored", script);
+} else if (script instanceof HTMLScriptElement) {
+  customElements.define("marcel-chat", MarcelChat);
+  void main(script);
+}

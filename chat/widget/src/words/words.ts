@@ -32,6 +32,12 @@ export function spokenBy(tags: readonly string[]): Language[] {
   return found.length ? [...new Set(found)] : (Object.keys(LANGUAGES) as Language[]);
 }
 
+/** The language of a tag, if an assistant with these tags is spoken to in it, else null. */
+export function offered(tag: unknown, tags: readonly string[]): Language | null {
+  const wanted = typeof tag === "string" ? spokenLanguage(tag) : null;
+  return wanted && spokenBy(tags).includes(wanted) ? wanted : null;
+}
+
 /** The words `key` with their {placeholders} filled. */
 export function t(key: keyof Words, values: Values = {}): string {
   return TABLES[current][key].replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole));
