@@ -178,6 +178,19 @@ def test_a_failed_answer_is_tried_again_and_a_question_is_changed(student: Stude
     expect(student("question")).to_be_focused()
 
 
+def test_a_question_without_words_is_not_offered_to_be_sent_again(student: Student) -> None:
+    student.enters()
+    student("question").fill("???")
+    student("send").click()
+    expect(student("message-error")).to_contain_text("No words")
+    expect(student("retry")).to_have_count(0)
+    student.asks(FEE)
+    student.stage.tell("drop")
+    expect(student("status")).to_be_hidden()
+    student.asks("table")
+    assert student("question-text").all_inner_texts() == ["???", FEE, "table"]
+
+
 def test_editing_a_question_loses_nothing_that_was_typed(student: Student) -> None:
     student.enters()
     student.asks(FEE)

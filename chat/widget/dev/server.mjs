@@ -161,6 +161,10 @@ main.on("upgrade", async (request, socket) => {
       visitor = frame.token;
       socket.on("close", service.listen(visitor, send));
     }
+    if (frame.type === "ask" && !/\w/.test(frame.text)) {
+      const { client_id, conversation } = frame;
+      return send({ type: "error", seq: null, code: "no_words", detail: "No words.", client_id, conversation });
+    }
     if (frame.type === "ask" && !service.ask(visitor, frame))
       for (const event of service.since(visitor, frame.conversation, 0)) send(event);
     if (frame.type === "stop") service.stop(visitor, frame.message);

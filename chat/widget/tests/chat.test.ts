@@ -313,3 +313,12 @@ test("an opinion that cannot be sent is not taken for given", () => {
   assert.equal(chat.rate(answer, -1), true);
   chat.stop();
 });
+
+test("what could only be refused again is not to be sent again", () => {
+  const { chat, connect, hear } = stage();
+  connect();
+  chat.ask("???");
+  const [question] = chat.conversation.messages;
+  hear({ type: "error", seq: null, code: "no_words", detail: "No words in it.", client_id: question?.key });
+  assert.deepEqual([question?.status, question?.retryAt], ["unsent", Infinity]);
+});

@@ -132,6 +132,36 @@ test("what was typed here and is not saved there stays at the end of a snapshot,
   assert(conversation.messages[0] === question);
 });
 
+test("what the service refused stays where it was asked, whatever is answered after it", () => {
+  const conversation = new Conversation(HERE);
+  conversation.restore(snapshot([], 0));
+  conversation.unsent(conversation.addQuestion("q0", "First"), "No.");
+  conversation.addQuestion("q1", "How much?");
+  conversation.apply(start(1));
+  conversation.apply(end(2));
+  conversation.unsent(conversation.addQuestion("q2", "???"), "No words.");
+  conversation.addQuestion("q3", "When?");
+  conversation.apply(start(3, "q3", 4));
+  conversation.apply(end(4, 4));
+  const before = conversation.messages.map(({ key }) => key);
+  conversation.restore(
+    snapshot(
+      [
+        saved(1, "user", "How much?", "complete", "q1"),
+        saved(2, "assistant", ""),
+        saved(3, "user", "When?", "complete", "q3"),
+        saved(4, "assistant", ""),
+      ],
+      4,
+    ),
+  );
+  assert.deepEqual(
+    conversation.messages.map(({ key }) => key),
+    before,
+  );
+  assert.deepEqual([before[0], before[3]], ["q0", "q2"]);
+});
+
 test("a question asked in another tab appears with its answer", () => {
   const conversation = new Conversation(HERE);
   conversation.restore(snapshot([], 0));

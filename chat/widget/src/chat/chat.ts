@@ -17,6 +17,8 @@ import { Watch } from "./watch.ts";
 const RENEWALS_IN_A_ROW = 2;
 /** No waiting helps: this page may not have the assistant. */
 const NOT_HERE = ["forbidden_origin", "unknown_site"];
+/** What is asked can never be answered. */
+const UNANSWERABLE = /^(no_words|empty_|question_|bad_)/;
 /** Seconds, where the service does not say. */
 const ASK_AGAIN_AFTER = 5;
 
@@ -192,7 +194,7 @@ export class Chat {
       this.begin();
       this.ask(question.text);
     } else if (question?.status === "sending") {
-      this.#giveBack(question, text, wait ?? 0);
+      this.#giveBack(question, text, UNANSWERABLE.test(code) ? Infinity : (wait ?? 0));
     } else if (message) {
       this.#conversation.refused(message);
       this.#screen.showProblem(text);

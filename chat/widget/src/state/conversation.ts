@@ -110,14 +110,17 @@ export class Conversation {
 
   // --- what the server says ---
 
-  /** The saved state. Messages keep their identity; what was typed here and is not saved there stays at the end. */
+  /** The saved state. Messages keep their identity; what was refused stays in its place, what is being sent comes last. */
   restore({ messages, last_seq: lastSeq, stars }: Snapshot): void {
     const writing = this.generating;
-    const saved = messages.map((wire) => this.#merge(fromWire(wire)));
-    const here = this.messages.filter(
-      (message) => message.role === "user" && message.id === null && !saved.includes(message),
-    );
-    this.messages = [...saved, ...here];
+    const all = messages.map((wire) => this.#merge(fromWire(wire)));
+    this.messages.forEach((message, index) => {
+      if (message.id !== null || all.includes(message)) return;
+      const before = this.messages[index - 1];
+      const place = message.status === "sending" ? all.length : before ? all.indexOf(before) + 1 : 0;
+      all.splice(place, 0, message);
+    });
+    this.messages = all;
     this.stars = stars ?? null;
     // What is being written follows as its events from the beginning; those that are here already are passed over.
     const goesOn = writing !== null && this.generating === writing;

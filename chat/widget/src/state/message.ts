@@ -24,7 +24,7 @@ export interface Message {
   /** How many are served before, this one included; 0 where nobody waits. */
   queue: number;
   error: string;
-  /** Not to be sent again before this time, in ms of the epoch. */
+  /** Not to be sent again before this time, in ms of the epoch; Infinity for what would only be refused again. */
   retryAt: number;
   /** Grows with each change, so that a view can tell what to draw. */
   version: number;

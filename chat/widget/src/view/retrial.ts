@@ -15,7 +15,13 @@ export class Retrial {
   }
 
   problem(text: string, message: Message): HTMLElement {
+    const words = el("p", { class: "problem__text" }, icon("warning"), el("span", {}, text));
+    return el("div", { class: "problem", "data-test": "message-error" }, words, this.#again(message));
+  }
+
+  #again(message: Message): HTMLElement | null {
     const wait = Math.max(0, message.retryAt - Date.now());
+    if (wait === Infinity) return null;
     const again = button("quiet", t("try_again"), {
       test: "retry",
       press: () => this.#retry(message),
@@ -28,7 +34,6 @@ export class Retrial {
         again.disabled = false;
       }, wait);
     }
-    const words = el("p", { class: "problem__text" }, icon("warning"), el("span", {}, text));
-    return el("div", { class: "problem", "data-test": "message-error" }, words, again);
+    return again;
   }
 }
