@@ -168,7 +168,7 @@ export class App {
         ask: (text) => chat((c) => c.ask(text)),
         retry: (message) => chat((c) => c.retry(message)),
         edit: (message) => chat((c) => c.edit(message)),
-        rate: (...feedback) => this.#chat?.rate(...feedback) ?? false,
+        rate: (...feedback) => this.#chat?.opinions.rate(...feedback) ?? false,
       },
       composer: {
         ask: (text) => chat((c) => c.ask(text)),
@@ -176,7 +176,7 @@ export class App {
         typed: () => chat((c) => c.typed()),
       },
       begin: () => chat((c) => c.begin()),
-      stars: (stars) => this.#chat?.giveStars(stars) ?? false,
+      stars: (stars) => this.#chat?.opinions.giveStars(stars) ?? false,
       declined: (conversation) => this.#store.unrated === conversation,
       decline: (conversation) => (this.#store.unrated = conversation),
       conversations: {

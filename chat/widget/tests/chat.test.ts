@@ -305,12 +305,12 @@ test("an opinion that cannot be sent is not taken for given", () => {
   const [, answer] = chat.conversation.messages;
   assert(answer);
   lose();
-  assert.equal(chat.rate(answer, -1, ["wrong"]), false);
+  assert.equal(chat.opinions.rate(answer, -1, ["wrong"]), false);
   assert.match(said.at(-1) ?? "", /not sent/);
-  assert.equal(chat.giveStars(5), false);
+  assert.equal(chat.opinions.giveStars(5), false);
   assert.deepEqual([answer.feedback, chat.conversation.stars], [0, null]);
   connect(answered, 2);
-  assert.equal(chat.rate(answer, -1), true);
+  assert.equal(chat.opinions.rate(answer, -1), true);
   chat.stop();
 });
 
@@ -321,4 +321,22 @@ test("what could only be refused again is not to be sent again", () => {
   const [question] = chat.conversation.messages;
   hear({ type: "error", seq: null, code: "no_words", detail: "No words in it.", client_id: question?.key });
   assert.deepEqual([question?.status, question?.retryAt], ["unsent", Infinity]);
+});
+
+test("an opinion that went over a line that was dead is told again over the next, once", () => {
+  const { chat, connect, hear, lose, sent } = stage();
+  connect(answered, 2);
+  const [, answer] = chat.conversation.messages;
+  assert(answer);
+  const told = () => sent.filter(({ type }) => type === "feedback" || type === "rating").length;
+  chat.opinions.rate(answer, -1, ["other"], "The amount changed.");
+  chat.opinions.giveStars(2);
+  lose();
+  connect(answered, 2);
+  assert.equal(told(), 4);
+  hear({ type: "feedback", seq: 3, message: 2, value: -1 });
+  hear({ type: "rating", seq: 4, stars: 2 });
+  lose();
+  connect(answered, 4);
+  assert.equal(told(), 4);
 });

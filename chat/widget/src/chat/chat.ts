@@ -3,12 +3,13 @@
 import { newId } from "../ids.ts";
 import type { LineState } from "../net/line.ts";
 import { readEvent } from "../net/shapes.ts";
-import type { ErrorEvent, GiveFeedback, GiveRating, MessageStart, Resume, SetLanguage, Snapshot } from "../protocol.ts";
+import type { ErrorEvent, MessageStart, Resume, SetLanguage, Snapshot } from "../protocol.ts";
 import { Conversation, type NumberedEvent } from "../state/conversation.ts";
 import type { Message } from "../state/message.ts";
 import { t } from "../words/words.ts";
 import { Deadlines } from "./deadlines.ts";
 import { Drafts } from "./drafts.ts";
+import { Opinions } from "./opinions.ts";
 import type { ChatParts, Line } from "./parts.ts";
 import { Reachability } from "./reachability.ts";
 import type { Screen } from "./screen.ts";
@@ -23,6 +24,10 @@ const UNANSWERABLE = /^(no_words|empty_|question_|bad_)/;
 const ASK_AGAIN_AFTER = 5;
 
 export class Chat {
+  readonly opinions = new Opinions(
+    () => ({ conversation: this.#conversation, screen: this.#screen, show: () => this.show() }),
+    (opinion) => this.#ready && this.#line.send(opinion),
+  );
   #session: ChatParts["session"];
   #store: ChatParts["store"];
   #screen: Screen;
@@ -112,6 +117,7 @@ export class Chat {
     this.#reach.reached();
     this.#screen.showProblem(null);
     for (const question of this.#conversation.sending) this.#send(question);
+    this.opinions.repeat();
     if (this.#stopSent !== null && this.#conversation.generating?.id === this.#stopSent) this.#sendStop();
     else this.#stopSent = null;
   }
@@ -152,6 +158,8 @@ export class Chat {
   }
 
   #event(event: NumberedEvent): void {
+    if (event.type === "feedback") this.opinions.heard(event.message);
+    if (event.type === "rating") this.opinions.heard(event.conversation);
     const outcome = this.#conversation.apply(event);
     if (outcome === "gap") this.#resume();
     if (outcome !== "applied") return;
@@ -178,6 +186,7 @@ export class Chat {
       void this.#renew();
       return;
     }
+    if (!clientId) this.opinions.heard(id ?? conversation);
     if (conversation && conversation !== this.#conversation.id) return;
     if (this.#stopSent !== null && id === this.#stopSent) {
       // Nothing left to stop: see what has become of the answer.
@@ -304,30 +313,6 @@ export class Chat {
     if (id === null) return;
     this.#stopSent = id;
     this.#line.send({ type: "stop", message: id });
-  }
-
-  /** False where it cannot be sent just now, which is said. */
-  rate(message: Message, value: GiveFeedback["value"], reasons: GiveFeedback["reasons"] = [], comment = ""): boolean {
-    const { id } = message;
-    if (id === null || !this.#tell({ type: "feedback", message: id, value, reasons, comment })) return false;
-    this.#conversation.rate(message, value, reasons);
-    this.#screen.announce(t(value ? "thanks" : "feedback_removed"));
-    this.show();
-    return true;
-  }
-
-  /** Gives the whole conversation 1 to 5 stars; false where that cannot be sent just now, which is said. */
-  giveStars(stars: GiveRating["stars"]): boolean {
-    if (!this.#tell({ type: "rating", conversation: this.#conversation.id, stars })) return false;
-    this.#conversation.stars = stars;
-    this.#screen.announce(t("rating_thanks", { stars }));
-    return true;
-  }
-
-  #tell(opinion: GiveFeedback | GiveRating): boolean {
-    const sent = this.#ready && this.#line.send(opinion);
-    if (!sent) this.#screen.hint(t("hint_not_told"));
-    return sent;
   }
 
   typed(): void {
