@@ -64,14 +64,19 @@ export class Follower {
   grew(keep: HTMLElement | null = null): void {
     if (this.#list.hidden) return;
     if (this.#following) {
-      const below = this.#box.scrollHeight - this.#box.clientHeight;
-      const top = keep ? Math.min(below, this.#topOf(keep.getBoundingClientRect().top - 12)) : this.#end();
-      this.#scrollTo(Math.max(this.#box.scrollTop, top));
+      this.#scrollTo(Math.max(this.#box.scrollTop, keep ? this.#beginningOf(keep) : this.#end()));
     } else if (this.#box.scrollHeight > this.#height + 1) {
       this.#unread = true;
     }
     this.#height = this.#box.scrollHeight;
     this.#showJump();
+  }
+
+  /** A question has half of the height at most: the other half is its answer's. */
+  #beginningOf(question: HTMLElement): number {
+    const { top, bottom } = question.getBoundingClientRect();
+    const { scrollHeight, clientHeight } = this.#box;
+    return Math.min(scrollHeight - clientHeight, this.#topOf(Math.max(top - 12, bottom - clientHeight / 2)));
   }
 
   /** How far to scroll for what is seen at height `y` to be at the top. */
