@@ -5,11 +5,13 @@ several days, in several languages or on several sites is no group. What sums up
 whatever it comes to; but thumbs and stars are of those alone who gave them, at most as many people as there are thumbs
 or rated conversations. Where parts of a known whole are hidden, so many are hidden that the difference between the
 whole and what is shown is no small group either (`hiding`). Which assistants, sites and languages are told, as views
-and as parts of one, is decided for all of them at once (`narrowing`). What a view that is told tells of opinions, of
-a day, an hour, an FAQ or a document is weighed against the same of each wider view: what that holds besides is no
-small group.  Questions by hour, and ratings by reason or by FAQ, are of groups of their own, of which newcomers alone
-are known: somebody may ask five times in an hour. Each newcomer has one hour, so that hidden hours can be added up. A
-rating has any number of reasons, so that no whole gives away a hidden one.
+and as parts of one, is decided for all of them at once (`narrowing`). What a view that is told tells of opinions, of a
+day, an hour, an FAQ or a document is weighed against the same of each wider view: what that holds besides is no small
+group.
+
+Questions by hour, and ratings by reason or by FAQ, are of groups of their own, of which newcomers alone are known:
+somebody may ask five times in an hour. Each newcomer has one hour, so that hidden hours can be added up. A rating has
+any number of reasons, so that no whole gives away a hidden one.
 """
 
 import datetime
