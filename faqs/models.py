@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from pgvector.django import HalfVectorField
 
 from faqs.querysets import FAQQuerySet, SimilarPairQuerySet
+from knowledge.languages import TAG
 from knowledge.models import Collection, Document, Generation
 
 
@@ -120,6 +121,8 @@ class FAQ(models.Model):
 
     def clean(self) -> None:
         """A translation is of an FAQ in another language that is no translation itself."""
+        if not TAG.fullmatch(self.language):
+            raise ValidationError({"language": _("Write a language such as en or de.")})
         original = self.translation_of
         if original is None:
             return

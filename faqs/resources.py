@@ -1,6 +1,5 @@
 """FAQs as rows of a file: what each column means, and what importing a file would change. Writes nothing."""
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +14,7 @@ from faqs.snapshots import Content, content_of, content_with, fingerprint_of
 from faqs.tables import BadTable, Row, Table
 from faqs.widgets import DayWidget, ListWidget, StatusWidget, TextWidget
 from knowledge.hashing import fingerprint
-from knowledge.languages import guess_language
+from knowledge.languages import TAG, guess_language
 from knowledge.staff_scope import sees_everything
 
 if TYPE_CHECKING:
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 Status = FAQ.Status
 #: What everybody who may import FAQs may make of one.
 BEFORE_PUBLISHING = (Status.DRAFT, Status.IN_REVIEW)
-LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,7 +235,7 @@ class FAQResource(resources.Resource):  # type: ignore[misc]
         found: list[tuple[str, str]] = []
         if not faq.question:
             found.append(("question", _("Write the question.")))
-        if not LANGUAGE.fullmatch(faq.language):
+        if not TAG.fullmatch(faq.language):
             found.append(("language", _("Write a language such as en or de.")))
         if faq.valid_from and faq.valid_until and faq.valid_from > faq.valid_until:
             found.append(("valid_until", _("“Valid until” lies before “valid from”.")))

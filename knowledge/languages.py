@@ -22,6 +22,8 @@ GERMAN = frozenset(
     )
 )
 LETTERS = re.compile(r"[äöüß]")
+#: A language's tag (BCP 47), without what few need of it.
+TAG = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})?")
 #: A text's beginning tells.
 LOOKED_AT = 200_000
 

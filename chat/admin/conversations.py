@@ -198,10 +198,10 @@ class ConversationAdmin(ScopedAdmin, ConversationModelAdmin):
                 wrong[name] = no_choice(value)
         if not wrong:
             return super().changelist_view(request, extra_context)
-        rest = request.GET.copy()
+        rest, without = request.GET.copy(), gettext("The list is shown without it.")
         for name, reason in wrong.items():
             rest.pop(name)
-            self.message_user(request, f"{reason} {gettext('The list is shown without it.')}", messages.WARNING)
+            self.message_user(request, f"{reason} {without}", messages.WARNING)
         return redirect(f"{request.path}?{rest.urlencode()}")
 
     def change_view(

@@ -14,8 +14,8 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.template.loader import render_to_string
 from django.urls import URLPattern, path
 from django.utils import timezone
+from django.utils.translation import get_language, ngettext
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import ngettext
 
 from faqs.admin import duplicates, files, versions
 from faqs.admin.categories import shows_list
@@ -26,7 +26,7 @@ from faqs.admin.parts import PhrasingInline, SourceInline, saved_status
 from faqs.admin.publishing import may_make, may_publish
 from faqs.conflicts import conflict_of, rebased, version_of
 from faqs.history import Reason, recording
-from faqs.models import FAQ
+from faqs.models import FAQ, main_language
 from faqs.querysets import SOON, FAQQuerySet
 from faqs.services import index_saved_faq, set_faq_status
 from faqs.snapshots import content_of, fingerprint_of
@@ -214,6 +214,10 @@ class FAQAdmin(GuardedAdmin, ScopedAdmin, FAQModelAdmin):
         return count
 
     # --- the form ---
+
+    def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
+        """Most write in the language that they read."""
+        return {"language": main_language(get_language() or "en"), **super().get_changeform_initial_data(request)}
 
     def get_form(self, request: HttpRequest, obj: FAQ | None = None, change: bool = False, **kwargs: Any) -> Any:
         form = super().get_form(request, obj, change=change, **kwargs)

@@ -15,6 +15,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from knowledge.hashing import fingerprint
+from knowledge.languages import TAG
 from knowledge.querysets import DocumentQuerySet
 from knowledge.staff_scope import CollectionQuerySet
 from knowledge.storable import storable
@@ -188,6 +189,8 @@ class Document(models.Model):
 
     def clean(self) -> None:
         """Further data is by name; an emptied field is none."""
+        if not TAG.fullmatch(self.language):
+            raise ValidationError({"language": _("Write a language such as en or de.")})
         if self.metadata is None:
             self.metadata = {}
         if not isinstance(self.metadata, dict):

@@ -250,3 +250,9 @@ def test_a_deleted_category_leaves_its_faqs(admin_client: Client) -> None:
 def test_an_faq_links_to_its_trial(admin_client: Client) -> None:
     faq = FAQFactory(question="Fees & more?")
     assert "/admin/try/?question=Fees%20%26%20more%3F" in admin_client.get(change_page(faq)).content.decode()
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_a_new_faq_is_in_the_language_of_who_writes_it(admin_client: Client, language: str) -> None:
+    page = admin_client.get(reverse("admin:faqs_faq_add"), headers={"accept-language": language})
+    assert page.context["adminform"].form["language"].value() == language

@@ -408,3 +408,9 @@ def test_of_two_who_save_at_once_each_version_is_kept() -> None:
                 saving.result(timeout=0.5)
         saving.result(timeout=10)
     assert {each.text for each in Document.objects.get(pk=pk).revisions.all()} == {"zero", "one"}
+
+
+@pytest.mark.parametrize("typed", ["Deutsch!", "german language", "d"])
+def test_a_language_is_a_tag(admin_client: Client, typed: str) -> None:
+    page = admin_client.post(change_page(DocumentFactory()), form_of(DocumentFactory(), language=typed[:12]))
+    assert "Write a language such as en or de." in page.content.decode()
