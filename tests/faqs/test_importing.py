@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from faqs.importing import faq_record
 from faqs.models import FAQ, Category, FAQSource, FAQVector, Phrasing
+from knowledge.storable import storable
 from tests.factories import DocumentFactory
 
 A, B = "https://www.uni.example/a", "https://www.uni.example/b"
