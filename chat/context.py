@@ -56,11 +56,13 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What the student's message is, and `question`, it made to stand alone; `by_model` says who made it so."""
+    """What the student's message is, and `question`, it made to stand alone; `by_model` says who made it so. One that
+    `begins_anew` was found to be understood best without what was said before."""
 
     route: Message.Route
     question: str
     by_model: bool = False
+    begins_anew: bool = False
 
 
 @dataclass(slots=True)
@@ -179,7 +181,8 @@ def gather(context: Context, guesses: Sequence[str] = ()) -> None:
             return retrieved(question, replace(ask.profile, plan=replace(ask.profile.plan, rerank_first=0)))
 
     found = look_up(ask, context.turn, retrieved_anyhow, sources=ask.profile.sources)
-    context.turn = replace(context.turn, question=found.question)
+    if found.question != context.turn.question:
+        context.turn = replace(context.turn, question=found.question, begins_anew=True)
     context.retrieval, context.evidence = found.retrieval, found.evidence
     context.found = context.candidates = found.candidates
     context.timings_ms.update(found.retrieval.timings_ms)

@@ -21,11 +21,10 @@ class Refused(Exception):
 
 
 def clean_question(text: object, *, limit: int) -> str:
-    """The question without control characters and outer space, in the spelling of the pages (NFC); raises Refused."""
+    """The question without control characters and outer space; raises Refused."""
     if not isinstance(text, str):
         raise Refused("bad_question", _("Please type your question as text."))
     cleaned = LONE_SURROGATES.sub("\ufffd", CONTROLS.sub("", text.replace("\r\n", "\n"))).strip()
-    cleaned = unicodedata.normalize("NFC", cleaned)
     if not cleaned:
         raise Refused("empty_question", _("Please type a question first."))
     if len(cleaned) > limit:

@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from chat.context import Context
 from chat.prompt_templates import HISTORY_CHARACTERS, HISTORY_MESSAGES, render, values_of
+from chat.rewriting import needs_context
 from chat.sources import Candidate
 from knowledge.inference.budget import estimate_tokens, fit
 
@@ -37,10 +38,10 @@ def build_prompt(context: Context) -> Prompt:
 
     The fence is random, so that no text can close it.
     """
-    ask = context.ask
-    question = context.turn.question if context.turn.by_model else ask.text
+    ask, turn = context.ask, context.turn
+    question = turn.question if turn.by_model else ask.text
     # What was said before only distracts from a question that stands alone: small models refuse it then.
-    stands_alone = context.turn.by_model or context.turn.question == ask.text
+    stands_alone = turn.by_model or turn.begins_anew or not needs_context(ask.text)
     said = () if stands_alone else ask.history[-HISTORY_MESSAGES:]
     history = [(role, text[:HISTORY_CHARACTERS]) for role, text in said]
     fence = f"<<{secrets.token_hex(4)}>>"

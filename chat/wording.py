@@ -1,6 +1,7 @@
 """Words that carry meaning; pure."""
 
 import re
+import unicodedata
 
 WORD = re.compile(r"\w+")
 #: Characters of a first question that name its conversation.
@@ -10,12 +11,12 @@ FIGURE = re.compile(r"\d+(?:[.,:]\d+)*")
 
 def terms(text: str) -> set[str]:
     """Words that carry meaning, roughly stemmed: long enough, cut to six letters; figures stay whole."""
-    return {word[:6] for word in WORD.findall(text.lower()) if len(word) > 3 or word.isdecimal()}
+    return {word[:6] for word in words_of(text) if len(word) > 3 or word.isdecimal()}
 
 
 def words_of(text: str) -> set[str]:
-    """All its words, in small letters."""
-    return set(WORD.findall(text.lower()))
+    """All its words, in small letters, however letters with marks are spelled."""
+    return set(WORD.findall(unicodedata.normalize("NFC", text.lower())))
 
 
 def figures(text: str) -> set[str]:

@@ -33,6 +33,7 @@ from chat.playground.sending import NotAsked, why_not_asked
 from chat.profiles import retrieve_with
 from chat.prompts import Prompt, build_prompt
 from chat.replies import Reply, collect, reply_of
+from chat.rewriting import needs_context
 from chat.threads import in_database
 from chat.understanding import understand
 from knowledge.inference import chat_model
@@ -150,7 +151,7 @@ def reading_of(ask: Ask, turn: Turn) -> Reading:
     rewriter = Rewriter.ALONE
     if turn.by_model:
         rewriter = Rewriter.MODEL
-    elif turn.question != ask.text:
+    elif ask.history and needs_context(ask.text) and not turn.begins_anew:
         rewriter = Rewriter.RULE_AFTER_MODEL if chat_model.is_configured() else Rewriter.RULE
     return Reading(turn, rewriter, flag_injection(ask.text))
 

@@ -18,7 +18,6 @@ from knowledge.hashing import fingerprint
 from knowledge.languages import TAG
 from knowledge.querysets import DocumentQuerySet
 from knowledge.staff_scope import CollectionQuerySet
-from knowledge.storable import storable
 
 AUDIENCE_TAG = re.compile(r"[a-z][a-z0-9_-]*:[^\s:,][^:,]*")
 
@@ -166,7 +165,7 @@ class Document(models.Model):
     @transaction.atomic
     def save(self, *args: object, **kwargs: object) -> None:
         """Keeps the version that this one replaces."""
-        self.title, self.text = storable(self.title), storable(self.text)
+        self.text = self.text.replace("\x00", "")
         self.content_hash = fingerprint(self.title, self.text)
         scope = (str(self.valid_from), str(self.valid_until), *sorted(self.audience))
         self.state_hash = fingerprint(self.content_hash, self.status, self.language, str(self.collection_id), *scope)

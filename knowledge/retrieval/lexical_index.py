@@ -5,6 +5,7 @@ index lookup, and takes in what changed since. So no process answers from an ind
 """
 
 import threading
+import unicodedata
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from copy import copy
@@ -48,6 +49,12 @@ def _analyzer(language: str) -> tantivy.TextAnalyzer:
     if stemmer := STEMMERS.get(language):
         builder = builder.filter(tantivy.Filter.stopword(stemmer)).filter(tantivy.Filter.stemmer(stemmer))
     return builder.build()
+
+
+def composed(text: str) -> str:
+    """A letter with a mark as one character (NFC), however a page or a question spells it: the analyzers take the mark
+    alone for the end of a word."""
+    return unicodedata.normalize("NFC", text)
 
 
 class LexicalIndex:
@@ -163,7 +170,7 @@ class LexicalIndex:
             self._languages.add(language)
             self._kinds |= kinds
             field = language if language in STEMMERS else OTHER
-            document.add_text(field, "\n".join((title, *headings, text)))
+            document.add_text(field, composed("\n".join((title, *headings, text))))
             self._writer.add_document(document)
 
     def search(self, text: str, *, k: int, scope: Scope) -> list[tuple[int, int, float]]:
@@ -171,7 +178,7 @@ class LexicalIndex:
         terms = [
             (tantivy.Occur.Should, self._term(field, term, "freq"))
             for field, analyzer in self._analyzers.items()
-            for term in list(dict.fromkeys(analyzer.analyze(text)))[:MAX_TERMS]
+            for term in list(dict.fromkeys(analyzer.analyze(composed(text))))[:MAX_TERMS]
         ]
         if not terms:
             return []

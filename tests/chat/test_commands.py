@@ -128,7 +128,7 @@ def test_ask_takes_a_history_from_a_file(llm: FakeLLM, tmp_path: Path) -> None:
     path = tmp_path / "history.json"
     path.write_text('[{"role": "user", "text": "Earlier {{7*7}} {0}?"}, {"role": "assistant", "text": "Yes [1]."}]')
     AssistantFactory(institution="the University of {x}")
-    read("ask", QUESTION, "--history", str(path))
+    read("ask", f"And {QUESTION}", "--history", str(path))
     assert "Earlier {{7*7}} {0}?" in llm.prompt
     assert "the University of {x}" in llm.prompt
     for wrong in ("{", "5", '[{"role": "user"}]', '["x"]', '{"a": 1}', "null"):

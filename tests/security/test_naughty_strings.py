@@ -28,6 +28,7 @@ from tests.factories import (
     is_indexed,
 )
 from tests.security.strings import OWN, strings
+from tests.sent import as_sent
 from tests.servers import Server
 
 #: Are no characters, says Unicode.
@@ -168,7 +169,8 @@ def test_what_staff_type_is_saved_or_refused_beside_its_field(admin_client: Brow
         for name, form in (("faqs_faq", faq), ("knowledge_document", page)):
             change = name == "knowledge_document"
             address = reverse(f"admin:{name}_{'change' if change else 'add'}", args=[document.pk] if change else [])
-            response = admin_client.post(address, form)
+            shown = as_sent(admin_client.get(address), "document_form") if change else {}
+            response = admin_client.post(address, shown | form)
             if response.status_code == 200:
                 assert "errorlist" in response.content.decode(), (name, text)
                 assert "\x00" in text or not text.strip(), (name, text)
