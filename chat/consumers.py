@@ -20,6 +20,7 @@ from chat import actions, limits, production, replay, services, tokens, visitors
 from chat.frames import as_language, as_seq, as_uuid, error_event, read_frame
 from chat.guard import Refused, clean_question
 from chat.outbox import Outbox, SlowReader
+from chat.pace import Pace
 from chat.sites import ForbiddenOrigin, UnknownSite, is_allowed_somewhere, valid_host
 from chat.threads import in_database
 
@@ -42,6 +43,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
         self, scope: dict[str, Any], receive: Callable[[], Awaitable[Any]], send: Callable[[Any], Awaitable[None]]
     ) -> None:
         self.outbox = Outbox(send)
+        self.pace = Pace()
         writing = asyncio.create_task(self.outbox.write())
         is_slow = False
         try:
@@ -88,6 +90,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
             self.outbox.offer({"type": "websocket.send", "text": '{"type": "ping"}'})
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
+        await self.pace.keep()
         frame: dict[str, Any] = {}
         with translation.override(self.session.language if self.session else settings.LANGUAGE_CODE):
             try:

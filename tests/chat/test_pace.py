@@ -1,0 +1,47 @@
+"""A tab that sends more frames than a person can cause waits; others do not."""
+
+import asyncio
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chat import pace
+from tests.servers import Server
+
+pytestmark = pytest.mark.usefixtures("pages")
+
+
+def test_a_tab_that_floods_waits_and_another_does_not(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pace, "BURST", 4)
+    monkeypatch.setattr(pace, "RATE", 0.001)
+    with server.connect() as flooding, server.connect() as other:
+        for _ in range(4):
+            assert flooding.refused({"type": "nonsense"})["code"] == "unknown_event"
+        flooding.send({"type": "nonsense"})
+        assert other.refused({"type": "nonsense"})["code"] == "unknown_event"
+        assert flooding.quiet()
+
+
+@given(st.lists(st.floats(0, 20), min_size=1, max_size=300))
+def test_frames_read_stay_below_a_burst_and_the_rate(pauses: list[float]) -> None:
+    now = 0.0
+    read: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        nonlocal now
+        now += seconds
+
+    async def send_all() -> None:
+        nonlocal now
+        kept = pace.Pace(clock=lambda: now, sleep=sleep)
+        for pause in pauses:
+            now += pause
+            await kept.keep()
+            read.append(now)
+
+    asyncio.run(send_all())
+    for first in range(0, len(read), 7):
+        window = read[-1] - read[first]
+        assert len(read) - first <= pace.BURST + pace.RATE * window + 1e-6
+    assert now <= sum(pauses) + max(0, len(pauses) - pace.BURST) / pace.RATE + 1e-6
