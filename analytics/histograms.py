@@ -14,13 +14,6 @@ FIRST_MS = 5.0
 BINS = 106
 
 
-def bin_of(milliseconds: float) -> int:
-    """From 0 to BINS - 1."""
-    if milliseconds <= FIRST_MS:
-        return 0
-    return min(math.ceil(math.log(milliseconds / FIRST_MS, GROWTH)), BINS - 1)
-
-
 def middle_of(number: int) -> float:
     """Milliseconds that are at most ACCURACY away from all in this bin, the first and the last one aside."""
     return FIRST_MS * 2 * GROWTH**number / (GROWTH + 1)

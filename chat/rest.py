@@ -3,10 +3,11 @@
 from typing import Any
 
 import django_filters
-from django.db.models import Count, Exists, OuterRef, Prefetch, QuerySet, Subquery
+from django.db.models import Count, OuterRef, Prefetch, QuerySet, Subquery
 from drf_spectacular.utils import extend_schema, extend_schema_field, extend_schema_view
 from rest_framework import mixins, serializers
 
+from chat.conversation_filters import with_answer, with_thumbs
 from chat.models import Citation, Conversation, Feedback, Message
 from knowledge.rest.filters import YesNoFilter, before, since
 from knowledge.rest.views import StaffViewSet
@@ -117,14 +118,6 @@ class ConversationDetail(ConversationSummary):
 
     class Meta(ConversationSummary.Meta):
         fields = [*ConversationSummary.Meta.fields, "messages"]
-
-
-def with_answer(**values: Any) -> Exists:
-    return Exists(Message.objects.filter(conversation=OuterRef("pk"), **values))
-
-
-def with_thumbs(value: int) -> Exists:
-    return Exists(Feedback.objects.filter(message__conversation=OuterRef("pk"), value=value))
 
 
 class ConversationFilters(django_filters.FilterSet):

@@ -25,7 +25,7 @@ BATCH = 500
 @contextmanager
 def recording(faqs: Iterable[int], *, by: "Staff | None", reason: str) -> Iterator[list[int]]:
     """Whatever happens inside to these FAQs (ids), and to those appended to what it gives, makes a version of each
-    that it changes. A state that was reached without one, as by a command, gets one first."""
+    that it changes. A state that was reached without one, as from a shell, gets one first."""
     touched = list(faqs)
     with transaction.atomic():
         before = _contents(touched)

@@ -7,7 +7,8 @@ from typing import Any
 
 from django.db import transaction
 
-from faqs.models import FAQ, Category, FAQSource, Phrasing
+from faqs.history import Reason, recording, set_phrasings, set_sources
+from faqs.models import FAQ, Category
 from knowledge.models import Collection, Document
 from knowledge.storable import storable
 
@@ -141,14 +142,11 @@ def _save(record: FAQRecord, name: str, report: ImportReport, collection: Collec
     if before is not None and before == _content(faq, record.phrasings, [document.pk for document in linked]):
         report.unchanged += 1
         return
-    faq.save()
-    faq.phrasings.exclude(text__in=record.phrasings).delete()
-    there = set(faq.phrasings.values_list("text", flat=True))
-    Phrasing.objects.bulk_create(Phrasing(faq=faq, text=text) for text in record.phrasings if text not in there)
-    faq.sources.all().delete()
-    FAQSource.objects.bulk_create(
-        FAQSource(faq=faq, document=document, position=position) for position, document in enumerate(linked)
-    )
+    with recording([faq.pk] if before else [], by=None, reason=Reason.IMPORT) as touched:
+        faq.save()
+        touched.append(faq.pk)
+        set_phrasings(faq, record.phrasings)
+        set_sources(faq, [document.pk for document in linked])
     if before is None:
         report.created += 1
     else:

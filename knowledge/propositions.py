@@ -23,7 +23,8 @@ from knowledge.generations import active_generations, embedder_of
 from knowledge.inference.chat_model import JsonAnswer, ModelUnavailable, complete_json
 from knowledge.locks import only_one
 from knowledge.models import Collection, Generation, Granularity, Passage, PropositionSet, Unit
-from knowledge.passages.propositions import SCHEMA, VERSION, Source, WrongAnswer, build_messages, read_propositions
+from knowledge.passages.prompting import WrongAnswer
+from knowledge.passages.propositions import SCHEMA, VERSION, SizedSource, build_messages, read_propositions
 from knowledge.units import sync_units
 
 logger = logging.getLogger(__name__)
@@ -146,22 +147,22 @@ def _delete_orphans() -> None:
     PropositionSet.objects.filter(~Exists(used), created_at__lt=timezone.now() - ORPHANS_KEPT).delete()
 
 
-def _sources(passages: QuerySet[Passage]) -> list[tuple[Source, bool]]:
+def _sources(passages: QuerySet[Passage]) -> list[tuple[SizedSource, bool]]:
     """Each text once, in reading order, and whether it is to be asked for alone."""
     failed = set(PropositionSet.objects.exclude(failure="").values_list("input_hash", flat=True))
     rows = passages.order_by("document", "position").values_list(
         "input_hash", "document__title", "heading_path", "text", "tokens"
     )
     found = {
-        input_hash: Source(input_hash, title, " › ".join(path), text, max(tokens, len(text) // CHARACTERS_A_TOKEN))
+        input_hash: SizedSource(input_hash, title, " › ".join(path), text, max(tokens, len(text) // CHARACTERS_A_TOKEN))
         for input_hash, title, path, text, tokens in rows
     }
     return [(source, source.input_hash in failed) for source in found.values()]
 
 
-def _calls(sources: Sequence[tuple[Source, bool]]) -> list[list[Source]]:
-    calls: list[list[Source]] = []
-    open_call: list[Source] = []
+def _calls(sources: Sequence[tuple[SizedSource, bool]]) -> list[list[SizedSource]]:
+    calls: list[list[SizedSource]] = []
+    open_call: list[SizedSource] = []
     for source, is_alone in sources:
         if is_alone:
             calls.append([source])
@@ -211,7 +212,7 @@ class _Run:
                     if self._progress:
                         self._progress(done, total)
 
-    def _take(self, call: Sequence[Source], answer: JsonAnswer) -> None:
+    def _take(self, call: Sequence[SizedSource], answer: JsonAnswer) -> None:
         found: dict[str, list[str]] = {}
         failure = "unusable"
         try:
@@ -225,7 +226,7 @@ class _Run:
         self._counts["prompt_tokens"] += answer.prompt_tokens
         self._counts["answer_tokens"] += answer.answer_tokens
 
-    def _miss(self, call: Sequence[Source], code: str, *, is_there: bool, is_only: bool) -> None:
+    def _miss(self, call: Sequence[SizedSource], code: str, *, is_there: bool, is_only: bool) -> None:
         """`is_there`: other calls were answered meanwhile."""
         is_fault_of_call = code in FAULTS_OF_THE_CALL
         logger.warning("no propositions code=%s passages=%d", code, len(call))
@@ -236,16 +237,16 @@ class _Run:
             self._stopped = code
 
 
-def _groups(calls: Sequence[list[Source]]) -> Iterator[Sequence[list[Source]]]:
+def _groups(calls: Sequence[list[SizedSource]]) -> Iterator[Sequence[list[SizedSource]]]:
     for start in range(0, len(calls), CALLS_AT_ONCE):
         yield calls[start : start + CALLS_AT_ONCE]
 
 
-async def _ask_at_once(group: Sequence[Sequence[Source]]) -> list[JsonAnswer | ModelUnavailable]:
+async def _ask_at_once(group: Sequence[Sequence[SizedSource]]) -> list[JsonAnswer | ModelUnavailable]:
     return list(await asyncio.gather(*map(_ask, group)))
 
 
-async def _ask(call: Sequence[Source]) -> JsonAnswer | ModelUnavailable:
+async def _ask(call: Sequence[SizedSource]) -> JsonAnswer | ModelUnavailable:
     # Statements repeat what they are about, and JSON has its own signs: thrice the text.
     room = 512 + 3 * sum(source.tokens for source in call)
     try:
@@ -255,7 +256,7 @@ async def _ask(call: Sequence[Source]) -> JsonAnswer | ModelUnavailable:
 
 
 def _save(
-    call: Sequence[Source], found: dict[str, list[str]], failure: str, prompt_tokens: int, answer_tokens: int
+    call: Sequence[SizedSource], found: dict[str, list[str]], failure: str, prompt_tokens: int, answer_tokens: int
 ) -> None:
     """Keeps what was found by input hash; the others of the call failed."""
     shares = zip(call, _shares(prompt_tokens, call), _shares(answer_tokens, call), strict=True)
@@ -275,7 +276,7 @@ def _save(
             kept.save()
 
 
-def _shares(tokens: int, call: Sequence[Source]) -> list[int]:
+def _shares(tokens: int, call: Sequence[SizedSource]) -> list[int]:
     """A call's tokens split over its passages by their length; they add up."""
     weights = [max(1, source.tokens) for source in call]
     shares = [tokens * weight // sum(weights) for weight in weights]

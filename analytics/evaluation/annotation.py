@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from django.db import transaction
 
 from analytics.evaluation.asking import MOST_ATTEMPTS, Asker, Call, settled
-from analytics.evaluation.question_prompts import UNITS_SCHEMA, WrongAnswer, read_units, units_messages
+from analytics.evaluation.question_prompts import UNITS_SCHEMA, read_units, units_messages
 from analytics.models import EvaluationQuestion, EvaluationSet, Judgment, ModelRequest
 from knowledge.hashing import fingerprint
 from knowledge.inference.chat_model import JsonAnswer
 from knowledge.models import Unit
+from knowledge.passages.prompting import WrongAnswer
 
 UNITS = ModelRequest.Purpose.UNITS
 Status = EvaluationQuestion.Status

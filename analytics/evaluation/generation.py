@@ -21,8 +21,6 @@ from analytics.evaluation.question_prompts import (
     QUESTIONS_SCHEMA,
     VERSION,
     Draft,
-    Source,
-    WrongAnswer,
     questions_messages,
     read_questions,
     units_messages,
@@ -32,6 +30,7 @@ from knowledge.hashing import fingerprint
 from knowledge.inference.chat_model import JsonAnswer, is_configured
 from knowledge.locks import only_one
 from knowledge.models import Document, Passage, Unit
+from knowledge.passages.prompting import Source, WrongAnswer
 
 #: An advisory lock's number: two runs at once would pay twice.
 LOCK = 0x6D6172636570

@@ -2,10 +2,11 @@
 
 import json
 import re
-import secrets
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from knowledge.passages.prompting import Source, entries_of, fenced, new_fence
 
 #: Kept with every question that was made by it.
 VERSION = "1"
@@ -79,24 +80,6 @@ UNITS_SCHEMA: dict[str, Any] = {
 }
 
 
-class WrongAnswer(ValueError):
-    """The answer is not in the form that was asked for; `reason` is a code."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """A passage to ask about; `input_hash` is of title, headings and text."""
-
-    input_hash: str
-    title: str
-    heading: str
-    text: str
-
-
 @dataclass(frozen=True, slots=True)
 class Draft:
     """A question that a model wrote; `passages` are places in the sources, from 0."""
@@ -107,16 +90,10 @@ class Draft:
 
 
 def questions_messages(sources: Sequence[Source]) -> list[dict[str, str]]:
-    """Chat messages; passages are numbered from 1, and the fence is random, so that no text can close it."""
-    fence = _fence()
-    passages = "\n\n".join(
-        f"Passage {number}, between two lines of {fence}:\n{fence}\n"
-        f"Title: {source.title}\nHeadings: {source.heading}\n\n{source.text}\n{fence}"
-        for number, source in enumerate(sources, start=1)
-    )
+    """Chat messages; passages are numbered from 1."""
     form = {"questions": [{"question": "…", "answer": "…", "passages": [n]} for n in range(1, len(sources) + 1)]}
     count = "a question for the passage" if len(sources) == 1 else f"a question for each of the {len(sources)} passages"
-    user = QUESTIONS_USER.format(passages=passages, count=count, form=json.dumps(form, ensure_ascii=False))
+    user = QUESTIONS_USER.format(passages=fenced(sources), count=count, form=json.dumps(form, ensure_ascii=False))
     return [{"role": "system", "content": QUESTIONS_SYSTEM}, {"role": "user", "content": user}]
 
 
@@ -125,7 +102,7 @@ def read_questions(data: Any, passages: int) -> tuple[list[Draft], int]:
 
     Raises WrongAnswer where nothing can be read.
     """
-    entries = _entries(data, "questions")
+    entries = entries_of(data, "questions")
     drafts = [draft for entry in entries[:MOST_QUESTIONS] if (draft := _draft(entry, passages))]
     return drafts, len(entries) - len(drafts)
 
@@ -133,31 +110,18 @@ def read_questions(data: Any, passages: int) -> tuple[list[Draft], int]:
 def units_messages(question: str, units: Sequence[str]) -> list[dict[str, str]]:
     """Chat messages; units are numbered from 1."""
     statements = "\n".join(f"{number}. {' '.join(unit.split())}" for number, unit in enumerate(units, start=1))
-    user = UNITS_USER.format(fence=_fence(), question=question, statements=statements)
+    user = UNITS_USER.format(fence=new_fence(), question=question, statements=statements)
     return [{"role": "system", "content": UNITS_SYSTEM}, {"role": "user", "content": user}]
 
 
 def read_units(data: Any, units: int) -> list[int]:
     """Places of the units that answer, from 0, each once. Raises WrongAnswer."""
-    return _places(_entries(data, "statements"), units)
+    return _places(entries_of(data, "statements"), units)
 
 
 def normalised(text: str) -> str:
     """What two spellings of one question have in common."""
     return " ".join(re.findall(r"\w+", text.casefold()))
-
-
-def _fence() -> str:
-    return f"<<{secrets.token_hex(4)}>>"
-
-
-def _entries(data: Any, name: str) -> list[Any]:
-    if data is None:
-        raise WrongAnswer("no_json")
-    entries = data.get(name) if isinstance(data, dict) else None
-    if not isinstance(entries, list):
-        raise WrongAnswer(f"no_{name}")
-    return entries
 
 
 def _draft(entry: Any, passages: int) -> Draft | None:

@@ -130,7 +130,7 @@ def _asked(messages: QuerySet[Message]) -> QuerySet[Message]:
 
 
 def _count_times(messages: QuerySet[Message], row: Callable[[Group], UsageCount]) -> None:
-    """As `histograms.bin_of` has it."""
+    """Times up to FIRST_MS in the first bin, then each bin GROWTH times as wide, the rest in the last."""
     for name in ("first_token", "total"):
         time = Cast(KeyTextTransform(name, "timings_ms"), FloatField())
         place = Ceil(Ln(F("time") / FIRST_MS) / LN_GROWTH)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin, messages
-from django.db.models import Exists, OuterRef, QuerySet, Subquery
+from django.db.models import OuterRef, QuerySet, Subquery
 from django.db.models.functions import Left
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -15,6 +15,7 @@ from django.utils.translation import gettext_lazy as _
 from chat.admin import labels
 from chat.admin.conversation_period import FILTERS, misread_in, no_choice
 from chat.asking import profile_for
+from chat.conversation_filters import with_answer, with_thumbs
 from chat.models import Conversation, Feedback, Message
 from knowledge.counting import count_of
 from knowledge.scoped_admin import OwnFilter, ScopedAdmin
@@ -26,14 +27,6 @@ else:
 
 #: Characters of the first question in the list.
 OPENING = 120
-
-
-def with_answer(status: str) -> Exists:
-    return Exists(Message.objects.filter(conversation=OuterRef("pk"), status=status))
-
-
-def with_thumbs(value: int) -> Exists:
-    return Exists(Feedback.objects.filter(message__conversation=OuterRef("pk"), value=value))
 
 
 FLAGGED = "flagged"
@@ -57,8 +50,8 @@ class AnswerFilter(admin.SimpleListFilter):
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         value = self.value()
         if value == FLAGGED:
-            return queryset.filter(Exists(Message.objects.filter(conversation=OuterRef("pk"), flags__len__gt=0)))
-        return queryset.filter(with_answer(value)) if value in Message.Status.values else queryset
+            return queryset.filter(with_answer(flags__len__gt=0))
+        return queryset.filter(with_answer(status=value)) if value in Message.Status.values else queryset
 
 
 class FeedbackFilter(admin.SimpleListFilter):
@@ -164,7 +157,7 @@ class ConversationAdmin(ScopedAdmin, ConversationModelAdmin):
         return conversations.annotate(
             first_question=Subquery(asked.values(start=Left("text", OPENING))[:1]),
             messages_in_all=count_of(Message.objects.all(), by="conversation"),
-            has_abstained=with_answer(Message.Status.ABSTAINED),
+            has_abstained=with_answer(status=Message.Status.ABSTAINED),
             has_thumbs_down=with_thumbs(-1),
         )
 

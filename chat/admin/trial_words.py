@@ -14,11 +14,10 @@ from chat.models import Message
 from chat.playground.comparing import Direction, Move
 from chat.playground.diagnosing import diagnose
 from chat.playground.explaining import facts_of
-from chat.playground.rankings import RRF_CONSTANT
 from chat.playground.sending import NotAsked
 from chat.playground.trying import Rewriter, Search, Trial
 from knowledge.models import Document
-from knowledge.retrieval.fusion import Fusion
+from knowledge.retrieval.fusion import RRF_CONSTANT, Fusion
 
 REWRITERS: Mapping[Rewriter, str | Promise] = {
     Rewriter.ALONE: _("It stands alone, so it was looked up as it is."),

@@ -11,15 +11,13 @@ from faqs.matching import FAQRetriever
 from faqs.matching import match as match_faqs
 from knowledge.models import Passage
 from knowledge.retrieval.contracts import Hit, Origin, Scope, matched_parts
-from knowledge.retrieval.fusion import Fusion
+from knowledge.retrieval.fusion import RRF_CONSTANT, Fusion
 from knowledge.retrieval.hybrid import Fused, Leg, Retrieval
 
 #: Rows shown of each ranking.
 SHOWN = 10
 #: FAQs shown: the one that steers, and those that came close.
 FAQS_SHOWN = 3
-#: The c of `knowledge.retrieval.fusion.weighted_rrf`.
-RRF_CONSTANT = 60
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,11 @@
 """What a language model is told to make propositions of passages, and what is made of its answer; pure."""
 
 import json
-import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from knowledge.passages.prompting import Source, entries_of, fenced
 
 #: Propositions of another version are made again.
 VERSION = "1"
@@ -46,36 +47,18 @@ SCHEMA: dict[str, Any] = {
 }
 
 
-class WrongAnswer(ValueError):
-    """The answer is not in the form that was asked for; `reason` is a code."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
-
-
 @dataclass(frozen=True, slots=True)
-class Source:
-    """A passage to be taken apart; `input_hash` is of title, headings and text."""
+class SizedSource(Source):
+    """A passage to be taken apart; `tokens` as the model counts them, about."""
 
-    input_hash: str
-    title: str
-    heading: str
-    text: str
     tokens: int
 
 
 def build_messages(sources: Sequence[Source]) -> list[dict[str, str]]:
-    """Chat messages; passages are numbered from 1, and the fence is random, so that no text can close it."""
-    fence = f"<<{secrets.token_hex(4)}>>"
-    passages = "\n\n".join(
-        f"Passage {number}, between two lines of {fence}:\n{fence}\n"
-        f"Title: {source.title}\nHeadings: {source.heading}\n\n{source.text}\n{fence}"
-        for number, source in enumerate(sources, start=1)
-    )
+    """Chat messages; passages are numbered from 1."""
     form = {"propositions": [{"passage": n, "statements": ["…"]} for n in range(1, len(sources) + 1)]}
     count = "the passage" if len(sources) == 1 else f"each of the {len(sources)} passages"
-    user = USER.format(passages=passages, count=count, form=json.dumps(form, ensure_ascii=False))
+    user = USER.format(passages=fenced(sources), count=count, form=json.dumps(form, ensure_ascii=False))
     return [{"role": "system", "content": SYSTEM}, {"role": "user", "content": user}]
 
 
@@ -84,11 +67,7 @@ def read_propositions(data: Any, sources: Sequence[Source]) -> dict[str, list[st
 
     Of a single passage a plain list of statements is taken too. Raises WrongAnswer where nothing can be read.
     """
-    if data is None:
-        raise WrongAnswer("no_json")
-    entries = data.get("propositions") if isinstance(data, dict) else None
-    if not isinstance(entries, list):
-        raise WrongAnswer("no_propositions")
+    entries = entries_of(data, "propositions")
     if len(sources) == 1 and all(isinstance(entry, str) for entry in entries):
         entries = [{"passage": 1, "statements": entries}]
     found = {}

@@ -3,6 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 
+#: The c of reciprocal rank fusion, as its authors chose it.
+RRF_CONSTANT = 60
+
 
 class Fusion(StrEnum):
     """How several rankings become one."""
@@ -11,7 +14,7 @@ class Fusion(StrEnum):
     SCORES = "scores"
 
 
-def weighted_rrf(runs: Iterable[Sequence[tuple[int, float]]], *, c: int = 60) -> dict[int, float]:
+def weighted_rrf(runs: Iterable[Sequence[tuple[int, float]]], *, c: int = RRF_CONSTANT) -> dict[int, float]:
     """Weighted reciprocal rank fusion (Cormack et al. 2009): the sum of weight / (c + rank), ranks from 1.
 
     Each run is a ranking of (id, weight). Returns the score of every id, highest first; ties in order of id, so

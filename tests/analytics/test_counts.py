@@ -2,6 +2,7 @@
 
 import datetime
 import importlib
+import math
 from collections import defaultdict
 from zoneinfo import ZoneInfo
 
@@ -12,7 +13,7 @@ from django.utils import timezone
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from analytics.histograms import ACCURACY, bin_of, quantile
+from analytics.histograms import ACCURACY, BINS, FIRST_MS, GROWTH, quantile
 from analytics.models import ChangedDay, DocumentCount, FAQCount, UsageCount
 from analytics.rollups.keeping import count_changed, freeze, local_days
 from chat.models import Citation, Conversation, Feedback, Message, Visitor
@@ -38,6 +39,13 @@ NUMBERS = (
     *("questions", "answered", "abstained", "failed", "stopped", "asked_back"),
     *("thumbs_up", "thumbs_down", "ratings", "stars", "prompt_tokens", "answer_tokens"),
 )
+
+
+def bin_of(milliseconds: float) -> int:
+    """The number of the bin that holds this time."""
+    if milliseconds <= FIRST_MS:
+        return 0
+    return min(math.ceil(math.log(milliseconds / FIRST_MS, GROWTH)), BINS - 1)
 
 
 def asks(conversation, moment, *, status="complete", language="en", first_token=120.0, document=None, faq=None):

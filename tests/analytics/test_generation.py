@@ -13,8 +13,6 @@ from django.core.management import CommandError, call_command
 from analytics.evaluation.generation import LOCK, Choice, Made, make_questions, needed, spread
 from analytics.evaluation.question_prompts import (
     Draft,
-    Source,
-    WrongAnswer,
     questions_messages,
     read_questions,
     read_units,
@@ -27,6 +25,7 @@ from knowledge.indexing import sync_document
 from knowledge.inference import chat_model
 from knowledge.locks import only_one
 from knowledge.models import Collection, Document
+from knowledge.passages.prompting import Source, WrongAnswer
 from tests.factories import CollectionFactory, DocumentFactory
 from tests.fakes.llm import FakeLLM
 

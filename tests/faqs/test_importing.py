@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from faqs.importing import faq_record
-from faqs.models import FAQ, Category, FAQSource, FAQVector, Phrasing
+from faqs.models import FAQ, Category, FAQSource, FAQVector, FAQVersion, Phrasing
 from knowledge.storable import storable
 from tests.factories import DocumentFactory
 
@@ -113,6 +113,17 @@ def test_importing_twice_changes_and_embeds_nothing(tmp_path: Path, monkeypatch:
     said, _complaints = run(tmp_path, faqs)
     assert said == "0 new, 0 changed, 3 unchanged, 1 kept as drafts; 0 indexed."
     assert state() == before
+
+
+@pytest.mark.usefixtures("_documents")
+def test_each_import_that_changes_an_faq_leaves_a_version(tmp_path: Path) -> None:
+    for question in ("How much?", "How much is it?", "How much is it?"):
+        run(tmp_path, [{"id": "one", "question": question, "sources": [A]}])
+    versions = FAQVersion.objects.order_by("pk")
+    assert [(version.content["question"], version.reason) for version in versions] == [
+        ("How much?", "import"),
+        ("How much is it?", "import"),
+    ]
 
 
 @pytest.mark.usefixtures("_documents")

@@ -24,12 +24,12 @@ from knowledge.retrieval.contracts import Origin, Query, Scope
 from knowledge.retrieval.dense import DenseRetriever
 from knowledge.retrieval.lexical import LexicalRetriever
 from knowledge.retrieval.lexical_index import LexicalIndex
-from knowledge.retrieval.reference import ReferenceBM25
 from knowledge.retrieval.scoping import UnknownCollection, scope_of
 from knowledge.retrieval.serving import lexical_index
 from knowledge.services import delete_document, save_document, set_document_status
 from tests.factories import CollectionFactory, DocumentFactory
 from tests.knowledge.embedders import Instant, use
+from tests.knowledge.reference_bm25 import ReferenceBM25
 
 pytestmark = pytest.mark.django_db
 

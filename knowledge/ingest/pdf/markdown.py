@@ -7,6 +7,7 @@ from knowledge.ingest.pdf.blocks import BULLET, LONE_BULLET, Block
 from knowledge.ingest.pdf.tables import sentences
 from knowledge.ingest.pdf.values import Line
 from knowledge.ingest.pdf.words import join_words
+from knowledge.passages.pages import page_marker
 
 LEADERS = re.compile(r"(?:\s?\.){5,}")
 #: What Markdown would read as the beginning of something else.
@@ -25,7 +26,7 @@ class Writer:
         for block in blocks:
             if block.page > page:
                 page = block.page
-                parts.append(("marker", f"<!-- page {page} -->"))
+                parts.append(("marker", page_marker(page)))
             text = self._text(block)
             if text:
                 parts.append((block.kind, text))
@@ -69,10 +70,10 @@ class Writer:
             rest = joined[len(joined) - len(said) :]
             head = joined[: len(joined) - len(said)]
             if head.endswith(" "):
-                text = f"{head.rstrip()}<!-- page {page} -->\n {rest}"
+                text = f"{head.rstrip()}{page_marker(page)}\n {rest}"
             else:
                 first, _, others = rest.partition(" ")
-                text = f"{head}{first}<!-- page {page} -->\n {others}" if others else joined
+                text = f"{head}{first}{page_marker(page)}\n {others}" if others else joined
         return text
 
 

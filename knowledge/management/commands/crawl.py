@@ -3,13 +3,13 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
-from django.core.validators import validate_slug
 
 from knowledge.crawl_services import save_source
 from knowledge.indexing import sync_document, sync_pending
 from knowledge.ingest.crawls import crawl, queue_run
 from knowledge.ingest.pdf.values import Said
 from knowledge.ingest.pipeline import collection_for
+from knowledge.management.named import check_collection
 from knowledge.management.progress import progress_bar
 from knowledge.models import CrawlOutcome, CrawlRun, Source
 
@@ -36,12 +36,7 @@ class Command(BaseCommand):
         parser.add_argument("--allow-private", action="store_true", help="the site is in a private network")
 
     def handle(self, *, urls: list[str], collection: str, **options: Any) -> None:
-        try:
-            validate_slug(collection)
-        except ValidationError as error:
-            raise CommandError(
-                f"--collection {collection!r}: letters, digits, hyphens and underscores only."
-            ) from error
+        check_collection(collection)
         source = Source.objects.filter(start_urls=urls, collection__slug=collection).first()
         source = source or Source(name=_free_name(urls[0]), start_urls=urls, collection=collection_for(collection))
         fields = {"allow": "allow", "deny": "deny", "domain": "domains", "depth": "max_depth", "pages": "max_pages",

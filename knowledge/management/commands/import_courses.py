@@ -2,14 +2,13 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
-from django.core.validators import validate_slug
 
 from knowledge.catalogue import import_courses
 from knowledge.indexing import sync_pending
 from knowledge.ingest.courses import BadFile, read_courses
 from knowledge.ingest.pipeline import collection_for
+from knowledge.management.named import check_collection
 from knowledge.management.progress import progress_bar
 
 
@@ -24,12 +23,7 @@ class Command(BaseCommand):
         parser.add_argument("--collection", default="default", metavar="SLUG", help="where to put them (default)")
 
     def handle(self, *, file: Path, collection: str, **options: Any) -> None:
-        try:
-            validate_slug(collection)
-        except ValidationError as error:
-            raise CommandError(
-                f"--collection {collection!r}: letters, digits, hyphens and underscores only."
-            ) from error
+        check_collection(collection)
         try:
             read = read_courses(file)
         except OSError as error:

@@ -2,12 +2,11 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
-from django.core.validators import validate_slug
 
 from knowledge.indexing import sync_pending
 from knowledge.ingest.pipeline import collection_for, import_records, read_jsonl
+from knowledge.management.named import check_collection
 from knowledge.management.progress import progress_bar
 
 
@@ -22,12 +21,7 @@ class Command(BaseCommand):
         parser.add_argument("--collection", default="default", metavar="SLUG", help="where to put them (default)")
 
     def handle(self, *, file: Path, collection: str, **options: Any) -> None:
-        try:
-            validate_slug(collection)
-        except ValidationError as error:
-            raise CommandError(
-                f"--collection {collection!r}: letters, digits, hyphens and underscores only."
-            ) from error
+        check_collection(collection)
         try:
             report = import_records(read_jsonl(file), collection=collection_for(collection))
         except OSError as error:

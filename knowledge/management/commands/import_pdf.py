@@ -5,12 +5,13 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
-from django.core.validators import URLValidator, validate_slug
+from django.core.validators import URLValidator
 
 from knowledge.indexing import sync_pending
 from knowledge.ingest.pdf.values import BadPdf
 from knowledge.ingest.pdf_documents import import_pdf
 from knowledge.ingest.pipeline import collection_for
+from knowledge.management.named import check_collection
 from knowledge.management.progress import progress_bar
 from knowledge.models import Collection
 
@@ -34,12 +35,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *, files: list[Path], collection: str, urls: list[str], **options: Any) -> None:
-        try:
-            validate_slug(collection)
-        except ValidationError as error:
-            raise CommandError(
-                f"--collection {collection!r}: letters, digits, hyphens and underscores only."
-            ) from error
+        check_collection(collection)
         check_urls(urls, files)
         is_new = not Collection.objects.filter(slug=collection).exists()
         goal = collection_for(collection)
