@@ -8,13 +8,14 @@ import sys
 import threading
 import time
 from collections.abc import Generator, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import IO
 
-from knowledge.ingest.crawler.findings import Done, Finding, from_line
+from knowledge.ingest.crawler.findings import Alive, Done, Finding, from_line
 from knowledge.ingest.crawler.plan import CrawlPlan
+from knowledge.ingest.crawler.telling import TAKEN
 
 logger = logging.getLogger(__name__)
 
@@ -41,7 +42,7 @@ def crawling(plan: CrawlPlan) -> Iterator[Iterator[Finding | None]]:
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen(  # noqa: S603
             [sys.executable, "-m", "knowledge.ingest.crawler", str(folder / "plan.json")],
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=log,
             cwd=ROOT,
@@ -53,6 +54,7 @@ def crawling(plan: CrawlPlan) -> Iterator[Iterator[Finding | None]]:
     finally:
         process.kill()
         process.wait()
+        _opened(process.stdin).close()
 
 
 def _findings(process: "subprocess.Popen[bytes]") -> Generator[Finding | None]:
@@ -72,14 +74,25 @@ def _findings(process: "subprocess.Popen[bytes]") -> Generator[Finding | None]:
         yield finding
         if isinstance(finding, Done):
             return
+        if not isinstance(finding, Alive):
+            _take(process)
+
+
+def _take(process: "subprocess.Popen[bytes]") -> None:
+    """It fetches no more than we can keep up with."""
+    with suppress(BrokenPipeError):  # it ended; what it said last is still to be read
+        os.write(_opened(process.stdin).fileno(), TAKEN)
+
+
+def _opened(pipe: IO[bytes] | None) -> IO[bytes]:
+    if pipe is None:
+        raise TypeError("the process was started without its pipes")
+    return pipe
 
 
 def _listen(process: "subprocess.Popen[bytes]") -> "SimpleQueue[Finding | None]":
     """What it says, and None at its end; a thread reads it, so that waiting can end and a full pipe stops nobody."""
     said: SimpleQueue[Finding | None] = SimpleQueue()
-    output = process.stdout
-    if output is None:
-        raise TypeError("the process has no output")
 
     def read(output: IO[bytes]) -> None:
         with output:
@@ -90,5 +103,5 @@ def _listen(process: "subprocess.Popen[bytes]") -> "SimpleQueue[Finding | None]"
                     break
         said.put(None)
 
-    threading.Thread(target=read, args=(output,), daemon=True, name="crawler").start()
+    threading.Thread(target=read, args=(_opened(process.stdout),), daemon=True, name="crawler").start()
     return said

@@ -19,6 +19,7 @@ from knowledge.ingest.crawler.addresses import is_allowed
 from knowledge.ingest.crawler.findings import Failed, Finding, Page, from_line
 from knowledge.ingest.crawler.plan import CrawlPlan
 from knowledge.ingest.crawler.resolver import GuardedResolver
+from knowledge.ingest.crawler.telling import TAKEN
 from tests.knowledge.site import Answer, Site, html, page, redirect, serving, small
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -121,7 +122,13 @@ def crawled(folder: Path, *start_urls: str, program: str = "", **options: Any) -
     start = ["-c", program] if program else ["-m", "knowledge.ingest.crawler"]
     environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "http_proxy": "http://127.0.0.1:9"}
     done = subprocess.run(
-        [sys.executable, *start, str(path)], cwd=ROOT, env=environment, capture_output=True, timeout=60, check=False
+        [sys.executable, *start, str(path)],
+        cwd=ROOT,
+        env=environment,
+        input=TAKEN * 10_000,
+        capture_output=True,
+        timeout=60,
+        check=False,
     )
     assert done.returncode == 0, done.stderr.decode()
     return [from_line(line) for line in done.stdout.splitlines()]

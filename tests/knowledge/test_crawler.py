@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import time
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from knowledge.ingest.crawl_process import crawling
 from knowledge.ingest.crawler.findings import Done, Failed, Finding, Gone, Page, PdfFile, Skipped, Unchanged
 from knowledge.ingest.crawler.frontier import Frontier
 from knowledge.ingest.crawler.plan import CrawlPlan, KnownPage
@@ -122,6 +124,39 @@ def test_a_robots_file_that_cannot_be_read_allows_nothing(tmp_path: Path) -> Non
         findings = crawled(tmp_path, site.url("/"), allow_private=True)
         assert reason(site, findings, "/") == "its robots.txt answers with status 503, so nothing may be read"
     assert {asked.path for asked in site.log} == {"/robots.txt"}
+
+
+def test_no_more_files_lie_about_than_its_parent_is_behind(tmp_path: Path) -> None:
+    paths = [f"/rules/{number}.pdf" for number in range(24)]
+
+    def fill(site: Site) -> None:
+        site.answers["/"] = page(html("Home", links=tuple(paths)))
+        for path in paths:
+            site.answers[path] = Answer(200, sites.pdf(path), {"Content-Type": "application/pdf"})
+
+    with serving(fill) as site:
+        plan = CrawlPlan(
+            (site.url("/"),),
+            "MarcelCMS",
+            str(tmp_path),
+            delay_s=0,
+            allow_private=True,
+            use_sitemaps=False,
+            most_ahead=5,
+        )
+        files: list[str] = []
+        lying = 0
+        with crawling(plan) as findings:
+            for finding in findings:
+                if isinstance(finding, PdfFile):
+                    files.append(finding.url)
+                    while lying < 10 and not all(map(site.asked, paths)):
+                        time.sleep(0.1)
+                    time.sleep(0.02)
+                    lying = max(lying, len(list(tmp_path.glob("*.pdf"))))
+                    Path(finding.path).unlink()
+    assert sorted(files) == sorted(map(site.url, paths))
+    assert lying == 5
 
 
 def test_depth_and_number_of_pages_are_limited_and_said_so(tmp_path: Path) -> None:

@@ -33,6 +33,7 @@ class CrawlPlan:
     allow_private: bool = False
     use_sitemaps: bool = True
     memory_bytes: int = 2_000_000_000
+    most_ahead: int = 100  # findings, with their files, that may wait for the parent
     known: Mapping[str, KnownPage] = field(default_factory=dict)
 
     def to_wire(self) -> dict[str, Any]:

@@ -1,8 +1,6 @@
 """The walk through a site: answers in, findings and further visits out."""
 
 import asyncio
-import os
-import sys
 from collections.abc import AsyncIterator, Iterable, Iterator
 from dataclasses import replace
 from email.utils import parsedate_to_datetime
@@ -19,13 +17,11 @@ from knowledge.ingest.crawler.findings import (
     Alive,
     Done,
     Failed,
-    Finding,
     Gone,
     Page,
     PdfFile,
     Skipped,
     Unchanged,
-    to_line,
 )
 from knowledge.ingest.crawler.frontier import Frontier, Visit
 from knowledge.ingest.crawler.gathering import Gathering
@@ -34,6 +30,7 @@ from knowledge.ingest.crawler.reading import header, links_only, read_page
 from knowledge.ingest.crawler.robots import ROBOTS_NAME, RobotsForbid
 from knowledge.ingest.crawler.scope import Scope, normalised
 from knowledge.ingest.crawler.sitemaps import MAX_BYTES, MAX_FILES, read_sitemap
+from knowledge.ingest.crawler.telling import Parent
 from knowledge.ingest.crawler.troubles import explain
 from knowledge.ingest.html import UnreadablePage
 from knowledge.ingest.pdf.values import Said
@@ -59,6 +56,7 @@ class SiteSpider(Spider):
         self.frontier = Frontier(self.scope, max_depth=plan.max_depth, max_pages=plan.max_pages)
         self.gathering = Gathering(plan.known)
         self.sitemaps: set[str] = set()
+        self.parent = Parent(plan.most_ahead)
         self.files = 0
         self.is_capped = self.is_part_hidden = self.has_asked_again = False
 
@@ -71,7 +69,7 @@ class SiteSpider(Spider):
         return spider
 
     async def start(self) -> AsyncIterator[Request]:
-        LoopingCall(lambda: say(Alive(len(self.frontier.admitted - self.gathering.concluded)))).start(1)
+        LoopingCall(self.say_alive).start(1)
         for request in self.visits(map(self.frontier.offer, self.scope.starts)):
             yield request
         for url in self.scope.starts if self.plan.use_sitemaps else ():
@@ -115,6 +113,8 @@ class SiteSpider(Spider):
             await asyncio.sleep(wait)
             further = self.visits([replace(visit, tries=visit.tries + 1)])
         else:
+            # Scrapy fetches nothing more while 5 MB of answers wait here.
+            await self.parent.catches_up()
             further = self.take(visit, response)
         for request in further:
             yield request
@@ -129,7 +129,7 @@ class SiteSpider(Spider):
             yield from self.redirected(visit, response)
         elif response.status in {404, 410}:
             self.gathering.concluded.add(visit.url)
-            say(Gone(visit.url, response.status))
+            self.parent.tell(Gone(visit.url, response.status))
         elif response.status != 200:
             reason = Said(_("the server answers with status {status}"), {"status": response.status})
             yield from self.failed(visit, reason, response.status)
@@ -156,7 +156,7 @@ class SiteSpider(Spider):
             yield from self.visits([replace(visit, address=address, trail=trail)])
         else:
             self.gathering.moved(visit.url, url)
-            say(Skipped(visit.url, Said(_("it leads to {address}"), {"address": url})))
+            self.parent.tell(Skipped(visit.url, Said(_("it leads to {address}"), {"address": url})))
             if further := self.frontier.offer(target, depth=visit.depth):
                 yield from self.visits([replace(further, address=address, trail=trail, series=visit.series)])
 
@@ -188,7 +188,7 @@ class SiteSpider(Spider):
             self.say_present(finding)
             yield from self.follow(visit, finding.links)
         elif finding:
-            say(finding)
+            self.parent.tell(finding)
 
     def keep_file(self, visit: Visit, response: Any) -> None:
         self.files += 1
@@ -207,7 +207,7 @@ class SiteSpider(Spider):
         return list(self.failed(visit, explain(failure.value, visit.address, self.plan)))
 
     def failed(self, visit: Visit, reason: Said, status: int = 0) -> Iterator[Request]:
-        say(Failed(visit.url, reason, status))
+        self.parent.tell(Failed(visit.url, reason, status))
         if known := self.plan.known.get(visit.url):
             self.gathering.stays(visit.url)
             yield from self.follow(visit, known.links)
@@ -217,13 +217,16 @@ class SiteSpider(Spider):
 
     def skip(self, url: str, reason: Said) -> None:
         self.gathering.concluded.add(url)
-        say(Skipped(url, reason))
+        self.parent.tell(Skipped(url, reason))
+
+    def say_alive(self) -> None:
+        self.parent.tell(Alive(len(self.frontier.admitted - self.gathering.concluded)))
 
     def say_present(self, finding: Page | PdfFile | Unchanged) -> None:
         if len(self.gathering.present) > self.plan.max_pages:
             self.is_capped = True
             raise CloseSpider("full")
-        say(finding)
+        self.parent.tell(finding)
 
     # --- sitemaps and robots.txt ---
 
@@ -276,7 +279,7 @@ class SiteSpider(Spider):
 
     def closed(self, reason: str) -> None:
         for url in self.frontier.endless[:REMARKED]:
-            say(Skipped(url, Said(_("it is one of an endless series, such as a calendar"))))
+            self.parent.tell(Skipped(url, Said(_("it is one of an endless series, such as a calendar"))))
         remarks = []
         if self.is_capped:
             text = _("there are more pages than the {limit} that this source may have")
@@ -287,15 +290,8 @@ class SiteSpider(Spider):
         if deep := self.frontier.too_deep:
             text = _("{count} pages are more than {depth} links away, such as {address}")
             remarks.append(Said(text, {"count": len(deep), "depth": self.plan.max_depth, "address": deep[0]}))
-        say(Done(reason == "finished" and not self.is_capped and not self.frontier.is_full, tuple(remarks)))
-
-
-def say(finding: Finding) -> None:
-    try:
-        sys.stdout.write(to_line(finding))
-        sys.stdout.flush()
-    except BrokenPipeError:
-        os._exit(1)  # nobody listens any more
+        is_complete = reason == "finished" and not self.is_capped and not self.frontier.is_full
+        self.parent.tell(Done(is_complete, tuple(remarks)))
 
 
 def host_of(url: str) -> str:
