@@ -124,9 +124,11 @@ def test_ask_abstains_with_the_reason() -> None:
     assert result["answer"]
 
 
-def test_ask_takes_a_history_from_a_file(llm: FakeLLM, tmp_path: Path) -> None:
+@pytest.mark.parametrize("text", ["text", "content"])
+def test_ask_takes_a_history_from_a_file(llm: FakeLLM, tmp_path: Path, text: str) -> None:
     path = tmp_path / "history.json"
-    path.write_text('[{"role": "user", "text": "Earlier {{7*7}} {0}?"}, {"role": "assistant", "text": "Yes [1]."}]')
+    said = [{"role": "user", text: "Earlier {{7*7}} {0}?"}, {"role": "assistant", text: "Yes [1]."}]
+    path.write_text(json.dumps(said))
     AssistantFactory(institution="the University of {x}")
     read("ask", f"And {QUESTION}", "--history", str(path))
     assert "Earlier {{7*7}} {0}?" in llm.prompt

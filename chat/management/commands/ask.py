@@ -56,13 +56,13 @@ class Command(BaseCommand):
 
 
 def read_history(path: Path | None) -> tuple[tuple[str, str], ...]:
-    """Raises CommandError."""
+    """(role, text) of each message; a model's server calls its text `content`, which will do. Raises CommandError."""
     if path is None:
         return ()
     form = f'{path} must hold a JSON list such as [{{"role": "user", "text": "…"}}].'
     try:
         turns = json.loads(path.read_text("utf-8"))
-        return tuple((str(turn["role"]), str(turn["text"])) for turn in turns)
+        return tuple((str(turn["role"]), str(turn["text"] if "text" in turn else turn["content"])) for turn in turns)
     except OSError as error:
         raise CommandError(f"{path} cannot be read: {error.strerror}.") from error
     except (ValueError, TypeError, KeyError) as error:
