@@ -10,6 +10,7 @@ import pytest
 from django.conf import settings as django_settings
 from django.db import connections
 from django.test import TransactionTestCase
+from django.utils import translation
 from hypothesis import settings as hypothesis_settings
 from pytest_django import DjangoDbBlocker, Settings
 
@@ -90,6 +91,12 @@ def _empty_lexical_index() -> None:
 
     forget_indexes()
     forget_vectors()
+
+
+@pytest.fixture(autouse=True)
+def _default_language() -> None:
+    """A request's language outlives it in a test's thread."""
+    translation.deactivate()
 
 
 @pytest.fixture
