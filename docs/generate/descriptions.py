@@ -10,7 +10,7 @@ SECTIONS = {
         "BROKER_URL": "The same for jobs, such as another database of that server: `redis://host:6379/1`.",
         "STATE_DIR": "The folder for uploaded files, collected static files and converted models. `make run` keeps its "
         "database there too.",
-        "PORT": "Where `make run` listens.",
+        "PORT": "Where `make run` listens. Without it: the first free port from 8000 on.",
         "PUBLIC_URL": "Where browsers reach this server. Citations of imported PDFs open below it.",
         "TIME_ZONE": "The university's time zone: when a FAQ begins to hold, and what a day is in figures.",
     },
@@ -80,8 +80,8 @@ SECTIONS = {
         "RETENTION_DAYS": "After how many days without a message a conversation is deleted. An assistant may keep them "
         "for fewer days, not for more.",
         "REPORT_DAYS": "How long files of long reports are kept.",
-        "SMALLEST_GROUP": "Figures of fewer visitors than this are shown only to who has the permission “may see "
-        "figures of small groups”.",
+        "SMALLEST_GROUP": "Figures of fewer visitors than this are shown only to who has the permission “Can see figures "
+        "of fewer people than SMALLEST_GROUP”.",
     },
     "Logs and figures for machines": {
         "METRICS_TOKEN": "Who sends it as `Authorization: Bearer` may read `/metrics`.",

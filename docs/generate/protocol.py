@@ -31,7 +31,8 @@ Where a network lets no websocket through, the same events come as server-sent e
 [the public API](public-api.md). Words that wait in the server are told together: a lone answer's words come one by
 one, those of a hundred answers at most ten times a second.
 
-A frame may have at most 128 KiB. What a client sends besides the properties below is passed over.
+A frame may have at most 128 KiB. A tab may send 60 frames at once and ten a second for as long as it likes: who sends
+faster waits. What a client sends besides the properties below is passed over.
 """
 
 

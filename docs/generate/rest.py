@@ -20,7 +20,8 @@ as `Authorization: Bearer TOKEN`. It is valid for an hour; an old one is exchang
 visitor's conversations are kept. From a browser only the origins that the site allows are served.
 
 ```console
-$ curl -s https://chat.uni.example/api/v1/session -H 'Content-Type: application/json' -d '{"language": "en"}'
+$ curl -s https://chat.uni.example/api/v1/session -H 'Content-Type: application/json' \\
+    -d '{"consent": true, "language": "en"}'
 ```
 
 Errors are problems as RFC 9457 has them: `detail` is a sentence that may be shown to the student, and `code` is for
