@@ -80,8 +80,8 @@ SECTIONS = {
         "RETENTION_DAYS": "After how many days without a message a conversation is deleted. An assistant may keep them "
         "for fewer days, not for more.",
         "REPORT_DAYS": "How long files of long reports are kept.",
-        "SMALLEST_GROUP": "Figures of fewer visitors than this are shown only to who has the permission “Can see figures "
-        "of fewer people than SMALLEST_GROUP”.",
+        "SMALLEST_GROUP": "Figures of fewer visitors than this are shown only to who has the permission “Can see "
+        "figures of fewer people than SMALLEST_GROUP”.",
     },
     "Logs and figures for machines": {
         "METRICS_TOKEN": "Who sends it as `Authorization: Bearer` may read `/metrics`.",
