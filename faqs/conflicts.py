@@ -28,7 +28,7 @@ def conflict_of(faq_id: int, *, seen: str, user: "Staff") -> Conflict | None:
     base = version_of(faq_id, seen)
     since = faq.versions.select_related("made_by")
     made = list(since.filter(pk__gt=base.pk) if base else since.filter(fingerprint=present)[:1])
-    # What was changed as by a command has no version yet, and nobody who made it.
+    # What was changed as from a shell has no version yet, and nobody who made it.
     last = made[0] if made and made[0].fingerprint == present else None
     return Conflict(
         fingerprint=present,

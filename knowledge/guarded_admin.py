@@ -35,7 +35,7 @@ class GuardedForm(AnyModelForm):
 
 
 class GuardedAdmin(AnyModelAdmin):
-    """To be named before ModelAdmin; its form is a GuardedForm, its template includes `admin/conflict.html`."""
+    """To be named before ModelAdmin; its form is a GuardedForm, its template includes `admin/guarded_form.html`."""
 
     def fingerprint_of(self, row: Any) -> str:
         """What tells one state of a row from another."""

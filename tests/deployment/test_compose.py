@@ -165,6 +165,11 @@ def test_a_worker_is_asked_under_its_own_name(name: str) -> None:
     assert service["healthcheck"]["test"][-2:] == ["worker", service["command"][1]]
 
 
+@pytest.mark.parametrize("name", OWN_IMAGE)
+def test_every_process_gets_the_settings_of_a_file_that_need_not_be_there(name: str) -> None:
+    assert SERVICES[name]["env_file"] == [{"path": "more.env", "required": False}]
+
+
 def test_secrets_come_as_files_that_their_reader_has() -> None:
     for name in OWN_IMAGE:
         environment = SERVICES[name]["environment"]

@@ -52,7 +52,8 @@ class Command(BaseCommand):
         for line in (*reply.choices, *reply.related):
             self.stdout.write(f"  - {line}")
         for source, _document in reply.sources:
-            self.stdout.write(f"  [{source.n}] {source.title} › {source.heading}\n      {source.url}")
+            where = " › ".join(filter(None, (source.title, source.heading)))
+            self.stdout.write(f"  [{source.n}] {where}\n      {source.url}")
 
 
 def read_history(path: Path | None) -> tuple[tuple[str, str], ...]:
