@@ -1,6 +1,7 @@
 """Through the chat: answers that depend on who asks, on what was said before, and on what is not ours to decide."""
 
 import re
+import unicodedata
 import uuid
 from typing import Any
 
@@ -290,6 +291,15 @@ def test_small_talk_is_answered_without_a_page_or_a_model(server: Server, llm: F
     assert unsafe.events[1]["reason"] == "unsafe"
     assert "112" in unsafe.events[1]["text"]
     assert not llm.requests
+
+
+@pytest.mark.usefixtures("pages")
+def test_a_cry_for_help_is_heard_however_its_letters_are_spelled(server: Server) -> None:
+    typed = unicodedata.normalize("NFD", "Ich möchte mich umbringen")
+    with server.connect() as tab:
+        unsafe = tab.answer(typed)
+    assert unsafe.events[1]["reason"] == "unsafe"
+    assert Message.objects.get(role="user").text == typed
 
 
 @pytest.mark.usefixtures("pages")
