@@ -5,6 +5,7 @@ question is about (deadlines, amounts, module numbers) stay.
 """
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
@@ -69,9 +70,19 @@ TELLING: tuple[tuple[re.Pattern[str], int | str, str], ...] = (
 LEAST_OF_A_NAME = 3
 
 
+#: One letter, whichever way it is written.
+SHARP_S = re.compile("ß|ss", re.IGNORECASE)
+
+
+def composed(text: str) -> str:
+    """A letter with a mark as one character (NFC): by two, a name would end within."""
+    return unicodedata.normalize("NFC", text)
+
+
 @lru_cache(maxsize=4_096)
 def masked(text: str) -> str:
     """The question with [name], [e-mail], [phone] and [number] for what would tell who asked, on one line."""
+    text = composed(text)
     text = SIGNED.sub(r"\g<before>[name]", text.strip())
     text = " ".join(text.split())
     text = E_MAIL.sub("[e-mail]", text)
@@ -87,16 +98,19 @@ def masked(text: str) -> str:
 def without(text: str, said: Iterable[str]) -> str:
     """The text, with [name] and the like for what the student said that tells who they are."""
     told = dict(piece for earlier in said for piece in _told(earlier))
+    if told:
+        text = composed(text)
     for piece in sorted(told, key=len, reverse=True):
-        if piece in text.casefold():
-            text = re.sub(rf"(?<!\w){re.escape(piece)}(?!\w)", told[piece], text, flags=re.IGNORECASE)
+        if piece.casefold() in text.casefold():
+            spelled = SHARP_S.sub("(?:ß|ss)", re.escape(piece))
+            text = re.sub(rf"(?<!\w){spelled}(?!\w)", told[piece], text, flags=re.IGNORECASE)
     return text
 
 
 @lru_cache(maxsize=4_096)
 def _told(text: str) -> tuple[tuple[str, str], ...]:
     """What a text says of its writer, each with what stands in its place; an answer may say a part of a name alone."""
-    return tuple(_pieces(" ".join(text.split())))
+    return tuple(_pieces(" ".join(composed(text).split())))
 
 
 def _pieces(text: str) -> Iterator[tuple[str, str]]:
@@ -104,7 +118,7 @@ def _pieces(text: str) -> Iterator[tuple[str, str]]:
         return
     for pattern, group, said in TELLING:
         for found in pattern.finditer(text):
-            piece = found[group].strip().casefold()
+            piece = found[group].strip()
             yield piece, said
             if said == "[name]":
                 yield from ((part, said) for part in piece.split() if len(part) >= LEAST_OF_A_NAME)

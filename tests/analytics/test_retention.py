@@ -1,4 +1,5 @@
 import datetime
+import unicodedata
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -140,6 +141,25 @@ def test_a_name_given_in_one_question_is_kept_in_none():
     assert set(AnonymisedQuestion.objects.values_list("text", flat=True)) == {
         "Ich heiße [name].",
         "Kann [name] sich wegen Krankheit beurlauben lassen?",
+    }
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+@pytest.mark.parametrize(
+    ("name", "again"), [("Jürgen Weiß", "JÜRGEN WEISS"), ("Ümit İnan", "Ümit İnan"), ("Jörg Groß", "Jörg Groß")]
+)
+def test_a_name_is_kept_in_none_whatever_its_letters_and_their_spelling(form, name, again):
+    def typed(text):
+        return unicodedata.normalize(form, text)
+
+    said = said_long_ago(100, assistant=AssistantFactory(keep_questions_days=365), text=typed(f"Ich heiße {name}."))
+    follow_up = asks(said, days_ago(100))
+    Message.objects.filter(pk=follow_up.pk).update(rewritten=typed(f"Kann {again} sich beurlauben lassen?"))
+    Conversation.objects.filter(pk=said.pk).update(updated_at=days_ago(100))
+    apply_retention()
+    assert set(AnonymisedQuestion.objects.values_list("text", flat=True)) == {
+        "Ich heiße [name].",
+        "Kann [name] sich beurlauben lassen?",
     }
 
 
