@@ -53,12 +53,15 @@ def rebased(data: "QueryDict", faq_id: int, base: Content | None) -> "QueryDict"
     changed = data.copy()
     for prefix, key in ROW_KEYS.items():
         sent, known = _rows(data, prefix, key), _known(base, prefix)
+        is_ordered_anew = _order(sent, known) != [value for value in known if value in sent]
         for name in [name for name in changed if name.startswith(f"{prefix}-")]:
             del changed[name]
         number = 0
         for pk, present in _present(faq_id, prefix):
             row = sent.pop(value := present[key], None)
             is_added = base is not None and value not in known
+            if row and value in known and not is_ordered_anew:
+                row |= present
             named = {**(row or present), "id": str(pk), "faq": str(faq_id)}
             if row is None and not is_added:
                 named["DELETE"] = "on"
@@ -85,11 +88,21 @@ def _rows(data: "QueryDict", prefix: str, key: str) -> dict[str, dict[str, str]]
     return rows
 
 
-def _known(base: Content | None, prefix: str) -> set[str]:
-    """What told the rows apart that the form was opened with."""
+def _known(base: Content | None, prefix: str) -> dict[str, None]:
+    """What told the rows apart that the form was opened with, in their order."""
     if base is None:
-        return set()
-    return {row if prefix == "phrasings" else str(row["id"]) for row in base[prefix]}
+        return {}
+    return dict.fromkeys(row if prefix == "phrasings" else str(row["id"]) for row in base[prefix])
+
+
+def _order(sent: dict[str, dict[str, str]], known: dict[str, None]) -> list[str]:
+    """The rows that the form was opened with, as it has them now; one without a place comes last."""
+
+    def place(value: str) -> float:
+        position = sent[value].get("position", "")
+        return int(position[:9]) if position.isdecimal() else float("inf")
+
+    return sorted((value for value in sent if value in known), key=place)
 
 
 def _present(faq_id: int, prefix: str) -> list[tuple[int, dict[str, str]]]:

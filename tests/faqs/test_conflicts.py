@@ -70,6 +70,30 @@ def test_what_was_shown_is_saved_with_both_changes(admin_client: Client, colleag
     assert [version.made_by.username for version in faq.versions.all()[:2]] == ["admin", "colleague"]
 
 
+def test_an_order_of_documents_that_was_saved_meanwhile_stays(admin_client: Client, colleague: Client) -> None:
+    first, second, third = DocumentFactory(), DocumentFactory(), DocumentFactory()
+    faq = FAQFactory(question="Old?", documents=[first, second])
+    opened = admin_client.get(change_page(faq))
+    theirs = form_of(faq) | {"sources-0-position": 1, "sources-1-position": 0}
+    assert colleague.post(change_page(faq), theirs).status_code == 302
+    added = {"sources-2-document": third.pk, "sources-2-position": ""}
+    page = admin_client.post(change_page(faq), sent(opened, question="Mine?", **added))
+    assert admin_client.post(change_page(faq), sent(page)).status_code == 302
+    assert list(faq.sources.values_list("document", flat=True)) == [second.pk, first.pk, third.pk]
+
+
+def test_an_order_of_documents_that_was_changed_here_is_saved(admin_client: Client, colleague: Client) -> None:
+    first, second, third = DocumentFactory(), DocumentFactory(), DocumentFactory()
+    faq = FAQFactory(question="Old?", documents=[first, second, third])
+    opened = admin_client.get(change_page(faq))
+    assert colleague.post(change_page(faq), form_of(faq, reference_answer="Theirs.")).status_code == 302
+    mine = {"sources-0-position": 2, "sources-1-position": 0, "sources-2-position": 1}
+    page = admin_client.post(change_page(faq), sent(opened, **mine))
+    assert admin_client.post(change_page(faq), sent(page)).status_code == 302
+    assert list(faq.sources.values_list("document", flat=True)) == [second.pk, third.pk, first.pk]
+    assert now(faq).reference_answer == "Theirs."
+
+
 def test_who_changed_what_another_changed_too_is_told_and_keeps_their_own(
     admin_client: Client, colleague: Client
 ) -> None:
