@@ -108,7 +108,7 @@ def _may_restore(model_admin: Any, request: HttpRequest, document: Document) -> 
 def _version(document: Document, asked: str) -> Document | DocumentRevision:
     if asked == PRESENT:
         return document
-    if not asked.isdecimal():
+    if not asked.isdecimal() or len(asked) > 18:
         raise Http404
     return get_object_or_404(DocumentRevision, pk=int(asked), document=document)
 
