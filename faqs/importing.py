@@ -9,6 +9,7 @@ from django.db import transaction
 
 from faqs.history import Reason, recording, set_phrasings, set_sources
 from faqs.models import FAQ, Category
+from knowledge.languages import tag_in
 from knowledge.models import Collection, Document
 from knowledge.storable import storable
 
@@ -81,7 +82,7 @@ def faq_record(raw: object) -> FAQRecord:
         phrasings=tuple(dict.fromkeys(text for text in phrasings if text and text != question)),
         sources=tuple(dict.fromkeys(url.strip() for url in lists["sources"])),
         category=texts["category"].strip()[:200],
-        language=(texts["language"] or "en")[:12],
+        language=tag_in(texts["language"]) or "en",
         reference_answer=texts["reference_answer"],
     )
 

@@ -24,8 +24,16 @@ GERMAN = frozenset(
 LETTERS = re.compile(r"[äöüß]")
 #: A language's tag (BCP 47), without what few need of it.
 TAG = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})?")
+TAG_FIRST = re.compile(rf"{TAG.pattern}(?![A-Za-z0-9])")
 #: A text's beginning tells.
 LOOKED_AT = 200_000
+
+
+def tag_in(text: str) -> str:
+    """The tag that what somebody calls a language begins with, such as `de-DE` in de_DE.UTF-8; empty for no tag."""
+    found = TAG_FIRST.match(text.strip().replace("_", "-"))
+    main, hyphen, variety = found[0].partition("-") if found else ("", "", "")
+    return f"{main.lower()}{hyphen}{variety}"
 
 
 def language_of(text: str) -> str | None:

@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from knowledge.ingest.html import HtmlPage, UnreadablePage, read_html
+from knowledge.languages import tag_in
 
 TEXT_KEYS = ("text", "content", "html")
 KNOWN = {"id", "_id", "url", "title", "language", "metadata", "og", "favicon", *TEXT_KEYS}
@@ -67,7 +68,7 @@ def document_record(raw: object) -> DocumentRecord:
         title=readable_title(title)[:500],
         text=text,
         external_id=str(raw.get("id") or raw.get("_id") or "")[:500],
-        language=(_text(raw, "language") or str(metadata.get("language") or "") or said or "en")[:12],
+        language=tag_in(_text(raw, "language")) or tag_in(str(metadata.get("language") or "")) or said or "en",
         metadata={**extra, **pictures, **metadata},
     )
 

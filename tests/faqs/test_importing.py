@@ -127,6 +127,15 @@ def test_each_import_that_changes_an_faq_leaves_a_version(tmp_path: Path) -> Non
 
 
 @pytest.mark.usefixtures("_documents")
+@pytest.mark.parametrize(("said", "language"), [("de_DE.UTF-8", "de-DE"), ("de-AT-1996", "de-AT"), ("German", "en")])
+def test_a_language_is_a_tag_with_which_the_faq_can_be_saved(tmp_path: Path, said: str, language: str) -> None:
+    run(tmp_path, [{"question": "Wie viel?", "sources": [A], "language": said}])
+    faq = FAQ.objects.get()
+    assert faq.language == language
+    faq.full_clean()
+
+
+@pytest.mark.usefixtures("_documents")
 def test_a_changed_record_changes_its_faq_only(tmp_path: Path) -> None:
     faqs = [{"id": str(n), "question": f"Matter {n}?", "phrasings": [f"p{n}"], "sources": [A]} for n in range(3)]
     run(tmp_path, faqs)

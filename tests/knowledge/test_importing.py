@@ -10,8 +10,10 @@ from django.core.management import CommandError, call_command
 from hypothesis import given
 from hypothesis import strategies as st
 
+from knowledge.ingest.pipeline import collection_for, import_records
 from knowledge.ingest.records import BadRecord, document_record, readable_title
 from knowledge.models import Collection, Document, Passage
+from knowledge.services import save_document
 
 URL = "https://www.uni.example/a"
 
@@ -191,6 +193,19 @@ def test_unknown_keys_and_ids_are_kept() -> None:
         {"url": URL, "text": "x", "_id": 7, "language": "de", "faculty": "Law", "metadata": {"a": 1}}
     )
     assert (record.external_id, record.language, record.metadata) == ("7", "de", {"faculty": "Law", "a": 1})
+
+
+@pytest.mark.parametrize(
+    ("said", "language"),
+    [("de_DE.UTF-8", "de-DE"), (" DE ", "de"), ("zh-Hans-CN", "zh-Hans"), ("German", "en"), ("", "en"), ("*", "en")],
+)
+@pytest.mark.usefixtures("db")
+def test_a_language_is_a_tag_with_which_the_document_can_be_saved(said: str, language: str) -> None:
+    assert document_record({"url": URL, "text": "x", "metadata": {"language": said}}).language == language
+    record = document_record({"url": URL, "text": "x", "language": said})
+    assert record.language == language
+    import_records([(1, record)], collection=collection_for("default"))
+    save_document(document=Document.objects.get())
 
 
 values = st.none() | st.booleans() | st.integers() | st.text(max_size=20) | st.lists(st.text(max_size=3), max_size=2)
