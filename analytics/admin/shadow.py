@@ -7,6 +7,7 @@ from django.contrib import admin, messages
 from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.admin.utils import unquote
 from django.core.exceptions import PermissionDenied, ValidationError
+from django.db import transaction
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.shortcuts import get_object_or_404, redirect
@@ -19,7 +20,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST, require_safe
 
-from analytics.admin.shadow_forms import document_draft, faq_draft, profile_draft
+from analytics.admin.shadow_forms import check_seen, document_draft, faq_draft, profile_draft
 from analytics.admin.shadow_page import page_of, progress_of
 from analytics.admin.shadow_targets import assistants_for, may_publish, may_test, targets_of, written_to
 from analytics.models import ShadowTest
@@ -175,7 +176,9 @@ class ShadowTestAdmin(ScopedAdmin, ShadowModelAdmin):
             assistant = next((each for each in assistants if each.pk == wanted), assistants[0])
             draft = self._draft(request, kind, target)
             began = timezone.now()
-            test = start_test(draft=draft, target_id=target_id, title=title, assistant=assistant, by=user)
+            with transaction.atomic():
+                check_seen(request.POST, target)
+                test = start_test(draft=draft, target_id=target_id, title=title, assistant=assistant, by=user)
         except ValidationError as error:
             context = self._context(request, gettext("This cannot be tested yet")) | {"problems": error.messages}
             return TemplateResponse(request, "admin/analytics/shadow/problems.html", context, status=422)

@@ -14,7 +14,9 @@ from django.utils.translation import gettext as _
 
 from analytics.shadow.drafts import DocumentDraft, FAQDraft, ProfileDraft
 from chat.models import ProfileLeg, RetrievalProfile
+from faqs.history import present_fingerprint
 from faqs.models import FAQ
+from knowledge.document_conflicts import version_of
 from knowledge.models import Collection, Document
 
 if TYPE_CHECKING:
@@ -41,6 +43,21 @@ class LegRow(forms.Form):
     retriever = forms.ChoiceField(choices=ProfileLeg.Retriever.choices, required=False)
     weight = forms.FloatField(min_value=0, max_value=100, required=False)
     k = forms.IntegerField(min_value=1, max_value=400, required=False)
+
+
+def check_seen(data: QueryDict, target: Any) -> None:
+    """Holds an FAQ or a document until the transaction ends. Raises ValidationError where it was saved since its form
+    was opened, which would go live without that."""
+    now = data.get("seen")
+    if isinstance(target, FAQ):
+        now = present_fingerprint(target.pk)
+    elif isinstance(target, Document):
+        held = Document.objects.select_for_update(no_key=True).filter(pk=target.pk).first()
+        now = version_of(held) if held else None
+    if data.get("seen", now) != now:
+        raise ValidationError(
+            _("It was changed since you opened its form: open the form again, and write your change once more.")
+        )
 
 
 def faq_draft(data: QueryDict, faq: FAQ | None, *, user: "Staff") -> FAQDraft:

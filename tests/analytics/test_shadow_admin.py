@@ -150,6 +150,23 @@ def test_an_unsaved_document_is_tested_from_its_form(admin_client: Client) -> No
     assert "Nobody has kept a question for this assistant yet" in page
 
 
+def test_a_form_that_was_opened_before_somebody_saved_is_not_tested(admin_client: Client) -> None:
+    """Published, it would take back what they saved."""
+    the_assistant()
+    for name, row, change in (("faq", pool_faq(), "reference_answer"), ("document", document("Library"), "text")):
+        page = reverse(f"admin:{row._meta.app_label}_{name}_change", args=[row.pk])
+        opened, theirs = (as_sent(admin_client.get(page), f"{name}_form") for _ in range(2))
+        assert admin_client.post(page, theirs | {change: "Theirs."}).status_code == 302
+        mine = {"valid_until": "2030-01-01"}
+        answer = admin_client.post(start(name, row.pk), opened | mine)
+        assert "changed since you opened its form" in answer.content.decode()
+        assert not ShadowTest.objects.exists()
+        anew = as_sent(admin_client.get(page), f"{name}_form")
+        assert admin_client.post(start(name, row.pk), anew | mine).status_code == 302
+        assert ShadowTest.objects.get().draft[change].strip() == "Theirs."
+        ShadowTest.objects.all().delete()
+
+
 def test_an_unsaved_profile_is_tested_from_its_form(admin_client: Client) -> None:
     the_assistant()
     profile = RetrievalProfile.objects.create(name="ours")
