@@ -23,8 +23,8 @@ from marcelcms.backups.programs import connection_arguments, last_words, program
 
 #: Halves of files that are being written, which nobody needs: of any, and of an Excel report.
 PASSING = frozenset({".part", ".sheet"})
-#: Beginnings of the names of folders that a backup and a restore work in.
-MAKING, RESTORING = ".backup-", ".restore-"
+#: Beginnings of the names of folders that a backup and a restore work in. A backup may be made beside anything else.
+MAKING, RESTORING = ".marcelcms-backup-", ".restore-"
 #: Neither takes so long; with one a night, the next one clears up.
 ABANDONED_SECONDS = 12 * 3600
 COUNTED = ("knowledge.Document", "faqs.FAQ", "chat.Conversation", "auth.User")

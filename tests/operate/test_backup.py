@@ -200,7 +200,8 @@ def test_a_file_that_is_deleted_meanwhile_is_left_out(
 
 
 def test_what_a_killed_backup_left_behind_goes_in_the_next_night(media: Path, tmp_path: Path) -> None:
-    left = [tmp_path / "made" / ".backup-killed", media / ".restore-killed", tmp_path / "made" / ".backup-running"]
+    made = tmp_path / "made"
+    left = [made / ".marcelcms-backup-killed", media / ".restore-killed", made / ".marcelcms-backup-running"]
     yesterday = time.time() - 24 * 3600
     for folder in left:
         folder.mkdir(parents=True)
@@ -209,6 +210,17 @@ def test_what_a_killed_backup_left_behind_goes_in_the_next_night(media: Path, tm
             os.utime(folder, (yesterday, yesterday))
     call_command("backup", str(tmp_path / "made"), stdout=StringIO())
     assert [folder.exists() for folder in left] == [False, False, True]
+
+
+def test_what_others_keep_in_the_same_folder_stays(media: Path, tmp_path: Path) -> None:
+    """A home, in which other programs call their folders so."""
+    theirs, yesterday = [tmp_path / ".backup-2025", tmp_path / ".backup-list"], time.time() - 24 * 3600
+    theirs[0].mkdir()
+    theirs[1].touch()
+    for path in theirs:
+        os.utime(path, (yesterday, yesterday))
+    call_command("backup", str(tmp_path), stdout=StringIO())
+    assert all(path.exists() for path in theirs)
 
 
 @pytest.mark.parametrize("damage", ["no tar", "cut off", "flipped", "no manifest", "file missing", "strange manifest"])
