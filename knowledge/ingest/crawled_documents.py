@@ -61,12 +61,14 @@ def save_page(source: Source, page: Page) -> Applied:
     if kind:
         document.title, document.text = title, text
         document.language = page.language[:12] or document.language
-    document.metadata = {key: value for key, value in document.metadata.items() if key not in further} | metadata
+    metadata = {key: value for key, value in document.metadata.items() if key not in further} | metadata
+    is_known, document.metadata = metadata == document.metadata, metadata
     is_back = _publish_again(document, row)
     if kind or is_back:
         document.save()
-    else:
-        Document.objects.filter(pk=document.pk).update(metadata=document.metadata)
+    elif not is_known:
+        # With its time: a form that was opened before would take it back.
+        Document.objects.filter(pk=document.pk).update(metadata=metadata, updated_at=timezone.now())
     seen = {"content_hash": seen_hash, "likeness": page.likeness, "links": list(page.links)}
     _remember(source, page, document.pk, **seen)
     if is_back and not reason:

@@ -15,6 +15,8 @@ import pytest
 from django.core.exceptions import ValidationError
 from django.core.management import CommandError, call_command
 from django.db import connection
+from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 from django_celery_beat.models import PeriodicTask
 from pytest_django import Settings
@@ -36,6 +38,7 @@ from tests.knowledge import site as sites
 from tests.knowledge.embedders import Instant, use
 from tests.knowledge.site import Answer, Site, html, page, serving, small, university
 from tests.runtime.processes import alive, command_lines, descendants, wait_until
+from tests.sent import as_sent
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 
@@ -177,6 +180,23 @@ def test_what_staff_archived_or_edited_is_theirs_until_the_page_changes(site: Si
     assert edited.text in document(site, "/study/film").revisions.values_list("text", flat=True)
     assert "it had been edited here" in reasons(third, "changed")[site.url("/study/film")]
     assert document(site, "/study/art").status == "archived"
+
+
+def test_what_a_crawl_finds_beside_the_text_is_not_taken_back_by_an_open_form(site: Site, admin_client: Client) -> None:
+    site.answers["/study/film"] = page(html("Studying film"))
+    source = source_of(site)
+    crawled(source)
+    address = reverse("admin:knowledge_document_change", args=[document(site, "/study/film").pk])
+    opened = as_sent(admin_client.get(address), "document_form", external_id="7")
+    site.answers["/study/film"] = page(html("Studying film", head='<meta property="og:site_name" content="Films">'))
+    assert crawled(source).changed == 0
+    shown = admin_client.post(address, opened)
+    assert shown.status_code == 200
+    assert admin_client.post(address, as_sent(shown, "document_form")).status_code == 302
+    saved = document(site, "/study/film")
+    assert (saved.external_id, saved.metadata["og"]) == ("7", {"site_name": "Films"})
+    crawled(source)
+    assert document(site, "/study/film").updated_at == saved.updated_at
 
 
 def test_a_site_that_loses_most_pages_waits_for_a_decision(site: Site) -> None:
