@@ -97,6 +97,7 @@ def add_phrasings(*, by: Staff, gap: Gap, faq: FAQ, phrasings: Sequence[int]) ->
     """Adds the gap's chosen phrasings (ids of its questions) to an FAQ; returns how many it did not have. Raises
     ValidationError."""
     faq = FAQ.objects.select_for_update(no_key=True).get(pk=faq.pk)
+    gap = Gap.objects.select_for_update(no_key=True).get(pk=gap.pk)
     if faq.status == FAQ.Status.PUBLISHED and not by.has_perm("faqs.publish_faq"):
         raise ValidationError(_("This FAQ is published: ask somebody who may publish FAQs to add the phrasing."))
     with recording([faq.pk], by=by, reason=FAQVersion.Reason.GAP):

@@ -1,6 +1,5 @@
 """A question to an assistant with all that its answer depends on: its set-up and what was said before."""
 
-import unicodedata
 from dataclasses import replace
 from functools import lru_cache
 
@@ -21,19 +20,12 @@ def ask_of(assistant: Assistant | None, text: str, language: str) -> Ask:
 
     It is answered in the language that it is asked in; `language`, that of the page, decides where that cannot be told.
     """
-    text = _composed(text)
     return replace(_unasked(assistant, language_of(text) or language), text=text)
 
 
 def ask_as_set_up(assistant: int | None, versions: tuple[str | None, ...], text: str, language: str) -> Ask:
     """As `ask_of`; the assistant is read only where `versions` differ from when it was read before (`records.Look`)."""
-    text = _composed(text)
     return replace(_read(assistant, versions, language_of(text) or language), text=text)
-
-
-def _composed(text: str) -> str:
-    """With letters with marks as one character each (NFC), as words are written that are looked for: cries for help."""
-    return unicodedata.normalize("NFC", text)
 
 
 @lru_cache(maxsize=128)

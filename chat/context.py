@@ -15,7 +15,7 @@ from chat.prompt_templates import BUILT_IN, Template
 from chat.retrieved import rows_of, steering_faq
 from chat.rewriting import points_back
 from chat.sources import Candidate, load_candidates
-from chat.wording import terms
+from chat.wording import composed, terms
 from knowledge.inference.chat_model import PROSE, Sampling, Usage
 from knowledge.inference.embedder import EmbeddingUnavailable
 from knowledge.inference.reranker import RerankerUnavailable
@@ -52,6 +52,10 @@ class Ask:
     asked_kinds: Sequence[str] = ()
     caller: str = ""
     may_write: bool = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", composed(self.text))
+        object.__setattr__(self, "history", tuple((role, composed(text)) for role, text in self.history))
 
 
 @dataclass(frozen=True, slots=True)

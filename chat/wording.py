@@ -16,7 +16,12 @@ def terms(text: str) -> set[str]:
 
 def words_of(text: str) -> set[str]:
     """All its words, in small letters, however letters with marks are spelled."""
-    return set(WORD.findall(unicodedata.normalize("NFC", text.lower())))
+    return set(WORD.findall(composed(text.lower())))
+
+
+def composed(text: str) -> str:
+    """Letters with marks as one character each (NFC), as our patterns have them."""
+    return unicodedata.normalize("NFC", text)
 
 
 def figures(text: str) -> set[str]:

@@ -47,6 +47,11 @@ def test_a_page_that_there_is_not_says_so_and_leads_back(browser: Client) -> Non
     assert_is_page(browser.get("/admin/nowhere/"), 404, "There is no such page", FIRST)
 
 
+def test_a_form_that_is_too_large_says_what_is_allowed() -> None:
+    page = Client().post(LOGIN, {f"field-{number}": "" for number in range(1_001)})
+    assert_is_page(page, 400, "A form takes 2.5 MB of text and 1,000 fields", "/")
+
+
 def test_a_page_for_others_says_so(browser: Client) -> None:
     assert_is_page(browser.get(reverse("admin:auth_user_changelist")), 403, "You may not see this page", FIRST)
 
