@@ -5,6 +5,8 @@ import re
 from collections.abc import AsyncGenerator
 from typing import TYPE_CHECKING, Any
 
+from knowledge.storable import storable
+
 if TYPE_CHECKING:
     import httpx2
 
@@ -83,7 +85,7 @@ class StreamedAnswer:
             if (content := delta.get("content")) and self._role == ASSISTANT:
                 if not isinstance(content, str):
                     raise TypeError("content is no text")
-                added += content.replace("\x00", "")  # nothing else could be saved
+                added += storable(content)  # nothing else could be saved
             self.is_finished = self.is_finished or choice.get("finish_reason") is not None
         if added:
             self._pieces.append(added)

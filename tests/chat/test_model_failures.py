@@ -194,11 +194,13 @@ def test_a_slow_first_word_within_the_limit_is_waited_for(server: Server, llm: F
         assert tab.answer(QUESTION).text == "It is 318.40 euros [1]."
 
 
-def test_a_sign_that_cannot_be_saved_is_left_out(server: Server, llm: FakeLLM) -> None:
-    llm.says("The semester contribution ", "is\x00 318.40 euros each semester [1].")
+@pytest.mark.parametrize(("sign", "saved"), [(r"\u0000", ""), (r"\ud83d", "?")], ids=["NUL", "half a pair"])
+def test_a_sign_that_cannot_be_saved_is_left_out(server: Server, llm: FakeLLM, sign: str, saved: str) -> None:
+    chunk = f'data: {{"choices": [{{"index": 0, "delta": {{"content": "is{sign}"}}}}]}}\n\n'
+    llm.says("The semester contribution ", chunk.encode(), " 318.40 euros each semester [1].")
     with server.connect() as tab:
         assert tab.answer(QUESTION).end["status"] == "complete"
-    assert "is 318.40 euros" in Message.objects.get(role="assistant").text
+    assert f"is{saved} 318.40 euros" in Message.objects.get(role="assistant").text
 
 
 def test_what_broke_off_stays_only_where_it_would_have_passed(server: Server, llm: FakeLLM) -> None:
