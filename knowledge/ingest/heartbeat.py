@@ -12,8 +12,8 @@ logger = logging.getLogger(__name__)
 
 @contextmanager
 def beating(beat: Callable[[], object], *, every: float) -> Iterator[None]:
-    """Calls `beat` every so many seconds, in a thread with a database connection of its own; where the database is away,
-    the next time with another one."""
+    """Calls `beat` every so many seconds, in a thread with a database connection of its own; with another one the next
+    time where the database is away."""
     ended = threading.Event()
 
     def go_on() -> None:
