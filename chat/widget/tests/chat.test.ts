@@ -340,3 +340,15 @@ test("an opinion that went over a line that was dead is told again over the next
   connect(answered, 4);
   assert.equal(told(), 4);
 });
+
+test("an opinion outlives that its conversation cannot be had just now", () => {
+  const { chat, connect, open, hear, lose, sent } = stage();
+  connect(answered, 2);
+  chat.opinions.giveStars(2);
+  lose();
+  open();
+  hear({ type: "error", seq: null, code: "unavailable", detail: "Interrupted.", retry_after: 5 });
+  hear({ type: "conversation", seq: null, messages: answered, last_seq: 2 });
+  assert.equal(sent.filter(({ type }) => type === "rating").length, 2);
+  chat.stop();
+});

@@ -186,7 +186,8 @@ export class Chat {
       void this.#renew();
       return;
     }
-    if (!clientId) this.opinions.heard(id ?? conversation);
+    // Before it is ready what is refused is the conversation, not what was said of it.
+    if (!clientId && this.#ready) this.opinions.heard(id ?? conversation);
     if (conversation && conversation !== this.#conversation.id) return;
     if (this.#stopSent !== null && id === this.#stopSent) {
       // Nothing left to stop: see what has become of the answer.
