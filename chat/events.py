@@ -120,7 +120,7 @@ class Queued(Event):
 
 @dataclass(frozen=True, slots=True)
 class Replace(Event):
-    """The whole text so far is to be replaced."""
+    """The whole text so far is to be replaced, and what it cited is not cited any more."""
 
     type: ClassVar[str] = "message_replace"
     text: str

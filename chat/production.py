@@ -165,7 +165,7 @@ class Production:
         if isinstance(event, Delta):
             self.text += event.text
         elif isinstance(event, Replace):
-            self.text = event.text
+            self.text, self.kept = event.text, []  # what it cited goes with it
         elif isinstance(event, Cited):
             self.kept.append(event)
         elif isinstance(event, (Abstain, Clarify)):

@@ -38,6 +38,7 @@ async def reply_of(answering: AsyncGenerator[Event]) -> Reply:
                     reply.text += event.text
                 case Replace():
                     reply.text = event.text
+                    reply.sources.clear()
                 case Cited():
                     reply.sources.append((event.source, event.document_id))
                 case Abstain():

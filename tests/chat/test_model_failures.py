@@ -213,4 +213,5 @@ def test_what_broke_off_stays_only_where_it_would_have_passed(server: Server, ll
             llm.says(said, end="cut")
             answer = tab.answer(QUESTION)
             assert answer.end["status"] == "failed"
-            assert bool(Message.objects.filter(role="assistant").latest("pk").text) is kept
+            saved = Message.objects.filter(role="assistant").latest("pk")
+            assert (bool(saved.text), saved.citations.exists()) == (kept, kept)

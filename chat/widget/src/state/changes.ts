@@ -31,7 +31,7 @@ export function applyTo(message: Message, event: AnswerEvent): void {
     case "message_delta":
       return change(message, { text: message.text + event.text, queue: 0 });
     case "message_replace":
-      return change(message, { text: event.text });
+      return change(message, { text: event.text, sources: [] });
     case "citation": {
       const others = message.sources.filter((source) => source.n !== event.source.n);
       return change(message, { sources: [...others, event.source].sort((a, b) => a.n - b.n) });
