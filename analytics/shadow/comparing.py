@@ -15,16 +15,15 @@ from analytics.shadow.questions import Question
 from analytics.shadow.verdicts import Difference, Served, difference
 from chat.answering import answer_from
 from chat.asking import ask_of
-from chat.context import Ask, Context, Turn
-from chat.evidence import evidence_of
+from chat.context import Ask, Context, Turn, look_up
 from chat.hyde import hypothesise
 from chat.models import Assistant, Message
 from chat.profiles import retrieve_with
 from chat.replies import reply_of
-from chat.sources import load_candidates
 from chat.understanding import understand
 from knowledge.languages import language_of
 from knowledge.retrieval.contracts import Origin, Scope
+from knowledge.retrieval.hybrid import Retrieval
 from knowledge.retrieval.question_vectors import question_vector
 from knowledge.retrieval.scoping import scope_of
 from knowledge.retrieval.serving import served_generation
@@ -99,28 +98,34 @@ def look_up_batch(overlay: Overlay, asking: Asking, questions: Sequence[Question
     Raises EmbeddingUnavailable, RerankerUnavailable, UnknownCollection, IndexReplaced.
     """
     pairs = [_pair(overlay, asking, question) for question in questions[:BATCH]]
-    _embed([pair.turn.question for pair in pairs])
+    _embed(list(dict.fromkeys(text for pair in pairs for text in (pair.turn.question, pair.before.text))))
     found: list[Found] = []
     with rolled_back():
-        former = [look_up(pair.before, pair.turn, pair.scope, pair.guesses) for pair in pairs]
+        former = [looked_up(pair.before, pair.turn, pair.scope, pair.guesses) for pair in pairs]
         overlay.lay()
         began = time.monotonic()
         for pair, before in zip(pairs, former, strict=True):
             after = before
             if overlay.touches(before, pair.scope):
-                after = look_up(pair.after, pair.turn, pair.scope, pair.guesses)
+                after = looked_up(pair.after, pair.turn, pair.scope, pair.guesses)
             found.append(Found(pair.question, before, after))
             if time.monotonic() - began > HELD_SECONDS:
                 break
     return found
 
 
-def look_up(ask: Ask, turn: Turn, scope: Scope, guesses: Sequence[str]) -> Context:
+def looked_up(ask: Ask, turn: Turn, scope: Scope, guesses: Sequence[str]) -> Context:
     """As `chat.context.gather`; but what is away ends the test, since it would change the answers by itself."""
-    retrieval = retrieve_with(ask.profile, turn.question, scope=scope, k=ask.profile.sources, guesses=guesses)
-    candidates = load_candidates(retrieval.hits)
-    evidence = evidence_of(turn.question, retrieval, candidates)
-    return Context(ask, turn, retrieval, found=candidates, candidates=candidates, evidence=evidence)
+
+    def retrieved(question: str) -> Retrieval:
+        return retrieve_with(ask.profile, question, scope=scope, k=ask.profile.sources, guesses=guesses)
+
+    found = look_up(ask, turn, retrieved, sources=ask.profile.sources)
+    if found.question != turn.question:
+        turn = replace(turn, question=found.question, begins_anew=True)
+    return Context(
+        ask, turn, found.retrieval, found=found.candidates, candidates=found.candidates, evidence=found.evidence
+    )
 
 
 def without_answers(found: Found) -> Compared:

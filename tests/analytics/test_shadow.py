@@ -101,6 +101,17 @@ def test_a_test_changes_no_row_and_no_index() -> None:
     assert sources_of(served()) == now_served
 
 
+def test_a_short_question_after_another_topic_is_looked_up_as_it_is_served() -> None:
+    question = keep("Dormitory room?")
+    question.history = [["user", "How do I get a refund of the semester ticket?"], ["assistant", "By 30 April."]]
+    question.save()
+    now_served = served()
+    assert now_served[0].turn.begins_anew
+    found = looked_up(DocumentOverlay(new_text(POOL), document("Library").pk))
+    assert sources_of([each.before for each in found]) == sources_of(now_served)
+    assert found[0].before.turn == now_served[0].turn
+
+
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("asked")
 def test_others_are_served_as_before_while_a_change_is_laid() -> None:
