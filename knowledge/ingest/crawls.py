@@ -251,7 +251,7 @@ class _Crawl:
             text = _("of {known} known pages {gone} are gone and {failed} could not be fetched")
             self.close(State.HELD if self.lost else State.FAILED, Said(text, values))
             return
-        if not any(self.counts[kind] for kind in FETCHED):
+        if not self.lost and not any(self.counts[kind] for kind in FETCHED):
             self.close(State.FAILED, Said(_("no page could be fetched")))
             return
         archived = []

@@ -162,6 +162,14 @@ def test_a_page_that_is_gone_once_stays_and_twice_is_archived_and_may_come_back(
     assert found("Studying art") == [site.url("/study/art")]
 
 
+def test_a_site_that_is_given_up_is_archived_where_nobody_wants_to_be_asked(site: Site) -> None:
+    source = source_of(site, max_loss_percent=100)
+    crawled(source)
+    site.answers.clear()
+    assert [crawled(source).state for _ in range(2)] == [State.FINISHED] * 2
+    assert set(Document.objects.values_list("status", flat=True)) == {"archived"}
+
+
 def test_what_staff_archived_or_edited_is_theirs_until_the_page_changes(site: Site) -> None:
     source = source_of(site)
     crawled(source)
