@@ -1,5 +1,6 @@
 """A question's way into the database and its answer's: in how few statements, and as the assistant is set up now."""
 
+import unicodedata
 import uuid
 from collections.abc import Callable
 from typing import Any
@@ -151,3 +152,13 @@ def test_nothing_is_saved_where_the_conversation_changed_since_it_was_looked_at(
     question = Message(conversation_id=conversation, client_id=client_id, text="x", created_at=first.reply.created_at)
     assert save_question(question, seen=seen, visitor=visitor, title="x", ask=first.ask) is None
     assert Message.objects.count() == 2
+
+
+def test_what_was_said_is_understood_in_one_spelling_and_kept_as_it_was_typed() -> None:
+    visitor, conversation = new_visitor(), uuid.uuid4()
+    for text in ("Prüfungsgebühren in der Universität?", "Und für Gäste?"):
+        typed = unicodedata.normalize("NFD", text)
+        one = opened(visitor=visitor, conversation=conversation, text=typed)
+        assert (one.question.text, one.ask.text) == (typed, text)
+        close_answer(reply_id=one.reply.pk, text="318 Euro.", status="complete", end=None, events=[])
+    assert one.ask.history[0] == ("user", "Prüfungsgebühren in der Universität?")

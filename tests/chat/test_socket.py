@@ -2,6 +2,7 @@
 
 import datetime
 import json
+import unicodedata
 
 import pytest
 from pytest_django import Settings
@@ -268,6 +269,14 @@ def test_odd_characters_are_stored_as_far_as_they_can_be(server: Server) -> None
         answer = tab.answer("How\x00 much is \ud83d the 🎓 contribution?\r\nQuick!")
     assert answer.start["question"]["text"] == "How much is \ufffd the 🎓 contribution?\nQuick!"
     assert Message.objects.get(role="user").text == answer.start["question"]["text"]
+
+
+def test_letters_with_marks_are_understood_however_they_are_spelled(server: Server) -> None:
+    typed = unicodedata.normalize("NFD", "Ich möchte sterben")
+    with server.connect() as tab:
+        answer = tab.answer(typed)
+    assert answer.start["question"]["text"] == typed
+    assert Message.objects.get(role="assistant").reason == "unsafe"
 
 
 def test_what_a_client_claims_was_said_does_not_count(server: Server, llm: FakeLLM) -> None:
