@@ -59,10 +59,12 @@ async def settle(visitor: UUID, conversation: UUID) -> bool:
     reply_id = await in_database(unfinished_answer)(visitor, conversation)
     if reply_id is None or await event_log.is_held(reply_id):
         return False
-    events = await event_log.since(conversation, 0)
-    text = "".join(
-        event["text"] for event in events if event.get("type") == "message_delta" and event["message"] == reply_id
-    )
+    text = ""
+    for event in await event_log.since(conversation, 0):
+        if event["type"] == "message_delta" and event["message"] == reply_id:
+            text += event["text"]
+        elif event["type"] == "message_replace" and event["message"] == reply_id:
+            text = event["text"]
     await in_database(give_up)(reply_id, text)
     return True
 
