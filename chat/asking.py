@@ -7,7 +7,6 @@ from chat.context import Ask
 from chat.events import Contact
 from chat.models import Assistant
 from chat.profiles import PROFILES, Profile, profile_of
-from chat.wording import composed
 from knowledge.inference.chat_model import Sampling
 from knowledge.languages import language_of
 
@@ -21,13 +20,11 @@ def ask_of(assistant: Assistant | None, text: str, language: str) -> Ask:
 
     It is answered in the language that it is asked in; `language`, that of the page, decides where that cannot be told.
     """
-    text = composed(text)
     return replace(_unasked(assistant, language_of(text) or language), text=text)
 
 
 def ask_as_set_up(assistant: int | None, versions: tuple[str | None, ...], text: str, language: str) -> Ask:
     """As `ask_of`; the assistant is read only where `versions` differ from when it was read before (`records.Look`)."""
-    text = composed(text)
     return replace(_read(assistant, versions, language_of(text) or language), text=text)
 
 

@@ -19,7 +19,7 @@ from chat.guarding.injection import flag_document, flag_injection
 from chat.models import Conversation, Message
 from chat.records import Look, look, save_answer, save_question, texts_of
 from chat.sites import UnknownSite
-from chat.wording import composed, title_of
+from chat.wording import title_of
 from knowledge.languages import language_of
 
 #: An answer so young may not have begun to give signs of life.
@@ -90,7 +90,7 @@ def open_question(
             role=Message.Role.USER,
             client_id=client_id,
             text=text,
-            language=language_of(composed(text)) or ask.language,
+            language=language_of(text) or ask.language,
             flags=list(flag_injection(text)),
             created_at=timezone.now(),
         )
@@ -118,7 +118,7 @@ def _ask_in(seen: Look, visitor: UUID, text: str, language: str) -> Ask:
     return replace(
         ask_as_set_up(seen.assistant, seen.versions, looked_up, language),
         # The server's own record is the only history there is: what a client claims was said does not count.
-        history=tuple((role, composed(said)) for role, said in seen.history),
+        history=seen.history,
         audience=(*seen.audience, choice.tag) if choice and choice.tag else seen.audience,
         asked_kinds=seen.asked_kinds,
         caller=visitor.hex,

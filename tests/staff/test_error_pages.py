@@ -49,7 +49,7 @@ def test_a_page_that_there_is_not_says_so_and_leads_back(browser: Client) -> Non
 
 def test_a_form_that_is_too_large_says_what_is_allowed() -> None:
     page = Client().post(LOGIN, {f"field-{number}": "" for number in range(1_001)})
-    assert_is_page(page, 400, "A form takes 2.5 MB of text and 1,000 fields", "/")
+    assert_is_page(page, 400, "A form takes 2.5 MB of text and 1,000 fields", FIRST)
 
 
 def test_a_page_for_others_says_so(browser: Client) -> None:
