@@ -20,7 +20,7 @@ from chat.generating import generate
 from chat.hyde import hypothesise
 from chat.models import Message
 from chat.quoting import quote
-from chat.small_talk import chit_chat_reply, self_description, unsafe_reply
+from chat.small_talk import chit_chat_reply, person_reply, self_description, unsafe_reply, wants_person
 from chat.threads import in_database
 from chat.understanding import understand
 from knowledge.inference import chat_model
@@ -90,7 +90,9 @@ async def _reply(context: Context) -> AsyncGenerator[Event]:
         if route == Route.UNSAFE:
             event: Event = Abstain("unsafe", unsafe_reply(ask.text), ask.contact)
         elif route == Route.META:
-            event = Delta(self_description(ask.assistant, ask.institution, ask.suggestions))
+            is_for_person = wants_person(ask.text)
+            about = self_description(ask.assistant, ask.institution, ask.suggestions, ask.languages)
+            event = Delta(person_reply(ask.contact) if is_for_person else about)
         else:
             event = Delta(chit_chat_reply(ask.text))
     yield event

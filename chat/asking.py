@@ -43,6 +43,7 @@ def _unasked(assistant: Assistant | None, language: str) -> Ask:
     return Ask(
         "",
         language=spoken,
+        languages=tuple(assistant.languages),
         collections=tuple(assistant.collections.values_list("slug", flat=True)),
         profile=profile_for(assistant),
         assistant=assistant.name,

@@ -30,13 +30,15 @@ logger = logging.getLogger(__name__)
 class Ask:
     """A checked question (`chat.guard`) with what it needs to be answered.
 
-    `history` is (role, text), oldest first. `language` is that of the answer. `audience` is what is known of who asks,
-    as tags `kind:value`, and `asked_kinds` are the kinds that were asked for already. `caller` is who waits for the
-    model, so that nobody's many questions hold up another's one; `may_write` is off where the model has no time for it.
+    `history` is (role, text), oldest first. `language` is that of the answer, one of the `languages` that are
+    spoken. `audience` is what is known of who asks, as tags `kind:value`, and `asked_kinds` are the kinds that were
+    asked for already. `caller` is who waits for the model, so that nobody's many questions hold up another's one;
+    `may_write` is off where the model has no time for it.
     """
 
     text: str
     language: str = "en"
+    languages: Sequence[str] = ()
     history: Sequence[tuple[str, str]] = ()
     collections: Sequence[str] = ()
     profile: Profile = PROFILES["default"]

@@ -8,22 +8,50 @@ from collections.abc import Sequence
 
 from django.utils.translation import gettext as _
 
+from chat.events import Contact
 from chat.models import Message
 
 Route = Message.Route
+HOW_ARE_YOU = (
+    r"(?:(?:and|und|na)[ ,]+)?(?:how (?:are|r) (?:you|u)(?: doing)?|how(?:['’]s| is) it going|what['’]?s up"
+    r"|wie geht(?:['’]?s| es)(?: (?:dir|ihnen))?)(?: (?:today|heute|so))?"
+)
 GREETING = re.compile(
-    r"(?:hi+|hello|hey+|hiya|good (?:morning|afternoon|evening|day)|greetings|hallo+|hallöchen"
+    r"(?:(?:hi+|hello|hey+|hiya|good (?:morning|afternoon|evening|day)|greetings|hallo+|hallöchen"
     r"|guten (?:tag|morgen|abend)|moin(?: moin)?|servus|gr(?:ü|ue)(?:ß|ss) (?:gott|dich|sie)|grüezi|salut|bonjour)"
-    r"(?:[ ,]+(?:there|you|all|everyone|bot|zusammen|dir|ihnen|how are you|wie geht(?:s|'s| es (?:dir|ihnen))))*",
+    rf"(?:[ ,!]+(?:there|you|all|everyone|bot|zusammen|dir|ihnen|{HOW_ARE_YOU}))*|{HOW_ARE_YOU})",
     re.IGNORECASE,
 )
+ACKNOWLEDGED = (
+    r"(?:(?:ah|oh|ok(?:ay)?|great|super|perfect|perfekt|cool|nice|good|gut|alles klar|got it|i see|understood"
+    r"|verstanden|verstehe|sehr gut|very good)[ ,.!]*)+"
+)
 THANKS = re.compile(
-    r"(?:ok(?:ay)?|great|super|perfect|perfekt|cool|nice|ah|oh|alles klar|good|gut|yes|ja|no|nein)?[ ,.!]*"
-    r"(?:(?:many )?thanks?(?: you)?"
-    r"(?: (?:a lot|so much|very much|again|for (?:your|the) (?:help|answer|info(?:rmation)?)))*|thx|ty|cheers"
-    r"|(?:vielen |herzlichen |besten )?danke?"
-    r"(?: (?:schön|sehr|dir|ihnen|vielmals|für (?:die|deine|ihre) (?:hilfe|antwort|info(?:rmation(?:en)?)?)))*"
-    r"|merci|that helps?|that helped|das hilft(?: mir)?)",
+    rf"(?:{ACKNOWLEDGED}|(?:{ACKNOWLEDGED}|(?:yes|ja|no|nein)[ ,.!]*)?"
+    r"(?:(?:(?:many )?thanks?(?: you)?"
+    r"(?: (?:a lot|so much|very much|again"
+    r"|for (?:your|the|this|that)(?: \w+)? (?:help|answer|reply|info(?:rmation)?)))*"
+    r"|thx|ty|cheers|(?:vielen |herzlichen |besten )?danke?"
+    r"(?: (?:schön|sehr|dir|ihnen|vielmals"
+    r"|für (?:die|deine|ihre)(?: \w+)? (?:hilfe|antwort|info(?:rmation(?:en)?)?)))*|merci)"
+    r"(?:[ ,.!]+that helps?|[ ,.!]+that helped|[ ,.!]+(?:this|that|it)(?: was|['’]?s| is)(?: \w+)?"
+    r" (?:helpful|great|useful|good|nice)|[ ,.!]+das (?:hilft|hat (?:mir )?(?:sehr )?geholfen"
+    r"|war (?:sehr )?(?:hilfreich|gut|nett)))?"
+    r"|(?:that|this|it) helps?|(?:that|this|it) helped|das hilft(?: mir)?|das hat (?:mir )?(?:sehr )?geholfen))",
+    re.IGNORECASE,
+)
+#: Said of an answer or of the assistant; "Is that right?" is a question.
+DISPLEASED = re.compile(
+    r"(?:(?:no|nein|but|aber)[ ,.!]+)?"
+    r"(?:(?:you(?:['’]?re| are)|(?:that|this|it)(?:['’]?s| is| was)|du bist|sie sind|das (?:ist|war))"
+    r"(?:(?: (?:so|really|very|totally|completely|just|an?|echt|total|sehr|ganz|ein|doch))*"
+    r" (?:useless|stupid|dumb|wrong|bad|rubbish|nonsense|idiot|dumm|doof|blöd|nutzlos|falsch|schlecht|unsinn|quatsch)"
+    r"| (?:not|nicht)(?: (?:really|very|sehr|wirklich))?"
+    r" (?:right|true|correct|helpful|useful|what i (?:asked|meant|wanted)"
+    r"|richtig|hilfreich|was ich (?:gefragt|gemeint) habe))"
+    r"|(?:das )?stimmt (?:so )?nicht|wrong|falsch"
+    r"|(?:that|this|it) (?:does not|doesn['’]?t|did not|didn['’]?t) help(?: me)?"
+    r"|das (?:hilft|bringt) (?:mir )?(?:nicht|nichts|gar nichts)(?: weiter)?|fuck(?: (?:you|off))?|shit|scheiße|idiot)",
     re.IGNORECASE,
 )
 FAREWELL = re.compile(
@@ -41,6 +69,23 @@ ABOUT_ITSELF = re.compile(
     r"|was (?:können|wissen|machen) sie(?: alles)?|wer (?:bist du|sind sie)|wie (?:heißt du|heißen sie)"
     r"|(?:bist du|sind sie) (?:ein |eine )?(?:bot|roboter|mensch|maschine|ki|chatbot|programm|computer)"
     r"|help|hilfe)",
+    re.IGNORECASE,
+)
+LANGUAGES = r"(?:english|german|englisch|deutsch)"
+ABOUT_LANGUAGES = re.compile(
+    rf"(?:can|do) you (?:also )?(?:speak|understand|know|write|answer in) {LANGUAGES}"
+    rf"|(?:kannst|sprichst|verstehst) du (?:auch )?{LANGUAGES}(?: (?:sprechen|verstehen))?"
+    rf"|(?:können|sprechen|verstehen) sie (?:auch )?{LANGUAGES}(?: (?:sprechen|verstehen))?",
+    re.IGNORECASE,
+)
+WANTS_PERSON = re.compile(
+    r"(?:please |bitte )?(?:(?:can|could|may) i|i(?: want|['’]?d like| would like| need) to)"
+    r" (?:talk|speak|chat|write) (?:to|with) (?:an? )?(?:real |actual )?"
+    r"(?:human(?: being)?|person|people|somebody|someone)(?: please)?"
+    r"|(?:kann|könnte|darf) ich (?:bitte )?mit (?:einem|einer)(?: echten| richtigen)?"
+    r" (?:menschen|person|mitarbeiter(?:in)?) (?:sprechen|reden|schreiben)"
+    r"|ich (?:will|möchte|würde gern(?:e)?) (?:bitte )?mit (?:einem|einer)(?: echten| richtigen)?"
+    r" (?:menschen|person|mitarbeiter(?:in)?) (?:sprechen|reden)",
     re.IGNORECASE,
 )
 #: Said of oneself only: a question about a counselling service is a question.
@@ -65,14 +110,21 @@ def route_of(text: str) -> Message.Route | None:
     """What the message plainly is; None for whatever may be a question."""
     if CRISIS.search(text):
         return Route.UNSAFE
-    said = " ".join(text.split()).strip(EDGES)
-    if any(pattern.fullmatch(said) for pattern in (GREETING, THANKS, FAREWELL)):
+    said = _said(text)
+    if any(pattern.fullmatch(said) for pattern in (GREETING, THANKS, FAREWELL, DISPLEASED)):
         return Route.CHIT_CHAT
-    return Route.META if ABOUT_ITSELF.fullmatch(said) else None
+    about_itself = (ABOUT_ITSELF, ABOUT_LANGUAGES, WANTS_PERSON)
+    return Route.META if any(pattern.fullmatch(said) for pattern in about_itself) else None
+
+
+def wants_person(text: str) -> bool:
+    return bool(WANTS_PERSON.fullmatch(_said(text)))
 
 
 def chit_chat_reply(text: str) -> str:
-    said = " ".join(text.split()).strip(EDGES)
+    said = _said(text)
+    if DISPLEASED.fullmatch(said):
+        return _("I am sorry that this did not help. Please ask again in other words, or say more of what it is about.")
     if THANKS.fullmatch(said):
         return _("You are welcome. If there is anything else, just ask.")
     if FAREWELL.fullmatch(said):
@@ -82,17 +134,33 @@ def chit_chat_reply(text: str) -> str:
     return _("I am better at questions about studying here. What would you like to know?")
 
 
-def self_description(assistant: str, institution: str, suggestions: Sequence[str]) -> str:
+def person_reply(contact: Contact | None) -> str:
+    """Who helps, to somebody who would rather speak to a person."""
+    if contact is None:
+        return _("I am a program and cannot put you through to anybody. The university’s own pages name its offices.")
+    named = ", ".join(part for part in (contact.name, contact.email, contact.url) if part)
+    return _("I am a program and cannot put you through to anybody, but people help you here: %(contact)s") % {
+        "contact": named
+    }
+
+
+def self_description(assistant: str, institution: str, suggestions: Sequence[str], languages: Sequence[str]) -> str:
     """In Markdown, with a few questions that it answers."""
     text = _(
         "I am %(assistant)s, a program, not a person. I answer questions about %(institution)s from its own pages and "
         "name the page that each answer comes from. Where they hold no answer, I say so. I decide nothing, and I know "
         "nothing about you but what you write here."
     ) % {"assistant": assistant, "institution": institution}
+    if len(languages) > 1:
+        text += " " + _("Write in English or in German; I answer in the language of your question.")
     if suggestions:
         examples = "\n".join(f"- {suggestion}" for suggestion in suggestions[:EXAMPLES])
         text += "\n\n" + _("You can ask, for example:") + "\n\n" + examples
     return text
+
+
+def _said(text: str) -> str:
+    return " ".join(text.split()).strip(EDGES)
 
 
 def unsafe_reply(text: str) -> str:
