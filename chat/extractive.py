@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from chat.sources import Candidate, plain
 from chat.wording import terms
 from knowledge.inference.embedder import Embedder
-from knowledge.passages.sentences import split_sentences
+from knowledge.passages.sentences import sentence_spans
 from knowledge.retrieval.contracts import Hit
 
 if TYPE_CHECKING:
@@ -19,6 +19,12 @@ if TYPE_CHECKING:
 LIST_MARK = re.compile(r"^(?:[-*+•]|\d{1,3}[.)])\s+")
 TABLE_RULE = re.compile(r"^\|?[\s:|-]+\|?$")
 ENDED = re.compile(r"[.!?…][\"”“»)]*$")
+#: Sentences that say nothing without the one before; "Sie" is mostly who is spoken to, "es" mostly nothing.
+POINTS_BACK = re.compile(
+    r"(?:This|These|Those|They|It|He|She|Its|Their|Er|Ihm|Dies|Diese[mnrs]?|Deren|Dessen|Dafür|Damit|Dazu|Dabei|Davon)\b"
+    r"(?! (?:page|site|university|semester|term|year|Seite|Universität|Semester|Jahr)\b)"
+)
+BREAK = re.compile(r"\n\s*\n")
 CELL_END = re.compile(r"(?<!\\)\|")
 #: Passages whose sentences are compared, sentences that are quoted, and their least and most characters.
 PASSAGES, SENTENCES = 6, 3
@@ -65,18 +71,39 @@ def readable(unit: str, passage: str) -> str:
 
 def quotable(passage: str) -> list[str]:
     """The passage's sentences, list items and table rows; a sentence that leads to a list takes it along."""
-    raw = split_sentences(passage)
+    return [own for own, _whole in quotable_wholes(passage)]
+
+
+def quotable_wholes(passage: str) -> list[tuple[str, str]]:
+    """Each as `quotable` has it, and as it is shown: what cannot stand alone, with what it goes on from."""
+    spans = sentence_spans(passage)
+    raw = [passage[start:end] for start, end in spans]
     texts = [readable(unit, passage) for unit in raw]
     items = [bool(LIST_MARK.match(unit.strip())) for unit in raw]
+    rows = [unit.strip().startswith("|") for unit in raw]
+    wholes = list(texts)
+    for place in range(1, len(texts)):
+        before = place - 1
+        if items[place]:
+            while before > 0 and items[before]:
+                before -= 1
+            goes_on = texts[place][:1].islower() and not items[before] and not ENDED.search(texts[before])
+        else:
+            goes_on = bool(POINTS_BACK.match(texts[place])) and not BREAK.search(
+                passage[spans[before][1] : spans[place][0]]
+            )
+        if goes_on and not rows[before] and len(texts[before]) + len(texts[place]) < LONGEST:
+            wholes[place] = f"{texts[before]} {texts[place].rstrip(',;')}"
     for place, text in enumerate(texts):
-        if items[place] or raw[place].strip().startswith("|") or ENDED.search(text):
+        if items[place] or rows[place] or ENDED.search(text):
             continue
         for item in itertools.takewhile(lambda later: items[later], range(place + 1, len(texts))):
             if len(texts[place]) + len(texts[item]) > LONGEST:
                 break
             separator = " " if texts[place] == text else "; "
             texts[place] += separator + texts[item].rstrip(".,;")
-    return texts
+            wholes[place] = texts[place]
+    return list(zip(texts, wholes, strict=True))
 
 
 def _cells(row: str) -> list[str]:
@@ -99,9 +126,9 @@ def quote_best(
     """
     asked = terms(question)
     units = [
-        (rank, candidate, text)
+        (rank, candidate, text, whole)
         for rank, candidate in enumerate(candidates[:PASSAGES])
-        for text in quotable(candidate.text)
+        for text, whole in quotable_wholes(candidate.text)
         if SHORTEST <= len(text) <= LONGEST
     ]
     if not units:
@@ -109,23 +136,30 @@ def quote_best(
     # The heading belongs to the sentence: "By 15 July." says nothing without "Application deadline".
     similarities = [0.0] * len(units)
     if vector is not None and embedder is not None:
-        cosines = embedder.embed([f"{candidate.label}: {text}" for _, candidate, text in units]) @ vector
+        cosines = embedder.embed([f"{candidate.label}: {text}" for _, candidate, text, _ in units]) @ vector
         similarities = [embedder.scale.of_passage(cosine) for cosine in cosines.tolist()]
     scored = []
     wants_figure = bool(ASKS_FOR_FIGURE.search(question))
-    for (rank, candidate, text), closeness in zip(units, similarities, strict=True):
+    for (rank, candidate, text, whole), closeness in zip(units, similarities, strict=True):
         overlap = len(asked & terms(text)) / len(asked) if asked else 0.0
         bonus = FIGURE_BONUS if wants_figure and FIGURE.search(text) else 0.0
         if (hit := curated.get(candidate.passage_id)) and hit.score > FAQ_LEAST:
             hinted = terms(hit.hint)
             share = len(hinted & terms(text)) / len(hinted) if hinted else 0.0
-            bonus += hit.score - FAQ_LEAST + HINT_SHARE * hit.confidence * share
-        scored.append(Quotation(candidate, text, closeness + LEXICAL_SHARE * overlap + bonus - RANK_PENALTY * rank))
+            exactness = (hit.score - FAQ_LEAST) / (1 - FAQ_LEAST)
+            bonus += hit.score - FAQ_LEAST + HINT_SHARE * hit.confidence * exactness * share
+        scored.append(Quotation(candidate, whole, closeness + LEXICAL_SHARE * overlap + bonus - RANK_PENALTY * rank))
     scored.sort(key=lambda quotation: -quotation.score)
     chosen: list[Quotation] = []
     for quotation in scored:
         if len(chosen) == SENTENCES or quotation.score < scored[0].score - MARGIN:
             break
-        if all(quotation.text != other.text for other in chosen):
+        if any(quotation.text in other.text for other in chosen):
+            continue
+        # A sentence that another one brings along is in its place, so that nothing is read twice.
+        held = next((place for place, other in enumerate(chosen) if other.text in quotation.text), None)
+        if held is None:
             chosen.append(quotation)
+        else:
+            chosen[held] = quotation
     return chosen

@@ -17,7 +17,7 @@ from pytest_django import Settings
 from chat import tokens
 from chat.context import Ask, Context, Turn
 from chat.evidence import evidence_of
-from chat.extractive import LONGEST, SENTENCES, quote_best, readable, terms
+from chat.extractive import LONGEST, SENTENCES, quotable_wholes, quote_best, readable, terms
 from chat.frames import as_seq, as_uuid, read_frame
 from chat.guard import Refused, clean_question
 from chat.models import Message
@@ -283,6 +283,53 @@ def test_what_staff_point_to_is_quoted_before_what_is_as_close() -> None:
         best(question, one, two, curated={two.passage_id: Hit(two.passage_id, two.document_id, 1, 0.95, Origin.FAQ)})[0]
         == two.text
     )
+
+
+def test_an_faq_that_asks_something_else_does_not_choose_the_sentence() -> None:
+    page = candidate(text="A parking permit costs 12 euros.\n\nApply for a parking permit at the gate by 1 May.")
+
+    def steered(similarity: float) -> str:
+        hint = "Apply at the gate by 1 May."
+        hit = Hit(page.passage_id, page.document_id, 1, similarity, Origin.FAQ, confidence=1.0, hint=hint)
+        return best("What does a parking permit cost?", page, curated={page.passage_id: hit})[0]
+
+    assert "12 euros" in steered(0.66)
+    assert "1 May" in steered(0.98)
+
+
+@pytest.mark.parametrize(
+    ("text", "whole"),
+    [
+        (
+            "Although you have paid, it is blocked if\n\n- you owe library fines,\n- a certificate is missing.",
+            [
+                "Although you have paid, it is blocked if you owe library fines",
+                "Although you have paid, it is blocked if a certificate is missing.",
+            ],
+        ),
+        ("You need:\n\n- Passport\n- Photo", ["Passport", "Photo"]),
+        ("- you owe library fines", ["you owe library fines"]),
+        (
+            "4. Enter the Wi-Fi password. This is a separate password. Visitors ask at the desk.",
+            [
+                "Enter the Wi-Fi password.",
+                "Enter the Wi-Fi password. This is a separate password.",
+                "Visitors ask at the desk.",
+            ],
+        ),
+        ("Der Sportpass gilt ein Semester. Er kostet 20 €.", ["Der Sportpass gilt ein Semester. Er kostet 20 €."]),
+        ("All is said.\n\nIt rains.", ["All is said.", "It rains."]),
+        ("Es gibt zwei Mensen. Diese Seite auf Englisch.", ["Es gibt zwei Mensen.", "Diese Seite auf Englisch."]),
+        (f"{'Long ' * 118}one. It is long, too.", ["It is long, too."]),
+    ],
+)
+def test_what_cannot_stand_alone_is_quoted_with_what_it_goes_on_from(text: str, whole: list[str]) -> None:
+    assert [shown for _own, shown in quotable_wholes(text)][-len(whole) :] == whole
+
+
+def test_a_sentence_is_not_quoted_again_within_another() -> None:
+    text = "Enter the Wi-Fi password. This is a separate password for the Wi-Fi."
+    assert best("What is the Wi-Fi password?", candidate(text=text)) == [text]
 
 
 def test_nothing_is_quoted_twice_and_never_more_than_fits() -> None:
