@@ -11,7 +11,8 @@ from collections.abc import Sequence
 TURNS = 3
 #: With so few words of its own a question needs those before it.
 FEW_WORDS = 2
-WORD = re.compile(r"\w+(?:[-'’]\w+)*")
+#: A word, or an abbreviation such as "M.Sc." with its dots.
+WORD = re.compile(r"(?:[^\W\d_]{1,3}\.){2,}(?!\w)|\w+(?:[-'’]\w+)*")
 #: Words that point at something without pointing back: "is it possible", "gibt es", "this semester".
 POINTS_NOWHERE = re.compile(
     r"\b(?:is|are|was|were|will|would|can|could) (?:it|there) (?:be )?"
@@ -29,7 +30,7 @@ POINTS_BACK = re.compile(
     r"|dafür|dazu|dabei|darin|daran|darüber|danach|dagegen|hierfür|hierzu|selbe[mnrs]?|gleiche[mnrs]?|weitere[mnrs]?"
     r"|andere[mnrs]?|sonst|noch)\b"
     r"|\bthis\b|\b(?:of|for|about|with|to|in|on|from|is|was|does|do|did|can|after|before|like|and|why) that\b"
-    r"|\bthat[?.! ]*$|\bdas(?:[?.! ]*$| (?:ist|kostet|geht|gilt|heißt|bedeutet|dauert)\b)",
+    r"|\b(?:that|then|dann)[?.! ]*$|\bdas(?:[?.! ]*$| (?:ist|kostet|geht|gilt|heißt|bedeutet|dauert)\b)",
     re.IGNORECASE,
 )
 #: "Sie" is whoever is spoken to where it is written large, so only the small one points back.
@@ -52,6 +53,7 @@ BRINGS_UP = re.compile(
 COMMON = frozenset(
     WORD.findall(
         """
+    e.g. i.e. d.h. u.a. z.b.
     a about again all also am an and another any anyone are as at be been being but by can could did do does doing
     down explain for from get give had has have having help here how i if in into is just kind know less let like
     list long many may me might mine more most much must my myself need needed no nor not now of off okay ok on only or

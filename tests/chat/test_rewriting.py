@@ -39,6 +39,7 @@ TICKET = (("user", "How much is the semester ticket?"), ("assistant", "It costs 
         "Can you give a detailed example?",
         "How much is it for a guest?",
         "And what is a fair price?",
+        "Is state funding paid to everybody then?",
     ],
 )
 def test_a_follow_up_is_recognised(question: str) -> None:
@@ -82,6 +83,11 @@ def test_the_topic_goes_back_to_the_nearest_question_that_stands_alone() -> None
         ("assistant", "In the whole state."),
     ]
     assert stand_alone("Can I return it?", history) == "semester ticket doctoral students valid: Can I return it?"
+
+
+def test_a_degree_keeps_its_name() -> None:
+    history = [("user", "When is the deadline for the M.Sc. Physics and the B.A. Law?")]
+    assert stand_alone("And in summer?", history) == "deadline M.Sc. Physics B.A. Law: And in summer?"
 
 
 def test_a_new_topic_leaves_the_old_one_behind() -> None:
