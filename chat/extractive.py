@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from chat.sources import Candidate, plain
+from chat.rewriting import topic_words
+from chat.sources import LINKED, Candidate, plain
 from chat.wording import terms
 from knowledge.inference.embedder import Embedder
 from knowledge.passages.sentences import sentence_spans
@@ -24,6 +25,7 @@ POINTS_BACK = re.compile(
     r"(?:This|These|Those|They|It|He|She|Its|Their|Er|Ihm|Dies|Diese[mnrs]?|Deren|Dessen|Dafür|Damit|Dazu|Dabei|Davon)\b"
     r"(?! (?:page|site|university|semester|term|year|Seite|Universität|Semester|Jahr)\b)"
 )
+REFERS = re.compile(r"^(?:See|Siehe|More|Mehr|This page in|Diese Seite auf)\b")
 BREAK = re.compile(r"\n\s*\n")
 CELL_END = re.compile(r"(?<!\\)\|")
 #: Passages whose sentences are compared, sentences that are quoted, and their least and most characters.
@@ -69,6 +71,12 @@ def readable(unit: str, passage: str) -> str:
     return "; ".join(f"{name}: {cell}" if name else cell for name, cell in named if cell)
 
 
+def only_refers(sentence: str) -> bool:
+    """Whether it says no more than where else to read: "See [the deadlines](…) (in German)."."""
+    said, begins = REFERS.subn("", LINKED.sub(" ", sentence.strip()))
+    return bool(begins and LINKED.search(sentence)) and len(topic_words(said)) <= 1
+
+
 def quotable(passage: str) -> list[str]:
     """The passage's sentences, list items and table rows; a sentence that leads to a list takes it along."""
     return [own for own, _whole in quotable_wholes(passage)]
@@ -81,6 +89,9 @@ def quotable_wholes(passage: str) -> list[tuple[str, str]]:
     texts = [readable(unit, passage) for unit in raw]
     items = [bool(LIST_MARK.match(unit.strip())) for unit in raw]
     rows = [unit.strip().startswith("|") for unit in raw]
+    for place, unit in enumerate(raw):
+        if not items[place] and not rows[place] and only_refers(unit):
+            texts[place] = ""
     wholes = list(texts)
     for place in range(1, len(texts)):
         before = place - 1
@@ -92,10 +103,10 @@ def quotable_wholes(passage: str) -> list[tuple[str, str]]:
             goes_on = bool(POINTS_BACK.match(texts[place])) and not BREAK.search(
                 passage[spans[before][1] : spans[place][0]]
             )
-        if goes_on and not rows[before] and len(texts[before]) + len(texts[place]) < LONGEST:
+        if goes_on and texts[before] and not rows[before] and len(texts[before]) + len(texts[place]) < LONGEST:
             wholes[place] = f"{texts[before]} {texts[place].rstrip(',;')}"
     for place, text in enumerate(texts):
-        if items[place] or rows[place] or ENDED.search(text):
+        if not text or items[place] or rows[place] or ENDED.search(text):
             continue
         for item in itertools.takewhile(lambda later: items[later], range(place + 1, len(texts))):
             if len(texts[place]) + len(texts[item]) > LONGEST:

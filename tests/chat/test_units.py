@@ -327,6 +327,23 @@ def test_what_cannot_stand_alone_is_quoted_with_what_it_goes_on_from(text: str, 
     assert [shown for _own, shown in quotable_wholes(text)][-len(whole) :] == whole
 
 
+@pytest.mark.parametrize(
+    ("text", "quotes"),
+    [
+        ("Pay in time. See also [the fees](https://www.uni.example/fees) (in German).", ["Pay in time.", ""]),
+        ("Diese Seite auf Deutsch: [Fristen](https://www.uni.example/fristen).\n- Mai", ["", "Mai"]),
+        ("Contact the [International Office](https://www.uni.example/io).", ["Contact the International Office."]),
+        ("- [Language certificates](https://www.uni.example/languages)", ["Language certificates"]),
+        (
+            "See [a doctor](https://www.uni.example/ill) by the day of the exam.",
+            ["See a doctor by the day of the exam."],
+        ),
+    ],
+)
+def test_a_sentence_that_only_names_another_page_is_no_quote(text: str, quotes: list[str]) -> None:
+    assert [shown for _own, shown in quotable_wholes(text)] == quotes
+
+
 def test_a_sentence_is_not_quoted_again_within_another() -> None:
     text = "Enter the Wi-Fi password. This is a separate password for the Wi-Fi."
     assert best("What is the Wi-Fi password?", candidate(text=text)) == [text]
