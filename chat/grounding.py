@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from chat.events import Cited, Delta, Source
-from chat.extractive import quotable
 from chat.prompt_templates import DECLINE
+from chat.quotable import quotable
 from chat.sources import Candidate, as_source
 from chat.wording import terms
 
@@ -129,7 +129,7 @@ def last_sentence(text: str) -> str:
 def closest_sentence(claim: str, candidate: Candidate) -> str:
     """The passage's sentence that holds most of the claim's terms, as plain text; empty where none holds any."""
     said = terms(claim)
-    sentences = [text for text in quotable(candidate.text) if text]
+    sentences = [quote.text for quote in quotable(candidate.text) if quote.text]
     best = max(sentences, key=lambda text: (len(said & terms(text)), -len(text)), default="")
     return best if said & terms(best) else ""
 

@@ -12,7 +12,7 @@ TURNS = 3
 #: With so few words of its own a question needs those before it.
 FEW_WORDS = 2
 #: A word, or an abbreviation such as "M.Sc." with its dots.
-WORD = re.compile(r"(?:[^\W\d_]{1,3}\.){2,}(?!\w)|\w+(?:[-'’]\w+)*")
+WORD = re.compile(r"(?:[^\W\d_]{1,3}\.){2,8}(?!\w)|\w+(?:[-'’]\w+)*")
 #: Words that point at something without pointing back: "is it possible", "gibt es", "this semester".
 POINTS_NOWHERE = re.compile(
     r"\b(?:is|are|was|were|will|would|can|could) (?:it|there) (?:be )?"

@@ -17,12 +17,13 @@ from pytest_django import Settings
 from chat import tokens
 from chat.context import Ask, Context, Turn
 from chat.evidence import evidence_of
-from chat.extractive import LONGEST, SENTENCES, quotable_wholes, quote_best, readable, terms
+from chat.extractive import SENTENCES, quote_best, terms
 from chat.frames import as_seq, as_uuid, read_frame
 from chat.guard import Refused, clean_question
 from chat.models import Message
 from chat.prompt_templates import DECLINE
 from chat.prompts import Prompt, WindowTooSmall, build_prompt
+from chat.quotable import LONGEST, quotable, readable, table_rows
 from chat.rewriting import needs_context
 from chat.sources import Candidate, as_source, deep_link, plain
 from knowledge.inference.embedder import get_embedder
@@ -249,12 +250,12 @@ TABLE = "| Group | Deadline |\n|---|---|\n| EU | 15 May |\n| non-EU | **31 March
     ],
 )
 def test_a_quote_reads_as_a_sentence(unit: str, passage: str, quote: str) -> None:
-    assert readable(unit, passage) == quote
+    assert readable(unit, table_rows(passage)) == quote
 
 
 @given(st.text(st.sampled_from("|-: a\n*\\")), st.text(st.sampled_from("|-: a\n*\\")))
 def test_any_unit_can_be_read(unit: str, rest: str) -> None:
-    assert "\n" not in readable(unit, f"{unit}\n{rest}")
+    assert "\n" not in readable(unit, table_rows(f"{unit}\n{rest}"))
 
 
 def best(question: str, *candidates: Candidate, curated: dict[int, Hit] | None = None) -> list[str]:
@@ -324,7 +325,7 @@ def test_an_faq_that_asks_something_else_does_not_choose_the_sentence() -> None:
     ],
 )
 def test_what_cannot_stand_alone_is_quoted_with_what_it_goes_on_from(text: str, whole: list[str]) -> None:
-    assert [shown for _own, shown in quotable_wholes(text)][-len(whole) :] == whole
+    assert [quote.shown for quote in quotable(text)][-len(whole) :] == whole
 
 
 @pytest.mark.parametrize(
@@ -341,7 +342,7 @@ def test_what_cannot_stand_alone_is_quoted_with_what_it_goes_on_from(text: str, 
     ],
 )
 def test_a_sentence_that_only_names_another_page_is_no_quote(text: str, quotes: list[str]) -> None:
-    assert [shown for _own, shown in quotable_wholes(text)] == quotes
+    assert [quote.shown for quote in quotable(text)] == quotes
 
 
 def test_a_sentence_is_not_quoted_again_within_another() -> None:
