@@ -115,11 +115,12 @@ class ChatConsumer(AsyncWebsocketConsumer):
         if self.session is not None and "token" not in frame:
             tokens.read(self.token)  # which holds no longer on a socket that stays open
             return self.session
-        self.token = frame.get("token")
-        session = tokens.read(self.token)
+        token = frame.get("token")
+        session = tokens.read(token)
         place = await in_database(visitors.place_of_session)(session)
         if not place.allows(self.origin, host=self.host):
             raise ForbiddenOrigin
+        self.token = token
         await self.leave()
         await self.channel_layer.group_add(production.group_of(session.visitor), self.channel_name)
         translation.activate(session.language)

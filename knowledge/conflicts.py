@@ -70,7 +70,7 @@ def opened(data: Mapping[str, Any]) -> dict[str, str]:
     """What the form that sent this was opened with; nothing where it does not say."""
     try:
         sent = json.loads(data.get("opened", ""))
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return sent if isinstance(sent, dict) else {}
 

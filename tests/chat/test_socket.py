@@ -50,6 +50,14 @@ def test_a_token_ends_on_a_socket_that_stays_open_too(server: Server, settings: 
         assert tab.refused({"type": "resume", "conversation": tab.conversation})["code"] == "session_expired"
 
 
+def test_a_renewal_that_is_none_leaves_the_session_as_it_was(server: Server) -> None:
+    with server.connect() as tab:
+        tab.answer(QUESTION)
+        frame = {"type": "resume", "conversation": tab.conversation}
+        assert tab.refused({**frame, "token": "forged"})["code"] == "session_required"
+        assert tab.answer(QUESTION).end["status"] == "complete"
+
+
 def test_a_stopped_answer_vouches_for_nothing(server: Server, llm: FakeLLM) -> None:
     """Nobody has checked it."""
     said = "The semester contribution is 999.50 euros each semester [1]."

@@ -81,6 +81,18 @@ def test_what_was_shown_is_saved_with_both_changes(admin_client: Client, colleag
     assert saved.audience == scope
 
 
+@pytest.mark.parametrize("opened_with", ["", "{", "[]", "[" * 100_000])
+def test_what_a_form_says_it_was_opened_with_need_not_be_so(
+    admin_client: Client, colleague: Client, opened_with: str
+) -> None:
+    document = DocumentFactory(text="One.")
+    opened = admin_client.get(change_page(document))
+    save(colleague, document, text="Two.")
+    page = admin_client.post(change_page(document), sent(opened, title="Mine") | {"opened": opened_with})
+    assert page.status_code == 200
+    assert now(document).text == "Two."
+
+
 def test_a_third_change_is_shown_before_anything_is_saved(admin_client: Client, colleague: Client) -> None:
     document = DocumentFactory(text="One.")
     opened = admin_client.get(change_page(document))
