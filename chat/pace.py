@@ -3,7 +3,9 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 
-#: Frames at once, as after a reconnect, and frames a second for as long as one likes.
+from django.conf import settings
+
+#: Frames at once, as after a reconnect, and frames a second for as long as one likes; more where more may be asked.
 BURST = 60
 RATE = 10.0
 
@@ -16,13 +18,14 @@ class Pace:
     ) -> None:
         self._clock = clock or asyncio.get_running_loop().time
         self._sleep = sleep
+        self._rate = max(RATE, settings.QUESTIONS_PER_MINUTE / 60)
         self._tokens = float(BURST)
         self._counted = self._clock()
 
     async def keep(self) -> None:
         """Waits until one more frame may be read."""
         now = self._clock()
-        self._tokens = min(BURST, self._tokens + (now - self._counted) * RATE) - 1
+        self._tokens = min(BURST, self._tokens + (now - self._counted) * self._rate) - 1
         self._counted = now
         if self._tokens < 0:
-            await self._sleep(-self._tokens / RATE)
+            await self._sleep(-self._tokens / self._rate)

@@ -3,8 +3,10 @@
 import asyncio
 
 import pytest
+from django.test import override_settings
 from hypothesis import given
 from hypothesis import strategies as st
+from pytest_django import Settings
 
 from chat import pace
 from tests.servers import Server
@@ -12,9 +14,12 @@ from tests.servers import Server
 pytestmark = pytest.mark.usefixtures("pages")
 
 
-def test_a_tab_that_floods_waits_and_another_does_not(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_tab_that_floods_waits_and_another_does_not(
+    server: Server, monkeypatch: pytest.MonkeyPatch, settings: Settings
+) -> None:
     monkeypatch.setattr(pace, "BURST", 4)
     monkeypatch.setattr(pace, "RATE", 0.001)
+    settings.QUESTIONS_PER_MINUTE = 1
     with server.connect() as flooding, server.connect() as other:
         for _ in range(4):
             assert flooding.refused({"type": "nonsense"})["code"] == "unknown_event"
@@ -24,6 +29,7 @@ def test_a_tab_that_floods_waits_and_another_does_not(server: Server, monkeypatc
 
 
 @given(st.lists(st.floats(0, 20), min_size=1, max_size=300))
+@override_settings(QUESTIONS_PER_MINUTE=12)
 def test_frames_read_stay_below_a_burst_and_the_rate(pauses: list[float]) -> None:
     now = 0.0
     read: list[float] = []
