@@ -5,9 +5,10 @@ question is about (deadlines, amounts, module numbers) stay.
 """
 
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+
+from knowledge.letters import composed
 
 E_MAIL = re.compile(
     r"[\w.+-]+\s?(?:@|\(at\)|\[at\])\s?[\w-]+(?:\s?(?:\.|\(dot\)|\[dot\])\s?[\w-]+)*\.?[a-z]{2,}", re.IGNORECASE
@@ -72,11 +73,6 @@ LEAST_OF_A_NAME = 3
 
 #: One letter, whichever way it is written.
 SHARP_S = re.compile("ß|ss", re.IGNORECASE)
-
-
-def composed(text: str) -> str:
-    """A letter with a mark as one character (NFC): by two, a name would end within."""
-    return unicodedata.normalize("NFC", text)
 
 
 @lru_cache(maxsize=4_096)

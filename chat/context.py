@@ -15,10 +15,11 @@ from chat.prompt_templates import BUILT_IN, Template
 from chat.retrieved import rows_of, steering_faq
 from chat.rewriting import points_back
 from chat.sources import Candidate, load_candidates
-from chat.wording import composed, terms
+from chat.wording import terms
 from knowledge.inference.chat_model import PROSE, Sampling, Usage
 from knowledge.inference.embedder import EmbeddingUnavailable
 from knowledge.inference.reranker import RerankerUnavailable
+from knowledge.letters import composed
 from knowledge.retrieval.contracts import Scope
 from knowledge.retrieval.hybrid import Retrieval
 from knowledge.retrieval.scoping import scope_of

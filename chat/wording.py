@@ -1,7 +1,8 @@
 """Words that carry meaning; pure."""
 
 import re
-import unicodedata
+
+from knowledge.letters import composed
 
 WORD = re.compile(r"\w+")
 #: Characters of a first question that name its conversation.
@@ -17,11 +18,6 @@ def terms(text: str) -> set[str]:
 def words_of(text: str) -> set[str]:
     """All its words, in small letters, however letters with marks are spelled."""
     return set(WORD.findall(composed(text.lower())))
-
-
-def composed(text: str) -> str:
-    """Letters with marks as one character each (NFC), as our patterns have them."""
-    return unicodedata.normalize("NFC", text)
 
 
 def figures(text: str) -> set[str]:

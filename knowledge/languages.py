@@ -1,7 +1,8 @@
 """Which language a text is in, told by its small words; pure."""
 
 import re
-import unicodedata
+
+from knowledge.letters import composed
 
 WORD = re.compile(r"[^\W\d_]+")
 #: Words of one of the two languages only: "was", "in" and "die" are in both.
@@ -39,7 +40,7 @@ def tag_in(text: str) -> str:
 
 def language_of(text: str) -> str | None:
     """`de` or `en`, by which language's words are more; None where neither has more."""
-    text = unicodedata.normalize("NFC", text[:LOOKED_AT])
+    text = composed(text[:LOOKED_AT])
     words = [word.casefold() for word in WORD.findall(text.replace("ß", "ss"))]
     german = sum(word in GERMAN for word in words) + bool(LETTERS.search(text.casefold()))
     english = sum(word in ENGLISH for word in words)

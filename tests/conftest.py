@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 from django.conf import settings as django_settings
 from django.db import connections
-from django.test import TransactionTestCase
+from django.test import Client, TransactionTestCase
 from django.utils import translation
 from hypothesis import settings as hypothesis_settings
 from pytest_django import DjangoDbBlocker, Settings
 
 from tests.emptying import empty
+from tests.factories import UserFactory
 from tests.fakes.llm import FakeLLM
 from tests.servers import Server, server_in_thread, wait_until
 
@@ -164,3 +165,11 @@ def load_pages(pages: list[dict[str, Any]], *, collection: str = "site") -> None
 
     import_records(enumerate(map(document_record, pages), start=1), collection=collection_for(collection))
     sync_pending()
+
+
+@pytest.fixture
+def colleague(admin_user: Any) -> Client:
+    """Somebody else of the staff, beside `admin_client`."""
+    client = Client()
+    client.force_login(UserFactory(username="colleague", is_superuser=True))
+    return client

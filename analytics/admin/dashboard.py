@@ -18,12 +18,12 @@ from analytics.admin.dashboard_cards import groups_of
 from analytics.admin.dashboard_charts import charts_of
 from analytics.admin.dashboard_form import RANGE_NAMES, DashboardForm, site_names
 from analytics.admin.dashboard_links import Links
-from analytics.dashboard.figures import View
 from analytics.dashboard.overview import Choices, Overview, choices_for, overview, reach
 from analytics.dashboard.presenting import Change, change, period_name, told, whole
 from analytics.dashboard.ranges import Range
 from analytics.dashboard.small_groups import without_small_groups
 from analytics.dashboard.values import Part, Ranked
+from analytics.dashboard.viewing import View
 from analytics.models import Gap
 from chat.models.assistants import Language
 

@@ -10,10 +10,10 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from analytics.admin.dashboard_form import STEP_NAMES
 from analytics.admin.dashboard_links import Links
-from analytics.dashboard.figures import View
 from analytics.dashboard.overview import Overview
 from analytics.dashboard.presenting import highest, hour_name, long_name, percent, short_name, told, whole
 from analytics.dashboard.values import Point
+from analytics.dashboard.viewing import View
 from chat.models import Feedback
 
 Series = Mapping[str, str | Promise]

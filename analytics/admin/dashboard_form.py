@@ -9,10 +9,10 @@ from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext_lazy
 
-from analytics.dashboard.figures import View
 from analytics.dashboard.overview import Choices, Reach
 from analytics.dashboard.periods import Period, Step
 from analytics.dashboard.ranges import EARLIEST, LONGEST, MOST_DAYS, Range, period_of, step_for
+from analytics.dashboard.viewing import View
 from chat.models.assistants import Language
 from knowledge.staff_scope import Staff
 

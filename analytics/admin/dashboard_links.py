@@ -6,9 +6,9 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
-from analytics.dashboard.figures import View
 from analytics.dashboard.overview import Reach
 from analytics.dashboard.periods import Period, next_start
+from analytics.dashboard.viewing import View
 from chat.admin.conversation_period import period_text
 
 

@@ -1,50 +1,28 @@
 """What was asked in a period and how it was answered, beside the period before it; read from the counts alone.
 
 A handful of queries however long the period and however many conversations: long periods read whole months. For readers
-who may not see small groups the same queries also say who is beside what they chose (`wider`).
+who may not see small groups the same queries also say who is beside what they chose (`viewing.wider`).
 """
 
 import datetime
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from dataclasses import replace
+from typing import Any
 
-from django.conf import settings
 from django.db import connection
-from django.db.models import (
-    BooleanField,
-    Case,
-    Count,
-    DateField,
-    F,
-    IntegerField,
-    Max,
-    OuterRef,
-    Q,
-    QuerySet,
-    Subquery,
-    Sum,
-    Value,
-    When,
-    Window,
-)
+from django.db.models import DateField, F, Max, Q, Sum
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Cast, TruncMonth, TruncWeek
-from django.db.models.lookups import GreaterThanOrEqual
 
-from analytics.dashboard.periods import Period, Step
-from analytics.dashboard.values import NUMBERS, Beside, NeverCited, Part, People, Point, Ranked, Spread, Totals
+from analytics.dashboard.periods import Step
+from analytics.dashboard.values import NUMBERS, Beside, Part, People, Point, Spread, Totals
+from analytics.dashboard.viewing import INSIDE, View, is_now, rows_of, spans_of, wider
 from analytics.histograms import BINS, quantile
-from analytics.models import DocumentCount, FAQCount, UsageCount
+from analytics.models import UsageCount
 from analytics.models.counts import HOURS, Counted
-from chat.models import Feedback, Site
-from chat.querysets import OfAssistants
-from faqs.models import FAQ
-from knowledge.models import Document
-from knowledge.staff_scope import Staff, sees_everything
+from chat.models import Feedback
 
-SEE_SMALL_GROUPS = "analytics.see_small_groups"
 REASONS = Feedback.Reason.values
 ARRAYS = {
     "hours": HOURS,
@@ -58,63 +36,20 @@ ARRAYS = {
 WEIGHED = ("hours", "newcomers_by_hour", "reasons", "newcomers_by_reason")
 #: What the period is split by, as the column that says whose a row is.
 SPLITS = {"assistant": "assistant_id", "site": "site_id", "language": "language"}
-#: Where a row is: in the view, or at another site of its assistant, or of another assistant; added to it where the
-#: language is another one.
-INSIDE, OTHER_SITE, OTHER_ASSISTANT, OTHER_LANGUAGE = 0, 1, 2, 3
-SHOWN = 10
 MEDIAN, SLOW = 0.5, 0.95
-THUMBS = ("thumbs_up", "thumbs_down", "newcomers_up", "newcomers_down")
-SUMMED, HIGHEST = ("answers", "newcomers"), ("busiest",)
-Row = TypeVar("Row", bound=Counted)
-
-
-@dataclass(frozen=True, slots=True)
-class View:
-    """What is looked at: the rows that this member of staff may see, of one assistant, site and language or of all."""
-
-    period: Period
-    step: Step
-    by: Staff
-    assistant: int | None = None
-    site: int | None = None
-    language: str = ""
-
-    @property
-    def least(self) -> int:
-        """Of how many people at least something may be told."""
-        return 1 if self.by.has_perm(SEE_SMALL_GROUPS) else settings.SMALLEST_GROUP
-
-
-def wider(view: View) -> Mapping[int, frozenset[int]]:
-    """The views that a reader could subtract this one from, by a number: each with where the rows are that it
-    holds besides. None for who sees small groups."""
-    if view.least <= 1:
-        return {}
-    has_site, has_place = view.site is not None, view.site is not None or view.assistant is not None
-    places = [INSIDE, *([OTHER_SITE] if has_site else []), *([OTHER_ASSISTANT] if has_place else [])]
-    languages = [INSIDE, *([OTHER_LANGUAGE] if view.language else [])]
-    return {
-        place + language: frozenset(
-            nearer + spoken for nearer in places if nearer <= place for spoken in languages if spoken <= language
-        )
-        - {INSIDE}
-        for place in places
-        for language in languages
-        if place + language
-    }
 
 
 def series(view: View) -> tuple[list[Point], Totals, Totals]:
     """The period step by step, its totals and those of the period before: one query."""
     period = view.period
     days = Q(span=Counted.Span.DAY, day__gte=period.before.first, day__lte=period.last)
-    wanted = _spans(period) | _spans(period.before) if view.step == Step.MONTH else days
+    wanted = spans_of(period) | spans_of(period.before) if view.step == Step.MONTH else days
     sums = {"busiest_day": Max("busiest"), **{f"sum_{name}": Sum(name) for name in NUMBERS}}
     starts: dict[Step, Combinable] = {Step.DAY: F("day"), Step.WEEK: TruncWeek("day"), Step.MONTH: TruncMonth("day")}
     found: Any = (
-        _rows(UsageCount.objects.all(), view)
+        rows_of(UsageCount.objects.all(), view)
         .filter(wanted)
-        .annotate(now=_is_now(period), start=Cast(starts[view.step], DateField()))
+        .annotate(now=is_now(period), start=Cast(starts[view.step], DateField()))
         .order_by()
         .values("now", "start", "outside")
         .annotate(**sums)
@@ -133,9 +68,9 @@ def series(view: View) -> tuple[list[Point], Totals, Totals]:
 
 def spreads(view: View) -> tuple[Spread, Spread]:
     """Of the period and of the one before: one query."""
-    rows = _rows(UsageCount.objects.all(), view).filter(_spans(view.period) | _spans(view.period.before))
+    rows = rows_of(UsageCount.objects.all(), view).filter(spans_of(view.period) | spans_of(view.period.before))
     columns = ("now", "outside", *ARRAYS, *SPLITS.values(), "questions", "newcomers", "busiest")
-    chosen, parameters = rows.annotate(now=_is_now(view.period)).order_by().values(*columns).query.sql_with_params()
+    chosen, parameters = rows.annotate(now=is_now(view.period)).order_by().values(*columns).query.sql_with_params()
     is_inside = f" AND outside = {INSIDE}"
     keys = ", ".join(f"coalesce({column}::text, '')" for column in SPLITS.values())
     arrays = (
@@ -201,152 +136,10 @@ class _Found:
         return list(beside)
 
 
-def top_documents(view: View) -> list[Ranked]:
-    """Those that most answers cite, of those that may be told: one query."""
-    return _ranked(DocumentCount.objects.all(), view, "document", Document.objects.values("title"), ())
-
-
-def top_faqs(view: View) -> list[Ranked]:
-    """Those that steer most answers, of those that may be told: one query."""
-    return _ranked(FAQCount.objects.all(), view, "faq", FAQ.objects.values("question"), THUMBS)
-
-
-def never_cited(view: View) -> NeverCited:
-    """Published documents that no answer of the period cites, the oldest change first: one query.
-
-    For who may not see small groups also those that few cite: left out, they would tell of these.
-    """
-    rows = _rows(DocumentCount.objects.all(), view).filter(_spans(view.period) & Q(outside=INSIDE))
-    cited = rows.order_by().values("document")
-    if view.least > 1:
-        cited = cited.annotate(new=Sum("newcomers"), most=Max("busiest"))
-        cited = cited.filter(Q(new__gte=view.least) | Q(most__gte=view.least)).values("document")
-    published = Document.objects.for_staff(view.by).of_university().published()
-    never = published.exclude(pk__in=cited).order_by("updated_at", "pk")
-    found = list(never.annotate(all=Window(Count("*"))).values_list("pk", "title", "all")[:SHOWN])
-    return NeverCited(found[0][2] if found else 0, [(pk, title) for pk, title, _all in found])
-
-
-def _rows(counts: OfAssistants[Row], view: View) -> OfAssistants[Row]:
-    """Also of deleted assistants, for those who see everything; `outside` says where a row is. For those who may not
-    see small groups also rows beside the view."""
-    rows: Any = counts if sees_everything(view.by) else counts.for_staff(view.by)
-    found: OfAssistants[Row]
-    if wider(view):
-        found = rows.annotate(outside=_place(view) + _language(view))
-        return found
-    if view.assistant is not None:
-        rows = rows.filter(assistant=view.assistant)
-    if view.site is not None:
-        rows = rows.filter(site=view.site)
-    if view.language:
-        rows = rows.filter(language=view.language)
-    found = rows.annotate(outside=Value(INSIDE))
-    return found
-
-
-def _place(view: View) -> Combinable:
-    own = Q() if view.assistant is None else Q(assistant=view.assistant)
-    if view.site is None:
-        return _first_of((own, INSIDE), other=OTHER_ASSISTANT)
-    of_assistant = own or Q(assistant=Subquery(Site.objects.filter(pk=view.site).values("assistant")))
-    return _first_of((own & Q(site=view.site), INSIDE), (of_assistant, OTHER_SITE), other=OTHER_ASSISTANT)
-
-
-def _language(view: View) -> Combinable:
-    return _first_of((Q(language=view.language) if view.language else Q(), INSIDE), other=OTHER_LANGUAGE)
-
-
-def _first_of(*cases: tuple[Q, int], other: int) -> Combinable:
-    """What the first that applies stands for; an empty one always does."""
-    if not cases[0][0]:
-        return Value(cases[0][1])
-    whens = [When(applies, then=Value(place)) for applies, place in cases]
-    return Case(*whens, default=Value(other), output_field=IntegerField())
-
-
 def _with_beside(places: Mapping[int, Totals], view: View) -> Totals:
     beside = {each: sum((places.get(at, Totals()) for at in held), Totals()) for each, held in wider(view).items()}
     return replace(
         places.get(INSIDE, Totals()), beside={each: found for each, found in beside.items() if not found.is_empty}
-    )
-
-
-def _spans(period: Period) -> Q:
-    """Its whole months, and the days before and after them."""
-    days = Q(span=Counted.Span.DAY, day__gte=period.first, day__lte=period.last)
-    months = period.months
-    if months is None:
-        return days
-    whole = Q(day__gte=months.first, day__lte=months.last)
-    return (days & ~whole) | (Q(span=Counted.Span.MONTH) & whole)
-
-
-def _is_now(period: Period) -> Case:
-    return Case(When(day__gte=period.first, then=Value(True)), default=Value(False), output_field=BooleanField())
-
-
-def _ranked(
-    counts: OfAssistants[Row], view: View, of: str, names: QuerySet[Any, Any], thumbs: Sequence[str]
-) -> list[Ranked]:
-    """Names are looked up for those alone that are shown: grouping by them too took three times as long."""
-    now = Q(day__gte=view.period.first)
-    rows = _rows(counts, view).filter(_spans(view.period) | _spans(view.period.before))
-    sums: dict[str, Any] = {}
-    for place in {INSIDE}.union(*wider(view).values()):
-        is_there = Q(outside=place) if wider(view) else Q()
-        for when, wanted in (("now", now & is_there), ("before", ~now & is_there)):
-            sums |= {f"{name}_{when}_{place}": Sum(name, filter=wanted, default=0) for name in SUMMED}
-            sums |= {f"{name}_{when}_{place}": Max(name, filter=wanted, default=0) for name in HIGHEST}
-        sums |= {f"{name}_now_{place}": Sum(name, filter=now & is_there, default=0) for name in thumbs}
-    found = rows.order_by().values(of).annotate(**sums).filter(_may_rank(view))
-    ordered = found.annotate(name=Subquery(names.filter(pk=OuterRef(of))[:1])).order_by(f"-answers_now_{INSIDE}", of)
-    return [_ranking(each, of, view, thumbs) for each in ordered[:SHOWN]]
-
-
-def _may_rank(view: View) -> Q:
-    """Those that too few are behind do not take the place of others: a list that is short would tell of them."""
-    asked = Q(**{f"answers_now_{INSIDE}__gt": 0})
-    for held in ({INSIDE}, *wider(view).values()) if view.least > 1 else ():
-        people = sum((F(f"newcomers_now_{place}") for place in held), Value(0))
-        enough = Q(GreaterThanOrEqual(people, view.least))
-        for place in held:
-            enough |= Q(**{f"busiest_now_{place}__gte": view.least})
-        nobody = Q(**{f"answers_now_{place}": 0 for place in held})
-        asked &= enough | nobody
-    return asked
-
-
-def _ranking(row: Mapping[str, Any], of: str, view: View, thumbs: Sequence[str]) -> Ranked:
-    def people(when: str, place: int) -> People:
-        return People(row[f"newcomers_{when}_{place}"], row[f"busiest_{when}_{place}"])
-
-    def beside(when: str) -> Beside:
-        return {
-            each: sum((people(when, place) for place in held), People())
-            for each, held in wider(view).items()
-            if any(row[f"answers_{when}_{place}"] for place in held)
-        }
-
-    def beside_thumbs(which: str) -> Beside:
-        return {
-            each: People(sum(row[f"newcomers_{which}_now_{place}"] for place in held))
-            for each, held in wider(view).items()
-            if thumbs and any(row[f"thumbs_{which}_now_{place}"] for place in held)
-        }
-
-    return Ranked(
-        pk=row[of],
-        name=row["name"],
-        answers=row[f"answers_now_{INSIDE}"],
-        before=row[f"answers_before_{INSIDE}"],
-        people=people("now", INSIDE),
-        people_before=people("before", INSIDE),
-        beside=beside("now"),
-        beside_before=beside("before"),
-        beside_up=beside_thumbs("up"),
-        beside_down=beside_thumbs("down"),
-        **{thumb: row[f"{thumb}_now_{INSIDE}"] for thumb in thumbs},
     )
 
 

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 from django.db.models import Subquery
 
-from analytics.dashboard.figures import SHOWN, View, never_cited, series, spreads, top_documents, top_faqs
+from analytics.dashboard.figures import series, spreads
+from analytics.dashboard.rankings import SHOWN, never_cited, top_documents, top_faqs
 from analytics.dashboard.values import NeverCited, Point, Ranked, Spread, Totals
+from analytics.dashboard.viewing import View
 from analytics.models import ChangedDay, FrozenCounts, Gap, UsageCount
 from analytics.models.counts import Counted
 from chat.models import Assistant

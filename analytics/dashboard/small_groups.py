@@ -19,11 +19,12 @@ from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from analytics.dashboard.figures import SPLITS, View
+from analytics.dashboard.figures import SPLITS
 from analytics.dashboard.hiding import Sides, hidden, is_small
 from analytics.dashboard.narrowing import Views, views_to_tell
 from analytics.dashboard.overview import Overview
 from analytics.dashboard.values import Beside, Part, People, Point, Ranked, Spread, Totals
+from analytics.dashboard.viewing import View
 
 #: By what they are counted, those that are hidden together.
 OPINIONS = {"thumbs_up": ("thumbs_up",), "thumbs_down": ("thumbs_down",), "ratings": ("ratings", "stars")}

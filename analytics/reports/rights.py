@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from django.conf import settings
 
-from analytics.dashboard.figures import SEE_SMALL_GROUPS
+from analytics.dashboard.viewing import SEE_SMALL_GROUPS
 from analytics.models import StoredReport
 from chat.models import Assistant
 from knowledge.staff_scope import Staff, sees_everything

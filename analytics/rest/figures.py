@@ -12,11 +12,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from analytics.admin.dashboard_form import DashboardForm, site_names
-from analytics.dashboard.figures import View
 from analytics.dashboard.overview import Choices, Overview, choices_for, overview, reach
 from analytics.dashboard.periods import Step
 from analytics.dashboard.small_groups import OPINIONS, without_small_groups
 from analytics.dashboard.values import NUMBERS
+from analytics.dashboard.viewing import View
 from analytics.models import Gap
 from chat.models.assistants import Language
 from knowledge.rest.views import StaffViewSet

@@ -5,7 +5,6 @@ index lookup, and takes in what changed since. So no process answers from an ind
 """
 
 import threading
-import unicodedata
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from copy import copy
@@ -15,6 +14,7 @@ from typing import Any, NamedTuple
 import tantivy
 
 from knowledge.cursors import rows_of
+from knowledge.letters import composed
 from knowledge.models import IndexChange, Passage
 from knowledge.prepared import fetch_all
 from knowledge.retrieval.contracts import Scope
@@ -49,12 +49,6 @@ def _analyzer(language: str) -> tantivy.TextAnalyzer:
     if stemmer := STEMMERS.get(language):
         builder = builder.filter(tantivy.Filter.stopword(stemmer)).filter(tantivy.Filter.stemmer(stemmer))
     return builder.build()
-
-
-def composed(text: str) -> str:
-    """A letter with a mark as one character (NFC), however a page or a question spells it: the analyzers take the mark
-    alone for the end of a word."""
-    return unicodedata.normalize("NFC", text)
 
 
 class LexicalIndex:

@@ -5,8 +5,10 @@ from django.contrib.auth.models import Group
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analytics.dashboard.figures import View, never_cited, series, spreads, top_documents, top_faqs
+from analytics.dashboard.figures import series, spreads
 from analytics.dashboard.periods import Period, Step
+from analytics.dashboard.rankings import never_cited, top_documents, top_faqs
+from analytics.dashboard.viewing import View
 from analytics.histograms import ACCURACY
 from analytics.rollups.keeping import count_changed
 from chat.models import Feedback

@@ -17,10 +17,10 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from analytics.admin.reports_form import ordered
-from analytics.dashboard.figures import View
 from analytics.dashboard.overview import overview
 from analytics.dashboard.periods import Period, Step
 from analytics.dashboard.small_groups import without_small_groups
+from analytics.dashboard.viewing import View
 from analytics.models import Report, StoredReport
 from analytics.report_services import queue_export
 from analytics.reports.jobs import work_on

@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from faqs.models import FAQ
 from faqs.services import set_faq_status
-from tests.factories import DocumentFactory, FAQFactory, UserFactory
+from tests.factories import DocumentFactory, FAQFactory
 from tests.faqs.forms import form_of
 from tests.sent import as_sent, pressed_by_enter
 
@@ -26,13 +26,6 @@ def sent(page: HttpResponse, **changes: Any) -> dict[str, Any]:
 
 def now(faq: FAQ) -> FAQ:
     return FAQ.objects.get(pk=faq.pk)
-
-
-@pytest.fixture
-def colleague(admin_user: Any) -> Client:
-    client = Client()
-    client.force_login(UserFactory(username="colleague", is_superuser=True))
-    return client
 
 
 def test_the_second_of_two_editors_sees_what_the_first_changed_and_loses_nothing(

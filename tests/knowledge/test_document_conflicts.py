@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from knowledge.models import Document
 from knowledge.services import save_document, set_document_status
-from tests.factories import CollectionFactory, DocumentFactory, UserFactory
+from tests.factories import CollectionFactory, DocumentFactory
 from tests.sent import as_sent, pressed_by_enter
 
 pytestmark = pytest.mark.django_db
@@ -38,13 +38,6 @@ def compared(page: HttpResponse) -> list[str]:
     sign = {"removed": "-", "added": "+"}
     lines = page.context["conflict"].comparison.lines
     return [sign[line.kind] + "".join(part.text for part in line.parts) for line in lines if line.kind in sign]
-
-
-@pytest.fixture
-def colleague(admin_user: Any) -> Client:
-    client = Client()
-    client.force_login(UserFactory(username="colleague", is_superuser=True))
-    return client
 
 
 def test_the_second_of_two_editors_sees_what_the_first_changed_and_loses_nothing(
