@@ -110,7 +110,8 @@ def ask(profile: Profile, text: str, scope: Scope, history: Sequence[tuple[str, 
     """`history` is (role, text), oldest first: what a follow-up is made to stand alone with."""
     forget_vectors()  # what a student waits for is measured
     started = time.perf_counter()
-    asked, turn = Ask(text, history=history), Turn(Message.Route.QUESTION, text)
+    asked = Ask(text, history=history)
+    turn = Turn(Message.Route.QUESTION, asked.text)
     if history:
         turn, _usage = async_to_sync(understand)(asked)
     guesses = async_to_sync(hypothesise)(turn.question) if profile.guesses else ()
