@@ -21,7 +21,7 @@ def keep_as_regression(*, message: Message, by: AbstractBaseUser) -> EvaluationQ
     """
     question = message if message.role == Message.Role.USER else message.question
     answer = Message.objects.filter(question=question).select_related("conversation__assistant").first()
-    if question is None or answer is None or answer.conversation.assistant is None:
+    if question is None or answer is None or answer.is_help or answer.conversation.assistant is None:
         raise ValidationError(_("Only a question that an assistant replied to can be kept."))
     assistant = Assistant.objects.select_for_update(of=["self"]).get(pk=answer.conversation.assistant.pk)
     kept = _set_of(assistant)

@@ -13,7 +13,9 @@ from chat.threads import in_database
 from chat.tokens import Session
 
 
-async def ask(session: Session, *, conversation: UUID, client_id: UUID, text: str, address: str) -> Opened:
+async def ask(
+    session: Session, *, conversation: UUID, client_id: UUID, text: str, address: str, as_question: bool = False
+) -> Opened:
     """Saves a question (`guard.clean_question`) and begins its answer; where it was asked already, only finds both."""
     await limits.count_question(visitor=session.visitor.hex, address=address, site=session.site)
     if await event_log.is_forgotten(conversation):
@@ -26,6 +28,7 @@ async def ask(session: Session, *, conversation: UUID, client_id: UUID, text: st
         text=text,
         language=session.language,
         site=session.site,
+        as_question=as_question,
     )
     try:
         opened: Opened = await open_question()

@@ -15,12 +15,20 @@ from chat.abstaining import abstain
 from chat.clarifying import ask_back, deciding_kind, named_tags, suits
 from chat.context import Ask, Context, gather
 from chat.eligibility import asks_for_decision
-from chat.events import Abstain, Delta, End, Event
+from chat.events import Abstain, Delta, End, Event, Help
 from chat.generating import generate
+from chat.help_contacts import card_of
 from chat.hyde import hypothesise
 from chat.models import Message
 from chat.quoting import quote
-from chat.small_talk import chit_chat_reply, person_reply, self_description, unsafe_reply, wants_person
+from chat.small_talk import (
+    abuse_reply,
+    chit_chat_reply,
+    help_reply,
+    person_reply,
+    self_description,
+    wants_person,
+)
 from chat.threads import in_database
 from chat.understanding import understand
 from knowledge.inference import chat_model
@@ -87,8 +95,10 @@ async def _reply(context: Context) -> AsyncGenerator[Event]:
     ask, route = context.ask, context.turn.route
     context.mark("first_token")
     with translation.override(ask.language):
-        if route == Route.UNSAFE:
-            event: Event = Abstain("unsafe", unsafe_reply(ask.text), ask.contact)
+        if route in Message.HELP_ROUTES:
+            event: Event = Help(help_reply(route), card_of(route, ask.emergency_contacts, ask.language))
+        elif route == Route.ABUSE:
+            event = Abstain("abuse", abuse_reply(), ask.contact)
         elif route == Route.META:
             is_for_person = wants_person(ask.text)
             about = self_description(ask.assistant, ask.institution, ask.suggestions, ask.languages)
@@ -96,5 +106,5 @@ async def _reply(context: Context) -> AsyncGenerator[Event]:
         else:
             event = Delta(chit_chat_reply(ask.text))
     yield event
-    status = Message.Status.ABSTAINED if route == Route.UNSAFE else Message.Status.COMPLETE
+    status = Message.Status.ABSTAINED if route == Route.ABUSE else Message.Status.COMPLETE
     yield context.end(status, Message.Strategy.FIXED)

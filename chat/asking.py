@@ -5,6 +5,7 @@ from functools import lru_cache
 
 from chat.context import Ask
 from chat.events import Contact
+from chat.help_contacts import contacts_of
 from chat.models import Assistant
 from chat.profiles import PROFILES, Profile, profile_of
 from knowledge.inference.chat_model import Sampling
@@ -37,7 +38,7 @@ def _read(assistant: int | None, _versions: tuple[str | None, ...], language: st
 def _unasked(assistant: Assistant | None, language: str) -> Ask:
     """All of a question but its text."""
     if assistant is None:
-        return Ask("", language=language)
+        return Ask("", language=language, emergency_contacts=contacts_of(Assistant()))
     spoken = assistant.language_for(language)
     suggestions = (spoken == "de" and assistant.suggestions_de) or assistant.suggestions
     return Ask(
@@ -53,6 +54,7 @@ def _unasked(assistant: Assistant | None, language: str) -> Ask:
         sampling=Sampling(assistant.model, assistant.temperature, assistant.max_tokens or 0),
         contact=contact_of(assistant),
         abstention=assistant.abstention_in(spoken),
+        emergency_contacts=contacts_of(assistant),
         suggestions=tuple(line.strip() for line in suggestions.splitlines() if line.strip()),
     )
 

@@ -139,6 +139,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
                     client_id=as_uuid(frame, "client_id"),
                     text=text,
                     address=self.address,
+                    as_question=frame.get("as_question") is True,
                 )
                 if not opened.is_new:
                     await self.send_missed(visitor, conversation, None)

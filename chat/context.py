@@ -9,7 +9,7 @@ from typing import Any
 from chat.events import Contact, End
 from chat.evidence import evidence_of
 from chat.extractive import PASSAGES
-from chat.models import Message
+from chat.models import EmergencyContact, Message
 from chat.profiles import PROFILES, Profile, retrieve_with
 from chat.prompt_templates import BUILT_IN, Template
 from chat.retrieved import rows_of, steering_faq
@@ -34,7 +34,8 @@ class Ask:
     `history` is (role, text), oldest first. `language` is that of the answer, one of the `languages` that are
     spoken. `audience` is what is known of who asks, as tags `kind:value`, and `asked_kinds` are the kinds that were
     asked for already. `caller` is who waits for the model, so that nobody's many questions hold up another's one;
-    `may_write` is off where the model has no time for it.
+    `may_write` is off where the model has no time for it. `emergency_contacts` are shown to a student in need; with
+    `as_question` the student has said that the message is no cry for help.
     """
 
     text: str
@@ -55,6 +56,8 @@ class Ask:
     asked_kinds: Sequence[str] = ()
     caller: str = ""
     may_write: bool = True
+    emergency_contacts: Sequence[EmergencyContact] = ()
+    as_question: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "text", composed(self.text))

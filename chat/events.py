@@ -38,6 +38,24 @@ class Contact:
 
 
 @dataclass(frozen=True, slots=True)
+class HelpContact:
+    """Somebody who helps a person in need; all but the name may be empty."""
+
+    name: str
+    phone: str = ""
+    url: str = ""
+    email: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class HelpCard:
+    """Who helps in this kind of need, the most urgent first; `kind` is one of `Message.HELP_ROUTES`."""
+
+    kind: str
+    contacts: tuple[HelpContact, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Event:
     type: ClassVar[str]
 
@@ -83,6 +101,15 @@ class Abstain(Event):
     text: str
     contact: Contact | None
     related: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Help(Event):
+    """The message is a cry for help; `text` says what to do now."""
+
+    type: ClassVar[str] = "help"
+    text: str
+    card: HelpCard
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,8 @@ def give_feedback(
     reply = Message.objects.filter(pk=message_id, role=Message.Role.ASSISTANT, conversation__visitor_id=visitor).first()
     if reply is None:
         raise NotFound
+    if reply.is_help:
+        raise Refused("bad_feedback", _("This reply is not rated."))
     if value == 0:
         Feedback.objects.filter(message=reply).delete()
         return reply.conversation_id, 0, []

@@ -18,7 +18,7 @@ from redis import ConnectionError, RedisError
 from chat import event_log, limits
 from chat.answering import answer
 from chat.context import Ask
-from chat.events import Abstain, Cited, Clarify, Delta, End, Error, Event, Replace
+from chat.events import Abstain, Cited, Clarify, Delta, End, Error, Event, Help, Replace
 from chat.models import Message
 from chat.services import Opened, close_answer
 from chat.small_talk import route_of
@@ -110,7 +110,7 @@ class Production:
     def __init__(self, opened: Opened, visitor: UUID) -> None:
         self.opened, self.visitor = opened, visitor
         self.text = ""
-        self.kept: list[Cited | Abstain | Clarify] = []
+        self.kept: list[Cited | Abstain | Clarify | Help] = []
         self.end: End | None = None
         self.status: str = Message.Status.FAILED
         self._post = post(_deliver)
@@ -168,7 +168,7 @@ class Production:
             self.text, self.kept = event.text, []  # what it cited goes with it
         elif isinstance(event, Cited):
             self.kept.append(event)
-        elif isinstance(event, (Abstain, Clarify)):
+        elif isinstance(event, (Abstain, Clarify, Help)):
             self.kept = [event]  # neither has sources
         self._tell_of(event)
 

@@ -18,10 +18,11 @@ from chat.prompt_templates import HISTORY_MESSAGES
 from knowledge.prepared import fetch_all
 
 #: `versions` are those of all rows that decide how the assistant answers, as PostgreSQL tells them apart (place and
-#: transaction): whichever is edited, they differ.
+#: transaction): whichever is edited, they differ. A cry for help is no part of the history: the next question is neither
+#: rewritten with it nor sent to a model with it.
 LOOK = f"""
 WITH said AS MATERIALIZED (
-    SELECT id, role, text, client_id, status, choices FROM chat_message WHERE conversation_id = %(conversation)s
+    SELECT id, role, text, client_id, status, choices, route FROM chat_message WHERE conversation_id = %(conversation)s
 )
 SELECT
     EXISTS (SELECT FROM chat_visitor WHERE id = %(visitor)s), conversation.visitor_id, conversation.audience,
@@ -30,6 +31,8 @@ SELECT
         assistant.ctid || ' ' || assistant.xmin, prompt.ctid || ' ' || prompt.xmin, profile.ctid || ' ' || profile.xmin,
         (SELECT string_agg(leg.ctid || ' ' || leg.xmin, ' ' ORDER BY leg.id) FROM chat_profileleg AS leg
             WHERE leg.profile_id = profile.id),
+        (SELECT string_agg(contact.ctid || ' ' || contact.xmin, ' ' ORDER BY contact.id)
+            FROM chat_emergencycontact AS contact WHERE contact.assistant_id = assistant.id),
         (SELECT string_agg(collection.ctid || ' ' || collection.xmin, ' ' ORDER BY collection.id)
             FROM chat_assistant_collections AS chosen
             JOIN knowledge_collection AS collection ON collection.id = chosen.collection_id
@@ -43,6 +46,7 @@ SELECT
     (SELECT json_agg(json_build_array(role, text) ORDER BY id)
         FROM (SELECT id, role, text FROM said
         WHERE text <> '' AND (role = 'user' OR status IN ('complete', 'abstained'))
+            AND route NOT IN {tuple(map(str, Message.HELP_ROUTES))}
         ORDER BY id DESC LIMIT {HISTORY_MESSAGES}) AS latest)
 FROM (SELECT) AS nothing
 LEFT JOIN chat_site AS site

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from chat.answering import answer
 from chat.context import Ask
-from chat.events import Abstain, Cited, Clarify, Contact, Delta, End, Error, Event, Replace, Source
+from chat.events import Abstain, Cited, Clarify, Contact, Delta, End, Error, Event, Help, HelpCard, Replace, Source
 
 
 @dataclass(slots=True)
@@ -19,6 +19,7 @@ class Reply:
     contact: Contact | None = None
     related: tuple[str, ...] = ()
     choices: tuple[str, ...] = ()
+    card: HelpCard | None = None
     error: str = ""
     end: End | None = None
 
@@ -47,6 +48,8 @@ async def reply_of(answering: AsyncGenerator[Event]) -> Reply:
                     reply.sources.clear()
                 case Clarify():
                     reply.text, reply.choices = event.text, tuple(choice.label for choice in event.choices)
+                case Help():
+                    reply.text, reply.card = event.text, event.card
                 case Error():
                     reply.error = event.detail
                 case End():

@@ -43,6 +43,9 @@ class RetrievedShown(serializers.Serializer):
 
 
 class MessageShown(serializers.ModelSerializer):
+    text = serializers.SerializerMethodField(
+        help_text="What was said; of a cry for help only to who may read it (chat.read_help_message)."
+    )
     faq = serializers.IntegerField(source="faq_id", allow_null=True, help_text="The one that steered the answer.")
     retrieved = serializers.SerializerMethodField(help_text="The head of the ranking that the answer was made from.")
     citations = CitationShown(many=True)
@@ -77,6 +80,9 @@ class MessageShown(serializers.ModelSerializer):
             "created_at",
             "finished_at",
         ]
+
+    def get_text(self, message: Message) -> str:
+        return message.text_for(self.context["request"].user)
 
     @extend_schema_field(RetrievedShown(many=True))
     def get_retrieved(self, message: Message) -> Any:

@@ -3,20 +3,24 @@
 import datetime
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
+from functools import lru_cache, partial
 from typing import Any
 from uuid import UUID
 
 from django.db import IntegrityError
+from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from chat.asking import ask_as_set_up, contact_of
 from chat.clarifying import chosen, stored
 from chat.context import Ask
-from chat.events import Abstain, Cited, Clarify, End
+from chat.events import Abstain, Cited, Clarify, End, Help
 from chat.guard import Refused
 from chat.guarding.injection import flag_document, flag_injection
-from chat.models import Conversation, Message
+from chat.help_classifier import recognised_need
+from chat.help_contacts import card_of, contacts_of
+from chat.models import Assistant, Conversation, Message
 from chat.records import Look, look, save_answer, save_question, texts_of
 from chat.sites import UnknownSite
 from chat.wording import title_of
@@ -63,13 +67,20 @@ def own_conversation(visitor: UUID, conversation: UUID) -> Conversation:
 
 
 def open_question(
-    *, visitor: UUID, conversation: UUID, client_id: UUID, text: str, language: str, site: str = ""
+    *,
+    visitor: UUID,
+    conversation: UUID,
+    client_id: UUID,
+    text: str,
+    language: str,
+    site: str = "",
+    as_question: bool = False,
 ) -> Opened:
     """Saves a question and the empty row of its answer, together and before anything else happens.
 
     The same `client_id` again gives the same rows. A new conversation is with the assistant of `site`, and named after
-    its first question. Raises NotFound for somebody else's conversation or a visitor who is gone, UnknownSite, Busy
-    while another answer is being written.
+    its first question. With `as_question` it is looked up even if it reads like a cry for help. Raises NotFound for
+    somebody else's conversation or a visitor who is gone, UnknownSite, Busy while another answer is being written.
     """
     if "\0" in site:  # PostgreSQL refuses it
         raise UnknownSite
@@ -79,7 +90,7 @@ def open_question(
             raise NotFound
         if not seen.is_site_active and (site or seen.site is not None):
             raise UnknownSite
-        ask = _ask_in(seen, visitor, text, language)
+        ask = replace(_ask_in(seen, visitor, text, language), as_question=as_question)
         if seen.earlier is not None:
             question = Message.objects.select_related("answer").get(pk=seen.earlier)
             return Opened(conversation, question, question.answer, ask, is_new=False)
@@ -138,19 +149,35 @@ def unfinished_answer(visitor: UUID, conversation: UUID) -> int | None:
 
 def give_up(reply_id: int, text: str) -> None:
     """Saves what is known of an answer whose process died."""
+    _mark_need(reply_id, _need_of_question(reply_id))
     Message.objects.filter(pk=reply_id, status=Message.Status.GENERATING).update(
         status=Message.Status.FAILED, text=text, reason="interrupted", finished_at=timezone.now()
     )
 
 
+def _need_of_question(reply_id: int) -> str:
+    """Return the need that an answer's question speaks of, if its answer ended before anybody had recognised it."""
+    text = Message.objects.filter(answer=reply_id).values_list("text", flat=True).first()
+    return recognised_need(text or "") or ""
+
+
+def _mark_need(reply_id: int, route: str) -> None:
+    """Mark a cry for help on both rows, while its answer is not finished: no list of staff's has seen it by then."""
+    if route in Message.HELP_ROUTES:
+        Message.objects.filter(Q(pk=reply_id) | Q(answer=reply_id)).update(route=route)
+
+
 def close_answer(
-    *, reply_id: int, text: str, status: str, end: End | None, events: list[Cited | Abstain | Clarify]
+    *, reply_id: int, text: str, status: str, end: End | None, events: list[Cited | Abstain | Clarify | Help]
 ) -> None:
     """Saves what became of an answer, whatever it was; an answer deleted meanwhile stays deleted."""
     row: dict[str, Any] = {"text": text}
+    _mark_need(reply_id, end.route if end else _need_of_question(reply_id))
     for event in events:
         if isinstance(event, Abstain):
             row |= {"text": event.text, "reason": event.reason, "related": event.related}
+        elif isinstance(event, Help):
+            row |= {"text": event.text}
         elif isinstance(event, Clarify):
             row |= {"text": event.text, "choices": stored(event)}
     if end is not None:
@@ -166,6 +193,7 @@ def close_answer(
 def saved_messages(conversation: Conversation) -> list[dict[str, Any]]:
     """The conversation as the widget shows it, oldest message first; two queries however long it is."""
     contact = contact_of(conversation.assistant)
+    contacts = lru_cache(partial(contacts_of, conversation.assistant or Assistant()))
     messages = conversation.messages.select_related("feedback").prefetch_related("citations").order_by("pk")
     return [
         {
@@ -184,11 +212,16 @@ def saved_messages(conversation: Conversation) -> list[dict[str, Any]]:
             "choices": [option["label"] for option in message.choices["options"]] if message.choices else [],
             "related": message.related,
             "contact": asdict(contact) if contact and message.status == Message.Status.ABSTAINED else None,
+            "help": asdict(card_of(message.route, contacts(), message.language)) if _shows_card(message) else None,
             "feedback": message.feedback.value if hasattr(message, "feedback") else 0,
             "feedback_reasons": message.feedback.reasons if hasattr(message, "feedback") else [],
         }
         for message in messages
     ]
+
+
+def _shows_card(message: Message) -> bool:
+    return message.is_help and message.role == Message.Role.ASSISTANT
 
 
 def own_running_answer(visitor: UUID, message_id: object) -> int:

@@ -1,6 +1,5 @@
-"""Messages that no page answers: greetings, thanks, questions about the assistant itself, and cries for help.
-
-They are told by their wording and answered with sentences of our own, whatever model there is.
+"""Messages that no page answers: greetings, thanks and questions about the assistant itself, recognised by their
+wording; and the built-in replies to them, to cries for help and to abuse.
 """
 
 import re
@@ -88,19 +87,6 @@ WANTS_PERSON = re.compile(
     r" (?:menschen|person|mitarbeiter(?:in)?) (?:sprechen|reden)",
     re.IGNORECASE,
 )
-#: Said of oneself only: a question about a counselling service is a question.
-CRISIS = re.compile(
-    r"\bi(?:'m| am|'ve| have| just)? ?(?:really |going to |gonna |thinking (?:of|about) |want(?:ing)? to |wanna "
-    r"|feel like )*(?:kill(?:ing)? myself|end(?:ing)? (?:my life|it all)|hurt(?:ing)? myself|suicidal"
-    r"|commit(?:ting)? suicide|(?<=to )die\b(?! of)|(?<=wanna )die\b)"
-    r"|\bi (?:do not|don't|dont) want to (?:live|be alive)\b"
-    r"|\b(?:werde|will|möchte|könnte|muss|wollte) (?:ich )?mich (?:selbst )?(?:umbringen|töten)\b"
-    r"|\bbringe? ich mich (?:noch )?um\b|\bich bringe? mich (?:noch )?um\b"
-    r"|\bich (?:will|möchte|werde|könnte|muss|wollte) (?:mich (?:selbst )?(?:umbringen|töten|verletzen)|sterben"
-    r"|nicht mehr leben|mir (?:das leben nehmen|etwas antun|was antun)|selbstmord begehen)"
-    r"|\bich (?:habe|hab) (?:suizid|selbstmord)(?:gedanken|absichten)\b|\bich bin suizidal\b",
-    re.IGNORECASE,
-)
 EDGES = " \t\n.,!?…:;-()'\"😀🙂😊👍🙏❤️"
 #: Suggestions that a description of the assistant names.
 EXAMPLES = 3
@@ -108,8 +94,6 @@ EXAMPLES = 3
 
 def route_of(text: str) -> Message.Route | None:
     """What the message plainly is; None for whatever may be a question."""
-    if CRISIS.search(text):
-        return Route.UNSAFE
     said = _said(text)
     if any(pattern.fullmatch(said) for pattern in (GREETING, THANKS, FAREWELL, DISPLEASED)):
         return Route.CHIT_CHAT
@@ -163,12 +147,33 @@ def _said(text: str) -> str:
     return " ".join(text.split()).strip(EDGES)
 
 
-def unsafe_reply(text: str) -> str:
-    """To somebody in need, where to find help now; to anything else, what this is for."""
-    if CRISIS.search(text):
-        return _(
-            "That sounds very hard, and I am only a program: please talk to a person now. In an emergency call 112. "
-            "The German TelefonSeelsorge listens at any hour, free of charge and without asking your name: "
-            "0800 111 0 111 or 116 123."
-        )
+def abuse_reply() -> str:
     return _("I cannot help with that. I answer questions about studying here.")
+
+
+def help_reply(route: str) -> str:
+    """Return what to do now, for somebody in this kind of need, in Markdown."""
+    if route == Route.EMERGENCY:
+        return _(
+            "**If somebody is in danger, call 112 now.** I am only a program and cannot call for you.\n\n"
+            "- Get yourself to safety first, and warn others.\n"
+            "- Say where you are, what has happened, and how many people are hurt. Wait for questions.\n"
+            "- In a fire: leave by the stairs, never by the lift, and close doors behind you.\n"
+            "- Somebody does not breathe: the person at 112 tells you step by step what to do until help comes."
+        )
+    if route == Route.ASSAULT:
+        return _(
+            "I am sorry that this is happening. It is not your fault, and you do not have to go through it alone. I am "
+            "only a program: the people below listen and help, in confidence.\n\n"
+            "- **If you are in danger now, call 110.**\n"
+            "- You decide what happens next: you can get advice and medical help without going to the police.\n"
+            "- After an assault a hospital can secure traces in confidence. Go soon, and keep your clothes.\n"
+            "- Keep messages and pictures, and write down what happened and when."
+        )
+    return _(
+        "That sounds very hard, and it is good that you say it. I am only a program: please talk to a person now. The "
+        "people below listen at any hour and do not ask for your name.\n\n"
+        "- **If you or somebody else is in danger now, call 112.**\n"
+        "- Go to somebody near you, or ask them to come. You need not be alone with this.\n"
+        "- If you are worried about somebody: stay with them, listen, ask them directly, and call for help together."
+    )

@@ -1,10 +1,12 @@
 """What a student's message is, and what it asks when it stands alone: by a language model where that is needed and
 there, else by rule."""
 
+import asyncio
 import logging
 from typing import Any
 
 from chat.context import Ask, Turn
+from chat.help_classifier import recognised_need
 from chat.models import Message
 from chat.prompt_templates import HISTORY_CHARACTERS, HISTORY_MESSAGES
 from chat.rewriting import needs_context, points_back, stand_alone, topic_words
@@ -15,6 +17,8 @@ from knowledge.inference.chat_model import ModelUnavailable, Usage
 logger = logging.getLogger(__name__)
 
 Route = Message.Route
+#: What the model may say that a message is: cries for help were recognised before.
+KINDS = (Route.QUESTION, Route.CHIT_CHAT, Route.META, Route.ABUSE)
 #: A student waits for it before anything is looked up.
 SECONDS = 6.0
 MAX_TOKENS = 120
@@ -26,7 +30,7 @@ STEM = 5
 SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {
-        "kind": {"type": "string", "enum": [route.value for route in Route]},
+        "kind": {"type": "string", "enum": [route.value for route in KINDS]},
         "question": {"type": "string"},
     },
     "required": ["kind", "question"],
@@ -35,7 +39,7 @@ SCHEMA: dict[str, Any] = {
 INSTRUCTION = """\
 You read a chat between a student and a university's assistant and say what the student's LAST message is.
 kind: "question" (something to look up), "chit-chat" (greeting, thanks, small talk), "meta" (about the assistant \
-itself), "unsafe" (threats, hate, or an attempt to make the assistant do harm).
+itself), "abuse" (threats, hate, or an attempt to make the assistant do harm).
 question: the last message as ONE question that can be understood without the chat. Put the names it refers to in \
 place of words such as "it", "that", "there" or "and ...?". Keep the topic of the chat, unless the message begins \
 another. Copy a message that can be understood alone without any change. Keep its language. Answer nothing.
@@ -63,7 +67,12 @@ student: haha nice, you are smart
 
 
 async def understand(ask: Ask) -> tuple[Turn, Usage | None]:
-    """The turn, and what the model used for it. A model that is slow, away or wrong leaves it to the rule."""
+    """Return the turn, and what the model used for it. A model that is slow, away or wrong leaves it to the rule.
+
+    A cry for help comes before anything else: it is never taken for a follow-up, and no model has a say in it.
+    """
+    if not ask.as_question and (need := await asyncio.to_thread(recognised_need, ask.text)):
+        return Turn(Route(need), ask.text), None
     if route := route_of(ask.text):
         return Turn(route, ask.text), None
     by_rule = Turn(Route.QUESTION, stand_alone(ask.text, ask.history))
@@ -90,7 +99,7 @@ def _chat(ask: Ask) -> str:
 
 def _checked(data: Any, ask: Ask) -> Turn | None:
     """The model's reading where it is of the right form, and its question stands alone and is made of what was said."""
-    if not isinstance(data, dict) or data.get("kind") not in Route.values:
+    if not isinstance(data, dict) or data.get("kind") not in KINDS:
         return None
     route, question = Route(data["kind"]), data.get("question")
     if route != Route.QUESTION:

@@ -29,13 +29,13 @@ def texts_of(answer: Message) -> dict[int, str]:
     return dict(Passage.objects.filter(pk__in=ids).values_list("pk", "text")) if ids else {}
 
 
-def turns_around(answer: Message) -> tuple[list[Turn], list[Turn]]:
+def turns_around(answer: Message, user: "User") -> tuple[list[Turn], list[Turn]]:
     """What was said before the question and after the answer, oldest first."""
     said = Message.objects.filter(conversation=answer.conversation_id).select_related("feedback")
     said = said.prefetch_related("citations")
     before = list(said.filter(pk__lt=answer.question_id or answer.pk).order_by("-pk")[:BEFORE])
     after = said.filter(pk__gt=answer.pk).order_by("pk")[:AFTER]
-    return [turn_of(message) for message in reversed(before)], [turn_of(message) for message in after]
+    return [turn_of(message, user) for message in reversed(before)], [turn_of(message, user) for message in after]
 
 
 def answer_under(review: Review) -> Message:
@@ -64,14 +64,14 @@ def last_deed(review: Review) -> LogEntry | None:
 def page_of(review: Review, user: "User", *, typed: Typed | None, is_conflict: bool) -> dict[str, Any]:
     """What the template shows; `typed` is what was to be saved and was not, because of a conflict or a mistake."""
     answer = answer_under(review)
-    before, after = turns_around(answer)
+    before, after = turns_around(answer, user)
     may_add_faqs = user.has_perm("faqs.add_faq")
     return {
         "review": review,
         "answer": answer,
         "question": answer.question,
-        "asked": turn_of(answer.question) if answer.question else None,
-        "turn": replace(turn_of(answer), found=found_of(answer, texts_of(answer))),
+        "asked": turn_of(answer.question, user) if answer.question else None,
+        "turn": replace(turn_of(answer, user), found=found_of(answer, texts_of(answer))),
         "before": before,
         "after": after,
         "threshold": profile_for(answer.conversation.assistant).threshold,

@@ -19,13 +19,13 @@ MOST = 20_000
 BATCH = 256
 #: Questions embedded at once: the model lets go of the interpreter meanwhile.
 THREADS = 2
-UNANSWERED = Q(answer__status__in=(Message.Status.ABSTAINED, Message.Status.FAILED)) & ~Q(answer__reason="unsafe")
+UNANSWERED = Q(answer__status__in=(Message.Status.ABSTAINED, Message.Status.FAILED)) & ~Q(answer__reason="abuse")
 BADLY_RATED = Q(answer__feedback__value=-1)
 
 
 def asked_in_vain() -> QuerySet[Message]:
     """Questions of students that were not answered, or whose answer was rated as bad; never a cry for help."""
-    return Message.objects.filter(UNANSWERED | BADLY_RATED, role=Message.Role.USER)
+    return Message.objects.filter(UNANSWERED | BADLY_RATED, role=Message.Role.USER).without_help()
 
 
 def collect(embedder: Embedder, bridge: Bridge, *, progress: Callable[[int, int], None]) -> int:

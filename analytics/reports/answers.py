@@ -66,7 +66,7 @@ def snapshot() -> Iterator[BaseDatabaseWrapper]:
 def chosen(definition: Definition, period: Period, rights: Rights) -> QuerySet[Message]:
     """Answers that have come to an end, whatever their number."""
     begins, ends = hours_of(period.first)[0], hours_of(period.last)[1]
-    found = Message.objects.filter(role=Message.Role.ASSISTANT, question__isnull=False)
+    found = Message.objects.filter(role=Message.Role.ASSISTANT, question__isnull=False).without_help()
     found = found.filter(created_at__gte=begins, created_at__lt=ends).exclude(status=Message.Status.GENERATING)
     if not rights.is_whole:
         found = found.filter(conversation__assistant__in=rights.assistants)

@@ -11,9 +11,10 @@ from chat.models import Assistant, Conversation, Message
 
 def anonymise(assistant: Assistant, conversations: Iterable[Conversation]) -> int:
     """Writes their questions down as they were looked up, in random order; returns how many. Questions with signs of an
-    attack are left out."""
+    attack and cries for help are left out."""
     asked = list(
         Message.objects.filter(conversation__in=[each.pk for each in conversations], role=Message.Role.USER, flags=[])
+        .without_help()
         .exclude(answer=None)
         .select_related("answer__feedback")
         .order_by("?")

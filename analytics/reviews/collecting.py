@@ -92,7 +92,7 @@ def review(answers: Collection[int], *, rated_low: Collection[int] = ()) -> None
     few stars: they are kept with its last answer of then."""
     if not answers:
         return
-    messages = Message.objects.filter(pk__in=answers).order_by("pk")
+    messages = Message.objects.filter(pk__in=answers).without_help().order_by("pk")
     # Locked, so that none is deleted before the rows that name it are saved.
     rows = messages.select_related("question", "feedback", "conversation").select_for_update(of=("self",), no_key=True)
     known = {row.message_id: row for row in Review.objects.select_for_update().filter(message__in=answers)}
@@ -182,7 +182,7 @@ def _newly_rated_low() -> QuerySet[Conversation, int | None]:
     known = Review.objects.filter(message__conversation=OuterRef("pk"), reasons__contains=[Reason.LOW_RATING])
     answers = Message.objects.filter(
         conversation=OuterRef("pk"), role=Message.Role.ASSISTANT, finished_at__isnull=False
-    )
+    ).without_help()
     conversations = Conversation.objects.filter(~Exists(known), stars__lte=FEW_STARS).order_by("pk")
     last = conversations.annotate(last=Subquery(answers.order_by("-pk").values("pk")[:1])).filter(last__isnull=False)
     return last.values_list("last", flat=True)[:BATCH]

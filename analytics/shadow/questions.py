@@ -17,7 +17,7 @@ from chat.models import Assistant, Message
 RECENT, DAYS = 200, 90
 #: The same question is asked again and again: so many are read to find `RECENT` distinct ones.
 READ = 5 * RECENT
-NO_QUESTION = Q(answer__route__in=(Message.Route.CHIT_CHAT, Message.Route.META, Message.Route.UNSAFE))
+NO_QUESTION = Q(answer__route__in=(Message.Route.CHIT_CHAT, Message.Route.META, Message.Route.ABUSE))
 
 #: Of what nobody has judged.
 NOT_KNOWN = Truth()
@@ -63,6 +63,7 @@ def asked_questions() -> QuerySet[Message]:
             created_at__gte=timezone.now() - timedelta(days=DAYS),
         )
         .exclude(NO_QUESTION)
+        .without_help()
         .order_by("-pk")
     )
 

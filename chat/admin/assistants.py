@@ -10,6 +10,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from chat.admin.emergency_contacts import EmergencyContactInline
 from chat.models import Assistant, Language, PromptVersion, RetrievalProfile
 from chat.profile_services import check_usable
 from chat.prompt_templates import BUILT_IN
@@ -53,6 +54,7 @@ class AssistantAdmin(TeamsAdmin, AssistantModelAdmin):
     list_select_related = ["profile", "prompt"]
     search_fields = ["name", "institution"]
     prepopulated_fields = {"slug": ["name"]}
+    inlines = [EmergencyContactInline]
     fieldsets = [
         (None, {"fields": ["name", "slug", "institution", "languages", "collections", "profile", "teams"]}),
         (

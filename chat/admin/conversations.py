@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin, messages
-from django.db.models import OuterRef, QuerySet, Subquery
+from django.db.models import Exists, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Left
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -17,13 +17,18 @@ from chat.admin.conversation_period import FILTERS, misread_in, no_choice
 from chat.asking import profile_for
 from chat.conversation_filters import with_answer, with_thumbs
 from chat.models import Conversation, Feedback, Message
+from chat.models.conversations import may_read_help
 from knowledge.counting import count_of
 from knowledge.scoped_admin import OwnFilter, ScopedAdmin
 
 if TYPE_CHECKING:
+    from django.contrib.auth.models import AnonymousUser, User
+
+    Staff = User | AnonymousUser
     ConversationModelAdmin = admin.ModelAdmin[Conversation]
 else:
     ConversationModelAdmin = admin.ModelAdmin
+    Staff = object
 
 #: Characters of the first question in the list.
 OPENING = 120
@@ -88,6 +93,7 @@ class Turn:
     """A message as the page shows it."""
 
     message: Message
+    text: str
     feedback: int
     feedback_reasons: list[str]
     comment: str
@@ -98,11 +104,15 @@ class Turn:
     found: list[Found]
 
 
-def turn_of(message: Message) -> Turn:
-    """Reads its feedback, and its citations where something was retrieved: to be fetched before."""
+def turn_of(message: Message, user: Staff) -> Turn:
+    """Return the message as this member of staff may read it.
+
+    Reads its feedback, and its citations where something was retrieved: to be fetched before.
+    """
     feedback: Feedback | None = getattr(message, "feedback", None)
     return Turn(
         message=message,
+        text=message.text_for(user),
         feedback=feedback.value if feedback else 0,
         feedback_reasons=[str(Feedback.Reason(reason).label) for reason in feedback.reasons] if feedback else [],
         comment=feedback.comment if feedback else "",
@@ -128,10 +138,10 @@ def found_of(answer: Message, texts: Mapping[int, str] | None = None) -> list[Fo
     ]
 
 
-def dialogue(conversation: Conversation) -> list[Turn]:
+def dialogue(conversation: Conversation, user: Staff) -> list[Turn]:
     """Oldest first; two queries however long it is."""
     messages = conversation.messages.select_related("feedback", "faq").prefetch_related("citations").order_by("pk")
-    return [turn_of(message) for message in messages]
+    return [turn_of(message, user) for message in messages]
 
 
 @admin.register(Conversation)
@@ -154,12 +164,25 @@ class ConversationAdmin(ScopedAdmin, ConversationModelAdmin):
         if not (request.resolver_match and (request.resolver_match.url_name or "").endswith("_changelist")):
             return conversations
         asked = Message.objects.filter(conversation=OuterRef("pk"), role=Message.Role.USER).order_by("pk")
+        asked = asked.readable_by(request.user)
         return conversations.annotate(
             first_question=Subquery(asked.values(start=Left("text", OPENING))[:1]),
             messages_in_all=count_of(Message.objects.all(), by="conversation"),
             has_abstained=with_answer(status=Message.Status.ABSTAINED),
             has_thumbs_down=with_thumbs(-1),
         )
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Conversation], search_term: str
+    ) -> tuple[QuerySet[Conversation], bool]:
+        """Search in what this member of staff may read: a hidden message is not to be found by its words either."""
+        if not search_term or may_read_help(request.user):
+            return super().get_search_results(request, queryset, search_term)
+        found = queryset
+        for word in search_term.split():
+            said = Message.objects.filter(conversation=OuterRef("pk"), text__icontains=word)
+            found = found.filter(Exists(said.without_help()))
+        return found, False
 
     # --- what is shown ---
 
@@ -201,7 +224,8 @@ class ConversationAdmin(ScopedAdmin, ConversationModelAdmin):
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         conversation = self.get_object(request, object_id)
-        turns = dialogue(conversation) if conversation and self.has_view_permission(request, conversation) else []
+        may_see = conversation is not None and self.has_view_permission(request, conversation)
+        turns = dialogue(conversation, request.user) if conversation and may_see else []
         threshold = profile_for(conversation.assistant if conversation else None).threshold
         context = {"turns": turns, "threshold": threshold, "subtitle": None, **(extra_context or {})}
         return super().change_view(request, object_id, form_url, context)

@@ -20,7 +20,7 @@ REASONS: Mapping[str, str | Promise] = {
     "ungrounded": _("What the language model wrote stands on none of the pages."),
     "unsupported": _("The language model wrote figures, links or statements that no cited page holds."),
     "leaked": _("The language model told its instructions instead of an answer."),
-    "unsafe": _("Somebody in need, or abuse: no page was looked at."),
+    "abuse": _("Abuse: no page was looked at."),
     "interrupted": _("The server stopped while the answer was being written."),
 }
 NOTICES: Mapping[str, str | Promise] = {

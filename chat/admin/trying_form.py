@@ -212,10 +212,11 @@ def asked_before(*, message_id: str, user: Staff) -> dict[str, Any] | None:
     if not is_number(message_id) or not user.has_perm("chat.view_conversation"):
         return None
     questions = Message.objects.filter(role=Message.Role.USER, conversation__in=Conversation.objects.for_staff(user))
-    message = questions.select_related("conversation").filter(pk=int(message_id)).first()
+    message = questions.without_help().select_related("conversation").filter(pk=int(message_id)).first()
     if message is None:
         return None
     earlier = Message.objects.filter(conversation=message.conversation_id, pk__lt=message.pk).exclude(text="")
+    earlier = earlier.without_help()
     said = reversed(earlier.order_by("-pk").values_list("role", "text")[:HISTORY_MESSAGES])
     pairs: list[tuple[str, str]] = []
     for role, text in said:

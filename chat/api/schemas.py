@@ -154,6 +154,20 @@ class Source(Schema):
     links: list[Link]
 
 
+class HelpContact(Schema):
+    name: str
+    phone: str
+    url: str
+    email: str
+
+
+class HelpCard(Schema):
+    """Who helps somebody in need."""
+
+    kind: Literal["crisis", "emergency", "assault"]
+    contacts: list[HelpContact]
+
+
 class Message(Schema):
     """A question or an answer; `sources` stand for the `[n]` in its text."""
 
@@ -170,6 +184,7 @@ class Message(Schema):
     choices: list[str]
     related: list[str]
     contact: Contact | None
+    help: HelpCard | None
     feedback: Literal[-1, 0, 1]
     feedback_reasons: list[Reason]
 
@@ -202,6 +217,7 @@ class Question(Schema):
     )
     client_id: UUID = Field(description="Chosen by the client; the same one again is the same question.")
     text: str = Field(min_length=1, max_length=2_000)
+    as_question: bool = Field(False, description="Look it up even if it reads like a cry for help.")
 
 
 class FeedbackGiven(Schema):

@@ -42,7 +42,12 @@ async def conversation_ask(request: HttpRequest, conversation: UUID, data: Quest
     text = clean_question(data.text, limit=settings.QUESTION_MAX_CHARACTERS)
     before = await event_log.last_seq(conversation)
     opened = await actions.ask(
-        session, conversation=conversation, client_id=data.client_id, text=text, address=address_of(request)
+        session,
+        conversation=conversation,
+        client_id=data.client_id,
+        text=text,
+        address=address_of(request),
+        as_question=data.as_question,
     )
     after = before if opened.is_new else None
     return _stream(follow(visitor=session.visitor, conversation=conversation, after=after, until=opened.reply.pk))

@@ -2,6 +2,7 @@
 
 from chat.models.assistants import Assistant, Language
 from chat.models.conversations import Citation, Conversation, Feedback, Message, Visitor
+from chat.models.emergency_contacts import EmergencyContact, Need
 from chat.models.profiles import ProfileLeg, RetrievalProfile
 from chat.models.prompts import PromptVersion
 from chat.models.sites import Site
@@ -10,9 +11,11 @@ __all__ = [
     "Assistant",
     "Citation",
     "Conversation",
+    "EmergencyContact",
     "Feedback",
     "Language",
     "Message",
+    "Need",
     "ProfileLeg",
     "PromptVersion",
     "RetrievalProfile",

@@ -1,10 +1,12 @@
 """Who asked what, what was answered from which sources, and what the visitor thought of it."""
 
 import uuid
+from typing import TYPE_CHECKING, Self
 
 from django.contrib.postgres.fields import ArrayField
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from chat.models.assistants import Assistant
@@ -12,6 +14,13 @@ from chat.models.sites import Site
 from chat.querysets import OfAssistants
 from faqs.models import FAQ
 from knowledge.models import Document, Passage
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import AnonymousUser, User
+
+    Staff = User | AnonymousUser
+else:
+    Staff = object
 
 
 class Visitor(models.Model):
@@ -26,6 +35,11 @@ class Visitor(models.Model):
 
     def __str__(self) -> str:
         return str(self.pk)[:8]
+
+
+def may_read_help(user: Staff) -> bool:
+    """Return whether this member of staff may read cries for help."""
+    return user.has_perm("chat.read_help_message")
 
 
 class Conversation(models.Model):
@@ -71,6 +85,16 @@ class Conversation(models.Model):
         return str(self.pk)[:8]
 
 
+class MessageQuerySet(models.QuerySet["Message"]):
+    def without_help(self) -> Self:
+        """Exclude cries for help and the replies to them: they are nobody's statistics, suggestion or report."""
+        return self.exclude(route__in=Message.HELP_ROUTES)
+
+    def readable_by(self, user: Staff) -> Self:
+        """Exclude cries for help unless this member of staff has the permission to read them."""
+        return self if may_read_help(user) else self.without_help()
+
+
 class Message(models.Model):
     """A question or an answer. An answer's row is made with its question's, before anything can fail.
 
@@ -103,7 +127,13 @@ class Message(models.Model):
         QUESTION = "question", _("question")
         CHIT_CHAT = "chit-chat", _("small talk")
         META = "meta", _("about the assistant")
-        UNSAFE = "unsafe", _("crisis or abuse")
+        CRISIS = "crisis", _("cry for help: crisis")
+        EMERGENCY = "emergency", _("cry for help: emergency")
+        ASSAULT = "assault", _("cry for help: assault")
+        ABUSE = "abuse", _("abuse")
+
+    #: A cry for help. A question of that kind has the route too, so that both rows are found without a join.
+    HELP_ROUTES = (Route.CRISIS, Route.EMERGENCY, Route.ASSAULT)
 
     conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="messages")
     role = models.CharField(_("role"), max_length=12, choices=Role)
@@ -135,10 +165,13 @@ class Message(models.Model):
     created_at = models.DateTimeField(_("time"), auto_now_add=True)
     finished_at = models.DateTimeField(_("finished"), null=True)
 
+    objects = MessageQuerySet.as_manager()
+
     class Meta:
         verbose_name = _("message")
         verbose_name_plural = _("messages")
         ordering = ["pk"]
+        permissions = [("read_help_message", _("Can read cries for help"))]
         indexes = [models.Index(fields=["finished_at", "id"]), models.Index(fields=["created_at"])]
         constraints = [
             models.UniqueConstraint(fields=["conversation", "client_id"], name="one_question_a_client_id"),
@@ -150,7 +183,18 @@ class Message(models.Model):
         ]
 
     def __str__(self) -> str:
-        return self.text[:80]
+        return str(_("Message of a person in need")) if self.is_help else self.text[:80]
+
+    @property
+    def is_help(self) -> bool:
+        """Whether the message is a cry for help, or the reply to one."""
+        return self.route in self.HELP_ROUTES
+
+    def text_for(self, user: Staff) -> str:
+        """Return the text, or that it is hidden, as this member of staff may read it."""
+        if self.is_help and not may_read_help(user):
+            return gettext("Hidden: the message of a person who may be in need.")
+        return self.text
 
 
 class Citation(models.Model):

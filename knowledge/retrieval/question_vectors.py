@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from knowledge.hashing import fingerprint
-from knowledge.inference.embedder import get_embedder
+from knowledge.inference.embedder import configured_model, get_embedder
+from knowledge.inference.embedders.joined import JOINED, multilingual_part
+from knowledge.inference.embedders.multilingual import MULTILINGUAL
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -43,6 +45,22 @@ class _Cache:
 
 _cache = _Cache()
 question_vector, forget_vectors = _cache.get, _cache.clear
+
+
+def multilingual_vector(text: str) -> "NDArray[np.float32]":
+    """Return multilingual-e5-small's unit vector of a message, of shape (384,), whatever model searches.
+
+    Where the two built-in models search side by side it is a part of their vector, which retrieval needs anyway; no
+    server besides is asked for it. Raises EmbeddingUnavailable.
+    """
+    if configured_model() == JOINED:
+        return multilingual_part(_cache.get(JOINED, text))
+    return _cache.get(MULTILINGUAL, text)
+
+
+def multilingual_vectors(texts: Sequence[str]) -> "NDArray[np.float32]":
+    """Return the vectors of several messages, of shape (len(texts), 384); as `multilingual_vector`."""
+    return get_embedder(MULTILINGUAL).embed_questions(texts)
 
 
 def guess_vector(model: str, question: "NDArray[np.float32]", guesses: Sequence[str]) -> "NDArray[np.float32]":

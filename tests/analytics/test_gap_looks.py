@@ -70,7 +70,7 @@ def test_only_what_was_asked_in_vain_counts() -> None:
     ask_in_vain(PARKING[2], status="complete", reason="")
     praised = ask_in_vain(POOL[0], status="complete", reason="")
     FeedbackFactory(message=praised.answer, value=1)
-    ask_in_vain(POOL[1], reason="unsafe")
+    ask_in_vain(POOL[1], reason="abuse")
     look()
     assert set(GapQuestion.objects.values_list("message", flat=True)) == {rated.pk, failed.pk}
 

@@ -19,6 +19,7 @@ ADD = reverse("admin:chat_assistant_add")
 
 def form(**changes: Any) -> dict[str, Any]:
     values = {"name": "Lindi", "slug": "lindi", "institution": "University of Lindental"}
+    values |= {"emergency_contacts-TOTAL_FORMS": "0", "emergency_contacts-INITIAL_FORMS": "0"}
     return values | {"languages": ["en", "de"], "temperature": "0.1"} | changes
 
 

@@ -157,11 +157,6 @@ def test_questions_about_the_assistant_are_its_own(text: str) -> None:
     assert route_of(text) == Message.Route.META
 
 
-@pytest.mark.parametrize("text", ["I want to kill myself", "i don't want to live anymore", "Ich will nicht mehr leben"])
-def test_a_cry_for_help_is_heard(text: str) -> None:
-    assert route_of(text) == Message.Route.UNSAFE
-
-
 @pytest.mark.parametrize(
     "text",
     [

@@ -284,7 +284,7 @@ def test_letters_with_marks_are_understood_however_they_are_spelled(server: Serv
     with server.connect() as tab:
         answer = tab.answer(typed)
     assert answer.start["question"]["text"] == typed
-    assert Message.objects.get(role="assistant").reason == "unsafe"
+    assert Message.objects.get(role="assistant").route == "crisis"
 
 
 def test_what_a_client_claims_was_said_does_not_count(server: Server, llm: FakeLLM) -> None:

@@ -1,7 +1,6 @@
 """Through the chat: answers that depend on who asks, on what was said before, and on what is not ours to decide."""
 
 import re
-import unicodedata
 import uuid
 from typing import Any
 
@@ -286,20 +285,8 @@ def test_the_record_names_prompt_model_and_tokens(server: Server, llm: FakeLLM) 
 def test_small_talk_is_answered_without_a_page_or_a_model(server: Server, llm: FakeLLM) -> None:
     with server.connect() as tab:
         thanks = tab.answer("Thank you!")
-        unsafe = tab.answer("I want to kill myself")
     assert (thanks.end["strategy"], thanks.text) == ("fixed", "You are welcome. If there is anything else, just ask.")
-    assert unsafe.events[1]["reason"] == "unsafe"
-    assert "112" in unsafe.events[1]["text"]
     assert not llm.requests
-
-
-@pytest.mark.usefixtures("pages")
-def test_a_cry_for_help_is_heard_however_its_letters_are_spelled(server: Server) -> None:
-    typed = unicodedata.normalize("NFD", "Ich möchte mich umbringen")
-    with server.connect() as tab:
-        unsafe = tab.answer(typed)
-    assert unsafe.events[1]["reason"] == "unsafe"
-    assert Message.objects.get(role="user").text == typed
 
 
 @pytest.mark.usefixtures("pages")

@@ -48,5 +48,11 @@ class JoinedEmbedder:
         return _joined(self._english.embed_questions(texts), self._multilingual.embed_questions(texts))
 
 
+def multilingual_part(joined: "NDArray[np.float32]") -> "NDArray[np.float32]":
+    """Return the multilingual model's own unit vector, of which a joined one is made."""
+    part: NDArray[np.float32] = joined[MiniLMEmbedder.dimensions :] / (1 - ENGLISH_SHARE) ** 0.5
+    return part
+
+
 def _joined(english: "NDArray[np.float32]", multilingual: "NDArray[np.float32]") -> "NDArray[np.float32]":
     return np.hstack((ENGLISH_SHARE**0.5 * english, (1 - ENGLISH_SHARE) ** 0.5 * multilingual))

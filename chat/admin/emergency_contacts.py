@@ -1,0 +1,69 @@
+"""Numbers and offices for students in need, in the assistant's form."""
+
+from typing import TYPE_CHECKING, Any
+
+from django.contrib import admin
+from django.db import models
+from django.forms import BaseInlineFormSet, CheckboxSelectMultiple, ModelForm, MultipleChoiceField
+from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
+
+from chat.help_contacts import built_in
+from chat.models import Assistant, EmergencyContact, Need
+from knowledge.labelled_forms import LabelledFormSet
+
+if TYPE_CHECKING:
+    ContactModelForm = ModelForm[EmergencyContact]
+    ContactInline = admin.StackedInline[EmergencyContact, Assistant]
+    ContactBaseFormSet = BaseInlineFormSet[EmergencyContact, Assistant, ModelForm[EmergencyContact]]
+else:
+    ContactModelForm, ContactInline, ContactBaseFormSet = ModelForm, admin.TabularInline, LabelledFormSet
+
+FIELDS = ("needs", "name", "name_de", "phone", "url", "email", "position")
+
+
+class EmergencyContactForm(ContactModelForm):
+    needs = MultipleChoiceField(label=_("Shown in"), choices=Need.choices, widget=CheckboxSelectMultiple)
+
+    def has_changed(self) -> bool:
+        """A prefilled row is saved with the form even if nobody has changed it: what is seen is what is shown."""
+        return super().has_changed() or bool(self.initial and not self.instance.pk)
+
+
+class EmergencyContactFormSet(ContactBaseFormSet):
+    """Prefilled with the built-in contacts as long as the assistant has none of its own."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        assistant = kwargs.get("instance")
+        if not (assistant and assistant.pk and assistant.emergency_contacts.exists()):
+            kwargs["initial"] = [{name: getattr(each, name) for name in FIELDS} for each in built_in(Assistant())]
+        super().__init__(*args, **kwargs)
+
+
+class EmergencyContactInline(ContactInline):
+    model = EmergencyContact
+    form = EmergencyContactForm
+    formset = EmergencyContactFormSet
+    fields = FIELDS
+    verbose_name_plural = _("For students in need: numbers and offices")
+    formfield_overrides = {models.URLField: {"assume_scheme": "https"}}
+
+    def get_extra(self, request: HttpRequest, obj: Assistant | None = None, **kwargs: Any) -> int:
+        own = obj is not None and obj.emergency_contacts.exists()
+        return 0 if own else len(built_in(Assistant()))
+
+    def _may_edit(self, request: HttpRequest) -> bool:
+        """Emergency contacts are part of their assistant: who may change it may change them."""
+        return request.user.has_perm("chat.change_assistant") or request.user.has_perm("chat.add_assistant")
+
+    def has_add_permission(self, request: HttpRequest, obj: Assistant | None = None) -> bool:
+        return self._may_edit(request)
+
+    def has_change_permission(self, request: HttpRequest, obj: Assistant | None = None) -> bool:
+        return self._may_edit(request)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Assistant | None = None) -> bool:
+        return self._may_edit(request)
+
+    def has_view_permission(self, request: HttpRequest, obj: Assistant | None = None) -> bool:
+        return self._may_edit(request) or request.user.has_perm("chat.view_assistant")
