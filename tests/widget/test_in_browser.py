@@ -271,13 +271,13 @@ def test_the_card_is_the_same_after_a_reload_in_another_tab_and_without_websocke
     card = student.asks("HELP:assault")
     expect(card.locator('[data-test="ask-anyway"]')).to_be_visible()
     student.page.mouse.move(0, 0)
-    shown = card.evaluate("e => e.outerHTML")
+    shown = card.evaluate("e => e.innerHTML")
     other = Student(student.context, student.stage).opens()
     expect(other.answers.locator('[data-test="help-call"]')).to_have_count(4)
-    assert other.answers.evaluate("e => e.outerHTML") == shown
+    assert other.answers.evaluate("e => e.innerHTML") == shown
     student.opens("transport=sse")
     expect(student.answers.locator('[data-test="help-call"]')).to_have_count(4)
-    assert student.answers.evaluate("e => e.outerHTML") == shown
+    assert student.answers.evaluate("e => e.innerHTML") == shown
     student.asks("HELP:emergency")
     expect(other.answers.nth(1).locator('[data-test="help-call"]')).to_have_count(4)
 

@@ -88,6 +88,7 @@ function help(text) {
   const contacts = [...HELPERS[language], ...OFFICES[language]];
   return [
     { type: "help", text: TEXTS[language][kind], card: { kind, contacts } },
+    { pause: 200 },
     { type: "message_end", status: "complete", strategy: "fixed", notice: "" },
   ];
 }
