@@ -32,6 +32,11 @@ looks = pytest.mark.parametrize("options", LOOKS, ids=NAMES)
 on_a_phone = pytest.mark.parametrize("options", [PHONE])
 TOKEN = "JSON.parse(localStorage['marcelcms.demo.session']).token"
 FEE = "How much is the semester contribution?"
+HELP_TITLES = {
+    "en": {"crisis": "You are not alone", "emergency": "Call for help now", "assault": "You can get help"},
+    "de": {"crisis": "Sie sind nicht allein", "emergency": "Rufen Sie jetzt Hilfe", "assault": "Es gibt Hilfe für Sie"},
+}
+HELP_CALLS = ["tel:112", "tel:08001110111", "tel:116123", "tel:+4964212822222"]
 
 
 def test_nothing_is_stored_or_asked_for_before_the_visitor_agrees(student: Student) -> None:
@@ -147,6 +152,152 @@ def test_what_the_service_cannot_answer_is_handed_on(student: Student) -> None:
     expect(answer.locator('[data-test="contact"]')).to_contain_text("Student Service Centre")
     answer.locator('[data-test="related-question"]').first.click()
     expect(student.page.locator('[data-test="question-text"]').last).to_have_text("How do I get a sports course?")
+
+
+@looks
+@pytest.mark.parametrize("kind", ["crisis", "emergency", "assault"])
+def test_who_is_in_need_gets_a_card_instead_of_an_answer(
+    student: Student, options: dict[str, Any], kind: str, request: Any
+) -> None:
+    language = options["locale"][:2]
+    student.enters(f"page={language}")
+    answer = student.asks(f"HELP:{kind}:{language}")
+    expect(answer.locator("h4")).to_have_text(HELP_TITLES[language][kind])
+    calls = answer.locator('[data-test="help-call"]')
+    assert calls.evaluate_all("all => all.map(e => e.getAttribute('href'))") == HELP_CALLS
+    assert calls.evaluate_all("all => Math.min(...all.map(e => e.getBoundingClientRect().height))") >= 44
+    assert (
+        answer.locator(".help__number").evaluate_all(
+            "all => all.map(e => { const r = document.createRange(); r.selectNodeContents(e);"
+            " return r.getClientRects().length })"
+        )
+        == [1] * 5
+    ), "a number is broken"
+    links = answer.locator('[data-test="help-link"], [data-test="help-mail"]')
+    assert links.evaluate_all("all => all.map(e => [e.getAttribute('href'), e.target])") == [
+        ["https://www.telefonseelsorge.de/", "_blank"],
+        ["https://www.uni-lindental.example/counselling", "_blank"],
+        ["mailto:psychologische.beratung@uni-lindental.example", ""],
+        ["https://www.uni-lindental.example/equal", "_blank"],
+    ]
+    inside = answer.bounding_box()
+    assert inside is not None
+    assert answer.locator("*:visible").evaluate_all(
+        "all => Math.max(...all.map(e => e.getBoundingClientRect().right))"
+    ) <= (inside["x"] + inside["width"] + 0.5), "something is cut off"
+    assert student.page.evaluate("document.documentElement.scrollWidth") <= options["viewport"]["width"]
+    for absent in ("thumbs-up", "thumbs-down", "copy", "abstained", "source", "quoting-notice"):
+        expect(answer.locator(f'[data-test="{absent}"]')).to_have_count(0)
+    expect(student("question")).to_be_focused()
+    keep(student.page, f"widget-help-{request.node.callspec.id}")
+    assert violations(student.page) == []
+    expect(answer.locator("h4")).to_be_in_viewport(ratio=1)
+
+
+@pytest.mark.parametrize("options", [{**PHONE, "forced_colors": "active"}])
+def test_the_card_can_be_used_in_forced_colours(student: Student, options: dict[str, Any]) -> None:
+    student.enters()
+    student.asks("HELP:emergency")
+    keep(student.page, "widget-help-forced-colours")
+    assert violations(student.page) == []
+
+
+@pytest.mark.parametrize("options", ZOOMED, ids=["200", "400"])
+def test_the_card_can_be_used_at_200_and_400_percent(student: Student, options: dict[str, Any]) -> None:
+    student.enters()
+    answer = student.asks("HELP:crisis")
+    for call in answer.locator('[data-test="help-call"]').all():
+        call.focus()
+        expect(call).to_be_in_viewport()
+    assert student.page.evaluate("document.documentElement.scrollWidth") <= options["viewport"]["width"]
+    keep(student.page, f"widget-help-zoomed-{options['viewport']['width']}")
+
+
+def test_a_screen_reader_hears_the_whole_card_at_once(student: Student) -> None:
+    student.enters()
+    student.asks("HELP:crisis")
+    heard = [line for line in student("live").locator("p").all_inner_texts() if "You are not alone." in line]
+    assert len(heard) == 1
+    assert "call 112 now" in heard[0]
+    assert "TelefonSeelsorge (free, day and night, anonymous): 0800 111 0 111" in heard[0]
+
+
+def test_a_number_on_the_card_can_be_selected(student: Student) -> None:
+    student.enters()
+    box = student.asks("HELP:crisis").locator(".help__number").nth(1).bounding_box()
+    assert box is not None
+    mouse, middle = student.page.mouse, box["y"] + box["height"] / 2
+    mouse.move(box["x"] + 1, middle)
+    mouse.down()
+    mouse.move(box["x"] + box["width"] - 1, middle, steps=5)
+    mouse.up()
+    assert student.page.evaluate("getSelection().toString()").strip() == "0800 111 0 111"
+
+
+@pytest.mark.parametrize("way", ["socket", "sse"])
+def test_what_was_no_cry_for_help_is_answered_after_all(student: Student, way: str) -> None:
+    asked: list[dict[str, Any]] = []
+
+    def note(body: Any) -> None:
+        frame = json.loads(body)
+        if frame.get("type") == "ask" or way == "sse":
+            asked.append({name: value for name, value in frame.items() if name not in ("type", "conversation")})
+
+    student.page.on("websocket", lambda socket: socket.on("framesent", note))
+    student.page.on("request", lambda sent: note(sent.post_data) if sent.url.endswith("/ask") else None)
+    student.enters("transport=sse" if way == "sse" else "")
+    card = student.asks("HELP:crisis")
+    card.locator('[data-test="ask-anyway"]').click()
+    answer = student.answers.nth(1)
+    expect(answer).to_have_attribute("data-status", "complete")
+    expect(answer).to_contain_text("318.40 euros")
+    expect(answer.locator('[data-test="thumbs-up"]')).to_be_visible()
+    assert student("question-text").all_inner_texts() == ["HELP:crisis", "HELP:crisis"]
+    expect(student("question")).to_be_focused()
+    expect(card.locator('[data-test="help-call"]')).to_have_count(4)
+    expect(student("ask-anyway")).to_have_count(0)
+    student.asks(FEE)
+    assert [(frame.get("text"), frame.get("as_question")) for frame in asked] == [
+        ("HELP:crisis", None),
+        ("HELP:crisis", True),
+        (FEE, None),
+    ]
+    assert {frozenset(frame) - {"as_question"} for frame in asked} == {frozenset({"client_id", "text"})}
+    assert len({frame["client_id"] for frame in asked}) == 3
+
+
+def test_the_card_is_the_same_after_a_reload_in_another_tab_and_without_websockets(student: Student) -> None:
+    student.enters()
+    card = student.asks("HELP:assault")
+    expect(card.locator('[data-test="ask-anyway"]')).to_be_visible()
+    student.page.mouse.move(0, 0)
+    shown = card.evaluate("e => e.innerHTML")
+    other = Student(student.context, student.stage).opens()
+    expect(other.answers.locator('[data-test="help-call"]')).to_have_count(4)
+    assert other.answers.evaluate("e => e.innerHTML") == shown
+    student.opens("transport=sse")
+    expect(student.answers.locator('[data-test="help-call"]')).to_have_count(4)
+    assert student.answers.evaluate("e => e.innerHTML") == shown
+    student.asks("HELP:emergency")
+    expect(other.answers.nth(1).locator('[data-test="help-call"]')).to_have_count(4)
+
+
+def test_a_conversation_with_a_card_is_never_rated(student: Student) -> None:
+    student.enters()
+    for _ in range(3):
+        student.asks("table")
+    student("star-4").click()
+    expect(student("rating-thanks")).to_be_visible()
+    student.asks("HELP:crisis")
+    expect(student("rating")).to_be_hidden()
+    student("new-conversation").click()
+    student.asks("HELP:crisis")
+    for _ in range(3):
+        student.asks("table")
+    expect(student("rating")).to_be_hidden()
+    student.opens()
+    expect(student.answers).to_have_count(4)
+    expect(student("rating")).to_be_hidden()
 
 
 def test_a_choice_answers_what_the_service_asks_back(student: Student) -> None:

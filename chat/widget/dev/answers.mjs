@@ -27,6 +27,72 @@ const CONTACT = {
   email: "ssc@uni-lindental.example",
 };
 
+const TEXTS = {
+  en: {
+    crisis:
+      "It sounds as if things are very hard for you right now. I am a program and cannot be there for you, but people can, at any hour.\n\n" +
+      "If your life is in danger, call **112** now.",
+    emergency: "- Call **112** now.\n- Say where you are and what happened.\n- Stay on the line until you are told to hang up.",
+    assault:
+      "What happened is not your fault, and you decide what happens next.\n\n" +
+      "If you are in danger, call **110**. A doctor can look after you and keep evidence without the police being told.",
+  },
+  de: {
+    crisis:
+      "Das klingt, als ginge es Ihnen gerade sehr schlecht. Ich bin ein Programm und kann nicht für Sie da sein, Menschen aber können es, zu jeder Stunde.\n\n" +
+      "Wenn Ihr Leben in Gefahr ist, rufen Sie jetzt **112** an.",
+    emergency:
+      "- Rufen Sie jetzt **112** an.\n- Sagen Sie, wo Sie sind und was passiert ist.\n- Legen Sie erst auf, wenn man es Ihnen sagt.",
+    assault:
+      "Was geschehen ist, ist nicht Ihre Schuld, und Sie entscheiden, wie es weitergeht.\n\n" +
+      "Wenn Sie in Gefahr sind, rufen Sie **110** an. Ärztinnen und Ärzte können Sie versorgen und Spuren sichern, ohne dass die Polizei davon erfährt.",
+  },
+};
+
+const HELPERS = {
+  en: [
+    { name: "Emergency number: ambulance and fire brigade", phone: "112", url: "", email: "" },
+    { name: "TelefonSeelsorge (free, day and night, anonymous)", phone: "0800 111 0 111", url: "", email: "" },
+    { name: "TelefonSeelsorge, another number", phone: "116 123", url: "https://www.telefonseelsorge.de/", email: "" },
+  ],
+  de: [
+    { name: "Notruf: Rettungsdienst und Feuerwehr", phone: "112", url: "", email: "" },
+    { name: "TelefonSeelsorge (kostenlos, Tag und Nacht, anonym)", phone: "0800 111 0 111", url: "", email: "" },
+    { name: "TelefonSeelsorge, andere Nummer", phone: "116 123", url: "https://www.telefonseelsorge.de/", email: "" },
+  ],
+};
+
+const COUNSELLING = {
+  phone: "+49 (0)6421 28-22222",
+  url: "https://www.uni-lindental.example/counselling",
+  email: "psychologische.beratung@uni-lindental.example",
+};
+
+const OFFICES = {
+  en: [
+    { ...COUNSELLING, name: "Psychological counselling of the university" },
+    { name: "Equal Opportunities Office", phone: "", url: "https://www.uni-lindental.example/equal", email: "" },
+    { name: "Night service of the students' union", phone: "weekdays only", url: "", email: "" },
+  ],
+  de: [
+    { ...COUNSELLING, name: "Psychologische Beratungsstelle der Universität" },
+    { name: "Gleichstellungsbüro", phone: "", url: "https://www.uni-lindental.example/equal", email: "" },
+    { name: "Nightline der Studierendenschaft", phone: "nur werktags", url: "", email: "" },
+  ],
+};
+
+/** "HELP:crisis", "HELP:emergency", "HELP:assault", with ":de" behind it in German. */
+function help(text) {
+  const [, kind, language = "en"] = /help:(crisis|emergency|assault)(?::(de))?/.exec(text) ?? [];
+  if (!kind) return null;
+  const contacts = [...HELPERS[language], ...OFFICES[language]];
+  return [
+    { type: "help", text: TEXTS[language][kind], card: { kind, contacts } },
+    { pause: 200 },
+    { type: "message_end", status: "complete", strategy: "fixed", notice: "" },
+  ];
+}
+
 const FEES =
   "The semester contribution is **318.40 euros** [1]. You pay it with your re-registration:\n\n" +
   "- until **15 July** for the winter semester\n- until 15 January for the summer semester\n\n" +
@@ -42,8 +108,10 @@ const LONG = Array.from(
 ).join("\n\n");
 
 /** The events of the answer to `text`, without numbers; {pause: ms} waits, {hold: true} goes on only when stopped. */
-export function script(text) {
+export function script(text, { asQuestion = false } = {}) {
   const said = text.toLowerCase();
+  const helped = asQuestion ? null : help(said);
+  if (helped) return helped;
   const written = (answer, sources = SOURCES, pieces = /\S+\s*/g) => [
     ...sources.map((source) => ({ type: "citation", source })),
     ...(answer.match(pieces) ?? []).map((piece) => ({ type: "message_delta", text: piece })),

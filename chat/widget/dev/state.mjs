@@ -53,7 +53,7 @@ export class Service {
     return this.own(visitor, id)?.events.slice(after) ?? [];
   }
 
-  ask(visitor, { conversation, client_id: clientId, text }) {
+  ask(visitor, { conversation, client_id: clientId, text, as_question: asQuestion }) {
     let row = this.own(visitor, conversation);
     if (!row) {
       const now = new Date().toISOString();
@@ -81,6 +81,7 @@ export class Service {
       choices: [],
       related: [],
       contact: null,
+      help: null,
       feedback: 0,
       feedback_reasons: [],
     };
@@ -100,7 +101,7 @@ export class Service {
       message: { id: reply.id, created_at: created },
     });
     row.begun = row.events.length;
-    void this.#produce(row, reply, text);
+    void this.#produce(row, reply, script(text, { asQuestion }));
     return true;
   }
 
@@ -161,8 +162,8 @@ export class Service {
     for (const { visitor, hear } of this.#listeners) if (visitor === row.visitor) hear(numbered);
   }
 
-  async #produce(row, reply, text) {
-    for (const step of script(text)) {
+  async #produce(row, reply, steps) {
+    for (const step of steps) {
       if (reply.status !== "generating") return;
       if (step.pause) await pause(step.pause);
       while (step.hold && !row.stopped.has(reply.id)) await pause(50);
@@ -180,6 +181,7 @@ export class Service {
           choices: event.choices ?? [],
         });
       }
+      if (event.type === "help") Object.assign(reply, { text: event.text, help: event.card });
       if (event.type === "message_end") Object.assign(reply, { status: event.status, strategy: event.strategy });
       this.#tell(row, { ...event, message: reply.id });
       if (event.type === "message_end") return;

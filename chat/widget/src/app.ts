@@ -167,6 +167,7 @@ export class App {
       message: {
         ask: (text) => chat((c) => c.ask(text)),
         retry: (message) => chat((c) => c.retry(message)),
+        askAnyway: (help) => chat((c) => c.askAnyway(help)),
         edit: (message) => chat((c) => c.edit(message)),
         rate: (...feedback) => this.#chat?.opinions.rate(...feedback) ?? false,
       },

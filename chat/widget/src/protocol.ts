@@ -24,6 +24,20 @@ export type Contact = {
   email: string;
 };
 
+/** Who helps somebody in need. Each but the name may be empty; phone is one number. */
+export type HelpContact = {
+  name: string;
+  phone: string;
+  url: string;
+  email: string;
+};
+
+/** Beside the text of what to do: which need was read in the message, and who helps, the most urgent first. */
+export type HelpCard = {
+  kind: "crisis" | "emergency" | "assault";
+  contacts: Array<HelpContact>;
+};
+
 /** Why an answer did not help. */
 export type Reason = "wrong" | "outdated" | "incomplete" | "not_my_question" | "other";
 
@@ -42,6 +56,7 @@ export type Message = {
   choices?: Array<string>;
   related?: Array<string>;
   contact?: Contact | null;
+  help?: HelpCard | null;
   feedback?: number;
   feedback_reasons?: Array<string>;
 };
@@ -110,6 +125,7 @@ export type Ask = {
   client_id: string;
   conversation: string;
   text: string;
+  as_question?: boolean;
 };
 
 /** Asks for the events after number `after`, or for the saved conversation (null). The first frame carries the token. */
@@ -197,6 +213,16 @@ export type Abstain = {
   text: string;
   contact: Contact | null;
   related?: Array<string>;
+};
+
+/** The message is a cry for help: what to do, and who helps. text is Markdown, as answers are. */
+export type Help = {
+  type: "help";
+  seq?: number | null;
+  conversation: string;
+  message: number;
+  text: string;
+  card: HelpCard;
 };
 
 /** The student is asked back; a choice is answered by an ask with its label as text. */
@@ -294,7 +320,7 @@ export type Snapshot = {
   stars?: number | null;
 };
 
-export type ServerEvent = MessageStart | MessageDelta | Citation | Sources | Abstain | Clarify | Queued | MessageReplace | MessageEnd | ErrorEvent | FeedbackEvent | RatingEvent | ConversationDeleted | Erased | Ping | Snapshot;
+export type ServerEvent = MessageStart | MessageDelta | Citation | Sources | Abstain | Help | Clarify | Queued | MessageReplace | MessageEnd | ErrorEvent | FeedbackEvent | RatingEvent | ConversationDeleted | Erased | Ping | Snapshot;
 
 /** What the server says, in the notation of net/shapes.ts. */
 export const SHAPES = {
@@ -318,6 +344,18 @@ export const SHAPES = {
     "url": "s",
     "email": "s"
   },
+  "HelpContact": {
+    "name": "s",
+    "phone": "s",
+    "url": "s",
+    "email": "s"
+  },
+  "HelpCard": {
+    "kind": "=crisis|=emergency|=assault",
+    "contacts": [
+      "$HelpContact"
+    ]
+  },
   "Message": {
     "id": "i",
     "role": "=user|=assistant",
@@ -338,6 +376,7 @@ export const SHAPES = {
       "s"
     ],
     "contact?": "$Contact|0",
+    "help?": "$HelpCard|0",
     "feedback?": "i",
     "feedback_reasons?": [
       "s"
@@ -448,6 +487,14 @@ export const SHAPES = {
       "s"
     ]
   },
+  "Help": {
+    "type": "=help",
+    "seq?": "i|0",
+    "conversation": "s",
+    "message": "i",
+    "text": "s",
+    "card": "$HelpCard"
+  },
   "Clarify": {
     "type": "=clarify",
     "seq?": "i|0",
@@ -531,5 +578,5 @@ export const SHAPES = {
     "title?": "s",
     "stars?": "i|0"
   },
-  "ServerEvent": "$MessageStart|$MessageDelta|$Citation|$Sources|$Abstain|$Clarify|$Queued|$MessageReplace|$MessageEnd|$ErrorEvent|$FeedbackEvent|$RatingEvent|$ConversationDeleted|$Erased|$Ping|$Snapshot"
+  "ServerEvent": "$MessageStart|$MessageDelta|$Citation|$Sources|$Abstain|$Help|$Clarify|$Queued|$MessageReplace|$MessageEnd|$ErrorEvent|$FeedbackEvent|$RatingEvent|$ConversationDeleted|$Erased|$Ping|$Snapshot"
 } as const;

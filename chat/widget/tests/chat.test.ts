@@ -352,3 +352,56 @@ test("an opinion outlives that its conversation cannot be had just now", () => {
   assert.equal(sent.filter(({ type }) => type === "rating").length, 2);
   chat.stop();
 });
+
+test("what was no cry for help is asked again as a question, also after a broken line and a refusal", () => {
+  const { chat, connect, hear, lose, asks } = stage();
+  const card = { kind: "crisis", contacts: [] };
+  connect(
+    [
+      { id: 1, role: "user", client_id: "q1", text: "How do I end it all?", status: "complete", created_at: at },
+      { ...{ id: 2, role: "assistant", text: "Talk.", status: "complete", created_at: at }, help: card },
+    ],
+    2,
+  );
+  const [, answer] = chat.conversation.messages;
+  assert(answer);
+  chat.askAnyway(answer);
+  const [first] = asks();
+  assert.deepEqual([first?.text, first?.as_question], ["How do I end it all?", true]);
+  assert(first?.client_id !== "q1");
+  lose();
+  connect([], 2);
+  assert.deepEqual(asks()[1], first);
+  const refusal = { type: "error", seq: null, code: "rate_limited", detail: "Too many.", retry_after: 0 };
+  hear({ ...refusal, client_id: first?.client_id });
+  const question = chat.conversation.findQuestion(first?.client_id);
+  assert(question);
+  chat.retry(question);
+  assert.deepEqual([asks()[2]?.text, asks()[2]?.as_question], ["How do I end it all?", true]);
+  chat.stop();
+});
+
+test("an answer that failed is asked for again in the same way", () => {
+  const { chat, connect, hear, asks } = stage();
+  connect();
+  chat.ask("How do I end it all?", { asQuestion: true });
+  const key = chat.conversation.messages[0]?.key;
+  const question = { id: 1, client_id: key, text: "How do I end it all?", created_at: at };
+  hear({ type: "message_start", seq: 1, question, message: { id: 2, created_at: at } });
+  hear({ type: "message_end", seq: 2, message: 2, status: "failed" });
+  const asked = { ...question, role: "user", status: "complete" };
+  connect([asked, { id: 2, role: "assistant", text: "", status: "failed", created_at: at }], 2);
+  const [, answer] = chat.conversation.messages;
+  assert(answer);
+  chat.retry(answer);
+  assert.equal(asks()[1]?.as_question, true);
+  chat.stop();
+});
+
+test("an ordinary question says nothing of it", () => {
+  const { chat, connect, asks } = stage();
+  connect();
+  chat.ask("How much?");
+  assert.equal("as_question" in (asks()[0] ?? {}), false);
+  chat.stop();
+});

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import type { MessageStart, Snapshot } from "../src/protocol.ts";
+import type { HelpCard, MessageStart, Snapshot } from "../src/protocol.ts";
 import { Conversation, type NumberedEvent } from "../src/state/conversation.ts";
 
 const HERE = "c1";
@@ -45,6 +45,10 @@ const saved = (
 ) => ({
   ...{ id, role, text, status, client_id, created_at: at },
 });
+const card: HelpCard = {
+  kind: "crisis",
+  contacts: [{ name: "TelefonSeelsorge", phone: "0800 111 0 111", url: "", email: "" }],
+};
 const textOf = (conversation: Conversation) => conversation.messages.at(-1)?.text;
 
 function answering(): Conversation {
@@ -254,4 +258,34 @@ test("what is taken back takes its sources along", () => {
   assert.equal(conversation.generating?.sources.length, 1);
   conversation.apply({ type: "message_replace", seq: 4, conversation: HERE, message: 2, text: "" });
   assert.deepEqual([conversation.generating?.text, conversation.generating?.sources], ["", []]);
+});
+
+test("a cry for help is answered by a card at once, and the saved answer is the same", () => {
+  const conversation = answering();
+  const help: NumberedEvent = {
+    ...{ type: "help", seq: 2, conversation: HERE, message: 2 },
+    ...{ text: "Talk to somebody.", card },
+  };
+  assert.equal(conversation.apply(help), "applied");
+  assert.deepEqual([conversation.generating?.text, conversation.generating?.help], ["Talk to somebody.", card]);
+  conversation.apply({ ...end(3), strategy: "fixed" } as NumberedEvent);
+  const [, answer] = conversation.messages;
+  assert(answer);
+  const { version } = answer;
+  const messages = [
+    saved(1, "user", "How much?", "complete", "q1"),
+    { ...saved(2, "assistant", "Talk to somebody."), strategy: "fixed", help: card },
+  ];
+  conversation.restore(snapshot(messages, 3));
+  assert.deepEqual([answer.status, answer.help, answer.version], ["complete", card, version]);
+  const reloaded = new Conversation(HERE);
+  reloaded.restore(snapshot(messages, 3));
+  assert.deepEqual(reloaded.messages.at(-1)?.help, card);
+});
+
+test("a conversation with a cry for help is not rated", () => {
+  const conversation = new Conversation(HERE);
+  const answers = [1, 2, 3].map((id) => saved(id, "assistant", "Answer"));
+  conversation.restore(snapshot([{ ...saved(4, "assistant", "Talk"), help: card }, ...answers], 4));
+  assert.equal(conversation.wantsRating, false);
 });

@@ -4,7 +4,7 @@ import { SseReader } from "../src/net/sse.ts";
 import { waitAfter } from "../src/net/connection.ts";
 import { readEvent } from "../src/net/shapes.ts";
 import { contrast, palette, readColour } from "../src/text/colours.ts";
-import { mailAddress, webAddress } from "../src/text/links.ts";
+import { mailAddress, phoneAddress, webAddress } from "../src/text/links.ts";
 import { plain } from "../src/text/plain.ts";
 import { finishedUpTo, spoken } from "../src/text/sentences.ts";
 
@@ -118,4 +118,17 @@ test("only what has the protocol's shape goes on", () => {
   });
   for (const bad of [null, 1, "x", [], {}, { type: "later" }, { ...delta, seq: "1", conversation: "c" }])
     assert.equal(readEvent(bad), null);
+});
+
+test("a number that can be called is one: digits, after a plus at most", () => {
+  for (const [written, called] of [
+    ["112", "tel:112"],
+    ["0800 111 0 111", "tel:08001110111"],
+    ["+49 (0)6421 28-22222", "tel:+4964212822222"],
+    ["06421/28-22222", "tel:064212822222"],
+    ["(06421) 28 222", "tel:0642128222"],
+  ])
+    assert.equal(phoneAddress(written), called);
+  for (const other of ["", "  ", "-", "110 or 112", "0800 111 0 111, 0800 111 0 222", "1".repeat(16), "javascript:1", 112])
+    assert.equal(phoneAddress(other), null);
 });

@@ -165,7 +165,7 @@ export class Chat {
     if (outcome !== "applied") return;
     if (event.type === "message_start") this.#started(event);
     if (event.type === "conversation_deleted") this.begin();
-    if (event.type === "message_delta" || event.type === "message_end") {
+    if (event.type === "message_delta" || event.type === "help" || event.type === "message_end") {
       const message = this.#conversation.find(event.message);
       if (event.type === "message_end") this.#stopSent = null;
       if (message) this.#screen.follow(message, event.type === "message_end");
@@ -202,7 +202,7 @@ export class Chat {
       // The id belongs to a visitor of before, whose token is gone; nothing was said in it here.
       this.#deadlines.met(question.key);
       this.begin();
-      this.ask(question.text);
+      this.ask(question.text, question);
     } else if (question?.status === "sending") {
       this.#giveBack(question, text, UNANSWERABLE.test(code) ? Infinity : (wait ?? 0));
     } else if (message) {
@@ -247,7 +247,8 @@ export class Chat {
 
   // --- what the visitor does ---
 
-  ask(text: string): void {
+  /** `asQuestion`: it is looked up even if it reads like a cry for help. */
+  ask(text: string, { asQuestion = false } = {}): void {
     if (this.#conversation.busy) return;
     if (!this.#ready && this.#reach.isLost) {
       this.#drafts.put(text);
@@ -257,15 +258,16 @@ export class Chat {
     for (const message of this.#conversation.messages) {
       if (message.status === "unsent" && message.text === text) this.#conversation.forget(message);
     }
-    const question = this.#conversation.addQuestion(newId(), text);
+    const question = this.#conversation.addQuestion(newId(), text, { asQuestion });
     this.#drafts.sent(question);
     if (this.#ready) this.#send(question);
     this.show();
     this.#screen.toEnd();
   }
 
-  #send({ key, text }: Message): void {
-    this.#line.send({ type: "ask", conversation: this.#conversation.id, client_id: key, text });
+  #send({ key, text, asQuestion }: Message): void {
+    const ask = { type: "ask", conversation: this.#conversation.id, client_id: key, text } as const;
+    this.#line.send(asQuestion ? { ...ask, as_question: true } : ask);
     this.#deadlines.begin(key);
     this.#listen();
   }
@@ -287,12 +289,21 @@ export class Chat {
 
   retry(message: Message): void {
     const question = message.role === "user" ? message : this.#conversation.questionOf(message);
-    if (!question) return;
+    if (question) this.#askAgain(question, question);
+  }
+
+  /** `help` was no answer to a cry for help: its question is looked up. */
+  askAnyway(help: Message): void {
+    const question = this.#conversation.questionOf(help);
+    if (question) this.#askAgain(question, { asQuestion: true });
+  }
+
+  #askAgain({ text }: Message, how: { asQuestion: boolean }): void {
     if (this.#conversation.busy || !this.#ready) {
       this.#screen.hint(t(this.#ready ? "hint_busy" : "hint_offline"));
       return;
     }
-    this.ask(question.text);
+    this.ask(text, how);
     this.#screen.focusField();
   }
 

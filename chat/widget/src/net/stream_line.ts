@@ -146,10 +146,10 @@ export class StreamLine implements Line {
     if (!signal.aborted) this.#lost();
   }
 
-  async #ask({ client_id, conversation, text }: Ask): Promise<void> {
+  async #ask({ type: _type, conversation, ...body }: Ask): Promise<void> {
     const sending = { token: this.#token, accept: "text/event-stream", signal: this.#requests.signal };
     const path = `${API}/conversations/${conversation}/ask`;
-    const response = await this.#http.send(path, { method: "POST", body: { client_id, text }, ...sending });
+    const response = await this.#http.send(path, { method: "POST", body, ...sending });
     await readEvents(response, (frame) => this.#hear(frame));
     // The conversation is there now: what other tabs do in it is to be seen here too.
     if (!this.#ended && this.#listening !== conversation) await this.#resume(conversation, null);

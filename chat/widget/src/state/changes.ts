@@ -6,6 +6,7 @@ import type {
   Clarify,
   ErrorEvent,
   FeedbackEvent,
+  Help,
   MessageDelta,
   MessageEnd,
   MessageReplace,
@@ -20,6 +21,7 @@ export type AnswerEvent =
   | Clarify
   | ErrorEvent
   | FeedbackEvent
+  | Help
   | MessageDelta
   | MessageEnd
   | MessageReplace
@@ -42,6 +44,8 @@ export function applyTo(message: Message, event: AnswerEvent): void {
       const { text, contact, reason, related = [] } = event;
       return change(message, { abstained: true, text, contact, reason, related, sources: [], queue: 0 });
     }
+    case "help":
+      return change(message, { text: event.text, help: event.card, sources: [], queue: 0 });
     case "clarify":
       return change(message, { text: event.text, choices: event.choices, queue: 0 });
     case "queued":

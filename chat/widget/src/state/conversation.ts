@@ -50,12 +50,17 @@ export class Conversation {
     return this.generating !== null || this.sending.length > 0;
   }
 
+  /** Whether somebody in need was told who helps: then nothing asks how well that was done. */
+  get hasHelp(): boolean {
+    return this.messages.some((message) => message.help !== null);
+  }
+
   /** Whether enough was answered for the visitor to say how it went, and they have not said so. */
   get wantsRating(): boolean {
     const answers = this.messages.filter(
       ({ role, status }) => role === "assistant" && /^(complete|abstained)$/.test(status),
     );
-    return this.stars === null && !this.busy && answers.length >= RATED_AFTER;
+    return this.stars === null && !this.busy && !this.hasHelp && answers.length >= RATED_AFTER;
   }
 
   get lastQuestion(): Message | null {
@@ -80,8 +85,8 @@ export class Conversation {
 
   // --- what happens here ---
 
-  addQuestion(clientId: string, text: string): Message {
-    const question = blank({ key: clientId, clientId, role: "user", text, status: "sending" });
+  addQuestion(clientId: string, text: string, { asQuestion = false } = {}): Message {
+    const question = blank({ key: clientId, clientId, role: "user", text, asQuestion, status: "sending" });
     this.messages.push(question);
     return question;
   }
@@ -195,7 +200,7 @@ export class Conversation {
     if (!known) return saved;
     // Its text so far is here, or comes again from its beginning.
     if (saved.status === "generating" && known.status === "generating") return known;
-    const { key: _key, role: _role, version: _version, ...values } = saved;
+    const { key: _key, role: _role, asQuestion: _asQuestion, version: _version, ...values } = saved;
     // What the server says went wrong is told once, in the events; the saved state does not repeat it.
     if (!differs(known, { ...values, error: known.error, retryAt: known.retryAt })) return known;
     change(known, { ...values, error: values.status === known.status ? known.error : "" });

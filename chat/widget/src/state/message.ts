@@ -1,6 +1,6 @@
 // A message as this tab knows it.
 
-import type { Contact, Message as Saved, Source } from "../protocol.ts";
+import type { Contact, HelpCard, Message as Saved, Source } from "../protocol.ts";
 
 export interface Message {
   readonly key: string;
@@ -18,9 +18,13 @@ export interface Message {
   choices: readonly string[];
   related: readonly string[];
   contact: Contact | null;
+  /** Set if the question was a cry for help: who helps. */
+  help: HelpCard | null;
   feedback: number;
   reasons: readonly string[];
   abstained: boolean;
+  /** A question that is to be looked up even if it reads like a cry for help. The service does not send it back. */
+  readonly asQuestion: boolean;
   /** How many are served before, this one included; 0 where nobody waits. */
   queue: number;
   error: string;
@@ -44,9 +48,11 @@ export function blank(values: Partial<Message> & Pick<Message, "key" | "role">):
     choices: [],
     related: [],
     contact: null,
+    help: null,
     feedback: 0,
     reasons: [],
     abstained: false,
+    asQuestion: false,
     queue: 0,
     error: "",
     retryAt: 0,
@@ -71,13 +77,14 @@ export function fromWire(wire: Saved): Message {
     choices: wire.choices ?? [],
     related: wire.related ?? [],
     contact: wire.contact ?? null,
+    help: wire.help ?? null,
     feedback: wire.feedback ?? 0,
     reasons: wire.feedback_reasons ?? [],
     abstained: wire.status === "abstained",
   });
 }
 
-export function change(message: Message, values: Partial<Omit<Message, "key" | "role" | "version">>): void {
+export function change(message: Message, values: Partial<Omit<Message, "key" | "role" | "asQuestion" | "version">>): void {
   Object.assign(message, values);
   message.version += 1;
 }

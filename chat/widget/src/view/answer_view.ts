@@ -5,9 +5,10 @@ import { webAddress } from "../text/links.ts";
 import { plain } from "../text/plain.ts";
 import { t } from "../words/words.ts";
 import { AnswerText } from "./answer_text.ts";
-import { sentence, tool } from "./buttons.ts";
+import { button, sentence, tool } from "./buttons.ts";
 import { el, fill, setAttribute, type Child } from "./dom.ts";
 import { FeedbackForm } from "./feedback_form.ts";
+import { helpContacts, helpTitle } from "./help_view.ts";
 import { icon, type Icon } from "./icons.ts";
 import type { MessageOptions, Place } from "./message_view.ts";
 import { contactLinks } from "./outward.ts";
@@ -24,6 +25,7 @@ export class AnswerView {
   #text: AnswerText;
   #after = el("div", { class: "message__after" });
   #choices = el("div", { class: "message__choices" });
+  #decline = el("div", { class: "message__decline" });
   #cards: SourceCards | null = null;
   #thumbs: readonly HTMLButtonElement[] = [];
   #form: FeedbackForm | null = null;
@@ -35,23 +37,33 @@ export class AnswerView {
       light: (n, on) => this.#cards?.light(n, on),
       show: (n) => this.#cards?.show(n),
     });
-    this.parts = [this.#before, this.#text.element, this.#choices, this.#after];
+    const body = el("div", { class: "message__body" }, this.#before, this.#text.element, this.#choices, this.#after);
+    this.parts = [body, this.#decline];
   }
 
   draw(message: Message, { lastAnswer }: Place, frame: HTMLElement): void {
     const writing = message.status === "generating";
+    const { help } = message;
     setAttribute(frame, "aria-busy", writing ? "true" : null);
+    setAttribute(frame, "data-help", help?.kind);
+    frame.classList.toggle("message--help", help !== null);
     frame.classList.toggle("message--abstained", message.abstained);
     frame.classList.toggle("message--handed-on", message.abstained && message.contact !== null);
-    frame.classList.toggle("message--writing", writing && message.text !== "");
+    frame.classList.toggle("message--writing", writing && !help && message.text !== "");
     this.#drawBefore(message, writing);
-    this.#text.draw(message, writing);
+    this.#text.draw(message, writing && !help);
     this.#drawChoices(message, lastAnswer && !writing);
     this.#drawAfter(message, writing);
+    this.#drawDecline(message, help !== null && lastAnswer && !writing);
     this.#drawFeedback(message);
   }
 
-  #drawBefore({ strategy, abstained, notice: told, text, choices, queue }: Message, writing: boolean): void {
+  #drawBefore(message: Message, writing: boolean): void {
+    const { strategy, abstained, notice: told, text, choices, queue, help } = message;
+    if (help) {
+      fill(this.#before, help.kind, () => [helpTitle(help)]);
+      return;
+    }
     const quoting = strategy === "extractive" || (writing && this.#options.quotes);
     const shown = quoting && !abstained && text !== "" && choices.length === 0;
     const absent = told === "model_unavailable" || told === "window_too_small";
@@ -77,14 +89,15 @@ export class AnswerView {
   }
 
   #drawAfter(message: Message, writing: boolean): void {
-    const { id, status, reason, error, abstained, contact, related } = message;
+    const { id, status, reason, error, abstained, contact, related, help } = message;
     const sources = writing || abstained ? [] : message.sources;
-    fill(this.#after, [status, error, abstained, contact, related, sources], () => {
+    fill(this.#after, [status, error, abstained, contact, related, sources, help], () => {
       this.#cards = sources.length && id !== null ? new SourceCards(id, sources) : null;
       this.#thumbs = [];
       this.#form = null;
       const interrupted = reason === "interrupted" ? t("answer_interrupted") : t("answer_failed");
       return [
+        help && helpContacts(help),
         abstained &&
           contact &&
           el(
@@ -97,9 +110,14 @@ export class AnswerView {
         status === "stopped" && notice("stopped", "stop", t("answer_stopped")),
         status === "failed" && this.#retrial.problem(error || interrupted, message),
         this.#cards?.element,
-        RATED.includes(status) && this.#toolbar(message),
+        RATED.includes(status) && !help && this.#toolbar(message),
       ];
     });
+  }
+
+  #drawDecline(message: Message, open: boolean): void {
+    const press = () => this.#options.actions.askAnyway(message);
+    fill(this.#decline, open, () => [open && button("quiet", t("help_decline"), { test: "ask-anyway", press })]);
   }
 
   #related(questions: readonly string[]): HTMLElement {

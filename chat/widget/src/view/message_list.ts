@@ -74,7 +74,9 @@ export class MessageList {
     });
     this.#onDrawn(conversation);
     const question = conversation.lastQuestion;
-    const keep = conversation.generating || !question ? null : (this.#views.get(question.key)?.element ?? null);
+    // A growing answer is followed to its end; what to do in need is read from its beginning.
+    const growing = conversation.generating !== null && conversation.generating.help === null;
+    const keep = growing || !question ? null : (this.#views.get(question.key)?.element ?? null);
     this.follower.grew(keep);
     if (this.#undrawn === 0 || this.#timer) return;
     this.#timer = window.setTimeout(() => {

@@ -13,6 +13,8 @@ import { Retrial } from "./retrial.ts";
 export interface MessageActions {
   ask(text: string): void;
   retry(message: Message): void;
+  /** Looks up what was taken for a cry for help. */
+  askAnyway(help: Message): void;
   edit(message: Message): void;
   /** False where it could not be sent. */
   rate(message: Message, value: -1 | 0 | 1, reasons?: Reason[], comment?: string): boolean;
@@ -20,7 +22,7 @@ export interface MessageActions {
 }
 
 export interface Place {
-  /** The last answer of the conversation: its choices can still be taken. */
+  /** The last answer of the conversation: its choices can still be taken, or it can be declined. */
   lastAnswer: boolean;
   /** The last question, while nothing is being answered: it can be changed. */
   lastQuestion: boolean;

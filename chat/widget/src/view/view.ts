@@ -13,6 +13,7 @@ import { ConversationsPane, type ConversationsActions } from "./conversations_pa
 import { el, setText } from "./dom.ts";
 import { chatHeader } from "./header.ts";
 import { icon } from "./icons.ts";
+import { spokenHelp } from "./help_view.ts";
 import { MessageList } from "./message_list.ts";
 import type { MessageActions } from "./message_view.ts";
 import { contactLinks } from "./outward.ts";
@@ -226,7 +227,9 @@ export class View implements Screen {
 
   follow(message: Message, done: boolean): void {
     if (message.id === null) return;
-    this.#announcer.follow(message.id, message.text, done);
+    const { help } = message;
+    if (help) this.#announcer.follow(message.id, spokenHelp(message.text, help), true);
+    else this.#announcer.follow(message.id, message.text, done);
     if (!done) return;
     if (message.sources.length && !message.abstained) this.announce(count("announce_sources", message.sources.length));
     if (message.choices.length) this.announce(`${t("choices_title")} ${message.choices.join("; ")}`);
@@ -240,7 +243,7 @@ export class View implements Screen {
     const empty = conversation.messages.length === 0;
     this.#welcome.element.hidden = !empty;
     this.#header.canBegin(!empty);
-    const thanks = this.#rated?.conversation === conversation ? this.#rated.stars : null;
+    const thanks = this.#rated?.conversation === conversation && !conversation.hasHelp ? this.#rated.stars : null;
     this.#rating.draw({ wanted: conversation.wantsRating && !this.#actions.declined(conversation.id), thanks });
   }
 

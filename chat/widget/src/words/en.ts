@@ -64,6 +64,13 @@ export const en = {
   abstained_title: "No reliable answer found",
   contact_title: "These people can help:",
   contact_fallback: "Contact",
+  // A cry for help
+  help_crisis: "You are not alone",
+  help_emergency: "Call for help now",
+  help_assault: "You can get help",
+  help_contacts: "These people help:",
+  help_call: "Call",
+  help_decline: "Answer my question instead",
   related_title: "These questions are answered:",
   choices_title: "Please choose:",
   table: "Table",
