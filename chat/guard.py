@@ -2,7 +2,6 @@
 
 import re
 import unicodedata
-from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
 
@@ -12,12 +11,12 @@ CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ufffe\uffff]")
 LONE_SURROGATES = re.compile(r"[\ud800-\udfff]")
 
 
-@dataclass(frozen=True)
 class Refused(Exception):
     """A question that is not answered; `detail` tells the student what to do."""
 
-    code: str
-    detail: str
+    def __init__(self, code: str, detail: str) -> None:
+        super().__init__(code, detail)
+        self.code, self.detail = code, detail
 
 
 def clean_question(text: object, *, limit: int) -> str:

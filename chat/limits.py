@@ -95,5 +95,5 @@ async def _exceeded(quotas: Mapping[str, int]) -> bool:
 
 def _too_many(code: str, detail: str) -> TooMany:
     refused = TooMany(code, detail)
-    object.__setattr__(refused, "retry_after", 60 - int(time.time()) % 60)
+    refused.retry_after = 60 - int(time.time()) % 60
     return refused

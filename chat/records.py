@@ -4,22 +4,27 @@ Each is a transaction of its own, so a question costs PostgreSQL three; what two
 constraints of `Message` forbid.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from enum import Enum
+from functools import partial
 from typing import Any
 from uuid import UUID
 
+from django.db import connection
+from django.db.models import NOT_PROVIDED, AutoField, Field, Model
+from psycopg.sql import Literal
 from psycopg.types.json import Jsonb
 
 from chat.context import Ask
 from chat.events import Cited
-from chat.models import Message
+from chat.models import Citation, Conversation, Message
 from chat.prompt_templates import HISTORY_MESSAGES
 from knowledge.prepared import fetch_all
 
 #: `versions` are those of all rows that decide how the assistant answers, as PostgreSQL tells them apart (place and
-#: transaction): whichever is edited, they differ. A cry for help is no part of the history: the next question is neither
-#: rewritten with it nor sent to a model with it.
+#: transaction): whichever is edited, they differ. A cry for help is no part of the history: the next question is not
+#: rewritten with it, nor is it sent to a model.
 LOOK = f"""
 WITH said AS MATERIALIZED (
     SELECT id, role, text, client_id, status, choices, route FROM chat_message WHERE conversation_id = %(conversation)s
@@ -59,30 +64,94 @@ LEFT JOIN chat_promptversion AS prompt ON prompt.number = assistant.prompt_id
 LEFT JOIN chat_retrievalprofile AS profile ON profile.id = assistant.profile_id
 """  # noqa: S608 - made of constants
 
-#: What no message is made without, and what a new one has of it.
-MESSAGE = """
-    strategy, reason, notice, model, profile, prompt, rewritten, route, related, retrieved, timings_ms, created_at
-"""
-DEFAULTS = """'', '', '', '', '', '', '', '', '[]'::jsonb, '[]'::jsonb, '{}'::jsonb, %(now)s"""
+
+@dataclass(frozen=True, slots=True)
+class Insert:
+    """An INSERT of one model's rows. `made` are its parameters that each execution makes anew."""
+
+    sql: str
+    made: Mapping[str, Callable[[], Any]]
+
+
+def insert(row: str, model: type[Model], source: str = "", **given: str) -> Insert:
+    """Return the INSERT with what is `given` for its columns; every other column gets its field's default.
+
+    The values are SQL expressions over `source`. The parameter `now` is the time of the fields that Django sets by
+    itself, and `row` tells several rows of one statement apart. Raises TypeError if a column has no value: when this
+    module is imported, and not when a student asks.
+    """
+    columns, made = dict(given), {}
+    for field in model._meta.concrete_fields:
+        column = field.column
+        is_databases = isinstance(field, AutoField) or field.generated or field.db_default is not NOT_PROVIDED
+        if column is None or column in given or is_databases:
+            continue
+        if getattr(field, "auto_now", False) or getattr(field, "auto_now_add", False):
+            columns[column] = "%(now)s"
+        elif callable(field.default) and not isinstance(field.default, type):  # `list` is the same for every row
+            columns[column], made[f"{row}.{column}"] = f"%({row}.{column})s", partial(_default_of, field)
+        elif field.get_default() is not None:
+            columns[column] = Literal(_default_of(field)).as_string().replace("%", "%%")
+        elif not field.null:
+            raise TypeError(f"{model.__name__}.{field.name} has no default: give it a value in {__name__}")
+    names, values = ", ".join(columns), ", ".join(columns.values())
+    return Insert(f"INSERT INTO {model._meta.db_table} ({names}) SELECT {values} {source}", made)
+
+
+def _default_of(field: "Field[Any, Any]") -> Any:
+    """Return the default as psycopg writes it."""
+    value = field.get_db_prep_save(field.get_default(), connection)
+    return value.value if isinstance(value, Enum) else value
+
+
+CONVERSATION = insert(
+    "conversation",
+    Conversation,
+    id="%(conversation)s",
+    visitor_id="%(visitor)s",
+    assistant_id="%(assistant)s",
+    site_id="%(site)s",
+    audience="%(audience)s",
+    title="%(title)s",
+)
+QUESTION = insert(
+    "question",
+    Message,
+    "FROM conversation",
+    conversation_id="id",
+    role="'user'",
+    client_id="%(client_id)s",
+    text="%(text)s",
+    status="'complete'",
+    language="%(language)s",
+    flags="%(flags)s",
+)
+ANSWER = insert(
+    "answer",
+    Message,
+    "FROM question",
+    conversation_id="conversation_id",
+    role="'assistant'",
+    question_id="id",
+    status="'generating'",
+    language="%(answer_language)s",
+)
 #: No row comes back where the conversation is another visitor's, or something was said in it since `newest`.
 OPEN = f"""
 WITH conversation AS (
-    INSERT INTO chat_conversation AS kept
-        (id, visitor_id, assistant_id, site_id, audience, title, created_at, updated_at)
-    VALUES (%(conversation)s, %(visitor)s, %(assistant)s, %(site)s, %(audience)s, %(title)s, %(now)s, %(now)s)
+    {CONVERSATION.sql}
     ON CONFLICT (id) DO UPDATE SET updated_at = excluded.updated_at, audience = excluded.audience
-    WHERE kept.visitor_id = excluded.visitor_id
-        AND NOT EXISTS (SELECT FROM chat_message WHERE conversation_id = kept.id AND id > %(newest)s)
+    WHERE chat_conversation.visitor_id = excluded.visitor_id
+        AND NOT EXISTS (SELECT FROM chat_message WHERE conversation_id = chat_conversation.id AND id > %(newest)s)
     RETURNING id
 ), question AS (
-    INSERT INTO chat_message (conversation_id, role, client_id, text, status, language, flags, {MESSAGE})
-    SELECT id, 'user', %(client_id)s, %(text)s, 'complete', %(language)s, %(flags)s, {DEFAULTS} FROM conversation
+    {QUESTION.sql}
     RETURNING id, conversation_id
 )
-INSERT INTO chat_message (conversation_id, role, question_id, text, status, language, flags, {MESSAGE})
-SELECT conversation_id, 'assistant', id, '', 'generating', %(answer_language)s, '{{}}', {DEFAULTS} FROM question
+{ANSWER.sql}
 RETURNING question_id, id
-"""  # noqa: S608
+"""
+OPEN_MADE = {**CONVERSATION.made, **QUESTION.made, **ANSWER.made}
 
 #: What of an answer stays as it is where nothing is known of it.
 KEPT = (
@@ -96,17 +165,25 @@ UPDATE chat_message SET text = %(text)s, status = %(status)s, finished_at = %(no
 WHERE id = %(id)s RETURNING id
 """  # noqa: S608
 #: A document or passage that is gone is not named.
-CITE = f"""
-WITH saved AS ({CLOSE})
-INSERT INTO chat_citation (message_id, document_id, passage_id, n, title, url, heading, page, quote, links)
-SELECT saved.id, document.id, passage.id, cited.n, cited.title, cited.url, cited.heading, cited.page, cited.quote,
-    cited.links
+CITATION = insert(
+    "citation",
+    Citation,
+    """
 FROM saved CROSS JOIN jsonb_to_recordset(%(cited)s) AS cited(
     document bigint, passage bigint, n int, title text, url text, heading text, page int, quote text, links jsonb)
 LEFT JOIN knowledge_document AS document ON document.id = cited.document
 LEFT JOIN knowledge_passage AS passage ON passage.id = cited.passage
+""",
+    message_id="saved.id",
+    document_id="document.id",
+    passage_id="passage.id",
+    **{name: f"cited.{name}" for name in ("n", "title", "url", "heading", "page", "quote", "links")},
+)
+CITE = f"""
+WITH saved AS ({CLOSE})
+{CITATION.sql}
 RETURNING n
-"""  # noqa: S608
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +252,7 @@ def save_question(question: Message, *, seen: Look, visitor: UUID, title: str, a
         "answer_language": ask.language,
         "now": question.created_at,
     }
+    row |= {name: make() for name, make in OPEN_MADE.items()}
     return next(((asked, answer) for asked, answer in fetch_all(OPEN, row)), None)
 
 
@@ -192,4 +270,5 @@ def save_answer(reply_id: int, *, cited: Sequence[Cited], **row: Any) -> None:
         fetch_all(CLOSE, known)
         return
     sources = [{"document": each.document_id, "passage": each.passage_id, **asdict(each.source)} for each in cited]
+    known |= {name: make() for name, make in CITATION.made.items()}
     fetch_all(CITE, known | {"cited": Jsonb(sources)})

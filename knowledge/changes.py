@@ -4,12 +4,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from django.db import connection
-
+from knowledge.locks import Lock, hold_until_commit
 from knowledge.models import IndexChange
 
-#: An advisory lock's number, the same in every process.
-CHANGE_LOCK = 0x6D61726365
 _is_recorded: ContextVar[bool] = ContextVar("is_recorded", default=True)
 
 
@@ -20,8 +17,7 @@ def record_change(document_id: int) -> None:
     """
     if not _is_recorded.get():
         return
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [CHANGE_LOCK])
+    hold_until_commit(Lock.INDEX_CHANGE)
     IndexChange.objects.create(document_id=document_id)
 
 

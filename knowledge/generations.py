@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from knowledge.hashing import fingerprint
 from knowledge.inference.embedder import Embedder, get_embedder
+from knowledge.locks import Lock, hold_until_commit
 from knowledge.models import Generation, Passage, Unit
 
 State = Generation.State
@@ -22,8 +23,6 @@ State = Generation.State
 CUTTING_VERSION = "1"
 #: Questions that began before a switch, and processes that still load the new index, go on from the old one so long.
 GRACE = timedelta(minutes=15)
-#: An advisory lock's number: generations begin, go live and go away one at a time.
-GENERATION_LOCK = 0x6D617263656C
 INDEXED_TABLES = (Passage._meta.db_table, Unit._meta.db_table)
 
 
@@ -154,8 +153,8 @@ def _retire(generation: Generation) -> None:
 
 
 def _lock() -> None:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [GENERATION_LOCK])
+    """Let generations begin, go live and go away one at a time."""
+    hold_until_commit(Lock.GENERATION)
 
 
 def _index_name(table: str, generation: Generation) -> str:

@@ -21,7 +21,7 @@ from django.utils import timezone
 
 from knowledge.generations import active_generations, embedder_of
 from knowledge.inference.chat_model import JsonAnswer, ModelUnavailable, complete_json
-from knowledge.locks import only_one
+from knowledge.locks import Lock, only_one
 from knowledge.models import Collection, Generation, Granularity, Passage, PropositionSet, Unit
 from knowledge.passages.prompting import WrongAnswer
 from knowledge.passages.propositions import SCHEMA, VERSION, SizedSource, build_messages, read_propositions
@@ -29,8 +29,6 @@ from knowledge.units import sync_units
 
 logger = logging.getLogger(__name__)
 
-#: An advisory lock's number: two runs at once would pay twice.
-PROPOSITIONS = 0x6D617263656F
 #: A wrong answer is asked for again twice, then alone.
 MOST_ATTEMPTS = 3
 #: Short passages share a call, up to so many, and so many word pieces together.
@@ -109,7 +107,7 @@ def make(
 
     It needs a language model. Raises EmbeddingUnavailable.
     """
-    with only_one(PROPOSITIONS) as is_mine:
+    with only_one(Lock.PROPOSITIONS) as is_mine:  # two runs at once would pay twice
         if not is_mine:
             return Made(stopped="another")
         _delete_orphans()

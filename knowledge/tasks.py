@@ -33,9 +33,9 @@ def import_pending_pdfs() -> None:
 def index_pending_documents() -> None:
     """Picks up what a lost task, or a broker that was away, left behind."""
     from knowledge.indexing import sync_pending
-    from knowledge.locks import PENDING, only_one
+    from knowledge.locks import Lock, only_one
 
-    with only_one(PENDING) as is_mine:
+    with only_one(Lock.PENDING_DOCUMENTS) as is_mine:
         if is_mine:
             sync_pending()
 
@@ -45,9 +45,9 @@ def build_generation() -> None:
     """Builds the generation that the settings ask for, and clears away those that are retired."""
     from knowledge.generations import delete_retired
     from knowledge.indexing import build_pending
-    from knowledge.locks import BUILDING, only_one
+    from knowledge.locks import Lock, only_one
 
-    with only_one(BUILDING) as is_mine:
+    with only_one(Lock.NEW_GENERATION) as is_mine:
         if is_mine:
             build_pending()
             delete_retired()

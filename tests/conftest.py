@@ -44,6 +44,8 @@ PAGES = [
         "A single room costs 290 euros a month.",
     },
 ]
+#: The ports that `make run` chooses from.
+MAKE_RUN = range(8000, 8100)
 QUICK_HASHER = "django.contrib.auth.hashers.MD5PasswordHasher"
 #: Asks for what stands in PAGES.
 QUESTION = "How much is the semester contribution?"
@@ -51,12 +53,14 @@ QUESTION = "How much is the semester contribution?"
 
 @pytest.fixture(scope="session", autouse=True)
 def only_this_machine() -> Iterator[None]:
-    """No socket out: neither a test nor what it tests may need the internet."""
+    """Let no socket out: neither a test nor what it tests may need the internet, or meet what `make run` serves."""
     connect = socket.socket.connect
 
     def guarded(self: socket.socket, address: Any) -> None:
         if self.family in {socket.AF_INET, socket.AF_INET6} and address[0] != "localhost":
             assert ipaddress.ip_address(address[0]).is_loopback, f"a test wants to talk to {address}"
+        if self.family in {socket.AF_INET, socket.AF_INET6}:
+            assert address[1] not in MAKE_RUN, f"a test wants to talk to what `make run` may have started: {address}"
         connect(self, address)
 
     socket.socket.connect = guarded  # type: ignore[method-assign]

@@ -13,11 +13,9 @@ from chat.asking import ask_of, default_assistant
 from chat.profiles import Profile
 from knowledge.hashing import fingerprint
 from knowledge.inference.embedder import configured_model
-from knowledge.locks import only_one
+from knowledge.locks import Lock, only_one
 
 State = EvaluationRun.State
-#: Of an advisory lock, with the run's id added: whoever works on it holds it, and a killed process lets go of it.
-WORKING = 0x6D61720000000000
 #: A run that was broken off longer ago is not taken up: pages change.
 FRESH = timedelta(days=1)
 
@@ -60,5 +58,5 @@ def broken_off(evaluation_set: EvaluationSet, profile: Profile, options: AnswerO
     found = runs.first()
     if found is None:
         return None
-    with only_one(WORKING + found.pk) as is_free:
+    with only_one(Lock.EVALUATION_RUN, row=found.pk) as is_free:
         return found if is_free else None

@@ -28,12 +28,10 @@ from analytics.evaluation.question_prompts import (
 from analytics.models import EvaluationQuestion, EvaluationSet, Judgment, ModelRequest
 from knowledge.hashing import fingerprint
 from knowledge.inference.chat_model import JsonAnswer, is_configured
-from knowledge.locks import only_one
+from knowledge.locks import Lock, only_one
 from knowledge.models import Document, Passage, Unit
 from knowledge.passages.prompting import Source, WrongAnswer
 
-#: An advisory lock's number: two runs at once would pay twice.
-LOCK = 0x6D6172636570
 QUESTIONS = ModelRequest.Purpose.QUESTIONS
 #: Passages of one document share a call, so that a question may need two: up to so many, of so many characters.
 PASSAGES_A_CALL, CHARACTERS_A_CALL = 4, 4000
@@ -113,7 +111,7 @@ def make_questions(
     """
     if not is_configured():
         return Made(stopped="not_configured")
-    with only_one(LOCK) as is_mine:
+    with only_one(Lock.QUESTION_PROPOSALS) as is_mine:  # two runs at once would pay twice
         return _Run(evaluation_set, choice, seconds).made(progress) if is_mine else Made(stopped="another")
 
 

@@ -9,7 +9,6 @@ import numpy as np
 from asgiref.sync import async_to_sync
 from django.utils import timezone
 
-from analytics.evaluation.answer_options import WORKING
 from analytics.evaluation.measures import auroc, means, measure_rankings
 from analytics.evaluation.pulse import Cancelled, Pulse, save
 from analytics.models import EvaluationQuestion, EvaluationRun, QuestionResult
@@ -18,7 +17,7 @@ from chat.hyde import hypothesise
 from chat.models import Message
 from chat.profiles import Profile, get_profile, retrieve_with
 from chat.understanding import understand
-from knowledge.locks import only_one
+from knowledge.locks import Lock, only_one
 from knowledge.retrieval.contracts import Scope
 from knowledge.retrieval.hybrid import Retrieval
 from knowledge.retrieval.question_vectors import forget_vectors
@@ -47,7 +46,7 @@ def run(run: EvaluationRun, *, progress: Callable[[int, int], None] | None = Non
 
     Raises UnknownProfile, EmbeddingUnavailable, RerankerUnavailable, JudgeUnavailable, Cancelled.
     """
-    with only_one(WORKING + run.pk) as is_mine:
+    with only_one(Lock.EVALUATION_RUN, row=run.pk) as is_mine:
         if not is_mine:
             raise Cancelled
         return _filled(run, progress)

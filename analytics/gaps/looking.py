@@ -20,13 +20,11 @@ from chat.models import Message
 from knowledge.inference.chat_model import is_configured
 from knowledge.inference.embedder import EmbeddingUnavailable, get_embedder
 from knowledge.inference.reranker import RerankerUnavailable
-from knowledge.locks import only_one
+from knowledge.locks import Lock, only_one
 from knowledge.retrieval.scoping import UnknownCollection
 
 logger = logging.getLogger(__name__)
 
-#: The advisory lock's number, beside those of `knowledge.locks`.
-GAPS = 0x6D617263656F
 #: New gaps that a language model names in one look, and gaps that are looked up again: the weightiest.
 NAMED_A_LOOK, LOOKED_UP = 30, 500
 #: A look that says nothing for so long has lost its worker.
@@ -49,7 +47,7 @@ def begin_run(requested_by_id: int | None = None) -> GapRun | None:
 def work_on(run_id: int) -> None:
     """Looks for gaps; nothing where another process does, or the look has ended. It may be begun again after a
     worker was lost: what was embedded is there."""
-    with only_one(GAPS) as is_mine:
+    with only_one(Lock.GAPS) as is_mine:
         run = GapRun.objects.filter(pk=run_id, state__in=ACTIVE).first() if is_mine else None
         if run is None:
             return

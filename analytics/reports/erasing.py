@@ -8,16 +8,14 @@ begins after the rows are gone, or is found here.
 from typing import Any
 from weakref import WeakSet
 
-from django.db import connection
 from django.db.models import Max, Min, Model, Q, QuerySet
 
 from analytics.models import StoredReport
 from analytics.reports.storing import drop_files
 from chat.models import Conversation, Message, Visitor
+from knowledge.locks import Lock, hold_until_commit
 
 State = StoredReport.State
-#: The advisory lock's number, beside those of `knowledge.locks`, `analytics.gaps.looking` and others.
-ERASING = 0x6D6172636572
 #: Deletions of many rows at once announce each of them.
 _DONE: WeakSet[QuerySet[Any]] = WeakSet()
 
@@ -36,8 +34,7 @@ def forget(sender: type[Model], instance: Model, origin: Any = None, **_kwargs: 
 
 def forget_messages(messages: QuerySet[Message]) -> None:
     """Deletes the files of reports that may hold one of them, and ends those that are being made."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock_shared(%s)", [ERASING])
+    hold_until_commit(Lock.REPORT_ERASURE, shared=True)
     kept = StoredReport.objects.filter(state__in=(State.RUNNING, State.FINISHED))
     if not kept.exists():
         return

@@ -9,7 +9,7 @@ from typing import cast
 
 from django.conf import settings
 from django.contrib.auth import get_user_model
-from django.db import connection, transaction
+from django.db import transaction
 from django.utils import timezone, translation
 from django.utils.translation import gettext_noop as _
 
@@ -17,19 +17,16 @@ from analytics.dashboard.periods import Period
 from analytics.models import StoredReport
 from analytics.reports.auditing import log_export
 from analytics.reports.definition import Definition
-from analytics.reports.erasing import ERASING
 from analytics.reports.making import NothingToTell, make_file
 from analytics.reports.rights import EXPORT, Rights, rights_of
 from analytics.reports.storing import half_of, path_of
 from analytics.rollups.counting import hours_of
-from knowledge.locks import only_one
+from knowledge.locks import Lock, hold_until_commit, only_one
 
 logger = logging.getLogger(__name__)
 
 State = StoredReport.State
 ACTIVE = (State.QUEUED, State.RUNNING)
-#: Advisory locks' numbers: one a report.
-MAKING = 0x6D72700000000000
 #: A report that says nothing for so long may have lost its worker, or the way to one.
 SILENT = timedelta(minutes=2)
 #: Workers that are lost one after the other, perhaps because of it.
@@ -44,7 +41,7 @@ class Stopped(Exception):
 
 def work_on(stored_id: int) -> None:
     """Makes the report; nothing where it does not wait, or another worker has it."""
-    with only_one(MAKING + stored_id) as is_mine:
+    with only_one(Lock.REPORT, row=stored_id) as is_mine:
         if not is_mine or not _begin(stored_id):
             return
         stored = StoredReport.objects.get(pk=stored_id)
@@ -73,7 +70,7 @@ def lost_reports() -> Iterator[int]:
     before = timezone.now() - SILENT
     silent = StoredReport.objects.filter(state__in=ACTIVE, created_at__lt=before).exclude(heartbeat_at__gte=before)
     for stored_id, attempts in list(silent.order_by("pk").values_list("pk", "attempts")):
-        with only_one(MAKING + stored_id) as is_lost:
+        with only_one(Lock.REPORT, row=stored_id) as is_lost:
             if not is_lost:  # its worker is packing a large workbook
                 continue
             if attempts >= ATTEMPTS:
@@ -85,8 +82,7 @@ def lost_reports() -> Iterator[int]:
 @transaction.atomic
 def _begin(stored_id: int) -> int:
     """Waits for those who are deleting conversations: what they delete after this, they find this report for."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [ERASING])
+    hold_until_commit(Lock.REPORT_ERASURE)
     stored = StoredReport.objects.filter(pk=stored_id, state=State.QUEUED).select_related("requested_by").first()
     if stored is None:
         return 0

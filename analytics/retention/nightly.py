@@ -13,12 +13,10 @@ from analytics.retention.anonymising import anonymise
 from analytics.rollups.keeping import TABLES, freeze
 from chat.models import Assistant, Conversation
 from chat.retention import delete_idle_visitors, expired, oldest_kept
-from knowledge.locks import only_one
+from knowledge.locks import Lock, only_one
 
 logger = logging.getLogger(__name__)
 
-#: The advisory lock's number, beside those of `knowledge.locks`, `analytics.gaps.looking` and `analytics.rollups`.
-DELETING = 0x6D6172636571
 #: Conversations that go in one transaction.
 BATCH = 500
 
@@ -26,7 +24,7 @@ BATCH = 500
 def apply_retention() -> RetentionRun | None:
     """Deletes what is kept no longer; None where another process does. What it does not reach, because it was killed,
     goes the next night: each batch is a transaction that anonymises, where that is wanted, and deletes."""
-    with only_one(DELETING) as is_mine:
+    with only_one(Lock.RETENTION) as is_mine:
         if not is_mine:
             return None
         run = RetentionRun.objects.create()

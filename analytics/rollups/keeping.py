@@ -16,12 +16,10 @@ from analytics.models.counts import Counted, DocumentCount, FAQCount, UsageCount
 from analytics.rollups.counting import count_day, hours_of, of_others
 from analytics.rollups.months import sum_month
 from chat.models import Assistant
-from knowledge.locks import only_one
+from knowledge.locks import Lock, only_one
 
 logger = logging.getLogger(__name__)
 
-#: The advisory lock's number, beside those of `knowledge.locks` and `analytics.gaps.looking`.
-COUNTING = 0x6D6172636570
 TABLES = (UsageCount, DocumentCount, FAQCount)
 #: Columns that say whose a row is, in one of the tables; a deleted assistant's may be several rows.
 WHOSE = ("assistant_id", "site_id", "language", "document_id", "faq_id")
@@ -34,7 +32,7 @@ def count_changed() -> int:
     A change is forgotten in the transaction that counts its days, so that a killed process loses none; a month's
     changes go together, so that it is summed once.
     """
-    with only_one(COUNTING) as is_mine:
+    with only_one(Lock.USAGE_COUNTS) as is_mine:
         return _count_changed() if is_mine else 0
 
 
@@ -112,7 +110,7 @@ def _no_more(count: Any, before: Sequence[Any]) -> Any:
 def freeze(kept_since: Mapping[int | None, datetime.datetime]) -> None:
     """Called before conversations without a message since then are deleted, by assistant: what changed is counted, and
     the days up to then are not counted again. Waits for another process that counts."""
-    with only_one(COUNTING, wait=True):
+    with only_one(Lock.USAGE_COUNTS, wait=True):
         _count_changed()
         for assistant, before in kept_since.items():
             _freeze_until(timezone.localtime(before).date() + datetime.timedelta(days=1), assistant)

@@ -36,15 +36,13 @@ from chat.models import PromptVersion
 from chat.prompt_templates import BUILT_IN
 from knowledge.inference.embedder import EmbeddingUnavailable
 from knowledge.inference.reranker import RerankerUnavailable
-from knowledge.locks import only_one
+from knowledge.locks import Lock, only_one
 from knowledge.retrieval.scoping import UnknownCollection
 
 logger = logging.getLogger(__name__)
 
 State = ShadowTest.State
 ACTIVE = (State.QUEUED, State.RUNNING)
-#: Advisory locks' numbers: one a test.
-WORKING = 0x6D61730000000000
 #: A test that says nothing for so long has lost its worker, or was lost on the way to one.
 LOST = timedelta(minutes=5)
 #: Somebody who edits the same row is waited for: so often, two seconds each.
@@ -61,7 +59,7 @@ class Interrupted(Exception):
 
 def work_on(test_id: int) -> None:
     """Works on a test that waits; nothing where it does not, or another worker has it."""
-    with only_one(WORKING + test_id) as is_mine:
+    with only_one(Lock.SHADOW_TEST, row=test_id) as is_mine:
         if not is_mine or not _update(test_id, (State.QUEUED,), state=State.RUNNING):
             return
         try:

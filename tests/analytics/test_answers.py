@@ -12,14 +12,14 @@ from django.db import connections
 from pytest_django import Settings
 
 from analytics.evaluation import answers
-from analytics.evaluation.answer_options import WORKING, AnswerOptions, broken_off
+from analytics.evaluation.answer_options import AnswerOptions, broken_off
 from analytics.evaluation.answer_summary import Answered, group, memory_test
 from analytics.evaluation.pulse import Cancelled
 from analytics.models import EvaluationRun, EvaluationSet, QuestionResult
 from analytics.services import start_runs
 from analytics.tasks import run_evaluation
 from chat.profiles import get_profile
-from knowledge.locks import only_one
+from knowledge.locks import Lock, only_one
 from tests.analytics.test_datasets import folder
 from tests.analytics.test_evaluate import CORPUS, QRELS, QUERIES, evaluate
 from tests.fakes.llm import FakeLLM
@@ -169,7 +169,7 @@ def test_only_what_nobody_works_on_and_is_of_the_same_recipe_goes_on(dataset: Pa
     assert broken_off(of, profile, options) == run
     assert broken_off(of, profile, AnswerOptions(sample=2)) is None
     assert broken_off(of, get_profile("bm25"), options) is None
-    with only_one(WORKING + run.pk):
+    with only_one(Lock.EVALUATION_RUN, row=run.pk):
         assert broken_off(of, profile, options) is None
     settings.LLM_MODEL = "another"
     assert broken_off(of, profile, options) is None

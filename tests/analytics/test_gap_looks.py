@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from analytics.gap_services import draft_faq, look_for_gaps, rename_gap, set_gap_state
 from analytics.gaps import looking
-from analytics.gaps.looking import GAPS, begin_run, lost_runs, work_on
+from analytics.gaps.looking import begin_run, lost_runs, work_on
 from analytics.gaps.naming import name_by_model
 from analytics.gaps.suggesting import phrasings_of
 from analytics.models import Gap, GapQuestion, GapRun
@@ -22,7 +22,7 @@ from chat.models import Message
 from faqs.indexing import sync_faq
 from faqs.models import FAQ
 from knowledge.inference.embedder import EmbeddingUnavailable, get_embedder
-from knowledge.locks import only_one
+from knowledge.locks import Lock, only_one
 from knowledge.models import Document
 from tests.analytics.gaps import PARKING, POOL, ask_in_vain, look, new_gap
 from tests.conftest import load_pages
@@ -307,7 +307,7 @@ def test_one_look_waits_or_goes_on_at_a_time(django_capture_on_commit_callbacks:
 def test_a_look_waits_while_another_process_looks() -> None:
     run = begin_run()
     assert run
-    with only_one(GAPS):
+    with only_one(Lock.GAPS):
         work_on(run.pk)
     run.refresh_from_db()
     assert run.state == "queued"

@@ -10,7 +10,7 @@ from unittest.mock import Mock
 import pytest
 from django.core.management import CommandError, call_command
 
-from analytics.evaluation.generation import LOCK, Choice, Made, make_questions, needed, spread
+from analytics.evaluation.generation import Choice, Made, make_questions, needed, spread
 from analytics.evaluation.question_prompts import (
     Draft,
     questions_messages,
@@ -23,7 +23,7 @@ from analytics.question_services import edit_question
 from analytics.tasks import propose_questions
 from knowledge.indexing import sync_document
 from knowledge.inference import chat_model
-from knowledge.locks import only_one
+from knowledge.locks import Lock, only_one
 from knowledge.models import Collection, Document
 from knowledge.passages.prompting import Source, WrongAnswer
 from tests.factories import CollectionFactory, DocumentFactory
@@ -272,7 +272,7 @@ def test_an_endpoint_that_is_busy_stops_the_run_and_nobody_is_blamed(collection:
 
 def test_two_runs_at_once_do_not_pay_twice(collection: Collection, llm: FakeLLM) -> None:
     page(collection, "Lending")
-    with only_one(LOCK):
+    with only_one(Lock.QUESTION_PROPOSALS):
         assert make(collection).stopped == "another"
     assert llm.requests == []
 

@@ -16,12 +16,12 @@ from django.utils import timezone
 from analytics.models import StoredReport
 from analytics.report_services import cancel_export, delete_export, queue_export
 from analytics.reports import formats, jobs
-from analytics.reports.jobs import MAKING, lost_reports, work_on
+from analytics.reports.jobs import lost_reports, work_on
 from analytics.reports.storing import folder, path_of, sweep
 from analytics.retention.nightly import apply_retention
 from chat.models import Conversation, Visitor
 from chat.visitors import delete_conversation, delete_visitor
-from knowledge.locks import only_one
+from knowledge.locks import Lock, only_one
 from tests.analytics.reports import asked, definition, stored
 from tests.factories import AssistantFactory, UserFactory
 
@@ -81,7 +81,7 @@ def test_a_report_is_made_once(analyst):
 def test_two_workers_do_not_make_the_same_report(analyst):
     asked()
     report = stored(analyst, "question")
-    with only_one(MAKING + report.pk):
+    with only_one(Lock.REPORT, row=report.pk):
         work_on(report.pk)
     report.refresh_from_db()
     assert report.state == State.QUEUED
@@ -115,7 +115,7 @@ def test_a_silent_report_whose_worker_lives_is_left_to_it(analyst):
     report = stored(analyst, "question")
     long_ago = timezone.now() - timedelta(minutes=10)
     StoredReport.objects.update(state=State.RUNNING, heartbeat_at=long_ago, created_at=long_ago)
-    with only_one(MAKING + report.pk):
+    with only_one(Lock.REPORT, row=report.pk):
         assert list(lost_reports()) == []
 
 

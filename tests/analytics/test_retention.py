@@ -10,9 +10,9 @@ from django.utils import timezone
 
 from analytics.models import AnonymisedQuestion, RetentionRun, UsageCount
 from analytics.retention.nightly import apply_retention
-from analytics.rollups.keeping import COUNTING, count_changed
+from analytics.rollups.keeping import count_changed
 from chat.models import Conversation, Message, Visitor
-from knowledge.locks import only_one
+from knowledge.locks import Lock, only_one
 from tests.analytics.test_counts import asks, begins
 from tests.factories import AssistantFactory, FAQFactory, UserFactory
 
@@ -87,7 +87,7 @@ def test_what_changed_just_before_is_counted_before_it_goes():
 @pytest.mark.django_db(transaction=True)
 def test_nothing_goes_before_another_process_has_counted_it():
     said_long_ago(91)
-    with ThreadPoolExecutor(1) as night, only_one(COUNTING):
+    with ThreadPoolExecutor(1) as night, only_one(Lock.USAGE_COUNTS):
         applied = night.submit(in_thread, apply_retention)
         with pytest.raises(TimeoutError):
             applied.result(timeout=0.5)

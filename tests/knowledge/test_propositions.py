@@ -12,11 +12,11 @@ from django.core.management import CommandError, call_command
 from knowledge.indexing import sync_document, sync_pending
 from knowledge.inference import chat_model
 from knowledge.inference.embedder import get_embedder
-from knowledge.locks import only_one
+from knowledge.locks import Lock, only_one
 from knowledge.models import Document, Granularity, Passage, PropositionSet, Unit
 from knowledge.passages.prompting import WrongAnswer
 from knowledge.passages.propositions import SizedSource, build_messages, read_propositions
-from knowledge.propositions import PROPOSITIONS, lacking, make, needed, standing
+from knowledge.propositions import lacking, make, needed, standing
 from knowledge.retrieval.contracts import Query
 from knowledge.retrieval.dense import DenseRetriever
 from knowledge.retrieval.scoping import scope_of
@@ -227,7 +227,7 @@ def test_a_passage_that_the_endpoint_refuses_does_not_hold_up_the_others(
 
 
 def test_two_runs_at_once_do_not_pay_twice(document: Document, llm: FakeLLM) -> None:
-    with only_one(PROPOSITIONS):
+    with only_one(Lock.PROPOSITIONS):
         assert make().stopped == "another"
         with pytest.raises(CommandError, match="Another process"):
             run()

@@ -56,7 +56,8 @@ def test_a_sound_deployment_is_found_sound(sound: None) -> None:
     assert (healthy, set(wrong) - {"valkey", "disk"}) == (True, set())
 
 
-def test_a_stack_without_workers_is_told_what_to_start(pages: None) -> None:
+def test_a_stack_without_workers_is_told_what_to_start(pages: None, settings: Settings) -> None:
+    settings.PUBLIC_URL = "http://127.0.0.1:1"  # the default is where `make run` answers on this machine
     healthy, wrong = examine()
     assert not healthy
     assert {"workers", "beat", "retention", "backups", "way in"} <= set(wrong)

