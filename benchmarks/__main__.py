@@ -24,6 +24,7 @@ NAMES = (
     "indexing",
     "fidelity_pdf",
     "injections",
+    "help",
     "gaps",
     "shadow",
     "exports",
@@ -39,7 +40,10 @@ def main() -> int:
     parser.add_argument("--sizes", type=numbers, help="documents for `retrieval`, such as 249,2490")
     parser.add_argument("--pdfs", type=Path, metavar="FOLDER", help="PDFs for `fidelity_pdf`")
     parser.add_argument(
-        "--data", type=Path, metavar="FOLDER", help="data sets for `profiles`, `answers`, `injections` and `gaps`"
+        "--data",
+        type=Path,
+        metavar="FOLDER",
+        help="data sets for `profiles`, `answers`, `injections`, `help` and `gaps`",
     )
     parser.add_argument("--json", type=Path, default=ROOT / "benchmarks" / "out" / "results.json", metavar="FILE")
     arguments = parser.parse_args()
@@ -90,6 +94,10 @@ def run(name: str, folder: Path, arguments: argparse.Namespace) -> object:
         from benchmarks import injections
 
         return injections.measure(arguments.data)
+    if name == "help":
+        from benchmarks import help as cries
+
+        return cries.measure(arguments.data)
     if name == "gaps":
         from benchmarks import gaps
 

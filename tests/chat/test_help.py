@@ -1,6 +1,7 @@
 """Cries for help: recognised before anything else, answered with who helps, and read by nobody without the right."""
 
 import unicodedata
+from collections import Counter, defaultdict
 from datetime import timedelta
 from typing import Any
 
@@ -20,8 +21,11 @@ from analytics.reports.rights import rights_of
 from analytics.retention.anonymising import anonymise
 from analytics.reviews.collecting import collect
 from analytics.shadow.questions import asked_questions
-from chat.models import Conversation, EmergencyContact, Message
+from chat.help_classifier import HelpClassifierOutdated, get_classifier, recognised_need
+from chat.help_examples import ORDINARY, load_examples
+from chat.models import Conversation, EmergencyContact, Message, Need
 from chat.services import close_answer, give_up
+from knowledge.inference.embedder import EmbeddingUnavailable
 from tests.conftest import QUESTION
 from tests.factories import AnswerFactory, AssistantFactory, FeedbackFactory, QuestionFactory, UserFactory
 from tests.fakes.llm import FakeLLM
@@ -240,3 +244,38 @@ def test_a_contact_without_any_way_to_reach_it_is_refused() -> None:
     contact = EmergencyContact(assistant=AssistantFactory(), needs=["crisis"], name="Nobody")
     with pytest.raises(ValidationError, match="phone number, a page or an e-mail"):
         contact.full_clean()
+
+
+# --- the classifier ---
+
+
+def test_without_the_embedding_model_it_is_recognised_by_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    def away(_text: str) -> None:
+        raise EmbeddingUnavailable("The model cannot be loaded.")
+
+    monkeypatch.setattr("chat.help_classifier.multilingual_vector", away)
+    assert recognised_need("I want to die!") == "crisis"
+    assert recognised_need("When does the library open?") is None
+
+
+def test_a_classifier_that_is_not_fitted_to_the_examples_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("chat.help_classifier.fingerprint_of_examples", lambda: "other examples")
+    get_classifier.cache_clear()
+    with pytest.raises(HelpClassifierOutdated, match="fit_help_classifier"):
+        get_classifier()
+
+
+def test_each_language_has_examples_of_every_kind() -> None:
+    by_language = Counter((each.language, each.kind) for each in load_examples())
+    languages = {language for language, _kind in by_language}
+    assert {"en", "de", "fr", "tr", "ar", "zh"} <= languages
+    for language in languages:
+        least = 40 if language in ("en", "de") else 20
+        assert all(by_language[language, kind] >= least for kind in (*Need.values, ORDINARY))
+
+
+def test_no_example_is_of_two_kinds() -> None:
+    kinds = defaultdict(set)
+    for each in load_examples():
+        kinds[each.text.casefold()].add(each.kind)
+    assert [text for text, found in kinds.items() if len(found) > 1] == []
