@@ -43,7 +43,7 @@ def main() -> int:
         "--data",
         type=Path,
         metavar="FOLDER",
-        help="data sets for `profiles`, `answers`, `injections`, `help` and `gaps`",
+        help="data sets for all that reads them",
     )
     parser.add_argument("--json", type=Path, default=ROOT / "benchmarks" / "out" / "results.json", metavar="FILE")
     arguments = parser.parse_args()
