@@ -63,7 +63,8 @@ async def answer_from(context: Context) -> AsyncGenerator[Event]:
     """From what was found for a question; the last event is End."""
     ask = context.ask
     if not context.candidates:
-        events = abstain(context, "nothing_found")
+        found_any = context.retrieval and context.retrieval.hits
+        events = abstain(context, "no_evidence" if found_any else "nothing_found")
     elif context.evidence is not None and context.evidence < ask.profile.threshold:
         events = abstain(context, "no_evidence")
     else:

@@ -156,7 +156,8 @@ def look_up(ask: Ask, turn: Turn, retrieved: Callable[[str], Retrieval], *, sour
     found = []
     for question in readings:
         retrieval = retrieved(question)
-        candidates = load_candidates(retrieval.hits[:sources])
+        hits = [hit for hit in retrieval.hits[:sources] if hit.passage_id not in retrieval.other_periods]
+        candidates = load_candidates(hits)
         found.append(Found(question, retrieval, candidates, evidence_of(question, retrieval, candidates)))
     own = terms(ask.text)
 

@@ -5,10 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from chat.quotable import LONGEST, quotable
-from chat.sources import Candidate
+from chat.quotable import LONGEST, Quotable, quotable
+from chat.sources import BETWEEN, Candidate
 from chat.wording import terms
+from knowledge import periods
 from knowledge.inference.embedder import Embedder
+from knowledge.passages.period_match import grade_sentences
+from knowledge.periods import Grade, Period, without_periods
 from knowledge.retrieval.contracts import Hit
 
 if TYPE_CHECKING:
@@ -30,6 +33,8 @@ ASKS_FOR_FIGURE = re.compile(
 )
 FIGURE = re.compile(r"\d")
 FIGURE_BONUS = 0.15
+#: Of a sentence about the year or term that the question names; more than MARGIN, so that no vaguer one comes along.
+PERIOD_BONUS = 0.15
 #: From this similarity on, the more exactly a curated FAQ asks the same, the more its documents are preferred.
 FAQ_LEAST = 0.6
 HINT_SHARE = 0.8
@@ -56,26 +61,28 @@ def quote_best(
     asks the same, and what they wrote as a good answer tells which sentence to quote. Without a vector terms alone
     count.
     """
-    asked = terms(question)
+    asked = terms(without_periods(question))
+    wanted = periods.asked(question)
     units = [
-        (rank, candidate, quote)
+        (rank, candidate, quote, grade)
         for rank, candidate in enumerate(candidates[:PASSAGES])
-        for quote in quotable(candidate.text)
-        if SHORTEST <= len(quote.text) <= LONGEST
+        for quote, grade in _graded(candidate, wanted)
+        if SHORTEST <= len(quote.text) <= LONGEST and grade != Grade.OTHER
     ]
     if not units:
         return []
     # The heading belongs to the sentence: "By 15 July." says nothing without "Application deadline".
     similarities = [0.0] * len(units)
     if vector is not None and embedder is not None:
-        cosines = embedder.embed([f"{candidate.label}: {quote.text}" for _, candidate, quote in units]) @ vector
+        cosines = embedder.embed([f"{candidate.label}: {quote.text}" for _, candidate, quote, _grade in units]) @ vector
         similarities = [embedder.scale.of_passage(cosine) for cosine in cosines.tolist()]
     scored = []
     wants_figure = bool(ASKS_FOR_FIGURE.search(question))
-    for (rank, candidate, quote), closeness in zip(units, similarities, strict=True):
+    for (rank, candidate, quote, grade), closeness in zip(units, similarities, strict=True):
         held = terms(quote.text)
         overlap = len(asked & held) / len(asked) if asked else 0.0
         bonus = FIGURE_BONUS if wants_figure and FIGURE.search(quote.text) else 0.0
+        bonus += PERIOD_BONUS if wanted and grade == Grade.FITS else 0.0
         if (hit := curated.get(candidate.passage_id)) and hit.score > FAQ_LEAST:
             hinted = terms(hit.hint)
             share = len(hinted & held) / len(hinted) if hinted else 0.0
@@ -97,3 +104,12 @@ def quote_best(
         else:
             chosen[place] = quotation
     return chosen
+
+
+def _graded(candidate: Candidate, wanted: Sequence[Period]) -> list[tuple[Quotable, Grade]]:
+    """What can be quoted of a passage, each with how it agrees with the year or term that is asked for."""
+    quotes = quotable(candidate.text)
+    if not wanted:
+        return [(quote, Grade.MAY) for quote in quotes]
+    grades = grade_sentences(wanted, candidate.label.split(BETWEEN), candidate.text)
+    return list(zip(quotes, grades, strict=True))

@@ -7,6 +7,9 @@ itself. A question that stands alone is left as it is, since rewriting those cos
 import re
 from collections.abc import Sequence
 
+from knowledge.periods import asked as asked_periods
+from knowledge.periods import without_periods
+
 #: Questions that a follow-up may go on from.
 TURNS = 3
 #: With so few words of its own a question needs those before it.
@@ -110,6 +113,8 @@ def stand_alone(question: str, history: Sequence[tuple[str, str]]) -> str:
         turns.insert(0, text)
         if not needs_context(text):
             break
+    if asked_periods(question):  # "And in 2027?" no longer means the year before
+        turns = [without_periods(text) for text in turns]
     topic: dict[str, str] = {}
     for word in (word for text in turns for word in topic_words(text)):
         if word.lower() not in own:

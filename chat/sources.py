@@ -16,6 +16,8 @@ SIGNS = re.compile(r"\*+|`+|(?<!\w)_+|_+(?!\w)|<[^>]{0,200}>")
 BORDERS = re.compile(r"^[ \t]*(?:#{1,6}|>)[ \t]|\|", re.MULTILINE)
 SPACE = re.compile(r"\s+")
 QUOTE_CHARACTERS = 300
+#: Stands between a title and the headings under it.
+BETWEEN = " › "
 FRAGMENT_WORDS = 8
 
 
@@ -36,7 +38,7 @@ class Candidate:
 
     @property
     def label(self) -> str:
-        return " › ".join(part for part in (self.title, self.heading) if part).replace("\n", " ")
+        return BETWEEN.join(part for part in (self.title, self.heading) if part).replace("\n", " ")
 
 
 SOURCES = """
@@ -58,7 +60,7 @@ def load_candidates(hits: Sequence[Fused]) -> list[Candidate]:
             document_id=document_id,
             title=title,
             url=url,
-            heading=" › ".join(part for part in path if part != title),
+            heading=BETWEEN.join(part for part in path if part != title),
             text=text,
             page=page,
             audience=tuple(audience),

@@ -51,6 +51,10 @@ def _search(facts: Facts, names: Mapping[str, str]) -> Iterator[Finding]:
         text = _("No retriever handed it on, so it is not in the merged ranking.")
         yield blocks("not_retrieved", text, _("Say in it, best in a heading, what students ask for, in their words."))
         return
+    if facts.merged.is_other_period:
+        text = _("It was left out, because it is about another year or term than the question names.")
+        yield blocks("other_period", text, _("Name the year or term that it is about in its title or a heading."))
+        return
     yield from _merged(facts.merged, facts.sources)
     if facts.merged.rank <= facts.sources and facts.outcome:
         yield from _outcome(facts.outcome, names)

@@ -163,6 +163,9 @@ def _merged(document: Document, near: Sequence[Match], trial: Trial, search: Sea
         rerank_first=profile.plan.rerank_first,
         last_given_score=last_given.score,
         pushed_by=pushed_by(best, in_fusion, shares_of(search.retrieval, profile), near),
+        is_other_period=all(
+            hit.passage_id in search.retrieval.other_periods for hit in hits if hit.document_id == document.pk
+        ),
     )
 
 

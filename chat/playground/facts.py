@@ -40,7 +40,8 @@ class LinkedFAQ:
 @dataclass(frozen=True, slots=True)
 class Merged:
     """The document's best passage after fusion and after reranking, whose first `rerank_first` are read by the
-    reranker (0: there is none). `pushed_by` are FAQs without whose documents it would be as many places further up."""
+    reranker (0: there is none). `pushed_by` are FAQs without whose documents it would be as many places further up.
+    `is_other_period`: the question names a year or term, and all of its passages are about others."""
 
     fused_rank: int
     fused_score: float
@@ -48,6 +49,7 @@ class Merged:
     rerank_first: int = 0
     last_given_score: float | None = None
     pushed_by: tuple[tuple[str, int], ...] = ()
+    is_other_period: bool = False
 
 
 @dataclass(frozen=True, slots=True)

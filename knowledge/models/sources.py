@@ -90,7 +90,7 @@ class SourcePage(models.Model):
     etag = models.CharField(max_length=500, blank=True)
     last_modified = models.CharField(max_length=100, blank=True)
     content_hash = models.CharField(max_length=32, blank=True)
-    likeness = models.CharField(max_length=32, blank=True)  # of title and text without digits: finds duplicates
+    likeness = models.CharField(max_length=32, blank=True)  # of title and text: finds duplicates
     links = models.JSONField(default=list)
     missing_runs = models.PositiveSmallIntegerField(default=0)
     archived_here = models.BooleanField(default=False)

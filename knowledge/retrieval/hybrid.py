@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -11,8 +12,10 @@ import numpy as np
 
 from knowledge.inference.embedder import get_embedder
 from knowledge.inference.reranker import get_reranker
+from knowledge.periods import asked, in_full
 from knowledge.retrieval.contracts import Hit, Origin, Query, Retriever, Scope
 from knowledge.retrieval.fusion import Fusion, weighted_rrf, weighted_scores
+from knowledge.retrieval.periods import in_period
 from knowledge.retrieval.question_vectors import guess_vector, question_vector
 from knowledge.retrieval.rerank import rerank
 from knowledge.retrieval.serving import Served, served_generation
@@ -55,16 +58,22 @@ class Fused:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Retrieval:
-    """A fused ranking, the rankings it was made of, and milliseconds by step."""
+    """A fused ranking, the rankings it was made of, and milliseconds by step.
+
+    Where the question names a year or a term, `other_periods` are the passages of others, which must not answer it.
+    """
 
     query: Query
     hits: Sequence[Fused]
     runs: Mapping[Origin, Sequence[Hit]]
     timings_ms: Mapping[str, float]
+    other_periods: AbstractSet[int] = frozenset()
 
 
 def retrieve(text: str, *, plan: Plan, scope: Scope, k: int, guesses: Sequence[str] = ()) -> Retrieval:
     """Runs every leg over `scope` and fuses their rankings into the `k` best passages.
+
+    Passages of another year or term than `text` names come last, and its short forms are looked up as pages write them.
 
     `guesses` are what a language model thinks an answer says, for a leg that looks for that. Raises
     EmbeddingUnavailable, RerankerUnavailable.
@@ -72,6 +81,8 @@ def retrieve(text: str, *, plan: Plan, scope: Scope, k: int, guesses: Sequence[s
     timings: dict[str, float] = {}
     generation = served_generation()
     reranker = get_reranker() if plan.rerank_first else None
+    wanted = asked(text)
+    text = in_full(text) if wanted else text
     runs, query = _run(text, plan.legs, scope, generation, guesses, timings)
     scores = _fuse(plan, runs)
     order = list(scores)
@@ -85,6 +96,10 @@ def retrieve(text: str, *, plan: Plan, scope: Scope, k: int, guesses: Sequence[s
                 protected=sure if plan.protect_faqs else (),
                 reranker=reranker,
             )
+    others: AbstractSet[int] = frozenset()
+    if wanted:
+        with _timed(timings, "periods"):
+            order, others = in_period(order, wanted)
     documents: dict[int, int] = {}
     ranks: dict[int, dict[Origin, int]] = {}
     for origin, found in runs.items():
@@ -95,7 +110,7 @@ def retrieve(text: str, *, plan: Plan, scope: Scope, k: int, guesses: Sequence[s
         Fused(passage, documents[passage], rank, scores[passage], ranks[passage])
         for rank, passage in enumerate(order[:k], start=1)
     ]
-    return Retrieval(query=query, hits=hits, runs=runs, timings_ms=timings)
+    return Retrieval(query=query, hits=hits, runs=runs, timings_ms=timings, other_periods=others)
 
 
 def _run(

@@ -253,6 +253,12 @@ def test_what_became_of_a_document_that_was_found(outcome: Outcome, code: str, v
     assert (last.code, last.verdict) == (code, verdict)
 
 
+def test_a_document_of_another_year_than_the_question_names_is_told_so() -> None:
+    diagnosis = diagnosed(merged=Merged(31, 0.5, 31, is_other_period=True))
+    assert diagnosis.cause is not None
+    assert (diagnosis.cause.code, diagnosis.findings[-1].code) == ("other_period", "other_period")
+
+
 def test_every_number_stands_as_the_reader_s_language_writes_it() -> None:
     with translation.override("de"):
         assert "0,310" in text_of(diagnosed(merged=Merged(14, 0.31, 14)), "behind")

@@ -90,6 +90,12 @@ def test_a_degree_keeps_its_name() -> None:
     assert stand_alone("And in summer?", history) == "deadline M.Sc. Physics B.A. Law: And in summer?"
 
 
+def test_another_year_takes_the_place_of_the_one_before() -> None:
+    history = [("user", "How much is the semester fee in WS 2025/26?"), ("assistant", "318 euros.")]
+    assert stand_alone("And in SoSe 2027?", history) == "semester fee: And in SoSe 2027?"
+    assert "2025" in stand_alone("And when is it due?", history)
+
+
 def test_a_new_topic_leaves_the_old_one_behind() -> None:
     question = "When does the university library open on Sundays?"
     assert stand_alone(question, TICKET) == question

@@ -273,14 +273,15 @@ def documents(site: Site) -> set[str]:
     paths |= {
         "/", "/hidden/first", "/hidden/second", "/chain-end", "/list?a=1&b=2", "/twin-one", "/handbook.pdf",
         "/untidy", "/behind-untidy", "/umlauts", "/behind-noindex", "/nofollow", "/behind-nothing", "/session", "/busy",
-        "/deep/one", "/deep/two", "/deep/three", "/deep/four", "/astray", "/circular", "/calendar?month=1",
+        "/deep/one", "/deep/two", "/deep/three", "/deep/four", "/astray", "/circular",
+        *(f"/calendar?month={number}" for number in range(1, 12)),
         *(f"/archive?start={number}" for number in range(1, 12)),
     }  # fmt: skip
     return {site.url(path) for path in paths}
 
 
 def month(number: int) -> bytes:
-    """The same words every month."""
+    """The same words every month, but for its number."""
     return html("Calendar", text=f"Month {number}.", links=(f"/calendar?month={number + 1}",))
 
 

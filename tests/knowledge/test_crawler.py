@@ -57,7 +57,7 @@ def test_every_page_of_a_site_is_found_once(everything: Crawled) -> None:
         ("/print/drama", "its canonical address is /study/drama"),
         ("/twin-two", "its canonical address is /twin-one"),
         ("/copy-of-film", "it has the same text as /study/film"),
-        ("/calendar?month=2", "it has the same text as /calendar?month=1"),
+        ("/calendar?month=12", "it is one of an endless series, such as a calendar"),
         ("/archive?start=12", "it is one of an endless series, such as a calendar"),
         ("/private/secret", "its robots.txt forbids it"),
         ("/noindex", "it asks not to be indexed (noindex)"),
@@ -85,7 +85,7 @@ def test_it_is_polite(everything: Crawled) -> None:
     asked = [(asked.host, asked.path) for asked in site.log if asked.path != "/busy"]
     assert len(asked) == len(set(asked)), "something was asked for twice"
     paths = {path for _host, path in asked}
-    assert not {"/private/secret", "/never-asked", "/behind-the-copy", "/calendar?month=3"} & paths
+    assert not {"/private/secret", "/never-asked", "/behind-the-copy", "/calendar?month=12"} & paths
     assert site.asked("/busy") == 3
     assert site.asked("/hop/8") == 1
     assert site.asked("/hop/9") == 0
