@@ -1,7 +1,7 @@
 """How well attempts to steer the model are told from questions, and what a model that obeys them gets past the guard.
 
 Reads `security/` and the queries of the data sets in a folder. The labelled texts fall into two halves by a hash: the
-rules of `chat.guarding.injection` were written with the first one in sight, so the second is the figure to believe.
+rules of `knowledge.guarding.injection` were written with the first one in sight, so the second is the figure to believe.
 """
 
 import hashlib
@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.measuring import percentiles, say, table
-from chat.guarding.injection import flag_document, flag_injection
 from chat.guarding.output_guard import OutputGuard
+from knowledge.guarding.injection import flag_document, flag_injection
 from tests.chat.attacks import repeated
 
 QUERIES = ("mtrag-dev", "stackfaq-dev", "clinc150")

@@ -15,11 +15,11 @@ from chat.clarifying import chosen, stored
 from chat.context import Ask
 from chat.events import Abstain, Cited, Clarify, End
 from chat.guard import Refused
-from chat.guarding.injection import flag_document, flag_injection
 from chat.models import Conversation, Message
 from chat.records import Look, look, save_answer, save_question, texts_of
 from chat.sites import UnknownSite
 from chat.wording import title_of
+from knowledge.guarding.injection import flag_document, flag_injection
 from knowledge.languages import language_of
 
 #: An answer so young may not have begun to give signs of life.

@@ -39,7 +39,7 @@ NOTICES: Mapping[str, str | Promise] = {
     "queue_full": _("Too many students were waiting for the language model."),
     "queue_timeout": _("The language model was busy with other students for too long."),
 }
-#: Signs of an attempt to instruct the model (`chat.guarding.injection`).
+#: Signs of an attempt to instruct the model (`knowledge.guarding.injection`).
 FLAGS: Mapping[str, str | Promise] = {
     "override": _("wants the instructions ignored"),
     "role_play": _("gives the assistant another role"),

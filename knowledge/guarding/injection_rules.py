@@ -1,6 +1,6 @@
-"""The rules of `chat.guarding.injection`, by the name of their sign.
+"""The rules of `knowledge.guarding.injection`, by the name of their sign.
 
-They are over folded text (`chat.guarding.disguises`): lower case, no marks, so "für" is "fur". English and German, with
+They are over folded text (`knowledge.guarding.disguises`): lower case, no marks, so "für" is "fur". English and German, with
 the usual forms of the first sign in French, Spanish, Italian, Portuguese, Dutch, Polish, Serbo-Croatian, Turkish
 and Russian. Every gap is bounded in words or characters, so the cost is linear in the text.
 """

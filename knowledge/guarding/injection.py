@@ -9,8 +9,8 @@ injection).
 import re
 from collections.abc import Iterable
 
-from chat.guarding.disguises import TAGS, decoded, fold, turned, undisguised
-from chat.guarding.injection_rules import DOCUMENT_RULES, OVERRIDE, QUESTION_RULES, REVEAL_PROMPT, Rules
+from knowledge.guarding.disguises import TAGS, decoded, fold, turned, undisguised
+from knowledge.guarding.injection_rules import DOCUMENT_RULES, OVERRIDE, QUESTION_RULES, REVEAL_PROMPT, Rules
 
 #: Five words in capitals: a list of tests and degrees is shorter, or has commas.
 SHOUT = re.compile(r"(?<!\w)(?:[^\W\d_a-zäöüß]{2,30}[ ]){4}[^\W\d_a-zäöüß]{2,30}(?!\w)")
