@@ -9,8 +9,9 @@ injection).
 import re
 from collections.abc import Iterable
 
+from knowledge.guarding import page_rules
 from knowledge.guarding.disguises import TAGS, decoded, fold, turned, undisguised
-from knowledge.guarding.injection_rules import DOCUMENT_RULES, OVERRIDE, QUESTION_RULES, REVEAL_PROMPT, Rules
+from knowledge.guarding.injection_rules import OVERRIDE, QUESTION_RULES, REVEAL_PROMPT, Rules
 
 #: Five words in capitals: a list of tests and degrees is shorter, or has commas.
 SHOUT = re.compile(r"(?<!\w)(?:[^\W\d_a-zäöüß]{2,30}[ ]){4}[^\W\d_a-zäöüß]{2,30}(?!\w)")
@@ -21,12 +22,12 @@ CERTAIN: Rules = {"override": OVERRIDE, "reveal_prompt": REVEAL_PROMPT}
 
 def flag_injection(text: str) -> tuple[str, ...]:
     """The names of the signs in a student's question, in a fixed order; empty where there is none."""
-    return _flag(text, QUESTION_RULES) or (("inserted",) if _shouts(text) else ())
+    return _flag(text, QUESTION_RULES, CERTAIN) or (("inserted",) if _shouts(text) else ())
 
 
 def flag_document(text: str) -> tuple[str, ...]:
     """The names of the signs that a passage speaks to the model instead of to its readers."""
-    return _flag(text, DOCUMENT_RULES)
+    return _flag(text, page_rules.DOCUMENT_RULES, page_rules.CERTAIN)
 
 
 def _shouts(text: str) -> bool:
@@ -34,13 +35,13 @@ def _shouts(text: str) -> bool:
     return bool(SHOUT.search(text)) and len(SMALL_WORD.findall(text)) > 2
 
 
-def _flag(text: str, rules: Rules) -> tuple[str, ...]:
+def _flag(text: str, rules: Rules, certain: Rules) -> tuple[str, ...]:
     folded = fold(text)
     found = set(_signs([folded, *undisguised(folded)], rules))
     if TAGS.search(text):
         found.add("hidden")
     payloads = [fold(payload) for payload in decoded(text)]
-    if hidden := {*_signs(payloads, rules), *_signs(turned(folded), CERTAIN)} - found:
+    if hidden := {*_signs(payloads, rules), *_signs(turned(folded), certain)} - found:
         found |= hidden | {"encoded"}
     return tuple(name for name in dict.fromkeys((*rules, "encoded", "hidden")) if name in found) if found else ()
 
