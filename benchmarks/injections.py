@@ -1,7 +1,7 @@
 """How well attempts to steer the model are told from questions, and what a model that obeys them gets past the guard.
 
 Reads `security/` and the queries of the data sets in a folder. The labelled texts fall into two halves by a hash: the
-rules of `knowledge.guarding.injection` were written with the first one in sight, so the second is the figure to believe.
+rules for questions were written with the first one in sight, so the second is the figure to believe.
 """
 
 import hashlib

@@ -108,7 +108,7 @@ def turn_of(message: Message) -> Turn:
         comment=feedback.comment if feedback else "",
         reason=labels.label(labels.REASONS, message.reason),
         notice=labels.label(labels.NOTICES, message.notice),
-        flags=[labels.label(labels.FLAGS, flag) for flag in message.flags],
+        flags=[labels.label(labels.SIGNS, flag) for flag in message.flags],
         timings=labels.timings(message.timings_ms),
         found=found_of(message) if message.retrieved else [],
     )

@@ -1,9 +1,9 @@
 """Signs that a text means to steer the model: direct in a question, indirect in a retrieved passage; pure.
 
-The signs are for staff: a flagged question is answered like any other, because questions and passages are data
-whatever they say (`chat.prompts`) and what the model makes of them is checked (`chat.guarding.output_guard`). The
-kinds of attacks follow Perez and Ribeiro 2022 (goal hijacking, prompt leaking) and Greshake et al. 2023 (indirect
-injection).
+A flagged question is answered like any other, because questions are data whatever they say (`chat.prompts`) and what
+the model makes of them is checked (`chat.guarding.output_guard`). A flagged passage is withheld from answers until
+staff cleared it (`knowledge.flags`). The kinds of attacks follow Perez and Ribeiro 2022 (goal hijacking, prompt
+leaking) and Greshake et al. 2023 (indirect injection).
 """
 
 import re
@@ -12,10 +12,13 @@ from collections.abc import Iterable
 from knowledge.guarding import page_rules
 from knowledge.guarding.disguises import TAGS, decoded, fold, turned, undisguised
 from knowledge.guarding.injection_rules import OVERRIDE, QUESTION_RULES, REVEAL_PROMPT, Rules
+from knowledge.hashing import fingerprint
 
 #: Five words in capitals: a list of tests and degrees is shorter, or has commas.
 SHOUT = re.compile(r"(?<!\w)(?:[^\W\d_a-zäöüß]{2,30}[ ]){4}[^\W\d_a-zäöüß]{2,30}(?!\w)")
 SMALL_WORD = re.compile(r"(?<!\w)[a-zäöüß]{2,30}(?!\w)")
+#: Passages that were looked at with other rules are looked at anew.
+DOCUMENT_RECIPE = fingerprint(page_rules.VERSION, *(rule.pattern for rule in page_rules.DOCUMENT_RULES.values()))
 #: Nonsense reads like an order sooner than these.
 CERTAIN: Rules = {"override": OVERRIDE, "reveal_prompt": REVEAL_PROMPT}
 
