@@ -60,6 +60,13 @@ class FlaggedTextAdmin(ScopedAdmin, FlaggedTextModelAdmin):
             raise PermissionDenied
         return super().changelist_view(request, extra_context)
 
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """Show it without buttons: it is decided in the list, and has nothing to save."""
+        buttons = {"show_save": False, "show_save_and_continue": False}
+        return super().change_view(request, object_id, form_url, {**buttons, **(extra_context or {})})
+
     # --- what is shown ---
 
     @admin.display(description=_("text"))
