@@ -36,9 +36,9 @@ class FlaggedTextAdmin(ScopedAdmin, FlaggedTextModelAdmin):
     list_per_page = 50
     search_fields = ["text", "document__title", "document__url"]
     show_full_result_count = False
-    actions = [*ACTIONS]
+    actions = ACTIONS
     fields = ["passage", "reasons", "page", "address", "state", "found_at"]
-    readonly_fields = fields
+    readonly_fields = ["passage", "reasons", "page", "address", "state", "found_at"]
 
     class Media:
         css = {"all": ["knowledge/admin.css", "knowledge/screens.css"]}

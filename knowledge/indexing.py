@@ -118,8 +118,11 @@ class _Work:
             removed = _replace_passages(locked, self.generation, self.cuts, self.known | embedded, cleared)
             drop_unused_flags(locked)
             delete_unwanted(locked, self.generation, self.document.collection.granularities)
-            state = {"state_hash": locked.state_hash, "rules": DOCUMENT_RECIPE}
-            state |= {"granularities": []}  # until the units are there too
+            state = {
+                "state_hash": locked.state_hash,
+                "rules": DOCUMENT_RECIPE,
+                "granularities": [],  # until the units are there too
+            }
             IndexedDocument.objects.update_or_create(document=locked, generation=self.generation, defaults=state)
             record_change(locked.pk)
         kept = len(self.cuts) - len(embedded)

@@ -18,6 +18,7 @@ from chat.asking import profile_for
 from chat.conversation_filters import with_answer, with_thumbs
 from chat.models import Conversation, Feedback, Message
 from knowledge.counting import count_of
+from knowledge.guarding.signs import SIGNS
 from knowledge.scoped_admin import OwnFilter, ScopedAdmin
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ def turn_of(message: Message) -> Turn:
         comment=feedback.comment if feedback else "",
         reason=labels.label(labels.REASONS, message.reason),
         notice=labels.label(labels.NOTICES, message.notice),
-        flags=[labels.label(labels.SIGNS, flag) for flag in message.flags],
+        flags=[labels.label(SIGNS, flag) for flag in message.flags],
         timings=labels.timings(message.timings_ms),
         found=found_of(message) if message.retrieved else [],
     )
