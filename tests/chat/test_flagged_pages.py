@@ -191,6 +191,14 @@ def test_a_colleague_of_another_team_neither_sees_nor_clears_it(client: Client) 
     assert FlaggedText.objects.get().state == "open"
 
 
+def test_a_document_with_a_flagged_passage_can_be_deleted(client: Client) -> None:
+    document = plant()
+    curator = staff(client, "view_document", "delete_document")
+    curator.post(reverse("admin:knowledge_document_delete", args=[document.pk]), {"post": "yes"})
+    assert not Document.objects.exists()
+    assert not FlaggedText.objects.exists()
+
+
 def test_a_page_about_ai_is_not_flagged() -> None:
     plant(
         "# AI in exams\n\nStudents may use AI assistants if the examiner allows it. Language models make mistakes, so "
