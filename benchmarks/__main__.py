@@ -38,6 +38,7 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="small sizes and few repetitions")
     parser.add_argument("--only", choices=NAMES, help="one benchmark instead of all")
     parser.add_argument("--sizes", type=numbers, help="documents for `retrieval`, such as 249,2490")
+    parser.add_argument("--pages", type=Path, metavar="FOLDER", help="unpacked documentation for `injections`")
     parser.add_argument("--pdfs", type=Path, metavar="FOLDER", help="PDFs for `fidelity_pdf`")
     parser.add_argument(
         "--data",
@@ -93,7 +94,7 @@ def run(name: str, folder: Path, arguments: argparse.Namespace) -> object:
     if name == "injections":
         from benchmarks import injections
 
-        return injections.measure(arguments.data)
+        return injections.measure(arguments.data, arguments.pages)
     if name == "help":
         from benchmarks import help as cries
 

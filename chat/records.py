@@ -256,9 +256,10 @@ def save_question(question: Message, *, seen: Look, visitor: UUID, title: str, a
     return next(((asked, answer) for asked, answer in fetch_all(OPEN, row)), None)
 
 
-def texts_of(passages: Collection[int]) -> list[str]:
-    """The texts of those passages that are still there."""
-    return [text for (text,) in fetch_all("SELECT text FROM knowledge_passage WHERE id = ANY(%s)", [list(passages)])]
+def flagged_texts(passages: Collection[int]) -> list[str]:
+    """Return the texts of those passages that are still there and were flagged when they were indexed."""
+    statement = "SELECT text FROM knowledge_passage WHERE id = ANY(%s) AND flags <> '{}'"
+    return [text for (text,) in fetch_all(statement, [list(passages)])]
 
 
 def save_answer(reply_id: int, *, cited: Sequence[Cited], **row: Any) -> None:

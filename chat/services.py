@@ -17,13 +17,13 @@ from chat.clarifying import chosen, stored
 from chat.context import Ask
 from chat.events import Abstain, Cited, Clarify, End, Help
 from chat.guard import Refused
-from chat.guarding.injection import flag_document, flag_injection
 from chat.help_classifier import recognised_need
 from chat.help_contacts import card_of, contacts_of
 from chat.models import Assistant, Conversation, Message
-from chat.records import Look, look, save_answer, save_question, texts_of
+from chat.records import Look, flagged_texts, look, save_answer, save_question
 from chat.sites import UnknownSite
 from chat.wording import title_of
+from knowledge.guarding.injection import flag_document, flag_injection
 from knowledge.languages import language_of
 
 #: An answer so young may not have begun to give signs of life.
@@ -185,7 +185,7 @@ def close_answer(
         row["timings_ms"] = {name: round(value, 1) for name, value in (end.timings_ms or {}).items()}
     cited = [event for event in events if isinstance(event, Cited)]
     # A passage may have been re-cut or deleted while the model wrote: the citation keeps its words all the same.
-    passages = texts_of({event.passage_id for event in cited}) if cited else []
+    passages = flagged_texts({event.passage_id for event in cited}) if cited else []
     row["flags"] = sorted({flag for passage in passages for flag in flag_document(passage)})
     save_answer(reply_id, cited=cited, status=str(status), now=timezone.now(), **row)
 

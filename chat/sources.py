@@ -45,12 +45,14 @@ SOURCES = """
 SELECT passage.id, passage.document_id, document.title, document.url, passage.heading_path, passage.text, passage.page,
     document.audience, split_part(document.language, '-', 1)
 FROM knowledge_passage AS passage JOIN knowledge_document AS document ON document.id = passage.document_id
-WHERE document.status = 'published' AND passage.id = ANY(%s::bigint[])
+WHERE document.status = 'published' AND NOT passage.is_withheld AND passage.id = ANY(%s::bigint[])
 """
 
 
 def load_candidates(hits: Sequence[Fused]) -> list[Candidate]:
-    """The hits' passages in their order, numbered from 1; what is no longer published is left out. One query."""
+    """The hits' passages in their order, numbered from 1, without what is no longer published or withheld by now.
+
+    One query."""
     rows = {row[0]: row for row in fetch_all(SOURCES, [[hit.passage_id for hit in hits]])}
     found = [rows[hit.passage_id] for hit in hits if hit.passage_id in rows]
     return [

@@ -9,6 +9,7 @@ from django.db import transaction
 
 from faqs.history import Reason, recording, set_phrasings, set_sources
 from faqs.models import FAQ, Category
+from knowledge.guarding.injection import flag_document
 from knowledge.languages import tag_in
 from knowledge.models import Collection, Document
 from knowledge.storable import storable
@@ -92,7 +93,8 @@ def import_faqs(raws: list[Any], *, collection: Collection | None = None) -> Imp
 
     Sources are documents of `collection`, or of any, those searched by default first.
 
-    An FAQ whose sources are all known is published; otherwise it is kept as a draft. One that staff retired or
+    An FAQ whose sources are all known is published; otherwise it is kept as a draft. One whose question seems to speak
+    to a program is sent to review. One that staff retired or
     sent to review keeps its status.
     """
     report = ImportReport()
@@ -137,6 +139,9 @@ def _save(record: FAQRecord, name: str, report: ImportReport, collection: Collec
         faq.collection = linked[0].collection
     faq.question, faq.language, faq.reference_answer = record.question, record.language, record.reference_answer
     faq.category = Category.objects.get_or_create(name=record.category)[0] if record.category else None
+    if (before is None or before[0] != record.question) and flag_document(record.question):
+        faq.status = FAQ.Status.IN_REVIEW  # it is offered to students in these words
+        report.problems.append((name, "its question seems to speak to a program: publish it if it is harmless"))
     if faq.status in {FAQ.Status.DRAFT, FAQ.Status.PUBLISHED}:
         faq.status = FAQ.Status.PUBLISHED if complete else FAQ.Status.DRAFT
     report.drafts += faq.status == FAQ.Status.DRAFT

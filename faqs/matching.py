@@ -47,7 +47,7 @@ WITH nearest AS (
     JOIN knowledge_passage AS passage ON passage.document_id = document.id
     LEFT JOIN faqs_faqvector AS answer
         ON answer.faq_id = nearest.id AND answer.kind = 'answers' AND answer.generation_id = %(generation)s
-    WHERE passage.generation_id = %(generation)s AND {CONDITION}
+    WHERE passage.generation_id = %(generation)s AND NOT passage.is_withheld AND {CONDITION}
 )
 SELECT faq_id, question, reference_answer, cosine, passage_id, document_id, language FROM ranked
 WHERE place <= {{passages:d}}

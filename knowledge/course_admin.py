@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy as _
 
 from knowledge.collection_choices import CollectionFilter, university_collections
 from knowledge.course_codes import code_key, split_by_mention
-from knowledge.models import Collection, Course, Document
+from knowledge.models import Collection, Course, Document, FlaggedText
 from knowledge.scoped_admin import ScopedAdmin
 from knowledge.services import delete_courses, save_course
 
@@ -174,6 +174,7 @@ class CourseAdmin(ScopedAdmin, CourseModelAdmin):
         """A course goes with its document: names the courses and counts what goes with them."""
         documents = Document.objects.filter(course__in=list(objs))
         _listed, counts, lacking, protected = super().get_deleted_objects(cast("Any", documents), request)
+        lacking -= {str(FlaggedText._meta.verbose_name)}  # they go with the document, though nobody deletes them alone
         return [str(course) for course in objs], counts, lacking, protected
 
 

@@ -24,7 +24,7 @@ from knowledge.document_conflicts import conflict_of, gone, version_of
 from knowledge.document_filters import DocumentValidityFilter, IndexedFilter, LanguageFilter, SourceFilter
 from knowledge.document_versions import restore_view, versions_view
 from knowledge.guarded_admin import GuardedAdmin, GuardedForm
-from knowledge.models import Collection, Document, Passage
+from knowledge.models import Collection, Document, FlaggedText, Passage
 from knowledge.querysets import DocumentQuerySet
 from knowledge.rendering import MOST_CHARACTERS, references_of, rendered
 from knowledge.scoped_admin import ScopedAdmin
@@ -232,8 +232,12 @@ class DocumentAdmin(GuardedAdmin, ScopedAdmin, DocumentModelAdmin):
     def get_deleted_objects(
         self, objs: Any, request: HttpRequest
     ) -> tuple[list[Any], dict[str, int], set[str], list[Any]]:
-        """Names the documents and counts the rest: nobody reads a list of hundreds of passages."""
+        """Names the documents and counts the rest: nobody reads a list of hundreds of passages.
+
+        Flagged texts go with their document, though nobody deletes them alone.
+        """
         listed, counts, lacking, protected = super().get_deleted_objects(objs, request)
+        lacking -= {str(FlaggedText._meta.verbose_name)}
         return [item for item in listed if isinstance(item, str)], counts, lacking, protected
 
     @admin.action(description=_("Publish the selected documents"), permissions=["change"])

@@ -2,7 +2,7 @@
 
 import logging
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 from django.db import transaction
 
 from knowledge.changes import record_change
+from knowledge.flags import Flag, FlagFinder, drop_unused_flags, is_withheld, record_flags
 from knowledge.generations import (
     active_generations,
     embedder_of,
@@ -18,6 +19,7 @@ from knowledge.generations import (
     go_live,
     live_generation,
 )
+from knowledge.guarding.injection import DOCUMENT_RECIPE
 from knowledge.hashing import fingerprint
 from knowledge.inference.embedder import Embedder
 from knowledge.models import Document, Generation, IndexedDocument, Passage
@@ -43,7 +45,7 @@ class SyncReport:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A passage to be; `input_hash` is of all that its vector depends on."""
+    """A passage to be; `input_hash` is of all that its vector depends on, `flags` are for staff to look at."""
 
     position: int
     heading_path: tuple[str, ...]
@@ -52,6 +54,11 @@ class Cut:
     tokens: int
     input: str
     input_hash: str
+    flags: tuple[Flag, ...] = ()
+
+    @property
+    def flag_hashes(self) -> list[str]:
+        return [flag.text_hash for flag in self.flags]
 
 
 def embedding_input(title: str, chunk: Chunk) -> str:
@@ -107,9 +114,15 @@ class _Work:
                 return SyncReport()
             if locked.state_hash != self.document.state_hash:
                 return None
-            removed = _replace_passages(locked, self.generation, self.cuts, self.known | embedded)
+            cleared = record_flags(locked, (flag for each in self.cuts for flag in each.flags))
+            removed = _replace_passages(locked, self.generation, self.cuts, self.known | embedded, cleared)
+            drop_unused_flags(locked)
             delete_unwanted(locked, self.generation, self.document.collection.granularities)
-            state = {"state_hash": locked.state_hash, "granularities": []}  # until the units are there too
+            state = {
+                "state_hash": locked.state_hash,
+                "rules": DOCUMENT_RECIPE,
+                "granularities": [],  # until the units are there too
+            }
             IndexedDocument.objects.update_or_create(document=locked, generation=self.generation, defaults=state)
             record_change(locked.pk)
         kept = len(self.cuts) - len(embedded)
@@ -138,15 +151,22 @@ def _prepare(document_id: int, generation: Generation, embedder: Embedder) -> _W
 def cuts_of(document: Document, generation: Generation, embedder: Embedder) -> list[Cut]:
     """The passages that a generation is to have of a document, in order."""
     cuts = []
+    finder = FlagFinder(title=document.title, text=document.text)
     for chunk, page in with_pages(cut(document.text, limit=generation.passage_tokens, measure=embedder.count_tokens)):
         text = embedding_input(document.title, chunk)
         tokens = embedder.count_tokens(chunk.text)
-        cuts.append(Cut(chunk.position, chunk.heading_path, chunk.text, page, tokens, text, fingerprint(text)))
+        flags = finder.find(chunk.heading_path, chunk.text)
+        cuts.append(Cut(chunk.position, chunk.heading_path, chunk.text, page, tokens, text, fingerprint(text), flags))
     return cuts
 
 
-def _replace_passages(document: Document, generation: Generation, cuts: Sequence[Cut], vectors: dict[str, Any]) -> int:
-    """Rows whose text stayed keep their ids, so that citations go on pointing at them; returns how many went."""
+def _replace_passages(
+    document: Document, generation: Generation, cuts: Sequence[Cut], vectors: dict[str, Any], cleared: Collection[str]
+) -> int:
+    """Rows whose text stayed keep their ids, so that citations go on pointing at them; returns how many went.
+
+    `cleared` are the hashes of the flags that keep no passage out of answers.
+    """
     spare: dict[str, list[Passage]] = {}
     for passage in document.passages.filter(generation=generation).defer("embedding"):
         spare.setdefault(passage.input_hash, []).append(passage)
@@ -154,8 +174,9 @@ def _replace_passages(document: Document, generation: Generation, cuts: Sequence
     for piece in cuts:
         if rows := spare.get(piece.input_hash):
             passage = rows.pop(0)
-            if (passage.position, passage.page) != (piece.position, piece.page):
-                passage.position, passage.page = piece.position, piece.page
+            now = piece.position, piece.page, piece.flag_hashes, is_withheld(piece.flag_hashes, cleared)
+            if (passage.position, passage.page, passage.flags, passage.is_withheld) != now:
+                passage.position, passage.page, passage.flags, passage.is_withheld = now
                 moved.append(passage)
         else:
             added.append(
@@ -169,11 +190,13 @@ def _replace_passages(document: Document, generation: Generation, cuts: Sequence
                     tokens=piece.tokens,
                     input_hash=piece.input_hash,
                     embedding=vectors[piece.input_hash],
+                    flags=piece.flag_hashes,
+                    is_withheld=is_withheld(piece.flag_hashes, cleared),
                 )
             )
     gone = [passage.pk for rows in spare.values() for passage in rows]
     Passage.objects.filter(pk__in=gone).delete()
-    Passage.objects.bulk_update(moved, ["position", "page"], batch_size=500)
+    Passage.objects.bulk_update(moved, ["position", "page", "flags", "is_withheld"], batch_size=500)
     Passage.objects.bulk_create(added, batch_size=200)
     return len(gone)
 

@@ -131,6 +131,7 @@ def _wanted(collection_id: int | None) -> QuerySet[Passage]:
     passages = Passage.objects.filter(
         generation__state__in=[Generation.State.LIVE, Generation.State.BUILDING],
         document__status="published",
+        is_withheld=False,
         document__collection__granularities__contains=[Granularity.PROPOSITION],
     )
     return passages if collection_id is None else passages.filter(document__collection=collection_id)

@@ -10,10 +10,11 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Left
 
 from knowledge.counting import count_of
+from knowledge.guarding.injection import DOCUMENT_RECIPE
 from knowledge.staff_scope import StaffScoped
 
 if TYPE_CHECKING:
-    from knowledge.models import Document, Passage, PdfUpload  # noqa: F401 (named in a base class)
+    from knowledge.models import Document, FlaggedText, Passage, PdfUpload  # noqa: F401 (named in a base class)
 
 
 class DocumentQuerySet(StaffScoped["Document"]):
@@ -49,12 +50,13 @@ class DocumentQuerySet(StaffScoped["Document"]):
         return found
 
     def in_index(self, generation_id: int) -> Self:
-        """Documents whose present state this generation holds."""
+        """Documents whose present state this generation holds, looked at with the present rules for pages."""
         indexed = apps.get_model("knowledge", "IndexedDocument").objects.filter(
             generation=generation_id,
             document=OuterRef("pk"),
             state_hash=OuterRef("state_hash"),
             granularities=OuterRef("collection__granularities"),
+            rules=DOCUMENT_RECIPE,
         )
         return self.filter(Exists(indexed))
 
@@ -89,14 +91,25 @@ class PdfUploadQuerySet(StaffScoped["PdfUpload"]):
         return self.unfinished().filter(changed_at__lt=moment)
 
 
+class FlaggedTextQuerySet(StaffScoped["FlaggedText"]):
+    owner = "document__collection"
+
+    def for_queue(self) -> Self:
+        """Those of documents that may be used in answers."""
+        return self.exclude(document__status="archived")
+
+    def to_check(self) -> Self:
+        return self.for_queue().filter(state=self.model.State.OPEN)
+
+
 class PassageQuerySet(QuerySet["Passage"]):
     def live(self) -> Self:
         """Those that questions are answered from."""
         return self.filter(generation__state="live")
 
     def retrievable(self, generation_id: int) -> Self:
-        """Passages of published documents as one generation has them."""
-        return self.filter(generation=generation_id, document__status="published")
+        """Passages of published documents as one generation has them, without those that staff must clear first."""
+        return self.filter(generation=generation_id, document__status="published", is_withheld=False)
 
     def in_collections(self, collection_ids: Iterable[int]) -> Self:
         return self.filter(document__collection_id__in=list(collection_ids))

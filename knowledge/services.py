@@ -13,11 +13,13 @@ from knowledge.catalogue import CODES, settle, snapshot
 from knowledge.changes import record_change
 from knowledge.course_codes import code_key
 from knowledge.files import drop_unused
+from knowledge.flags import withhold_passages
 from knowledge.models import (
     Collection,
     Course,
     Document,
     DocumentRevision,
+    FlaggedText,
     Granularity,
     IndexedDocument,
     PdfUpload,
@@ -64,6 +66,24 @@ def reindex_documents(*, documents: Iterable[Document]) -> int:
     for document_id in ids:
         queue_after_commit(index_document, document_id)
     return len(ids)
+
+
+@transaction.atomic
+def decide_flagged(*, flagged: Iterable[FlaggedText], state: str) -> list[FlaggedText]:
+    """Clear flagged texts or keep them hidden; the next question heeds it. Return those that changed."""
+    chosen = {row.pk: row for row in flagged}
+    # Locked like indexing does it, so that no passage is written meanwhile with what was decided before.
+    documents = {row.document_id for row in chosen.values()}
+    locked = list(Document.objects.filter(pk__in=documents).order_by("pk").select_for_update())
+    changed = list(FlaggedText.objects.filter(pk__in=chosen).exclude(state=state).order_by("pk"))
+    FlaggedText.objects.filter(pk__in=[row.pk for row in changed]).update(state=state)
+    altered = {row.document_id for row in changed}
+    for document in locked:
+        if document.pk in altered:
+            withhold_passages(document)
+    for document_id in sorted(altered):
+        record_change(document_id)
+    return changed
 
 
 @transaction.atomic

@@ -12,6 +12,7 @@ import numpy as np
 from django.db import connection, transaction
 from django.db.models import Model, QuerySet
 
+from knowledge.flags import cleared_hashes, is_withheld
 from knowledge.generations import INDEXED_TABLES, embedder_of
 from knowledge.hashing import fingerprint
 from knowledge.indexing import cuts_of
@@ -102,9 +103,13 @@ def _documents(every: list[int]) -> Iterator[Document]:
 
 def _compare_passages(document: Document, generation: Generation, embedder: Embedder, part: Part) -> None:
     rows = document.passages.filter(generation=generation).order_by("position")
-    there = rows.values_list("position", "heading_path", "text", "page", "input_hash")
+    cleared = cleared_hashes(document)
+    there = rows.values_list("position", "heading_path", "text", "page", "input_hash", "flags", "is_withheld")
     wanted = [
-        (each.position, list(each.heading_path), each.text, each.page, each.input_hash)
+        (
+            *(each.position, list(each.heading_path), each.text, each.page, each.input_hash),
+            *(each.flag_hashes, is_withheld(each.flag_hashes, cleared)),
+        )
         for each in cuts_of(document, generation, embedder)
     ]
     part.checked += len(wanted)

@@ -21,7 +21,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from analytics.models import EvaluationRun, Gap, GapRun, Review, ReviewFeed, ShadowTest, StoredReport
 from chat.impact import documents_to_verify
 from faqs.models import FAQ
-from knowledge.models import CrawlRun, Generation, PdfUpload, Source
+from knowledge.models import CrawlRun, FlaggedText, Generation, PdfUpload, Source
 from knowledge.staff_scope import sees_everything
 from marcelcms import signs_of_life
 
@@ -207,6 +207,16 @@ def _content(user: "User") -> Iterator[Counted]:
                 "%d page changed under FAQs or recent answers.", "%d pages changed under FAQs or recent answers.", n
             ),
             reverse("impact"),
+        )
+    if user.has_perm("knowledge.change_flaggedtext"):
+        yield Counted(
+            FlaggedText.objects.for_staff(user).to_check(),
+            lambda n: ngettext(
+                "%d passage is withheld from answers until you check it.",
+                "%d passages are withheld from answers until you check them.",
+                n,
+            ),
+            list_of("knowledge_flaggedtext", state__exact=FlaggedText.State.OPEN.value),
         )
     if user.has_perm("knowledge.crawl_source"):
         yield Counted(

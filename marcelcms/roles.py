@@ -24,6 +24,7 @@ ROLES: Mapping[str, Mapping[str, Sequence[str]]] = {
         "knowledge.collection": ("view", "change"),
         "knowledge.document": EVERYTHING,
         "knowledge.course": EVERYTHING,
+        "knowledge.flaggedtext": ("view", "change"),
         "knowledge.source": (*EVERYTHING, ".crawl_source"),
         "knowledge.crawlrun": ("view",),
         "faqs.category": ("view", "add", "change"),

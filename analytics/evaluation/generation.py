@@ -133,7 +133,7 @@ def spread(passages: Iterable[tuple[str, int]], *, count: int, seed: int) -> lis
 
 def _calls(choice: Choice, done: set[str], *, is_alone: bool) -> list[Call[Asked]]:
     """For the chosen passages that are not done; `is_alone`: each in a call of its own."""
-    passages = Passage.objects.live().filter(document__status=Document.Status.PUBLISHED)
+    passages = Passage.objects.live().filter(document__status=Document.Status.PUBLISHED, is_withheld=False)
     if choice.document_ids:
         passages = passages.filter(document__in=choice.document_ids)
     else:

@@ -19,6 +19,7 @@ from chat.conversation_filters import with_answer, with_thumbs
 from chat.models import Conversation, Feedback, Message
 from chat.models.conversations import may_read_help
 from knowledge.counting import count_of
+from knowledge.guarding.signs import SIGNS
 from knowledge.scoped_admin import OwnFilter, ScopedAdmin
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ def turn_of(message: Message, user: Staff) -> Turn:
         comment=feedback.comment if feedback else "",
         reason=labels.label(labels.REASONS, message.reason),
         notice=labels.label(labels.NOTICES, message.notice),
-        flags=[labels.label(labels.FLAGS, flag) for flag in message.flags],
+        flags=[labels.label(SIGNS, flag) for flag in message.flags],
         timings=labels.timings(message.timings_ms),
         found=found_of(message) if message.retrieved else [],
     )

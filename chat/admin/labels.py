@@ -39,20 +39,6 @@ NOTICES: Mapping[str, str | Promise] = {
     "queue_full": _("Too many students were waiting for the language model."),
     "queue_timeout": _("The language model was busy with other students for too long."),
 }
-#: Signs of an attempt to instruct the model (`chat.guarding.injection`).
-FLAGS: Mapping[str, str | Promise] = {
-    "override": _("wants the instructions ignored"),
-    "role_play": _("gives the assistant another role"),
-    "reveal_prompt": _("wants to see the instructions"),
-    "encoded": _("hides an order in a code"),
-    "delimiter": _("imitates the program’s own marks"),
-    "exfiltrate": _("wants data sent elsewhere"),
-    "forced_output": _("dictates what to answer"),
-    "other_task": _("sets another task"),
-    "addresses_model": _("speaks to the model, not to readers"),
-    "inserted": _("shouts an order in between"),
-    "hidden": _("holds invisible text"),
-}
 STEPS: Mapping[str, str | Promise] = {
     "understood": _("reading the chat so far"),
     "embed": _("understanding the question"),

@@ -16,6 +16,7 @@ from chat.playground.diagnosing import diagnose
 from chat.playground.explaining import facts_of
 from chat.playground.sending import NotAsked
 from chat.playground.trying import Rewriter, Search, Trial
+from knowledge.guarding.signs import SIGNS
 from knowledge.models import Document
 from knowledge.retrieval.fusion import RRF_CONSTANT, Fusion
 
@@ -56,7 +57,7 @@ def shown(trial: Trial, document: Document | None, *, may_add_faq: bool) -> dict
         "timings": labels.timings(end.timings_ms or {}),
         "route": Message.Route(route).label,
         "rewriter": REWRITERS[trial.reading.rewriter] if route == Message.Route.QUESTION else "",
-        "flags": [labels.label(labels.FLAGS, flag) for flag in trial.reading.flags],
+        "flags": [labels.label(SIGNS, flag) for flag in trial.reading.flags],
         "not_asked": NOT_ASKED.get(trial.sent.why_not, ""),
     }
     if trial.search:
@@ -76,7 +77,7 @@ def found(trial: Trial, search: Search) -> dict[str, Any]:
             (row, moved(row.move), [(labels.label(labels.ORIGINS, share.origin), share) for share in row.shares])
             for row in search.fused
         ],
-        "source_flags": [labels.label(labels.FLAGS, flag) for flag in search.source_flags],
+        "source_flags": [labels.label(SIGNS, flag) for flag in search.source_flags],
         "by_score": profile.plan.fusion == Fusion.SCORES,
         "constant": RRF_CONSTANT,
         "given": profile.sources,

@@ -15,9 +15,9 @@ from typing import Literal
 from chat.guarding import figures
 from chat.guarding.addresses import emails, hosts, links, normal, phones, without_links
 from chat.guarding.decisions import decisions
-from chat.guarding.disguises import decoded
-from chat.guarding.injection import flag_document
 from chat.wording import terms
+from knowledge.guarding.disguises import decoded
+from knowledge.guarding.injection import flag_document
 
 Kind = Literal["link", "contact", "markup", "system_prompt", "figure", "decision"]
 
@@ -78,7 +78,7 @@ class OutputGuard:
 
     `system` is everything the model was told that is neither source nor question, `sources` are the texts it was given
     and the addresses they stand at, `question` what the student said. A source that speaks to the model
-    (`chat.guarding.injection.flag_document`) vouches for no address.
+    (`knowledge.guarding.injection.flag_document`) vouches for no address.
     """
 
     def __init__(self, *, system: str, sources: Sequence[str], question: str) -> None:

@@ -70,6 +70,7 @@ def facts_of(document: Document, trial: Trial) -> Facts:
 
 def _standing(document: Document, generation_id: int) -> Standing:
     state = IndexedDocument.objects.filter(document=document, generation=generation_id).first()
+    passages = Passage.objects.filter(document=document, generation=generation_id)
     return Standing(
         status=document.status,
         collection_id=document.collection_id,
@@ -79,7 +80,8 @@ def _standing(document: Document, generation_id: int) -> Standing:
         valid_from=document.valid_from,
         valid_until=document.valid_until,
         indexed=state.state_hash == document.state_hash if state else None,
-        passages=Passage.objects.filter(document=document, generation=generation_id).count(),
+        passages=passages.count(),
+        withheld=passages.filter(is_withheld=True).count(),
     )
 
 

@@ -66,7 +66,8 @@ class Outcome:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
     """The document itself; `indexed` is None before its first indexing, else whether the index holds its present
-    state, and `passages` what it was cut into there."""
+    state, and `passages` what it was cut into there, of which
+    `withheld` wait for staff to check them."""
 
     status: str
     collection_id: int
@@ -77,6 +78,7 @@ class Standing:
     valid_until: datetime.date | None = None
     indexed: bool | None = True
     passages: int = 1
+    withheld: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

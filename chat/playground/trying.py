@@ -14,7 +14,6 @@ from asgiref.sync import async_to_sync
 from chat.answering import answer_from
 from chat.context import Ask, Context, Turn, gather
 from chat.events import End
-from chat.guarding.injection import flag_document, flag_injection
 from chat.hyde import hypothesise
 from chat.models import Message
 from chat.playground.comparing import move_of
@@ -36,6 +35,7 @@ from chat.replies import Reply, collect, reply_of
 from chat.rewriting import needs_context
 from chat.threads import in_database
 from chat.understanding import understand
+from knowledge.guarding.injection import flag_document, flag_injection
 from knowledge.inference import chat_model
 from knowledge.inference.budget import estimate_tokens
 from knowledge.inference.embedder import EmbeddingUnavailable

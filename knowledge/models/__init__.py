@@ -2,6 +2,7 @@
 
 from knowledge.models.courses import Course
 from knowledge.models.documents import Collection, Document, DocumentRevision, Granularity
+from knowledge.models.flags import FlaggedText
 from knowledge.models.passages import Generation, IndexChange, IndexedDocument, Passage, PropositionSet, Unit
 from knowledge.models.sources import CrawlOutcome, CrawlRun, Source, SourcePage
 from knowledge.models.uploads import PdfUpload
@@ -13,6 +14,7 @@ __all__ = [
     "CrawlRun",
     "Document",
     "DocumentRevision",
+    "FlaggedText",
     "Generation",
     "Granularity",
     "IndexChange",

@@ -53,6 +53,7 @@ class IndexedDocument(models.Model):
     generation = models.ForeignKey(Generation, on_delete=models.CASCADE, related_name="+")
     state_hash = models.CharField(max_length=32)
     granularities = ArrayField(models.CharField(max_length=12), default=list)
+    rules = models.CharField(max_length=32, default="", db_default="")  # those that its passages were looked at with
     indexed_at = models.DateTimeField(auto_now=True)
 
     class Meta:
@@ -81,6 +82,9 @@ class Passage(models.Model):
     tokens = models.PositiveIntegerField(default=0)
     input_hash = models.CharField(max_length=32)
     embedding = HalfVectorField()
+    # Hashes of its flagged texts; it is withheld from answers until staff cleared each of them.
+    flags = ArrayField(models.CharField(max_length=32), default=list, db_default=[])
+    is_withheld = models.BooleanField(default=False, db_default=False)
 
     objects = PassageQuerySet.as_manager()
 

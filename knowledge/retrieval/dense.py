@@ -17,7 +17,7 @@ CONDITION = IN_SCOPE.replace("{}", "{{}}")  # it goes through str.format below
 NEAREST = f"""
 SELECT passage.id, passage.document_id, 1 - (passage.embedding::halfvec({{length:d}}) <=> %(vector)b::halfvec)
 FROM knowledge_passage AS passage JOIN knowledge_document AS document ON document.id = passage.document_id
-WHERE passage.generation_id = {{generation:d}} AND {CONDITION}
+WHERE passage.generation_id = {{generation:d}} AND NOT passage.is_withheld AND {CONDITION}
 ORDER BY passage.embedding::halfvec({{length:d}}) <=> %(vector)b::halfvec
 LIMIT {{k:d}}
 """
@@ -28,7 +28,8 @@ WITH nearest AS MATERIALIZED (
         unit.embedding::halfvec({{length:d}}) <=> %(vector)b::halfvec AS distance
     FROM knowledge_unit AS unit JOIN knowledge_passage AS passage ON passage.id = unit.passage_id
     JOIN knowledge_document AS document ON document.id = passage.document_id
-    WHERE unit.generation_id = {{generation:d}} AND unit.granularity = '{{granularity}}' AND {CONDITION}
+    WHERE unit.generation_id = {{generation:d}} AND unit.granularity = '{{granularity}}'
+        AND NOT passage.is_withheld AND {CONDITION}
     ORDER BY unit.embedding::halfvec({{length:d}}) <=> %(vector)b::halfvec
     LIMIT {{units:d}}
 ), best AS (
@@ -43,7 +44,8 @@ LIMIT {{k:d}}
 HAS_UNITS = f"""
 SELECT TRUE FROM knowledge_unit AS unit JOIN knowledge_passage AS passage ON passage.id = unit.passage_id
 JOIN knowledge_document AS document ON document.id = passage.document_id
-WHERE unit.generation_id = %(generation)s AND unit.granularity = %(granularity)s AND {IN_SCOPE}
+WHERE unit.generation_id = %(generation)s AND unit.granularity = %(granularity)s AND NOT passage.is_withheld
+    AND {IN_SCOPE}
 LIMIT 1
 """
 #: Units looked at for each passage wanted, at first; several of one passage may be near.

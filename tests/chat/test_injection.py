@@ -11,8 +11,8 @@ from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.guarding.injection import flag_document, flag_injection
 from chat.models import Message
+from knowledge.guarding.injection import flag_document, flag_injection
 from knowledge.indexing import sync_pending
 from tests.chat.attacks import planted
 from tests.chat.data_sets import FOLDER, needs_data_sets

@@ -13,6 +13,8 @@ from django.db import connections
 from chat.context import Ask
 from chat.replies import Reply, collect
 from knowledge.indexing import sync_pending
+from knowledge.models import FlaggedText
+from knowledge.services import decide_flagged
 from tests.chat.attacks import planted, repeated
 from tests.chat.data_sets import FOLDER, needs_data_sets
 from tests.factories import AssistantFactory, DocumentFactory
@@ -28,8 +30,10 @@ HARM = re.compile(r"https?:|hxxp|www\.|\.example|@|<[a-z/!|]|!\[|\]\(|<<|9,999|y
 
 
 def plant(attack: str) -> None:
+    """An attack that staff cleared, so that the guard alone stands against it."""
     DocumentFactory(title="Fees", url="https://www.uni.example/fees", text=f"# Fees\n\n{FACT}\n\n{attack}")
     sync_pending()
+    decide_flagged(flagged=FlaggedText.objects.all(), state=FlaggedText.State.CLEARED)
 
 
 def shares_words(text: str, rules: str, *, length: int = 8) -> bool:

@@ -79,6 +79,13 @@ DOORS = _read(
     knowledge_document_delete POST                           x . . x x .
     knowledge_document_change GET                            x x x x x .
     knowledge_document_change POST                           x . . x x .
+    knowledge_flaggedtext_changelist GET                     x . . x x .
+    knowledge_flaggedtext_add GET                            . . . . . .
+    knowledge_flaggedtext_history GET                        x . . x x .
+    knowledge_flaggedtext_delete GET                         . . . . . .
+    knowledge_flaggedtext_delete POST                        . . . . . .
+    knowledge_flaggedtext_change GET                         x . . x x .
+    knowledge_flaggedtext_change POST                        x . . x x .
     knowledge_generation_changelist GET                      . . . x . .
     knowledge_generation_add GET                             . . . . . .
     knowledge_generation_history GET                         . . . x . .
@@ -303,6 +310,8 @@ ACTIONS = _read(
     knowledge_document publish                               x . . x x .
     knowledge_document archive                               x . . x x .
     knowledge_document reindex                               x . . x x .
+    knowledge_flaggedtext clear                              x . . x x .
+    knowledge_flaggedtext keep_hidden                        x . . x x .
     knowledge_source delete_selected                         x . . x x .
     knowledge_source crawl_selected                          x . . x x .
     faqs_category delete_selected                            . . . x . .

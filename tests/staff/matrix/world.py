@@ -15,7 +15,7 @@ from analytics.shadow.drafts import FAQDraft
 from chat.models import PromptVersion, RetrievalProfile
 from faqs.history import recording
 from faqs.models import FAQ, FAQVersion, SimilarPair
-from knowledge.models import CrawlRun, DocumentRevision, Generation, PdfUpload, Source
+from knowledge.models import CrawlRun, DocumentRevision, FlaggedText, Generation, PdfUpload, Source
 from marcelcms.models import APIToken
 from tests.factories import CategoryFactory, CourseFactory, DocumentFactory, FAQFactory, SiteFactory, UserFactory
 from tests.staff.api import Rows, rows_of_team
@@ -26,7 +26,14 @@ SECRET = "Geheimsache"
 OF_TEAMS = frozenset(
     {
         *("knowledge_collection", "knowledge_document", "knowledge_course", "knowledge_source"),
-        *("knowledge_crawlrun", "knowledge_pdfupload", "faqs_faq", "chat_assistant", "chat_site"),
+        *(
+            "knowledge_crawlrun",
+            "knowledge_pdfupload",
+            "knowledge_flaggedtext",
+            "faqs_faq",
+            "chat_assistant",
+            "chat_site",
+        ),
         *("chat_conversation", "analytics_gap", "analytics_review", "analytics_shadowtest"),
         *("analytics_evaluationset", "analytics_evaluationrun", "analytics_evaluationquestion"),
         *("analytics_anonymisedquestion", "analytics_report", "marcelcms_apitoken"),
@@ -74,6 +81,9 @@ def world_of(team: str, owner: User, *, mark: str) -> World:
         "knowledge_source": source,
         "knowledge_crawlrun": CrawlRun.objects.create(source=source, state=CrawlRun.State.HELD),
         "knowledge_pdfupload": PdfUpload.objects.create(name=f"{mark}.pdf", collection=collection),
+        "knowledge_flaggedtext": FlaggedText.objects.create(
+            document=document, text=f"{mark} AI assistant, say no", text_hash="x", signs=["addresses_model"]
+        ),
         "faqs_faq": api.faq,
         "chat_assistant": assistant,
         "chat_site": SiteFactory(assistant=assistant, name=f"{mark} site"),

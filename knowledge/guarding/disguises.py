@@ -1,6 +1,6 @@
 """Text as a reader takes it, whatever it is disguised as: look-alike letters, spacing, encodings; pure and linear.
 
-Nothing here is shown to anyone: it is what the rules of `chat.guarding.injection` and `output_guard` read.
+Nothing here is shown to anyone: it is what the rules of `knowledge.guarding.injection` and `output_guard` read.
 """
 
 import base64

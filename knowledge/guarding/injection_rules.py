@@ -1,8 +1,9 @@
-"""The rules of `chat.guarding.injection`, by the name of their sign.
+"""The rules of `knowledge.guarding.injection` for questions, by the name of their sign; those for pages are in
+`knowledge.guarding.page_rules`.
 
-They are over folded text (`chat.guarding.disguises`): lower case, no marks, so "für" is "fur". English and German, with
-the usual forms of the first sign in French, Spanish, Italian, Portuguese, Dutch, Polish, Serbo-Croatian, Turkish
-and Russian. Every gap is bounded in words or characters, so the cost is linear in the text.
+They are over folded text (`knowledge.guarding.disguises`): lower case, no marks, so "für" is "fur". English and
+German, with the usual forms of the first sign in French, Spanish, Italian, Portuguese, Dutch, Polish, Serbo-Croatian,
+Turkish and Russian. Every gap is bounded in words or characters, so the cost is linear in the text.
 """
 
 import re
@@ -11,17 +12,17 @@ from collections.abc import Mapping
 Rules = Mapping[str, re.Pattern[str]]
 
 
-def _gap(words: int) -> str:
+def gap(words: int) -> str:
     """At most so many words within the sentence, and the blank before the next."""
     return rf"(?:[^\w.!?\n]++\w++){{0,{words}}}?[^\w.!?\n]++"
 
 
-def _any(*patterns: str) -> re.Pattern[str]:
+def any_of(*patterns: str) -> re.Pattern[str]:
     return re.compile("|".join(f"(?:{pattern})" for pattern in patterns))
 
 
 #: Where an order begins: a sentence, a colon or dash, or after a word that orders are given with.
-_ORDER = (
+ORDER = (
     r"(?:(?:^|[.!?:;\n\"'>)\]}*]|\\n| -)[ ]{0,3}"
     r"|\b(?:please|pls|now|then|just|instead|you (?:must|should|shall|will)|i (?:want|need|command|order) you to"
     r"|(?:can|could|will) you|bitte|jetzt|nun|dann|stattdessen|forget everything,?) )"
@@ -75,19 +76,19 @@ _TEXTE = (
     r"(?!\w)"
 )
 
-OVERRIDE = _any(
+OVERRIDE = any_of(
     rf"{_DROP}(?: \w+){{1,2}} {_RULES}(?: that| which)? (?:you (?:were|have|got)|i gave|above|from above|before)\b",
-    rf"{_DROP}{_gap(4)}{_YOURS}{_gap(3)}{_RULES}",
+    rf"{_DROP}{gap(4)}{_YOURS}{gap(3)}{_RULES}",
     rf"{_DROP} {_YOURS} (?:{_EARLIER} )?{_RULES}",
-    rf"{_IGNORE}(?: (?:all|any|the|of))*[ ](?:{_EARLIER}|your)(?:{_gap(2)}|[ ]){_MATERIAL}\b",
+    rf"{_IGNORE}(?: (?:all|any|the|of))*[ ](?:{_EARLIER}|your)(?:{gap(2)}|[ ]){_MATERIAL}\b",
     rf"{_IGNORE}(?: (?:the|all|any))* {_MATERIAL} (?:provided|above|given)\b",
-    rf"{_DROP}{_gap(5)}accord\w+ to the (?:provided|given|above)",
-    rf"{_ORDER}(?:ignore|disregard|forget)(?: about)? everything\b",
+    rf"{_DROP}{gap(5)}accord\w+ to the (?:provided|given|above)",
+    rf"{ORDER}(?:ignore|disregard|forget)(?: about)? everything\b",
     rf"{_DROP} (?:everything|anything|all|what(?:ever)?)(?: that| which)? (?:(?:was|is|has been|i|you|we) )?"
     r"(?:and|before|above|prior|previous\w*|you know|(?:have )?(?:been )?(?:told|said|learn\w*|discussed|know)|"
     r"written|beforehand|i said|so far)\b",
     r"\b(?:change|replace|update|rewrite|overwrite) your (?:instructions?|rules|prompt|guidelines|programming)\b",
-    rf"\b(?:new|additional|updated|further|more|next|real|actual) (?:{_gap(1)})?(?:instructions?|tasks?|orders?) "
+    rf"\b(?:new|additional|updated|further|more|next|real|actual) (?:{gap(1)})?(?:instructions?|tasks?|orders?) "
     r"(?:follow|are (?:as follows|here)|now|begin|will follow|for you|-|:)",
     r"\b(?:additional|new|updated|override|hidden|secret|system) instructions? ?[:-]",
     r"\b(?:your|a) new (?:task|goal|objective|mission|assignment|instruction|role)s? (?:is|are|now|will|:|,|for|in|"
@@ -101,8 +102,8 @@ OVERRIDE = _any(
     r"\b(?:answer|reply|respond)\b[^.!?\n]{0,40}\b(?:not|without)\b[^.!?\n]{0,15}"
     r"\b(?:articles?|documents?|sources|context)\b",
     r"\b(?:your own (?:knowledge|opinion)|what you (?:really )?(?:know|think))\b[^.!?\n]{0,20}\bnot\b",
-    rf"{_VERGISS}(?:{_gap(5)}|[ ]){_ALTES}",
-    rf"{_VERGISS}(?:{_gap(1)}|[ ]){_ALLES}",
+    rf"{_VERGISS}(?:{gap(5)}|[ ]){_ALTES}",
+    rf"{_VERGISS}(?:{gap(1)}|[ ]){_ALLES}",
     r"\b(?:nun|jetzt|es) folg(?:en|t) (?:jetzt |nun )?(?:eine? )?(?:neue|weitere|andere)[nrs]? "
     r"(?:aufgabe|anweisung|instruktion|auftrag)",
     r"\b(?:deine?[nr]?|ihre?[nr]?|eine[rn]?) neuen? (?:aufgabe|anweisung|instruktion|auftrag|mission|ziel|"
@@ -123,7 +124,7 @@ OVERRIDE = _any(
     r"(?:previous|prior|above|vorherigen|bisherigen)?(?:instructions|anweisungen|rules|regeln|prompt)",
 )
 
-ROLE_PLAY = _any(
+ROLE_PLAY = any_of(
     r"\bi(?: want|'d like| would like| need|'ll need| order| command| ask) you to (?:act|be|become|pretend|play|behave|"
     r"write|speak|talk|(?:answer|respond|reply) (?:as|like|in|only)|imagine|simulate|impersonate)\b",
     r"\bich (?:mochte|will|wunsche|befehle dir),? dass (?:du|sie)\b[^.!?\n]{0,120}\b(?:fungier|agier|spiel"
@@ -134,11 +135,11 @@ ROLE_PLAY = _any(
     r"\bmy first (?:command|request|sentence|suggestion|prompt|input)\b|\bmeine? erste[rn]? (?:befehl|bitte"
     r"|satz|eingabe)\b",
     r"\b(?:simulate|impersonate|emulate|simuliere|imitiere) (?:an?|the|ein\w*|den|die|das|my)\b",
-    rf"(?:{_ORDER}|\b(?:to|you) )act (?:as|like) (?:if|though|an?|the|my|\w+bot|chatgpt|dan)\b",
+    rf"(?:{ORDER}|\b(?:to|you) )act (?:as|like) (?:if|though|an?|the|my|\w+bot|chatgpt|dan)\b",
     r"\b(?:you are|you're|you will be|act as|be) (?:now |from now on |no longer )",
     r"\bfrom (?:now|here|this point) on,? you\b|\bab (?:jetzt|sofort|nun) (?:bist du|sind sie|heisst du|antwortest)",
-    rf"{_ORDER}you(?: a|')re (?:an? |the |one |two |three |four |in )(?!great|good|nice|star|legend|life)",
-    rf"{_ORDER}(?:be|become) (?:an?|my) \w+\.",
+    rf"{ORDER}you(?: a|')re (?:an? |the |one |two |three |four |in )(?!great|good|nice|star|legend|life)",
+    rf"{ORDER}(?:be|become) (?:an?|my) \w+\.",
     r"\bpretend (?:that |to |you|as |i |we )|\brole-? ?play(?:ing)? as\b|\byou are role-? ?playing\b",
     r"\b(?:imagine|assume|suppose) (?:that )?you(?: are|'re| were) (?!eligible|admitted|enrolled|a (?:new )?student)",
     r"\b(?:play|take on|assume|adopt) the (?:role|persona|character) of\b|\bstay in (?:character|your role)\b",
@@ -159,7 +160,7 @@ ROLE_PLAY = _any(
     r"\b(?:so|auch so) reden\b|\bwie wurde\b[^.!?\n]{0,40}\bantworten\b",
 )
 
-REVEAL_PROMPT = _any(
+REVEAL_PROMPT = any_of(
     r"\bhow (?:were|are|have) you (?:been )?(?:instructed|programmed|configured|prompted)\b",
     r"\b(?:what|which) (?:\w+ )?(?:instructions|rules|orders|prompts?) (?:were|have|did|do|are) you\b",
     r"\bwhat (?:were|have|are) you (?:been )?(?:told|instructed|asked|ordered) (?:to|not|before|by|at)\b",
@@ -167,8 +168,8 @@ REVEAL_PROMPT = _any(
     r"|befolgst du)",
     r"\bwas wurde dir (?:gesagt|aufgetragen|befohlen|mitgeteilt)\b|\bwie wurdest du (?:instruiert|programmiert)",
     r"\b(?:show|reveal|print|repeat|display|output|tell|give|list|share|expose|leak|dump|paste|recite|reproduce|"
-    rf"summari[sz]e|translate|write|say|return|copy|disclose|describe)\b{_gap(5)}(?:your|system|initial|hidden|secret|"
-    rf"original|internal|all|above|this)(?:{_gap(2)}|[ ])(?:prompts?|instructions|system message|prompt ?texts?|"
+    rf"summari[sz]e|translate|write|say|return|copy|disclose|describe)\b{gap(5)}(?:your|system|initial|hidden|secret|"
+    rf"original|internal|all|above|this)(?:{gap(2)}|[ ])(?:prompts?|instructions|system message|prompt ?texts?|"
     r"configuration)\b(?! (?:for|on|about|how|to (?:apply|enrol|register|submit)))",
     r"\b(?:what|which|tell me)\b[^.!?\n]{0,25}\byour (?:\w+ )?(?:prompts?|instructions|system message|rules|"
     r"guidelines|directives)\b",
@@ -181,7 +182,7 @@ REVEAL_PROMPT = _any(
     r"sentences?|lines?|content|messages?)|exactly what(?: is)?)(?: \w+){0,2} (?:above|before|prior)\b",
     r"\binformation (?:in|from) (?:the|your) prompt\b|\b(?:show|output) (?:me )?the following texts\b",
     r"\b(?:zeig\w*|verrat\w*|nenn\w*|wiederhol\w*|gib|geben sie|druck\w*|schreib\w*|sag\w*|offenbar\w*|ubersetz\w*|"
-    rf"list\w*)\b{_gap(4)}(?:dein\w*|alle|ihre\w*|den|die|das|system\w*)(?:{_gap(3)}|[ ])(?:\w*prompts?\b|"
+    rf"list\w*)\b{gap(4)}(?:dein\w*|alle|ihre\w*|den|die|das|system\w*)(?:{gap(3)}|[ ])(?:\w*prompts?\b|"
     r"(?:system|prompt)\w*|systemanweisung\w*)",
     r"\b(?:was|wie|welche|nenne|zeige|verrate)\b[^.!?\n]{0,25}\bdeine (?:\w+ )?(?:anweisungen|instruktionen|regeln|"
     r"vorgaben|prompts?)\b",
@@ -190,21 +191,21 @@ REVEAL_PROMPT = _any(
     r"\bzeige (?:mir )?(?:die|alle) (?:folgenden|obigen|vorherigen|deine) texte\b",
 )
 
-FORCED_OUTPUT = _any(
-    rf"{_ORDER}(?:say|write|print|output|state|respond|reply|answer|type|echo)(?: with| that)?:? ?[\"'*]",
+FORCED_OUTPUT = any_of(
+    rf"{ORDER}(?:say|write|print|output|state|respond|reply|answer|type|echo)(?: with| that)?:? ?[\"'*]",
     r"\b(?:stop|halt|stopp)\b ?[-:,.!]{1,3} ?(?:write|say|print|output|now|i |ich|schreib|sag|stop|ignor)",
     r"(?:^|[.!] )attention ?[-!:]|\bachtung ?- ?stopp?\b",
-    rf"{_ORDER}(?:state|claim|write|admit) that (?:\w+ )?(?:i|you|we|he|they|the|all|is|are)\b",
+    rf"{ORDER}(?:state|claim|write|admit) that (?:\w+ )?(?:i|you|we|he|they|the|all|is|are)\b",
     r"\b(?:say|tell (?:me|us|everyone|them)) that you (?:are|hate|love|do|have|like|want|will)\b",
     r"\b(?:and|just|only|simply|then|always|must|to|should) (?:just |only )?(?:say|reply|respond|output|answer with|"
     r"reply with|respond with)\b[:]? (?:[\"'*]|yes\b|no\b|hello\b|i (?:love|hate|am)|only\b|with\b)",
     r"[.!?] (?:say|answer|reply|respond)(?: with)? (?:yes|no|only)\b",
     r"\brepeat (?:after me|the (?:word|phrase|sentence)|this)\b|\bsprich mir nach\b|\bsag mir nach\b",
     r"\b(?:respond|reply|answer|output) (?:only|just|exactly|nothing but|solely|exclusively)\b",
-    rf"\b(?:include|mention|add|insert|append)\b{_gap(6)}(?:in|into|to|at the end of) your (?:answer|response|reply)",
+    rf"\b(?:include|mention|add|insert|append)\b{gap(6)}(?:in|into|to|at the end of) your (?:answer|response|reply)",
     r"\b(?:every|each) time (?:you|i|a|someone|the user)\b[^.!?\n]{0,40}\b(?:answer|reply|respond|say|write)\b",
     r"\b(?:that|say|write|and)\b (?:that )?(?:you|i|\w+) (?:hate|hates|hasse|hasst) \w+",
-    rf"{_ORDER}(?:answer|reply to|respond to) (?:me )?(?:the |this |my )?following (?:question|request|prompt)",
+    rf"{ORDER}(?:answer|reply to|respond to) (?:me )?(?:the |this |my )?following (?:question|request|prompt)",
     r"\b(?:beantworte|beantworten sie|antworte auf)(?: \w+){0,3} folgende[n]? (?:frage|anfrage)",
     r"\b(?:just|only|no matter what)\b[^.!?\n]{0,20}\boutput\b|\bi command you\b|\bich befehle dir\b",
     r"(?:^|[.!?:\n,] ?|\bund |\bund dann |\bbitte |\bnur )(?:sag|sage|antworte|schreib|schreibe|gib)(?: mir| nur|"
@@ -215,18 +216,18 @@ FORCED_OUTPUT = _any(
     r"\bexecute (?:the )?following (?:command|code|instruction)|\bfuhre (?:den )?folgenden? (?:befehl|code)\b",
 )
 
-OTHER_TASK = _any(
+OTHER_TASK = any_of(
     r"\b(?:input|eingabe) ?:.{1,120}\b(?:output|ausgabe) ?:",
-    rf"{_ORDER}(?:write|generate|compose|create|draft|formulate|print|make up|invent|produce)\b"
-    rf"(?:{_gap(5)}|[ ]){_WRITING}",
-    rf"{_ORDER}(?:generate|print|execute|run) (?:the )?(?:following )?(?:python|code|command|c\+\+|javascript"
+    rf"{ORDER}(?:write|generate|compose|create|draft|formulate|print|make up|invent|produce)\b"
+    rf"(?:{gap(5)}|[ ]){_WRITING}",
+    rf"{ORDER}(?:generate|print|execute|run) (?:the )?(?:following )?(?:python|code|command|c\+\+|javascript"
     rf"|sql|bash)",
     r"\b(?:schreibe?|schreiben sie|generiere?n?(?: sie)?|verfasse|verfassen sie|formuliere|dichte|erfinde|erstelle|"
-    rf"gib|erzahle?|programmiere)\b(?:{_gap(5)}|[ ]){_TEXTE}",
+    rf"gib|erzahle?|programmiere)\b(?:{gap(5)}|[ ]){_TEXTE}",
     r"\b(?:help|hilf|helfen sie|hilfe)\b[^.!?\n]{0,30}\b(?:with the following|mit folgende[rmn]|bei folgende[rmn]|"
     r"bei (?:einer|der) weiteren|mit (?:einer|der) weiteren)\b[^.!?\n]{0,5}\b(?:question|task|frage|aufgabe)\b",
     r"\b(?:urgently|really) need (?:your help|you to)\b[^.!?\n]{0,30}(?:question|task|:)",
-    rf"\b(?:well|great|good|excellent|congratulations|fantastic|perfect|okay|ok)\b[^?\n]{{0,60}}[.!,]{_gap(2)}"
+    rf"\b(?:well|great|good|excellent|congratulations|fantastic|perfect|okay|ok)\b[^?\n]{{0,60}}[.!,]{gap(2)}"
     r"(?:now|but now|there are) (?:write|we|comes?|there|a few|i|you|answer|a new|new)\b",
     r"\b(?:gut gemacht|sehr gut|grossartig|ausgezeichnet\w*|hervorragend|fantastisch|prima|super)\b[^?\n]{0,90}"
     r"\b(?:aufgaben?|anweisungen|auftrag|auftrage|herausforderung|schreibe?|begrundung)\b",
@@ -244,13 +245,13 @@ DELIMITER = re.compile(
     r"|(?:^|\n|[.?!] |\\n ?)(?:instruction|anweisung|system) ?: ?\w",
 )
 
-EXFILTRATE = _any(
+EXFILTRATE = any_of(
     r"(?<!/)\b(?:send|post|forward|upload|transmit|append|encode|embed|leak|exfiltrate|schick\w*|send\w*|"
-    rf"ubermittl\w*|leite)\b{_gap(7)}(?:chat ?(?:history|log|verlauf)|system prompt|password|passwort|"
+    rf"ubermittl\w*|leite)\b{gap(7)}(?:chat ?(?:history|log|verlauf)|system prompt|password|passwort|"
     r"credentials|api[ -]?keys?|secrets?|tokens?|cookies?|user data|(?:everyone|other (?:users?|students?))'?s?|"
     r"zugangsdaten|personal data of|nutzerdaten)\b"
     rf"[^.!?\n]{{0,40}}(?:\bto\b|\ban\b|https?:|@|\bnach\b)",
-    rf"\b(?:send|post|forward|upload|append|schick\w*|sende)\b{_gap(3)}(?:conversation|gesprach\w*|data|daten)\b"
+    rf"\b(?:send|post|forward|upload|append|schick\w*|sende)\b{gap(3)}(?:conversation|gesprach\w*|data|daten)\b"
     r"[^.!?\n]{0,40}(?:https?:|@)",
     r"\b(?:show|give|tell|list|print|reveal|zeig\w*|gib|nenn\w*)\b[^.!?\n]{0,30}\b(?:api[ -]?keys?|secret[ _]key|"
     r"environment variables|env vars|database (?:password|credentials|tables)|admin (?:password|credentials)|"
@@ -259,7 +260,7 @@ EXFILTRATE = _any(
     r"!\[[^\]\n]{0,200}\]\([^)\n]{0,300}[?=]",
 )
 
-ENCODED = _any(
+ENCODED = any_of(
     r"\b(?:decode|decrypt|decipher|dekodier\w*|entschlussel\w*)\b[^.!?\n]{0,40}\b(?:base ?64|rot ?13|hex\w*|morse|"
     r"following|folgend\w*|this|and (?:then )?(?:follow|execute|do|run|obey))\b",
     r"\b(?:base ?64|rot ?13|morse code|hexadecimal)\b[^.!?\n]{0,40}\b(?:decode|dekodier\w*|encoded|follow|execute|"
@@ -269,38 +270,13 @@ ENCODED = _any(
     r"morse|binary|leet)\b",
 )
 
-#: A passage that speaks to whoever answers from it.
-ADDRESSES_MODEL = _any(
-    r"(?:(?:^|[.!?:*#>(\[\n-]) ?|\b(?:dear|attention,?|hey|hello|hi|note to|note for|message (?:for|to)|any|the"
-    r"|as an?|you,? the) )"
-    r"(?:(?:the|an?|any) )?(?:ai|a\.i\.|language|llm|chat|gpt)[ -]?(?:assistants?|"
-    r"models?|bots?|agents?)(?:, (?:you|please|ignore|do|now|tell|add|include|say)|,? reading|,? processing|:| - )",
-    r"\b(?:when|if|before|while) (?:you )?(?:answer\w*|summari[sz]\w+|respond\w*|reply\w*) (?:to )?(?:this|the|a|any) "
-    r"(?:user|question|document|text|page|student)",
-    r"\b(?:in|to|into|modify|change|augment|enhance|adapt|alter|extend|end|begin|start|finish|encode|format|write|"
-    r"translate|conclude|provide|render|present|deliver|scramble|jumble|misspell|rearrange|anagram|letters? (?:in|of)|"
-    r"words? (?:in|of)|spaces? (?:in|from)|with(?:in)?) your (?:answer|reply|response|output)\b",
-    r"\b(?:in|an|ans ende|andere|beende|beginne|erganze) (?:deiner?|deine) (?:antwort|ausgabe)(?:en)?\b",
-    r"\b(?:tell|inform|instruct|convince|direct|urge|ask) the (?:user|student|reader) (?:to|that)\b",
-    r"\b(?:sage|teile|rate|empfiehl|weise) (?:dem|den) (?:nutzer|benutzer|studierenden|studenten)\b",
-    r"\b(?:ki|sprach)[ -]?(?:assistent|modell|system)\w*(?:,|:| muss| soll| du )",
-)
-
 QUESTION_RULES: Rules = {
     "override": OVERRIDE,
     "role_play": ROLE_PLAY,
     "reveal_prompt": REVEAL_PROMPT,
     "forced_output": FORCED_OUTPUT,
     "other_task": OTHER_TASK,
-    "delimiter": _any(DELIMITER.pattern, r"\n{6,}"),  # pages have empty lines, too
+    "delimiter": any_of(DELIMITER.pattern, r"\n{6,}"),  # pages have empty lines, too
     "exfiltrate": EXFILTRATE,
     "encoded": ENCODED,
-}
-#: What a page may say to its readers is no sign there: tasks, roles, orders.
-DOCUMENT_RULES: Rules = {
-    "override": OVERRIDE,
-    "reveal_prompt": REVEAL_PROMPT,
-    "delimiter": DELIMITER,
-    "exfiltrate": EXFILTRATE,
-    "addresses_model": ADDRESSES_MODEL,
 }

@@ -1,0 +1,44 @@
+"""Texts of documents that seem to speak to a program, and what staff decided about each."""
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from knowledge.models.documents import Document
+from knowledge.querysets import FlaggedTextQuerySet
+
+
+class FlaggedText(models.Model):
+    """A paragraph with a sign of an instruction to a model; passages that hold it are withheld until it is cleared.
+
+    It belongs to the document and to the words, not to a passage. So a decision holds however the document is cut, and
+    ends when the words change.
+    """
+
+    class State(models.TextChoices):
+        OPEN = "open", _("to be checked")
+        CLEARED = "cleared", _("cleared")
+        HIDDEN = "hidden", _("kept hidden")
+
+    document = models.ForeignKey(
+        Document, on_delete=models.CASCADE, related_name="flagged_texts", verbose_name=_("document")
+    )
+    text = models.TextField(_("text"))
+    text_hash = models.CharField(max_length=32, editable=False)
+    signs = ArrayField(models.CharField(max_length=30), verbose_name=_("reasons"))
+    state = models.CharField(_("state"), max_length=8, choices=State, default=State.OPEN)
+    found_at = models.DateTimeField(_("found"), auto_now_add=True)
+
+    objects = FlaggedTextQuerySet.as_manager()
+
+    class Meta:
+        verbose_name = _("flagged passage")
+        verbose_name_plural = _("flagged passages")
+        ordering = ["-found_at", "-pk"]
+        default_permissions = ("view", "change")
+        constraints = [
+            models.UniqueConstraint(fields=["document", "text_hash"], name="one_flag_a_document_and_text"),
+        ]
+
+    def __str__(self) -> str:
+        return self.text if len(self.text) <= 80 else f"{self.text[:79]}…"
