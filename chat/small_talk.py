@@ -164,7 +164,7 @@ def help_reply(route: str) -> str:
     if route == Route.ASSAULT:
         return _(
             "I am sorry that this is happening. It is not your fault, and you do not have to go through it alone. I am "
-            "only a program: the people below listen and help, in confidence.\n\n"
+            "only a program: these people listen and help, in confidence.\n\n"
             "- **If you are in danger now, call 110.**\n"
             "- You decide what happens next: you can get advice and medical help without going to the police.\n"
             "- After an assault a hospital can secure traces in confidence. Go soon, and keep your clothes.\n"

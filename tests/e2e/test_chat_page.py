@@ -78,6 +78,21 @@ def test_a_student_asks_and_reads_the_answer_with_its_sources(page: Page, quotin
     expect(test_id(again, "thumbs-up")).to_have_attribute("aria-pressed", "true")
 
 
+def test_a_student_in_need_sees_whom_to_call_and_may_say_that_it_was_a_question(page: Page, quoting: Run) -> None:
+    page.set_viewport_size({"width": 360, "height": 640})
+    enter(page, quoting)
+    card = finished(ask(page, "I've been thinking about suicide"))
+    assert "tel:112" in [link.get_attribute("href") for link in card.locator('a[href^="tel:"]').all()]
+    expect(test_id(card, "abstained")).to_have_count(0)
+    expect(test_id(card, "thumbs-up")).to_have_count(0)
+    keep(page, "help")
+    assert violations(page) == []
+    test_id(page, "ask-anyway").click()
+    answer = page.locator('[data-test="message"][data-role="assistant"]').nth(1)
+    expect(answer).to_have_attribute("data-status", re.compile("complete|abstained"), timeout=LONG)
+    expect(answer.locator('a[href^="tel:"]')).to_have_count(0)
+
+
 def test_a_question_that_no_page_answers_is_handed_on(page: Page, quoting: Run) -> None:
     enter(page, quoting)
     answer = finished(ask(page, "Who won the football World Cup in 2014?"), "abstained")

@@ -61,7 +61,7 @@ export class AnswerView {
   #drawBefore(message: Message, writing: boolean): void {
     const { strategy, abstained, notice: told, text, choices, queue, help } = message;
     if (help) {
-      fill(this.#before, help.kind, () => [helpTitle(help)]);
+      fill(this.#before, help, () => [helpTitle(help), helpContacts(help)]);
       return;
     }
     const quoting = strategy === "extractive" || (writing && this.#options.quotes);
@@ -97,7 +97,6 @@ export class AnswerView {
       this.#form = null;
       const interrupted = reason === "interrupted" ? t("answer_interrupted") : t("answer_failed");
       return [
-        help && helpContacts(help),
         abstained &&
           contact &&
           el(

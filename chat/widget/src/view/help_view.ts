@@ -1,4 +1,4 @@
-// What somebody in need sees instead of an answer: a heading, and below the text who helps, with numbers to tap.
+// What somebody in need sees instead of an answer: a heading, who helps, with numbers to tap, and what to do.
 
 import type { HelpCard, HelpContact } from "../protocol.ts";
 import { hostOf, mailAddress, phoneAddress, webAddress } from "../text/links.ts";
