@@ -7,6 +7,7 @@ told only of those that never quote what they worked on, since a database's erro
 
 import logging
 import re
+import sys
 import traceback
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
@@ -38,6 +39,8 @@ SPEAKING_NAMES = frozenset(
 )
 VALUE = re.compile(r"(\w+)=%(?:\.\d+)?[sdrfi]")
 MOST_CHARACTERS = 200
+#: Shorter words of an exception would be found in any line.
+SHORTEST_QUOTE = 4
 
 
 class EventFormatter(logging.Formatter):
@@ -49,11 +52,13 @@ class EventFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         event, fields = parted(record)
+        # Libraries write an error's words into a line of text, some without naming the error that they handle.
+        error = record.exc_info[1] if record.exc_info else sys.exc_info()[1]
         line = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
             "logger": record.name,
-            "event": event,
+            "event": unquoted(event, error),
             **fields,
             **get_contextvars(),
         }
@@ -75,7 +80,18 @@ def parted(record: logging.LogRecord) -> tuple[str, dict[str, Any]]:
         return event, {name: _scalar(value) for name, value in zip(names, values, strict=True)}
     if values:
         return str(record.msg) % tuple(map(_unsaid, values)), {}
+    if isinstance(record.args, Mapping) and record.args:
+        return str(record.msg) % {name: _unsaid(value) for name, value in record.args.items()}, {}
     return record.getMessage(), {}
+
+
+def unquoted(event: str, error: BaseException | None) -> str:
+    """Put an exception's type where a line quotes what it says of data, such as a row that the database refused."""
+    for each in _chain(error):
+        words = str(each)
+        if len(words) >= SHORTEST_QUOTE and not _speaks(each):
+            event = event.replace(words, type(each).__name__).replace(repr(words)[1:-1], type(each).__name__)
+    return event
 
 
 def _unsaid(value: object) -> object:
@@ -91,15 +107,26 @@ def _scalar(value: object) -> object:
 
 def told(error: BaseException) -> Iterator[str]:
     """The chain of exceptions and where each was raised, without what they say of data."""
-    cause: BaseException | None = error
-    seen: set[int] = set()
-    while cause is not None and id(cause) not in seen:
-        seen.add(id(cause))
-        name = f"{type(cause).__module__}.{type(cause).__qualname__}"
-        speaks = isinstance(cause, SPEAKING) or name in SPEAKING_NAMES
-        yield f"{name}: {_first_line(cause)}" if speaks else name
+    for cause in _chain(error):
+        name = _name(cause)
+        yield f"{name}: {_first_line(cause)}" if _speaks(cause) else name
         yield from _places(cause.__traceback__)
-        cause = cause.__cause__ or (None if cause.__suppress_context__ else cause.__context__)
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        yield error
+        error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+
+
+def _speaks(error: BaseException) -> bool:
+    return isinstance(error, SPEAKING) or _name(error) in SPEAKING_NAMES
+
+
+def _name(error: BaseException) -> str:
+    return f"{type(error).__module__}.{type(error).__qualname__}"
 
 
 def _places(trace: TracebackType | None) -> Iterator[str]:
