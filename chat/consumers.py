@@ -85,7 +85,12 @@ class ChatConsumer(AsyncWebsocketConsumer):
             (self.scope.get("client") or [""])[0],
             [value.decode("latin-1") for name, value in self.scope["headers"] if name == b"x-forwarded-for"],
         )
-        if not self.host or not await in_database(is_allowed_somewhere)(self.origin, host=self.host):
+        if not self.host:
+            logger.warning("socket refused reason=%s", "unknown host")
+            await self.close()
+            return
+        if not await in_database(is_allowed_somewhere)(self.origin, host=self.host):
+            logger.warning("socket refused reason=%s", "unknown origin")
             await self.close()
             return
         await self.accept()

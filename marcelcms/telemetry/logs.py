@@ -39,6 +39,8 @@ SPEAKING_NAMES = frozenset(
 )
 VALUE = re.compile(r"(\w+)=%(?:\.\d+)?[sdrfi]")
 MOST_CHARACTERS = 200
+#: How uvicorn's lines about single sockets begin; the first names the visitor's address.
+ABOUT_SOCKETS = ('%s - "WebSocket', "connection open", "connection closed", "connection rejected")
 #: Shorter words of an exception would be found in any line.
 SHORTEST_QUOTE = 4
 
@@ -65,6 +67,29 @@ class EventFormatter(logging.Formatter):
         if record.exc_info and record.exc_info[1] is not None:
             line["exception"] = list(told(record.exc_info[1]))
         return str(self._render(line))
+
+
+class OneWarning(logging.Filter):
+    """Makes one warning, without a traceback, of what a client did wrong, and passes over sockets that come and go.
+
+    Django tells a refused request as an error with a traceback, and again as a bad request.
+    """
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if record.name == "uvicorn.error" and record.levelno == logging.INFO:
+            return not str(record.msg).startswith(ABOUT_SOCKETS)
+        is_refusal = record.name.startswith("django.security")
+        if not is_refusal and (record.name != "django.request" or record.levelno >= logging.ERROR):
+            return True
+        request = getattr(record, "request", None)
+        if hasattr(request, "is_refusal_told"):
+            return False
+        if is_refusal and request is not None:
+            request.is_refusal_told = True
+        record.levelno, record.levelname = logging.WARNING, "WARNING"
+        record.msg, record.args = parted(record)[0][:MOST_CHARACTERS], ()
+        record.exc_info = record.exc_text = None
+        return True
 
 
 def parted(record: logging.LogRecord) -> tuple[str, dict[str, Any]]:
@@ -165,7 +190,8 @@ def configuration(*, form: str, level: str) -> dict[str, Any]:
         "version": 1,
         "disable_existing_loggers": False,
         "formatters": {"event": {"()": "marcelcms.telemetry.logs.EventFormatter", "form": form}},
-        "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "event"}},
+        "filters": {"one_warning": {"()": "marcelcms.telemetry.logs.OneWarning"}},
+        "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "event", "filters": ["one_warning"]}},
         "root": {"handlers": ["console"], "level": "WARNING"},
         "loggers": {name: {"level": level} for name in OURS}
         | {name: {"level": "WARNING", "handlers": [], "propagate": True} for name in TALKATIVE}

@@ -41,6 +41,7 @@ class Lines:
         for form, stream in self._streams.items():
             handler = logging.StreamHandler(stream)
             handler.setFormatter(logs.EventFormatter(form))
+            handler.addFilter(logs.OneWarning())
             yield handler
 
     @property
