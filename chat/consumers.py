@@ -28,7 +28,9 @@ logger = logging.getLogger(__name__)
 
 PING_SECONDS = 20.0
 #: Codes of closing that are this protocol's own.
-FORBIDDEN, SLOW = 4403, 4408
+NO_TOKEN, FORBIDDEN, SLOW = 4401, 4403, 4408
+#: How long a socket may stay open before a frame carries a token that holds. The widget has one before it connects.
+TOKEN_SECONDS = 30.0
 CLOSE_SECONDS = 5.0
 
 
@@ -45,20 +47,26 @@ class ChatConsumer(AsyncWebsocketConsumer):
         self.outbox = Outbox(send)
         self.pace = Pace()
         writing = asyncio.create_task(self.outbox.write())
-        is_slow = False
+        code = None
         try:
-            await super().__call__(scope, receive, self.outbox.put)
+            async with asyncio.timeout(TOKEN_SECONDS) as self.token_due:
+                await super().__call__(scope, receive, self.outbox.put)
         except SlowReader:
-            is_slow = True
+            code = SLOW
+        except TimeoutError:
+            if not self.token_due.expired():
+                raise
+            code = NO_TOKEN
         finally:
             for task in (writing, self.pinging):
                 if task is not None:
                     task.cancel()
             await self.leave()
-        if is_slow:
+        if code == SLOW:
             logger.warning("slow reader cut off")
+        if code is not None:
             with suppress(TimeoutError, OSError):
-                await asyncio.wait_for(send({"type": "websocket.close", "code": SLOW}), CLOSE_SECONDS)
+                await asyncio.wait_for(send({"type": "websocket.close", "code": code}), CLOSE_SECONDS)
 
     async def dispatch(self, message: dict[str, Any]) -> None:
         """An event is relayed without the look at database connections that Channels takes before anything else: it
@@ -77,7 +85,12 @@ class ChatConsumer(AsyncWebsocketConsumer):
             (self.scope.get("client") or [""])[0],
             [value.decode("latin-1") for name, value in self.scope["headers"] if name == b"x-forwarded-for"],
         )
-        if not self.host or not await in_database(is_allowed_somewhere)(self.origin, host=self.host):
+        if not self.host:
+            logger.warning("socket refused reason=%s", "unknown host")
+            await self.close()
+            return
+        if not await in_database(is_allowed_somewhere)(self.origin, host=self.host):
+            logger.warning("socket refused reason=%s", "unknown origin")
             await self.close()
             return
         await self.accept()
@@ -120,6 +133,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
         place = await in_database(visitors.place_of_session)(session)
         if not place.allows(self.origin, host=self.host):
             raise ForbiddenOrigin
+        self.token_due.reschedule(None)
         self.token = token
         await self.leave()
         await self.channel_layer.group_add(production.group_of(session.visitor), self.channel_name)

@@ -1,4 +1,4 @@
-"""Values as the cells of a file for people: translated, harmless, and typed where that helps; pure but for words."""
+"""Values as the cells of a file for people: translated, neutralised, and typed where that helps; pure but for words."""
 
 import re
 from collections.abc import Callable
@@ -9,7 +9,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from analytics.reports.columns import COLUMNS, Column, Kind
-from faqs.tables import harmless, printable
+from faqs.tables import printable
+from knowledge.cells import neutralise
 
 Cell = str | int | float | bool | datetime | None
 #: What a cell of Excel holds at most.
@@ -77,5 +78,5 @@ def _source(source: dict[str, Any], page: str) -> str:
 def _text(text: str) -> str:
     if not text.isprintable():  # which most are
         text = NO_CHARACTERS.sub("", printable(text))
-    text = harmless(text)
+    text = neutralise(text)
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"

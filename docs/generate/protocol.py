@@ -32,6 +32,10 @@ Where a network lets no websocket through, the same events come as server-sent e
 [the public API](public-api.md). Words that wait in the server are told together: a lone answer's words come one by
 one, those of a hundred answers at most ten times a second.
 
+A socket that carried no token that holds within 30 seconds is closed with the code 4401, whatever else it sends: get
+the token first, then connect. After 4401 and 4408 a client may come back after a wait that grows; after 4403 it is not
+wanted on this page. See [CloseCode](#closecode).
+
 A frame may have at most 128 KiB. A tab may send 60 frames at once and ten a second for as long as it likes: who sends
 faster waits. What a client sends besides the properties below is passed over.
 """

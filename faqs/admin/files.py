@@ -27,7 +27,8 @@ from faqs.models import FAQ
 from faqs.resources import FAQResource, Planned, fingerprint_of_plan
 from faqs.services import import_planned
 from faqs.snapshots import as_text
-from faqs.tables import BadTable, harmless, printable, read_table
+from faqs.tables import MOST_BYTES, BadTable, printable, read_table
+from knowledge.cells import neutralise
 from knowledge.diffs import Comparison, compare
 
 FORMATS = {"xlsx": XLSX, "csv": CSV, "json": JSON}
@@ -67,7 +68,7 @@ def import_view(request: HttpRequest, *, model_admin: Any) -> HttpResponse:
         return _confirmed(request, model_admin, *kept)
     if request.method == "POST" and form.is_valid():
         file = form.cleaned_data["file"]
-        context |= _preview(request, file.name, file.read())
+        context |= _preview(request, file.name, file.read(MOST_BYTES + 1))
     return _page(request, model_admin, context)
 
 
@@ -210,7 +211,7 @@ def _as_file(dataset: Any, name: str, title: str) -> HttpResponse:
     else:
         table = tablib.Dataset(headers=dataset.headers, title="FAQs")
         for row in dataset:
-            table.append([harmless(printable(_in_cell(value))) for value in row])
+            table.append([neutralise(printable(_in_cell(value))) for value in row])
         content = kind.export_data(table)
     body = content.encode("utf-8-sig" if name == "csv" else "utf-8") if isinstance(content, str) else content
     response = HttpResponse(body, content_type=kind.get_content_type())

@@ -1,16 +1,16 @@
 """Course files, read and checked: a JSON list or a CSV table of records; pure."""
 
-import csv
-import io
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
 from knowledge.ingest.records import BadRecord, checked_url
+from knowledge.tables import Limits, TableTooLarge, UnreadableLine, bounded, csv_rows
 
 #: What each of a record's fields may be called in a file, in small letters and with underscores.
 NAMES: Mapping[str, tuple[str, ...]] = {
@@ -38,6 +38,7 @@ LANGUAGE = re.compile(r"[a-z]{2,3}(-[a-z0-9]{2,8})?")
 YES = frozenset({"true", "yes", "y", "1", "x", "mandatory", "compulsory", "ja", "pflicht", "pflichtmodul"})
 NO = frozenset({"false", "no", "n", "0", "elective", "optional", "nein", "wahl", "wahlpflicht", "wahlmodul"})
 DELIMITERS = ",;\t"
+LIMITS = Limits(size=50 * 1024 * 1024, rows=20_000, columns=200, cells=2_000_000)
 #: What a code in a list is set apart with, in a table's cell.
 BETWEEN_CODES = re.compile(r"[,;\n]")
 
@@ -85,12 +86,13 @@ class Row:
 
 def read_courses(path: Path) -> CourseFile:
     """Every record of the file and every mistake in it; raises BadFile or OSError."""
+    with path.open("rb") as stream:
+        content = stream.read(LIMITS.size + 1)
     try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise BadFile(f"it is not UTF-8 (byte {error.start}); save it as “CSV UTF-8” or JSON") from error
-    is_json = path.suffix.lower() == ".json" or (path.suffix.lower() != ".csv" and text.lstrip().startswith(("[", "{")))
-    columns, rows = _json_rows(text) if is_json else _csv_rows(text)
+        LIMITS.check_size(len(content))
+        columns, rows = _rows(path.suffix.lower(), content)
+    except TableTooLarge as error:
+        raise BadFile(str(error).removesuffix(".")) from error
     known = {column: FIELD_OF[name] for column in columns if (name := _normalised(column)) in FIELD_OF}
     if rows and (missing := [name for name in NEEDED if name not in known.values()]):
         named = " and ".join(f'"{name}"' for name in missing)
@@ -112,6 +114,15 @@ def read_courses(path: Path) -> CourseFile:
 # --- files into rows ---
 
 
+def _rows(ending: str, content: bytes) -> tuple[list[str], list[Row]]:
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise BadFile(f"it is not UTF-8 (byte {error.start}); save it as “CSV UTF-8” or JSON") from error
+    is_json = ending == ".json" or (ending != ".csv" and text.lstrip().startswith(("[", "{")))
+    return _json_rows(text) if is_json else _csv_rows(text)
+
+
 def _json_rows(text: str) -> tuple[list[str], list[Row]]:
     try:
         raws = json.loads(text)
@@ -123,6 +134,7 @@ def _json_rows(text: str) -> tuple[list[str], list[Row]]:
         raise BadFile("its JSON is nested too deeply") from error
     if not isinstance(raws, list):
         raise BadFile('it must be a list: [{"code": …, "name": …, "url": …}, …]')
+    LIMITS.check_rows(len(raws))
     rows = [
         Row(f"entry {number}", raw) if isinstance(raw, dict) else Row(f"entry {number}", {}, "it is not an object")
         for number, raw in enumerate(raws, start=1)
@@ -134,26 +146,26 @@ def _csv_rows(text: str) -> tuple[list[str], list[Row]]:
     if not text.strip():
         raise BadFile("it is empty; its first row must name the columns")
     delimiter = max(DELIMITERS, key=lambda mark: sum(_normalised(name) in FIELD_OF for name in _header(text, mark)))
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     rows: list[Row] = []
     try:
-        columns = [column.strip() for column in next(reader)]
-        if twice := sorted({column for column in columns if column and columns.count(column) > 1}):
-            raise BadFile(f'the column "{twice[0]}" is there twice')
-        for number, cells in enumerate(reader, start=2):
+        found = bounded(csv_rows(text, delimiter, strict=True), LIMITS)
+        columns = [column.strip() for column in next(found)[1]]
+        if twice := [column for column, count in Counter(columns).items() if column and count > 1]:
+            raise BadFile(f'the column "{min(twice)}" is there twice')
+        for number, (_line, cells) in enumerate(found, start=2):
             surplus = [cell for cell in cells[len(columns) :] if cell.strip()]
             problem = f"it has {len(cells)} cells, but there are {len(columns)} columns" if surplus else ""
             if any(cell.strip() for cell in cells):
                 rows.append(Row(f"row {number}", dict(zip(columns, cells, strict=False)), problem))
-    except csv.Error as error:
-        raise BadFile(f"its table cannot be read in line {reader.line_num}: {error}") from error
+    except UnreadableLine as error:
+        raise BadFile(f"its table cannot be read in line {error.line}: {error}") from error
     return columns, rows
 
 
-def _header(text: str, delimiter: str) -> list[str]:
+def _header(text: str, delimiter: str) -> Sequence[str]:
     try:
-        return next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
-    except csv.Error:
+        return next(csv_rows(text, delimiter))[1]
+    except UnreadableLine:
         return []
 
 

@@ -47,6 +47,18 @@ SETTINGS = {
     "timezone": "UTC",
     "log_timezone": "UTC",
 }
+#: The log holds no values of rows. An error may quote them in its first line already, so that errors are told to the
+#: client alone; what is left (starts, stops, crashes, refused logins) comes without details, statements, parameters.
+LOG_SETTINGS = {
+    "log_min_messages": "log",
+    "log_min_error_statement": "panic",
+    "log_error_verbosity": "terse",
+    "log_statement": "none",
+    "log_min_duration_statement": "-1",
+    "log_min_duration_sample": "-1",
+    "log_parameter_max_length": "0",
+    "log_parameter_max_length_on_error": "0",
+}
 THROWAWAY = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
 
 
@@ -65,7 +77,7 @@ def start(folder: Path, *, log: Path, durable: bool = True) -> Service:
     if not data.exists():
         _initialise(binaries, home, user, log, durable=durable)
     port = free_port()
-    settings = SETTINGS | _shared_memory() | ({} if durable else THROWAWAY)
+    settings = SETTINGS | LOG_SETTINGS | _shared_memory() | ({} if durable else THROWAWAY)
     options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
     process = spawn(
         "PostgreSQL",

@@ -7,6 +7,7 @@ told only of those that never quote what they worked on, since a database's erro
 
 import logging
 import re
+import sys
 import traceback
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
@@ -38,6 +39,10 @@ SPEAKING_NAMES = frozenset(
 )
 VALUE = re.compile(r"(\w+)=%(?:\.\d+)?[sdrfi]")
 MOST_CHARACTERS = 200
+#: How uvicorn's lines about single sockets begin; the first names the visitor's address.
+ABOUT_SOCKETS = ('%s - "WebSocket', "connection open", "connection closed", "connection rejected")
+#: Shorter words of an exception would be found in any line.
+SHORTEST_QUOTE = 4
 
 
 class EventFormatter(logging.Formatter):
@@ -49,17 +54,42 @@ class EventFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         event, fields = parted(record)
+        # Libraries write an error's words into a line of text, some without naming the error that they handle.
+        error = record.exc_info[1] if record.exc_info else sys.exc_info()[1]
         line = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
             "logger": record.name,
-            "event": event,
+            "event": unquoted(event, error),
             **fields,
             **get_contextvars(),
         }
         if record.exc_info and record.exc_info[1] is not None:
             line["exception"] = list(told(record.exc_info[1]))
         return str(self._render(line))
+
+
+class OneWarning(logging.Filter):
+    """Makes one warning, without a traceback, of what a client did wrong, and passes over sockets that come and go.
+
+    Django tells a refused request as an error with a traceback, and again as a bad request.
+    """
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if record.name == "uvicorn.error" and record.levelno == logging.INFO:
+            return not str(record.msg).startswith(ABOUT_SOCKETS)
+        is_refusal = record.name.startswith("django.security")
+        if not is_refusal and (record.name != "django.request" or record.levelno >= logging.ERROR):
+            return True
+        request = getattr(record, "request", None)
+        if hasattr(request, "is_refusal_told"):
+            return False
+        if is_refusal and request is not None:
+            request.is_refusal_told = True
+        record.levelno, record.levelname = logging.WARNING, "WARNING"
+        record.msg, record.args = parted(record)[0][:MOST_CHARACTERS], ()
+        record.exc_info = record.exc_text = None
+        return True
 
 
 def parted(record: logging.LogRecord) -> tuple[str, dict[str, Any]]:
@@ -75,7 +105,18 @@ def parted(record: logging.LogRecord) -> tuple[str, dict[str, Any]]:
         return event, {name: _scalar(value) for name, value in zip(names, values, strict=True)}
     if values:
         return str(record.msg) % tuple(map(_unsaid, values)), {}
+    if isinstance(record.args, Mapping) and record.args:
+        return str(record.msg) % {name: _unsaid(value) for name, value in record.args.items()}, {}
     return record.getMessage(), {}
+
+
+def unquoted(event: str, error: BaseException | None) -> str:
+    """Put an exception's type where a line quotes what it says of data, such as a row that the database refused."""
+    for each in _chain(error):
+        words = str(each)
+        if len(words) >= SHORTEST_QUOTE and not _speaks(each):
+            event = event.replace(words, type(each).__name__).replace(repr(words)[1:-1], type(each).__name__)
+    return event
 
 
 def _unsaid(value: object) -> object:
@@ -91,15 +132,26 @@ def _scalar(value: object) -> object:
 
 def told(error: BaseException) -> Iterator[str]:
     """The chain of exceptions and where each was raised, without what they say of data."""
-    cause: BaseException | None = error
-    seen: set[int] = set()
-    while cause is not None and id(cause) not in seen:
-        seen.add(id(cause))
-        name = f"{type(cause).__module__}.{type(cause).__qualname__}"
-        speaks = isinstance(cause, SPEAKING) or name in SPEAKING_NAMES
-        yield f"{name}: {_first_line(cause)}" if speaks else name
+    for cause in _chain(error):
+        name = _name(cause)
+        yield f"{name}: {_first_line(cause)}" if _speaks(cause) else name
         yield from _places(cause.__traceback__)
-        cause = cause.__cause__ or (None if cause.__suppress_context__ else cause.__context__)
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        yield error
+        error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+
+
+def _speaks(error: BaseException) -> bool:
+    return isinstance(error, SPEAKING) or _name(error) in SPEAKING_NAMES
+
+
+def _name(error: BaseException) -> str:
+    return f"{type(error).__module__}.{type(error).__qualname__}"
 
 
 def _places(trace: TracebackType | None) -> Iterator[str]:
@@ -138,7 +190,8 @@ def configuration(*, form: str, level: str) -> dict[str, Any]:
         "version": 1,
         "disable_existing_loggers": False,
         "formatters": {"event": {"()": "marcelcms.telemetry.logs.EventFormatter", "form": form}},
-        "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "event"}},
+        "filters": {"one_warning": {"()": "marcelcms.telemetry.logs.OneWarning"}},
+        "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "event", "filters": ["one_warning"]}},
         "root": {"handlers": ["console"], "level": "WARNING"},
         "loggers": {name: {"level": level} for name in OURS}
         | {name: {"level": "WARNING", "handlers": [], "propagate": True} for name in TALKATIVE}

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from datetime import datetime
 
 import pytest
@@ -16,6 +17,7 @@ from analytics.reports.columns import COLUMNS
 from analytics.reports.definition import Definition, Format
 from analytics.reports.making import NothingToTell, make_file
 from analytics.reports.rights import Rights
+from knowledge.cells import restore
 from tests.analytics.reports import EVERYTHING, MASKED, asked, definition
 from tests.factories import AssistantFactory, CitationFactory, ConversationFactory, FAQFactory, SiteFactory
 
@@ -119,14 +121,19 @@ def test_rows_beyond_a_sheet_go_on_in_the_next(tmp_path, monkeypatch):
     assert [page.auto_filter.ref for page in book] == ["A1:A3", "A1:A3", "A1:A2"]
 
 
-@pytest.mark.parametrize("text", ["=1+1", "+491", "-2", "@SUM(A1)", "\t=1", "\r=1", '=HYPERLINK("http://x")'])
+@pytest.mark.parametrize(
+    "text", ["=1+1", "+491", "-2", "@SUM(A1)", "\t=1", "\r=1", '=HYPERLINK("http://x")', " =1", "＝1", ";=1", "\n=1"]
+)
 def test_no_spreadsheet_runs_what_a_student_wrote(tmp_path, text):
     asked(text)
     page = sheet(tmp_path, "question").active
     assert page["A2"].data_type == "s"
-    assert page["A2"].value.startswith("'")
+    page_cell = page["A2"].value
+    assert restore(page_cell) == text
     (tmp_path / "report.xlsx").unlink()
-    assert table(tmp_path, "question")[1] == [f"'{text}"]
+    (cell,) = table(tmp_path, "question")[1]
+    assert cell == page_cell
+    assert not [part for part in re.split(r"[;\t\r\n]", cell) if re.match(r"\s*[=+\-@＝]", part)]
     (tmp_path / "report.csv").unlink()
     assert lines(tmp_path, "question") == [{"question": text}]
 

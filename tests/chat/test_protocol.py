@@ -2,9 +2,11 @@
 
 import json
 import secrets
+import threading
 import time
 import uuid
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -14,8 +16,10 @@ import pytest
 from pytest_django import Settings
 from websockets.exceptions import ConnectionClosed
 
+from chat import consumers
 from chat.guard import CONTROLS, Refused, clean_question
 from chat.models import Conversation, Message
+from knowledge.telemetry import SOCKETS
 from tests.chat.api_client import Client
 from tests.conftest import QUESTION
 from tests.factories import AssistantFactory
@@ -127,6 +131,69 @@ def test_a_silent_line_is_pinged(server: Server, monkeypatch: pytest.MonkeyPatch
     with server.connect() as tab:
         assert [tab.next() for _ in range(3)] == [{"type": "ping"}] * 3
         check("ServerEvent", tab.seen[0])
+
+
+def closing_code(tab: Tab) -> int:
+    """The code that the server closes with; what it says before that is read."""
+    with pytest.raises(ConnectionClosed) as closed:
+        tab.until("never")
+    assert closed.value.rcvd is not None
+    return closed.value.rcvd.code
+
+
+def test_a_socket_that_never_sends_a_token_is_closed_and_its_place_is_free(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("chat.consumers.TOKEN_SECONDS", 0.5)
+    before = SOCKETS._value.get()
+    with Tab(server, "") as tab:
+        wait_until(lambda: SOCKETS._value.get() == before + 1)
+        assert closing_code(tab) == consumers.NO_TOKEN
+        wait_until(lambda: SOCKETS._value.get() == before)
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        *("nonsense", "{}", '{"type": "ask"}', '{"type": "resume", "token": "forged"}', b"\x00\xff", "[" * 60_000),
+        '{"type": "resume", "token": null}',
+    ],
+)
+def test_no_other_frame_keeps_a_socket_open_without_a_token(
+    server: Server, monkeypatch: pytest.MonkeyPatch, frame: str | bytes
+) -> None:
+    monkeypatch.setattr("chat.consumers.TOKEN_SECONDS", 0.6)
+    monkeypatch.setattr("chat.pace.BURST", 3)  # those that wait for their turn do not keep it open either
+    before = SOCKETS._value.get()
+    with Tab(server, "") as tab:
+
+        def flood() -> None:
+            with suppress(ConnectionClosed):
+                while True:
+                    tab.socket.send(frame)
+                    time.sleep(0.02)
+
+        sender = threading.Thread(target=flood)
+        sender.start()
+        assert closing_code(tab) == consumers.NO_TOKEN
+        sender.join()
+        wait_until(lambda: SOCKETS._value.get() == before)
+
+
+@pytest.mark.usefixtures("pages")
+def test_a_socket_that_has_sent_its_token_stays_open(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("chat.consumers.TOKEN_SECONDS", 1.0)
+    with server.connect() as tab:
+        tab.resume()
+        tab.until("conversation")
+        assert tab.quiet(1.5)
+        assert tab.answer(QUESTION).end["status"] == "complete"
+
+
+def test_the_schema_names_the_codes_that_the_server_closes_with() -> None:
+    own = {consumers.NO_TOKEN, consumers.FORBIDDEN, consumers.SLOW}
+    assert set(SCHEMA["$defs"]["CloseCode"]["enum"]) == own
+    assert f"for {consumers.TOKEN_SECONDS:.0f} s" in SCHEMA["$defs"]["CloseCode"]["description"]
 
 
 @pytest.mark.slow

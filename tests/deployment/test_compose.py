@@ -15,6 +15,7 @@ import chat.api.middleware
 import faqs.tables
 import knowledge.rest.parsing
 from chat.models.sites import MOST_LOGO_BYTES
+from marcelcms.embedded.postgres import LOG_SETTINGS
 from marcelcms.embedded.run import WEBSOCKETS
 
 DOCKER = Path(__file__).resolve().parents[2] / "docker"
@@ -102,6 +103,11 @@ def test_uploads_wait_on_a_disk_and_not_in_memory() -> None:
     # A new volume belongs to whom the image's folder belongs to.
     assert f"COPY --from=build --chown=10001:10001 {folder} {folder}\n" in dockerfile
     assert mounted["media"] == "/app/var/media"
+
+
+def test_the_log_of_the_database_is_as_quiet_as_the_embedded_one() -> None:
+    given = dict(option.split("=") for option in SERVICES["postgres"]["command"] if "=" in option)
+    assert {name: given.get(name) for name in LOG_SETTINGS} == LOG_SETTINGS
 
 
 def test_nginx_cannot_fill_its_memory_with_files() -> None:

@@ -16,13 +16,11 @@ from django.http import HttpResponse
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
-from hypothesis import given
-from hypothesis import strategies as st
 
 from faqs.models import FAQ, Category
 from faqs.resources import FAQResource
 from faqs.services import import_planned
-from faqs.tables import BadTable, as_written, harmless, read_table
+from faqs.tables import BadTable, read_table
 from faqs.tasks import index_faq, index_pending_faqs
 from tests.factories import CategoryFactory, CollectionFactory, DocumentFactory, FAQFactory, UserFactory
 
@@ -119,12 +117,6 @@ def test_lines_are_counted_where_a_text_has_several() -> None:
 def test_a_file_that_cannot_be_read_says_why(name: str, content: bytes, said: str) -> None:
     with pytest.raises(BadTable, match=said):
         read_table(name, content)
-
-
-@given(st.text())
-def test_a_harmless_cell_runs_nothing_and_is_read_as_it_was(text: str) -> None:
-    assert not harmless(text).startswith(("=", "+", "-", "@", "\t", "\r"))
-    assert as_written(harmless(text)) == text
 
 
 # --- what importing it would change ---
@@ -375,11 +367,11 @@ def test_what_is_exported_can_be_imported_and_changes_nothing(admin_client: Clie
     documents = [DocumentFactory(url=A), DocumentFactory(url=B)]
     FAQFactory(
         question="=1+1?",
-        phrasings=["+2", "'=3", "-4\u000b5"],
+        phrasings=["+2", "'=3", "-4\u000b5", ";=6", "a; @b", 'c;"=7', "＝8"],
         documents=documents[::-1],
         category=CategoryFactory(name="@Fees"),
         collection=CollectionFactory(),
-        reference_answer='Five;\n"six", seven',
+        reference_answer='Five;\n"six", seven\n- eight\n\n\'- nine;=1+1\n\t-10',
         valid_from="2026-01-01",
         external_id="7",
     )
@@ -388,15 +380,17 @@ def test_what_is_exported_can_be_imported_and_changes_nothing(admin_client: Clie
     assert problems(page) == []
     changed = [each.planned for each in page.context["changed"]]
     assert page.context["counts"]["unchanged"] == (2 if kind == "json" else 1), changed
-    assert all(each.after["phrasings"] == ["+2", "'=3", "-45"] for each in changed)  # a sign that no cell may hold
+    assert all(each.after["phrasings"][:3] == ["+2", "'=3", "-45"] for each in changed)  # a sign that no cell may hold
 
 
 @pytest.mark.django_db
 def test_no_cell_of_an_export_is_a_formula(admin_client: Client) -> None:
-    FAQFactory(question="=HYPERLINK(1)", phrasings=["@SUM(1)"], reference_answer="+1")
+    FAQFactory(question="=HYPERLINK(1)", phrasings=["@SUM(1)"], reference_answer="+1;=1+1")
     book = openpyxl.load_workbook(io.BytesIO(exported(admin_client, "xlsx")))
     assert all(cell.data_type != "f" for row in book.active for cell in row)
-    assert "'=HYPERLINK(1)" in exported(admin_client, "csv").decode("utf-8-sig")
+    text = exported(admin_client, "csv").decode("utf-8-sig")
+    assert "'=HYPERLINK(1)" in text
+    assert "'+1;'=1+1" in text
 
 
 @pytest.mark.django_db

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterable
 from contextlib import closing, suppress
 from decimal import Decimal
-from io import StringIO
+from io import BytesIO, StringIO
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -344,7 +344,7 @@ def test_a_column_that_is_no_field_is_named_and_left_out(tmp_path: Path) -> None
 @given(st.binary(max_size=60) | st.text(alphabet='code,name,url;\n"ab[]{}:', max_size=60).map(str.encode))
 def test_any_file_is_read_or_refused(content: bytes) -> None:
     for suffix in (".csv", ".json", ".txt"):
-        path = Mock(suffix=suffix, read_bytes=lambda: content)
+        path = Mock(suffix=suffix, open=lambda _mode: BytesIO(content))
         with suppress(BadFile):
             read = read_courses(path)
             assert len({record.url for record in read.records}) == len(read.records)
@@ -359,7 +359,7 @@ def test_any_entry_is_a_record_or_has_a_reason(entries: list[dict[str, Any]]) ->
     content = json.dumps([{**entry, "code": "A", "url": "https://u.example/"} for entry in entries]).encode()
     if not any(column.casefold() in {"name", "title"} for entry in entries for column in entry):
         return
-    read = read_courses(Mock(suffix=".json", read_bytes=lambda: content))
+    read = read_courses(Mock(suffix=".json", open=lambda _mode: BytesIO(content)))
     assert len(read.records) + len({where for where, _reason in read.problems}) == len(entries)
 
 
@@ -690,3 +690,21 @@ def test_who_may_only_look_can_change_no_course(client: Client) -> None:
     assert page.status_code == 200
     assert course.document.url in page.content.decode()
     assert client.post(change_page(course), form_of(course, name="Mine")).status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("a.csv", b"code,name,url\n" + b"," * 20_000, "more than 200 columns"),
+        ("a.csv", ",".join(f"c{n}" for n in range(20_000)).encode(), "more than 200 columns"),
+        ("a.csv", b"code,name,url\n" + b",\n" * 30_000, "more than 20,000 rows"),
+        ("a.csv", b"code,name,url\n" + b"x" * 2_000_000, "Line 2 has more than 1,000,000 characters"),
+        ("a.json", b"[" + b"{}," * 30_000 + b"{}]", "more than 20,000 rows"),
+        ("a.csv", b"code,name,url\n" + b"x" * 60_000_000, "larger than 50 MB"),
+    ],
+)
+def test_a_file_that_holds_too_much_says_so(tmp_path: Path, name: str, content: bytes, said: str) -> None:
+    file = tmp_path / name
+    file.write_bytes(content)
+    with pytest.raises(BadFile, match=said):
+        read_courses(file)

@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 from celery import shared_task
-from django.db import DataError, OperationalError
+from django.contrib.auth import get_user_model
+from django.db import DatabaseError, DataError, OperationalError, connection, transaction
 
 from chat import answering, production
 from marcelcms.embedded.run import ROOT
@@ -40,6 +41,7 @@ class Lines:
         for form, stream in self._streams.items():
             handler = logging.StreamHandler(stream)
             handler.setFormatter(logs.EventFormatter(form))
+            handler.addFilter(logs.OneWarning())
             yield handler
 
     @property
@@ -161,6 +163,29 @@ def test_exceptions_about_the_machine_say_what_is_wrong(lines: Lines) -> None:
         logging.getLogger("chat.production").exception("database away")
     (event,) = lines.events
     assert event["exception"][0] == "django.db.utils.OperationalError: connection refused"
+
+
+def test_an_error_of_the_database_is_told_without_the_row_that_it_refused(lines: Lines) -> None:
+    get_user_model().objects.create(username=MARK)
+    for provoke in (
+        lambda: get_user_model().objects.create(username=MARK),
+        lambda: connection.cursor().execute("SELECT %s::int", [MARK]),
+        lambda: connection.cursor().execute(f"SELECT {MARK}"),
+        lambda: connection.cursor().execute("SELECT set_config('statement_timeout', %s, false)", [MARK]),
+    ):
+        try:
+            with transaction.atomic():
+                provoke()
+        except DatabaseError as error:
+            logging.getLogger("chat.production").exception("not saved")
+            logging.getLogger("chat.production").error("not saved error=%s", error)
+            logging.getLogger("celery.worker").error("Task raised: %r", error)
+            logging.getLogger("celery.worker").error("Task raised: %(exc)s", {"exc": error})
+            logging.getLogger("django.request").exception(str(error))
+            quoting = f"Cannot store: {error}"
+            logging.getLogger("celery.beat").error(quoting)
+    assert len(lines.events) == 24
+    assert MARK not in lines.text
 
 
 def test_nobody_can_add_a_line_of_their_own(lines: Lines) -> None:

@@ -3,11 +3,14 @@
 import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -153,6 +156,45 @@ def test_secrets_are_private(folder: Path) -> None:
         assert (folder / "postgres/data").stat().st_mode & 0o777 == 0o700
         with pytest.raises(psycopg.OperationalError, match="password authentication failed"):
             query("SELECT 1", os.environ["DATABASE_URL"].replace(secrets[0], "wrong"))
+
+
+def test_the_log_of_the_database_holds_no_value_of_a_row(folder: Path) -> None:
+    secret = "Zyxquagmire"
+    statements: list[tuple[str, list[object], type[psycopg.Error] | None]] = [
+        ("INSERT INTO person VALUES (%s)", [secret], psycopg.errors.UniqueViolation),
+        (f"INSERT INTO person VALUES ('{secret}')", [], psycopg.errors.UniqueViolation),
+        ("SELECT %s::text::int", [secret], psycopg.errors.InvalidTextRepresentation),
+        (f"SELECT '{secret}'::int", [], psycopg.errors.InvalidTextRepresentation),
+        ("SELECT %s, pg_sleep(0.3)", [secret], None),
+        (f"SELECT '{secret}', pg_sleep(0.3)", [], None),
+        (f"SELECT {secret}", [], psycopg.errors.UndefinedColumn),
+        (f"DO $$ BEGIN RAISE WARNING '{secret}'; END $$", [], None),
+        (f"COPY (SELECT '{secret}') TO '/nowhere/at/all'", [], psycopg.errors.UndefinedFile),
+        (f"SELECT pg_terminate_backend(pg_backend_pid()), '{secret}'", [], psycopg.OperationalError),
+    ]
+    with provide(folder, durable=False):
+        query(f"CREATE TABLE person AS SELECT '{secret}' AS email")
+        query("CREATE UNIQUE INDEX ON person (email)")
+        for statement, values, error in statements:
+            raised = pytest.raises(error) if error else nullcontext()
+            with psycopg.connect(os.environ["DATABASE_URL"], autocommit=True) as connection, raised:
+                connection.execute(statement, values or None, prepare=bool(values))
+    log = (folder / "log" / "postgres.log").read_text()
+    assert "ready to accept connections" in log
+    assert "terminating connection" in log, "what concerns the server is still told"
+    assert secret not in log
+
+
+@linux
+def test_nor_does_it_when_a_server_process_is_killed(folder: Path) -> None:
+    secret = "Zyxquagmire"
+    with provide(folder, durable=False), psycopg.connect(os.environ["DATABASE_URL"], autocommit=True) as connection:
+        killer = threading.Timer(0.5, os.kill, [connection.info.backend_pid, signal.SIGKILL])
+        killer.start()
+        with pytest.raises(psycopg.OperationalError):
+            connection.execute(f"SELECT '{secret}', pg_sleep(10)")
+        wait_until(lambda: "was terminated by signal 9" in (folder / "log" / "postgres.log").read_text())
+    assert secret not in (folder / "log" / "postgres.log").read_text()
 
 
 @linux

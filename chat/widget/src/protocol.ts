@@ -162,6 +162,9 @@ export type SetLanguage = {
 
 export type ClientFrame = Ask | Resume | Stop | GiveFeedback | GiveRating | SetLanguage;
 
+/** Codes of closing of this protocol. 4401: no frame carried a token that holds for 30 s. 4403: the assistant may not stand on this page. 4408: the client read too slowly. */
+export type CloseCode = 4401 | 4403 | 4408;
+
 export type MessageStart = {
   type: "message_start";
   seq?: number | null;

@@ -6,23 +6,19 @@ import type { Line, LineOptions } from "./line.ts";
 const ANSWER_WITHIN = 12_000;
 
 export class SocketLine implements Line {
-  #socket: WebSocket;
+  #socket: WebSocket | null = null;
   #options: LineOptions;
   #heard = false;
   #ended = false;
-  #timer: number;
+  #timer = 0;
 
   constructor(options: LineOptions) {
     this.#options = options;
-    this.#timer = window.setTimeout(() => this.#lost(), ANSWER_WITHIN);
-    this.#socket = new WebSocket(`${options.origin.replace(/^http/, "ws")}/ws/chat`);
-    this.#socket.addEventListener("open", () => void this.#greet());
-    this.#socket.addEventListener("message", (event) => this.#hear(event.data));
-    this.#socket.addEventListener("close", () => this.#lost());
+    void this.#begin();
   }
 
   send(frame: ClientFrame): boolean {
-    if (this.#ended || this.#socket.readyState !== WebSocket.OPEN) return false;
+    if (this.#ended || this.#socket?.readyState !== WebSocket.OPEN) return false;
     this.#socket.send(JSON.stringify(frame));
     return true;
   }
@@ -30,18 +26,35 @@ export class SocketLine implements Line {
   close(): void {
     this.#ended = true;
     clearTimeout(this.#timer);
-    this.#socket.close();
+    this.#socket?.close();
   }
 
+  /** The token comes first, however long a slow network takes for it: the service closes sockets that carry none. */
+  async #begin(): Promise<void> {
+    if ((await this.#greeting()) === null || this.#ended) return;
+    this.#timer = window.setTimeout(() => this.#lost(), ANSWER_WITHIN);
+    this.#socket = new WebSocket(`${this.#options.origin.replace(/^http/, "ws")}/ws/chat`);
+    this.#socket.addEventListener("open", () => void this.#greet());
+    this.#socket.addEventListener("message", (event) => this.#hear(event.data));
+    this.#socket.addEventListener("close", () => this.#lost());
+  }
+
+  /** Names the conversation that is open now: the visitor may have chosen another while the socket opened. */
   async #greet(): Promise<void> {
+    const greeting = await this.#greeting();
+    if (greeting === null || this.#ended) return;
+    this.send(greeting);
+    this.#options.onOpen();
+  }
+
+  async #greeting(): Promise<Awaited<ReturnType<LineOptions["greet"]>> | null> {
     try {
-      this.send(await this.#options.greet());
+      return await this.#options.greet();
     } catch {
       // No session: the service cannot be reached, or refuses. The next try comes after a wait.
       this.#lost();
-      return;
+      return null;
     }
-    if (!this.#ended) this.#options.onOpen();
   }
 
   #hear(data: unknown): void {

@@ -1,0 +1,9 @@
+"""Sessions of staff in the database, whose keys are letters and digits."""
+
+from django.contrib.sessions.backends import db
+
+
+class SessionStore(db.SessionStore):
+    def _validate_session_key(self, key: str | None) -> bool:
+        """A cookie may hold anything, also what PostgreSQL cannot be asked for."""
+        return bool(super()._validate_session_key(key)) and str(key).isalnum()  # type: ignore[misc]
