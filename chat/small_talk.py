@@ -171,8 +171,8 @@ def help_reply(route: str) -> str:
             "- Keep messages and pictures, and write down what happened and when."
         )
     return _(
-        "That sounds very hard, and it is good that you say it. I am only a program: please talk to a person now. These "
-        "people listen at any hour and do not ask for your name.\n\n"
+        "That sounds very hard, and it is good that you say it. I am only a program: please talk to a person now. "
+        "These people listen at any hour and do not ask for your name.\n\n"
         "- **If you or somebody else is in danger now, call 112.**\n"
         "- Go to somebody near you, or ask them to come. You need not be alone with this.\n"
         "- If you are worried about somebody: stay with them, listen, ask them directly, and call for help together."
