@@ -10,8 +10,10 @@ from functools import lru_cache
 
 from knowledge.letters import composed
 
+#: A word is tried from its beginning alone: a long one without an address takes time in proportion to its length.
 E_MAIL = re.compile(
-    r"[\w.+-]+\s?(?:@|\(at\)|\[at\])\s?[\w-]+(?:\s?(?:\.|\(dot\)|\[dot\])\s?[\w-]+)*\.?[a-z]{2,}", re.IGNORECASE
+    r"(?<![\w.+-])[\w.+-]++\s?(?:@|\(at\)|\[at\])\s?[\w-]+(?:\s?(?:\.|\(dot\)|\[dot\])\s?[\w-]+)*\.?[a-z]{2,}",
+    re.IGNORECASE,
 )
 #: Student and matriculation numbers, however they are introduced.
 LABELLED_NUMBER = re.compile(

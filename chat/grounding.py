@@ -13,9 +13,10 @@ from chat.quotable import quotable
 from chat.sources import Candidate, as_source
 from chat.wording import terms
 
-#: `[1]`, `[1, 2]` with the blanks before it, also as a link; or any other link.
+#: `[1]`, `[1, 2]` with the blanks before it, also as a link; or any other link. Blanks are tried from their first one
+#: alone, or a long row of them would take time in proportion to its square.
 TOKEN = re.compile(
-    r"[ \t]*\[(?P<numbers>\d{1,3}(?:[ \t]*[,;][ \t]*\d{1,3})*)\](?:\([^)\[\n]{0,1000}\))?"
+    r"(?:(?<![ \t])[ \t]++)?\[(?P<numbers>\d{1,3}(?:[ \t]*[,;][ \t]*\d{1,3})*)\](?:\([^)\[\n]{0,1000}\))?"
     r"|!?\[(?P<label>[^\[\]\n]{0,300})\]\([^)\[\n]{0,1000}\)"
 )
 #: What may yet become a token.
@@ -23,7 +24,7 @@ BEGUN = re.compile(r"!?\[[^\[\]\n]{0,300}(?:\](?:\([^)\[\n]{0,1000})?)?$")
 URL = re.compile(r"(?:https?://|www\.)[^\s<>()\[\]]+", re.IGNORECASE)
 #: A sentence with the markers that follow it.
 CLAIM = re.compile(r"[^\n.!?]*(?:[.!?](?!\s|$)[^\n.!?]*)*(?:[.!?]+|\n|$)(?:[ \t]*\[\d{1,3}\])*")
-MARKER = re.compile(r"[ \t]*\[(\d{1,3})\]")
+MARKER = re.compile(r"(?:(?<![ \t])[ \t]++)?\[(\d{1,3})\]")
 #: After this nothing more of a word can follow.
 WORD_ENDS = re.compile(r"[.,;:!?)]*(?:\s|$)")
 #: Shares of an answer's terms that a first and a further source must hold to be named by us.
@@ -78,7 +79,7 @@ class StreamResolver:
 
     def _resolve(self, text: str) -> Iterator[Cited | Delta]:
         done = 0
-        shown = ""
+        shown = looked_through = ""
         for token in TOKEN.finditer(text):
             shown += text[done : token.start()]
             done = token.end()
@@ -87,12 +88,13 @@ class StreamResolver:
                 continue
             known = [number for number in map(int, re.findall(r"\d+", token["numbers"])) if number in self._candidates]
             if not known:  # what it stood between must not make an address
-                shown = URL.sub("", shown) + ("" if WORD_ENDS.match(text, done) else " ")
+                looked_through += URL.sub("", shown) + ("" if WORD_ENDS.match(text, done) else " ")
+                shown = ""
             for candidate in map(self._candidates.__getitem__, known):
                 n = self._numbers.get(candidate.passage_id)
                 if n is None:
-                    yield from self._delta(shown)
-                    shown = ""
+                    yield from self._delta(looked_through + shown)
+                    shown = looked_through = ""
                     n = self._numbers[candidate.passage_id] = len(self._numbers) + 1
                     self._cited[n] = candidate
                     quoted = closest_sentence(last_sentence(self.text), candidate)
@@ -100,7 +102,7 @@ class StreamResolver:
                     self.sources.append(source)
                     yield Cited(source, candidate.passage_id, candidate.document_id)
                 shown += f" [{n}]"
-        yield from self._delta(shown + text[done:])
+        yield from self._delta(looked_through + shown + text[done:])
 
     def _delta(self, text: str) -> Iterator[Delta]:
         if shown := URL.sub("", text):

@@ -36,8 +36,9 @@ WITH_PATH = re.compile(
 )
 ADDRESS = re.compile(r"(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?![\d.])(?::\d{1,5})?(?:/\S{0,2000})?")
 SCRIPT = re.compile(r"\b(?:mailto|tel|sms|javascript|vbscript|file|blob):(?=[^\s])\S{1,2000}", re.IGNORECASE)
+#: Nothing is tried a second time with fewer signs (`+` behind a number): it could not match then either.
 LINKED = re.compile(
-    r"(?<!!)\[(?:[^\[\]]|\[[^\[\]]{0,300}\]){0,600}\]\(\s{0,3}<?(?P<target>[^)\s>]{0,2000})[^)\n]{0,300}\)"
+    r"(?<!!)\[(?:[^\[\]]|\[[^\[\]]{0,300}+\]){0,600}+\]\(\s{0,3}+<?+(?P<target>[^)\s>]{0,2000}+)[^)\n]{0,300}+\)"
 )
 DEFINITION = re.compile(r"^ {0,3}\[[^\[\]\n]{1,300}\]:[ \t]{0,9}<?(?P<target>\S{1,2000})", re.MULTILINE)
 EMAIL = re.compile(r"(?<![\w.+-])[\w.+%-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}")

@@ -233,15 +233,16 @@ OTHER_TASK = any_of(
     r"\b(?:aufgaben?|anweisungen|auftrag|auftrage|herausforderung|schreibe?|begrundung)\b",
 )
 
+#: Only found or not: of a row of the same sign the last ones are enough, however long it is.
 DELIMITER = re.compile(
     r"<\|[a-z_]{2,20}\|>|\[/?inst\]|<</?sys>>|</?(?:system|assistant|instructions?|user|prompt)>"
     r"|(?:^|\n)[ #*=>-]{0,6}(?:system|assistant|developer|ai|human)(?: (?:message|prompt|note))?[*]{0,2} ?:"
-    r"|#{2,} ?(?:system|instructions?|new (?:task|instructions?)|anweisung(?:en)?"
+    r"|## ?(?:system|instructions?|new (?:task|instructions?)|anweisung(?:en)?"
     r"|response) ?(?:prompt|message|override|:)"
-    r"|[=\-*_]{3,} ?(?:end|begin|start|ende|beginn)\b[^\n]{0,30}\b(?:prompt|context|documents?|sources?|instructions?|"
+    r"|[=\-*_]{3} ?(?:end|begin|start|ende|beginn)\b[^\n]{0,30}\b(?:prompt|context|documents?|sources?|instructions?|"
     r"user|system|quellen|input|text)\b"
-    r"|(?:\\ ?n ?){3,}"
-    r"|[$#@{]+(?:documents?|context|sources?|system|prompt)s?\b|\bcontext ?: ?[{\[(]"
+    r"|(?:\\ ?n ?){3}"
+    r"|[$#@{](?:documents?|context|sources?|system|prompt)s?\b|\bcontext ?: ?[{\[(]"
     r"|(?:^|\n|[.?!] |\\n ?)(?:instruction|anweisung|system) ?: ?\w",
 )
 

@@ -10,7 +10,8 @@ from knowledge.passages.sentences import sentence_spans
 MARKERS = re.compile(r"(?:>\s*|[-*+•]\s+|\d{1,9}[.)]\s+|\[[ xX]\]\s+)+")
 HEADING = re.compile(r"#{1,6}\s")
 TABLE_RULE = re.compile(r"\|?[\s|:-]*-[\s|:-]*")
-LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
+#: Bounded, so that brackets that nothing closes take time in proportion to their number.
+LINK = re.compile(r"!?\[([^\]]{0,500})\]\([^)]{0,2000}\)")
 SIGNS = re.compile(r"\*+|`+|\||<[^>]{0,200}>")
 WORD = re.compile(r"[^\W\d_]{2}")
 

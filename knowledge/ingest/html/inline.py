@@ -37,7 +37,7 @@ def wrapped(text: str, before: str, after: str) -> str:
     inner = text.strip()
     if not inner:
         return text
-    inner = re.sub(r"\s*\n\s*", " ", inner)
+    inner = " ".join(part for line in inner.split("\n") if (part := line.strip()))
     blank = " " if text[0].isspace() else "", " " if text[-1].isspace() else ""
     return f"{blank[0]}{before}{inner}{after}{blank[1]}"
 

@@ -1,0 +1,60 @@
+"""What reads texts of strangers takes time in proportion to their length, whatever stands in them."""
+
+from collections.abc import Callable
+
+import pytest
+
+from analytics.masking import masked, without
+from chat.grounding import StreamResolver, last_sentence
+from chat.guarding.addresses import emails, links, phones, without_links
+from chat.guarding.decisions import decisions
+from chat.guarding.figures import figures
+from chat.guarding.injection import flag_document, flag_injection
+from chat.references import references
+from knowledge.ingest.html.inline import lines_of, wrapped
+from knowledge.ingest.html.reading import read_html
+from knowledge.passages.chunking import cut
+from knowledge.passages.pages import without_markers
+from knowledge.passages.units import sentences, spoken
+from knowledge.rendering import rendered
+from tests.growth import grows_linearly
+
+PAGE = "https://www.uni.example/"
+READERS: dict[str, Callable[[str], object]] = {
+    "links": lambda text: [*links(text)],
+    "without links": without_links,
+    "e-mail addresses": lambda text: [*emails(text)],
+    "telephone numbers": lambda text: [*phones(text)],
+    "decisions": decisions,
+    "figures": figures,
+    "a question's signs": flag_injection,
+    "a passage's signs": flag_document,
+    "a page's references": lambda text: references(text, PAGE),
+    "a model's markers": lambda text: [*StreamResolver({}).feed(text)],
+    "the last sentence": last_sentence,
+    "masking": masked.__wrapped__,
+    "masking by what was said": lambda text: without(text, ["My name is Anna Schmidt."]),
+    "a page in HTML": lambda text: read_html(f"<main><p>{text}</p></main>".encode(), url=PAGE),
+    "emphasis": lambda text: wrapped(f"a{text}b", "**", "**"),
+    "lines": lines_of,
+    "passages": lambda text: cut(text, limit=200, measure=lambda piece: len(piece) // 4),
+    "sentences": sentences,
+    "what an embedder reads": spoken,
+    "pages of a PDF": without_markers,
+    "a rendered answer": rendered,
+}
+PIECES = [
+    *("a", "aaaa@", "@a@a", "a@a.", "a.a", "a-", "a_", "www.a.", "http://a.a.a.a", "http://", "A ", "my name is "),
+    *(" ", "\t", " \n", "\n", "1", "1 ", "1.", "1-", "0", "+", "§ ", "%41", "&a;"),
+    *("[", "]", "[[", "](", "[a](", "![a](", "![", "[1]", "[1, ", "\\[", "(", "<", "<<<<", "<a ", "<!--", "</"),
+    *("#", "# ", "=", "*", "_", "`", "|", "| a ", "{{", "@", "- ", "> ", '"'),
+]
+
+
+@pytest.mark.parametrize("piece", PIECES)
+@pytest.mark.parametrize("reader", READERS)
+def test_time_grows_with_the_length(reader: str, piece: str) -> None:
+    def text(size: int) -> str:
+        return "x" + (piece * size)[:size] + "!"
+
+    assert grows_linearly(READERS[reader], text, 5_000), reader
