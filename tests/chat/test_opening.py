@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from chat.events import End
 from chat.models import Assistant, Conversation, Message, PromptVersion, RetrievalProfile
 from chat.records import look, save_question
 from chat.services import Busy, NotFound, Opened, close_answer, open_question
@@ -79,7 +80,7 @@ def test_a_question_to_an_assistant_that_is_known_takes_two_statements_and_its_a
     visitor = new_visitor()
     with statements() as sent:
         reply = opened(visitor=visitor).reply
-        close_answer(reply_id=reply.pk, text="Yes.", status="complete", end=None, events=[])
+        close_answer(reply_id=reply.pk, text="Yes.", status="complete", end=End("complete", ""), events=[])
     assert len(sent) == 3
 
 

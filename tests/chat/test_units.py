@@ -27,6 +27,7 @@ from chat.quotable import LONGEST, quotable, readable, table_rows
 from chat.rewriting import needs_context
 from chat.sources import Candidate, as_source, deep_link, plain
 from knowledge.inference.embedder import get_embedder
+from knowledge.letters import composed
 from knowledge.retrieval.contracts import Hit, Origin, Query
 from knowledge.retrieval.hybrid import Retrieval
 from tests.chat.candidates import candidate
@@ -169,7 +170,7 @@ def test_no_text_can_close_its_fence(question: str, text: str, history: list[tup
     spoken = [said for _role, said in history[-6:]] if needs_context(question) else []
     # Around the sources and between them, around the question and what was said before.
     assert lines.count(fence) == len(sources) + 1 + 2 + (2 if spoken else 0)
-    assert f"{fence}\n{question}\n{fence}" in prompt.user
+    assert f"{fence}\n{composed(question)}\n{fence}" in prompt.user
     assert f"{text}\n{fence}" in prompt.user
     assert DECLINE in prompt.user
     assert text in prompt.system

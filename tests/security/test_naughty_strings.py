@@ -145,7 +145,9 @@ def test_faqs_keep_their_questions_and_phrasings(tmp_path: Path) -> None:
     ]
     file = tmp_path / "faqs.json"
     file.write_text(json.dumps(rows))
-    assert import_faqs(read_faqs(file)).problems == []
+    problems = import_faqs(read_faqs(file)).problems
+    # Some are written to be obeyed by a program: they are kept, and staff look at them first.
+    assert all("speak to a program" in said for _where, said in problems)
     assert {faq.external_id: faq.question for faq in FAQ.objects.all()} == {
         str(number): storable(text).strip() for number, text in enumerate(texts)
     }
