@@ -18,4 +18,4 @@ async def refuse_unknown(
     await send({"type": "websocket.close"})
 
 
-websocket_urlpatterns = [path("ws/chat", ChatConsumer.as_asgi()), re_path("", refuse_unknown)]
+websocket_urlpatterns = [path("ws/chat", ChatConsumer.as_asgi()), re_path("", refuse_unknown)]  # type: ignore[arg-type]
