@@ -8,10 +8,10 @@ class AnalyticsConfig(AppConfig):
     verbose_name = _("Analytics")
 
     def ready(self) -> None:
-        from analytics.reports.erasing import forget
-        from analytics.rollups.keeping import hold_frozen
+        from analytics.counts.refresh import hold_frozen
+        from analytics.reports.files import forget
         from chat.models import Assistant, Conversation, Visitor
 
         for model in (Visitor, Conversation):
-            pre_delete.connect(forget, sender=model, dispatch_uid="analytics.reports.erasing")
-        pre_delete.connect(hold_frozen, sender=Assistant, dispatch_uid="analytics.rollups.keeping")
+            pre_delete.connect(forget, sender=model, dispatch_uid="analytics.reports.files")
+        pre_delete.connect(hold_frozen, sender=Assistant, dispatch_uid="analytics.counts.refresh")

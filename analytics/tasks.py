@@ -11,7 +11,7 @@ EVALUATION_SECONDS = 24 * 3600
 
 @shared_task(time_limit=EVALUATION_SECONDS)
 def run_evaluation(run_id: int) -> None:
-    from analytics.evaluation.jobs import work_on
+    from analytics.evaluation.runner import work_on
 
     work_on(run_id)
 
@@ -19,7 +19,7 @@ def run_evaluation(run_id: int) -> None:
 @shared_task(soft_time_limit=60, time_limit=120)
 def reconcile_evaluations() -> None:
     """Marks what a lost worker left behind, and queues what a broker that was away did not take."""
-    from analytics.evaluation.jobs import fail_lost, unbegun_runs
+    from analytics.evaluation.runner import fail_lost, unbegun_runs
 
     fail_lost()
     for run_id in unbegun_runs():
@@ -33,7 +33,7 @@ QUESTION_SECONDS, PAUSE_SECONDS = 120, 30
 @shared_task(soft_time_limit=1500, time_limit=1800)
 def propose_questions(set_id: int, passages: int, seed: int) -> None:
     """Proposes questions on the collections of staff's own set; without a language model, none."""
-    from analytics.evaluation.generation import Choice, make_questions
+    from analytics.evaluation.questions.generation import Choice, make_questions
     from analytics.models import EvaluationSet
 
     found = EvaluationSet.objects.filter(pk=set_id, fingerprint="").first()
@@ -52,7 +52,7 @@ LOOK_SECONDS = 3600
 @shared_task(soft_time_limit=LOOK_SECONDS - 60, time_limit=LOOK_SECONDS)
 def find_gaps(run_id: int | None = None) -> None:
     """A look that staff asked for, or the one of every night; nothing where another one goes on."""
-    from analytics.gaps.looking import begin_run, work_on
+    from analytics.gaps.run import begin_run, work_on
 
     if run_id is None:
         run = begin_run()
@@ -64,7 +64,7 @@ def find_gaps(run_id: int | None = None) -> None:
 @shared_task(soft_time_limit=60, time_limit=120)
 def resume_gaps() -> None:
     """Begins anew the look that a lost worker, or a broker that was away, left behind."""
-    from analytics.gaps.looking import lost_runs
+    from analytics.gaps.run import lost_runs
 
     for run_id in lost_runs():
         find_gaps.delay(run_id)
@@ -77,7 +77,7 @@ COLLECT_SECONDS = 50
 @shared_task(soft_time_limit=COLLECT_SECONDS, time_limit=120)
 def collect_reviews() -> None:
     """Keeps the review queue up to date with what students asked and how they rated it."""
-    from analytics.reviews.collecting import collect, recheck
+    from analytics.reviews.collect import collect, recheck
 
     with suppress(SoftTimeLimitExceeded):
         collect()
@@ -91,7 +91,7 @@ COUNT_SECONDS = 3000
 @shared_task(soft_time_limit=COUNT_SECONDS, time_limit=COUNT_SECONDS + 300)
 def count_changed_days() -> None:
     """Keeps the dashboard's counts up to date; one process at a time, and what it does not reach comes next time."""
-    from analytics.rollups.keeping import count_changed
+    from analytics.counts.refresh import count_changed
 
     count_changed()
 
@@ -102,7 +102,7 @@ SHADOW_SECONDS = 12 * 3600
 
 @shared_task(time_limit=SHADOW_SECONDS)
 def run_shadow_test(test_id: int) -> None:
-    from analytics.shadow.jobs import work_on
+    from analytics.shadow.run import work_on
 
     work_on(test_id)
 
@@ -110,7 +110,7 @@ def run_shadow_test(test_id: int) -> None:
 @shared_task(soft_time_limit=60, time_limit=120)
 def resume_shadow_tests() -> None:
     """Has those go on that a lost worker, or a broker that was away, left behind."""
-    from analytics.shadow.jobs import lost_tests
+    from analytics.shadow.run import lost_tests
 
     for test_id in lost_tests():
         run_shadow_test.delay(test_id)
@@ -123,8 +123,8 @@ VECTORS_A_RUN = 2_000
 @shared_task(soft_time_limit=280, time_limit=300)
 def embed_asked_questions() -> None:
     """Keeps the vectors up to date that an FAQ's form finds its neighbours by."""
-    from analytics.shadow.neighbours import embed_asked
-    from knowledge.inference.embedder import get_embedder
+    from analytics.shadow.questions import embed_asked
+    from core.inference.embeddings import get_embedder
 
     embed_asked(get_embedder(), most=VECTORS_A_RUN)
 
@@ -132,7 +132,7 @@ def embed_asked_questions() -> None:
 @shared_task(soft_time_limit=COUNT_SECONDS, time_limit=COUNT_SECONDS + 300)
 def apply_retention() -> None:
     """Deletes what was promised to be deleted, every night."""
-    from analytics.retention.nightly import apply_retention as apply
+    from analytics.retention.run import apply_retention as apply
 
     apply()
 
@@ -143,7 +143,7 @@ REPORT_SECONDS = 6 * 3600
 
 @shared_task(time_limit=REPORT_SECONDS)
 def make_report(stored_id: int) -> None:
-    from analytics.reports.jobs import work_on
+    from analytics.reports.run import work_on
 
     work_on(stored_id)
 
@@ -151,8 +151,8 @@ def make_report(stored_id: int) -> None:
 @shared_task(soft_time_limit=60, time_limit=120)
 def resume_reports() -> None:
     """Has those begun that a lost worker, or a broker that was away, left behind; and deletes half files."""
-    from analytics.reports.jobs import lost_reports
-    from analytics.reports.storing import sweep
+    from analytics.reports.files import sweep
+    from analytics.reports.run import lost_reports
 
     for stored_id in lost_reports():
         make_report.delay(stored_id)

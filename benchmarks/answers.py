@@ -6,14 +6,13 @@ Written by a language model where LLM_BASE_URL names one, else quoted; judged wh
 from pathlib import Path
 from typing import Any
 
-from analytics.evaluation.answer_options import AnswerOptions
-from analytics.evaluation.answer_report import answer_lines
-from analytics.evaluation.datasets import read_dataset
-from analytics.evaluation.loading import load
+from analytics.evaluation.answers.options import AnswerOptions
+from analytics.evaluation.answers.report import answer_lines
+from analytics.evaluation.datasets import load, read_dataset
 from analytics.evaluation.runner import run
 from analytics.models import EvaluationRun
 from benchmarks.measuring import say
-from chat.profiles import get_profile
+from chat.pipeline.retrieval.profiles import get_profile
 
 #: With the questions that are answered of each; None: all of them.
 DATASETS = {"mtrag-dev": None, "cmu-handbooks": None, "clinc150": 600}

@@ -25,7 +25,7 @@ from benchmarks.environment import ROOT, THREADS
 from benchmarks.loading import as_minilm
 from benchmarks.measuring import proportional_mib, resident_mib, say, table
 from benchmarks.retrieval import write_faqs
-from knowledge.generations import live_generation
+from knowledge.indexing.generations import live_generation
 from knowledge.models import Passage
 from marcelcms.embedded.processes import free_port
 

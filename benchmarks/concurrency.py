@@ -1,7 +1,7 @@
 """Questions at once: how long each waits, beside the ideal of two cores.
 
-32 tasks of one event loop ask without a pause, through the threads that answers use (`chat.threads`). Were the work of
-a question spread over two cores without loss, each would wait 32 × the time of one question alone ÷ 2. Run it as
+32 tasks of one event loop ask without a pause, through the threads that answers use (`core.db.prepared`). Were the work
+of a question spread over two cores without loss, each would wait 32 × the time of one question alone ÷ 2. Run it as
 `taskset -c 0,1 …`: PostgreSQL shares the two cores then.
 """
 
@@ -13,9 +13,10 @@ from typing import Any
 
 from benchmarks.loading import Loader
 from benchmarks.measuring import percentiles, say
-from chat.context import Ask, found_for
-from chat.threads import in_database
-from knowledge.retrieval.question_vectors import forget_vectors
+from chat.pipeline.question import Question
+from chat.pipeline.retrieval.search import found_for
+from core.db.prepared import in_database
+from knowledge.retrieval.query_vectors import forget_vectors
 
 ASKERS, EACH, ALONE, CORES = 32, 15, 100, 2
 DOCUMENTS, FAQS = 2_490, 300
@@ -29,7 +30,7 @@ def measure(folder: Path) -> dict[str, Any]:
     loader.add_faqs(FAQS)
     questions = loader.corpus.questions(ALONE + ASKERS * EACH, pages=loader.size)
     for question in questions[:15]:
-        found_for(Ask(question))
+        found_for(Question(question))
     forget_vectors()
     alone = [timed(question) for question in questions[:ALONE]]
     started = time.perf_counter()
@@ -60,7 +61,7 @@ async def ask_together(questions: list[str]) -> list[float]:
     async def ask_all(own: list[str]) -> None:
         for question in own:
             started = time.perf_counter()
-            await in_database(found_for)(Ask(question))
+            await in_database(found_for)(Question(question))
             waits.append((time.perf_counter() - started) * 1000)
 
     await asyncio.gather(*(ask_all(questions[number::ASKERS]) for number in range(ASKERS)))
@@ -69,5 +70,5 @@ async def ask_together(questions: list[str]) -> list[float]:
 
 def timed(question: str) -> float:
     started = time.perf_counter()
-    found_for(Ask(question))
+    found_for(Question(question))
     return (time.perf_counter() - started) * 1000

@@ -18,7 +18,7 @@ from tokenizers import Tokenizer
 
 ROOT = Path(__file__).resolve().parents[1]
 DEMO = ROOT / "marcelcms" / "demo"
-TOKENIZER = ROOT / "knowledge" / "inference" / "minilm-tokenizer.json"
+TOKENIZER = ROOT / "core" / "inference" / "minilm-tokenizer.json"
 SEED = 20_251
 VOCABULARY = 60_000
 SECTIONS = 4

@@ -87,8 +87,8 @@ def measure(folder: Path, *, quick: bool) -> dict[str, Any]:
 
 def copy_seconds(path: Path, answers: int) -> float:
     """PostgreSQL's own CSV of the same columns, in the same order, through the same driver into a file."""
-    from analytics.reports.answers import chosen
     from analytics.reports.columns import COLUMNS as READ
+    from analytics.reports.queries import chosen
 
     wanted = definition(365)
     named = {f"report_{key}": READ[key].read() for key in COLUMNS}
@@ -121,13 +121,13 @@ def definition(days: int, kind: str = "csv") -> Any:
 
 
 def everything(*, is_masked: bool = False) -> Any:
-    from analytics.reports.rights import Rights
+    from analytics.reports.permissions import Rights
 
     return Rights(not is_masked, 5 if is_masked else 1, is_whole=True, assistants=frozenset())
 
 
 def write_one(folder: Path, kind: str, days: int) -> None:
-    from analytics.reports.making import make_file
+    from analytics.reports.content import make_file
 
     name, _comma, is_masked = kind.partition(", ")
     wanted = definition(days, name)

@@ -19,14 +19,14 @@ from django.db import transaction
 from benchmarks.environment import ROOT
 from benchmarks.loading import Loader
 from benchmarks.measuring import percentiles, table
-from chat.profiles import get_profile, retrieve_with
+from chat.pipeline.retrieval.profiles import get_profile, retrieve_with
 from faqs.models import FAQ, FAQSource, Phrasing
 from faqs.services import index_saved_faq
 from knowledge.models import Document
-from knowledge.retrieval.contracts import Origin
-from knowledge.retrieval.hybrid import Retrieval
-from knowledge.retrieval.scoping import scope_of
-from knowledge.services import save_document
+from knowledge.retrieval.scope import scope_of
+from knowledge.retrieval.search import Retrieval
+from knowledge.retrieval.types import Origin
+from knowledge.services.documents import save_document
 from marcelcms.embedded.processes import Process, spawn
 
 DOCUMENTS, FAQS = 249, 100

@@ -19,9 +19,9 @@ from typing import Any
 from benchmarks.measuring import say, table
 from benchmarks.pdf_headings import bare, normal, our_headings, share_found
 from benchmarks.pdfium_reference import Reference, words
-from knowledge.ingest.pdf.reading import read_pdf
-from knowledge.ingest.pdf.values import BadPdf
-from knowledge.passages.pages import MARKER
+from knowledge.chunking.page_markers import MARKER
+from knowledge.ingest.pdf.reader import read_pdf
+from knowledge.ingest.pdf.types import BadPdf
 
 #: Package and path: manuals in English and German, made by several tools and layouts.
 PDFS = (

@@ -3,7 +3,7 @@
 V-measure (Rosenberg and Hirschberg 2007) against the intents of `clinc150` and the FAQs of `stackfaq-dev`, beside
 k-means told the true number of clusters and HDBSCAN, on the same vectors. The threshold is set on the curated
 phrasings of `clinc150`, which are none of its questions. Across languages: translations of questions that are no part
-of `analytics.gaps.translations`.
+of `analytics.gaps.clustering`.
 """
 
 import itertools
@@ -20,14 +20,13 @@ from django.conf import settings
 from sklearn.cluster import HDBSCAN, KMeans
 from sklearn.metrics import homogeneity_completeness_v_measure
 
-from analytics.gaps.bilingual import clusters_of, measured_bridge
-from analytics.gaps.clustering import average_link, in_similarity_of
-from analytics.gaps.finding import SIMILARITY
-from analytics.gaps.looking import begin_run, work_on
+from analytics.gaps.clustering import average_link, clusters_of, in_similarity_of, measured_bridge
+from analytics.gaps.detection import SIMILARITY
+from analytics.gaps.run import begin_run, work_on
 from analytics.models import Gap
 from benchmarks.measuring import resident_mib, say, table
 from chat.models import Assistant, Conversation, Message, Visitor
-from knowledge.inference.embedder import get_embedder
+from core.inference.embeddings import get_embedder
 
 TUNED_ON = "clinc150, phrasings"
 #: Of thresholds whose V-measure is this close to the best, the highest is taken: a gap of two meanings costs staff more

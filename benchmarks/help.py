@@ -15,9 +15,9 @@ from typing import Any
 
 from benchmarks.environment import ROOT
 from benchmarks.measuring import say, table
-from chat.help_classifier import get_classifier, recognised_need
-from chat.help_examples import load_examples
-from knowledge.retrieval.question_vectors import multilingual_vector
+from chat.pipeline.understanding.help_classifier import get_classifier, recognised_need
+from chat.pipeline.understanding.help_examples import load_examples
+from knowledge.retrieval.query_vectors import multilingual_vector
 
 MESSAGES = ROOT / "benchmarks" / "data" / "help_messages.jsonl"
 QUERIES = ("clinc150", "stackfaq-dev", "mtrag-dev", "cmu-handbooks")

@@ -11,8 +11,8 @@ from typing import Any
 from benchmarks.corpus import Corpus
 from benchmarks.loading import passage_inputs
 from benchmarks.measuring import resident_mib, say
-from knowledge.indexing import sync_pending
-from knowledge.inference.embedder import get_embedder
+from core.inference.embeddings import get_embedder
+from knowledge.indexing.documents import sync_pending
 from knowledge.models import Collection, Document, Passage
 
 #: Pages that no other benchmark loads.

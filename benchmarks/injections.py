@@ -15,13 +15,13 @@ from django.conf import settings
 
 from benchmarks.fidelity_html import SAMPLES, pages_of
 from benchmarks.measuring import percentiles, say, table
-from chat.guarding.output_guard import OutputGuard
-from knowledge.flags import FlagFinder
-from knowledge.guarding.injection import flag_document, flag_injection
-from knowledge.inference.embedder import get_embedder
+from chat.pipeline.guardrails.output import OutputGuard
+from core.inference.embeddings import get_embedder
+from knowledge.chunking.chunker import cut
+from knowledge.chunking.page_markers import with_pages
+from knowledge.guardrails.injection import flag_document, flag_injection
+from knowledge.indexing.flags import FlagFinder
 from knowledge.ingest.html import UnreadablePage, read_html
-from knowledge.passages.chunking import cut
-from knowledge.passages.pages import with_pages
 from tests.chat.attacks import repeated
 
 QUERIES = ("mtrag-dev", "stackfaq-dev", "clinc150")

@@ -10,15 +10,15 @@ import numpy as np
 from django.db import connection, transaction
 
 from benchmarks.corpus import SECTIONS, Corpus, Page, Vectors, derived_vectors
+from core.hashing import fingerprint
+from core.inference.embeddings import get_embedder
 from faqs.indexing import sync_pending as sync_faqs
 from faqs.models import FAQ, FAQSource, Phrasing
-from knowledge.changes import record_change
-from knowledge.generations import create_indexes, drop_indexes, live_generation
-from knowledge.hashing import fingerprint
-from knowledge.indexing import embedding_input
-from knowledge.inference.embedder import get_embedder
+from knowledge.chunking.chunker import Chunk
+from knowledge.indexing.change_log import record_change
+from knowledge.indexing.documents import embedding_input
+from knowledge.indexing.generations import create_indexes, drop_indexes, live_generation
 from knowledge.models import Collection, Document, IndexedDocument
-from knowledge.passages.chunking import Chunk
 
 BATCH = 500
 COPY = (

@@ -15,12 +15,12 @@ def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "marcelcms.settings")
     django.setup()
 
-    from chat.profiles import get_profile, retrieve_with
-    from chat.sources import load_candidates
-    from knowledge.generations import live_generation
-    from knowledge.inference.embedder import get_embedder
-    from knowledge.retrieval.scoping import scope_of
-    from knowledge.retrieval.serving import lexical_index
+    from chat.pipeline.retrieval.candidates import load_candidates
+    from chat.pipeline.retrieval.profiles import get_profile, retrieve_with
+    from core.inference.embeddings import get_embedder
+    from knowledge.indexing.generations import live_generation
+    from knowledge.retrieval.live_index import lexical_index
+    from knowledge.retrieval.scope import scope_of
 
     get_embedder().embed(["ready"])
     before = time.perf_counter()

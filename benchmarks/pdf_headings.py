@@ -4,7 +4,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-from knowledge.passages.pages import MARKER
+from knowledge.chunking.page_markers import MARKER
 
 #: (title, level, page)
 Mark = tuple[str, int, int]

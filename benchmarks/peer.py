@@ -24,7 +24,7 @@ from benchmarks.measuring import resident_mib
 
 WORD = re.compile(r"\w+")
 TOP = 5
-TOKENIZER = Path(__file__).resolve().parents[1] / "knowledge" / "inference" / "minilm-tokenizer.json"
+TOKENIZER = Path(__file__).resolve().parents[1] / "core" / "inference" / "minilm-tokenizer.json"
 
 Embed = Callable[[str], NDArray[np.float32]]
 

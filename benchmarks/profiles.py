@@ -11,17 +11,16 @@ from typing import Any
 from django.conf import settings
 from django.core.management import call_command
 
-from analytics.evaluation.comparing import compare
-from analytics.evaluation.datasets import read_dataset
-from analytics.evaluation.loading import load
-from analytics.evaluation.reports import table_lines
+from analytics.evaluation.comparison import compare
+from analytics.evaluation.datasets import load, read_dataset
+from analytics.evaluation.reporting import table_lines
 from analytics.evaluation.runner import run
 from analytics.models import EvaluationRun, EvaluationSet
 from benchmarks.measuring import say
-from chat.profiles import PROFILES, Profile
-from knowledge.indexing import sync_pending
-from knowledge.inference import chat_model
-from knowledge.retrieval.contracts import Origin
+from chat.pipeline.retrieval.profiles import PROFILES, Profile
+from core.inference.llm import client
+from knowledge.indexing.documents import sync_pending
+from knowledge.retrieval.types import Origin
 from tests.knowledge.rerankers import overlap_reranker
 
 DATASETS = ("stackfaq-dev", "mtrag-dev", "clinc150")
@@ -74,7 +73,7 @@ def measure_set(evaluation_set: EvaluationSet) -> dict[str, Any]:
 
 def _fits(profile: Profile, has_faqs: bool) -> bool:
     needs_model = {Origin.HYDE, Origin.DENSE_PROPOSITION} & set(profile.origins)
-    if needs_model and not chat_model.is_configured() and profile.name != "aueb-ensemble":
+    if needs_model and not client.is_configured() and profile.name != "aueb-ensemble":
         return False
     return has_faqs or Origin.FAQ not in profile.origins or profile.name == "default"
 

@@ -1,5 +1,5 @@
 """The demo's questions, answered without a language model: is the right page found and quoted, and is a question that
-no page answers recognised? The threshold of `chat.evidence` is set on these."""
+no page answers recognised? The threshold of `chat.pipeline.retrieval.search` is set on these."""
 
 import json
 from pathlib import Path
@@ -44,10 +44,11 @@ def measure() -> dict[str, Any]:
 
 def ask(text: str) -> dict[str, Any]:
     """The pages found and quoted, best first, and the evidence."""
-    from chat.context import Ask, found_for
-    from chat.quoting import closest_sentences
+    from chat.pipeline.answering.extract import closest_sentences
+    from chat.pipeline.question import Question
+    from chat.pipeline.retrieval.search import found_for
 
-    context = found_for(Ask(text=text))
+    context = found_for(Question(text=text))
     return {
         "found": list(dict.fromkeys(candidate.url for candidate in context.candidates)),
         "quoted": [quotation.candidate.url for quotation in closest_sentences(context)],

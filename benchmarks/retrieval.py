@@ -16,13 +16,13 @@ from django.db import connection, transaction
 from benchmarks.environment import Child, postgres_processes
 from benchmarks.loading import Loader, as_minilm
 from benchmarks.measuring import percentiles, proportional_mib, say, table
+from core.inference.embeddings import get_embedder
 from faqs.models import FAQ, FAQVector
-from knowledge.generations import live_generation
-from knowledge.inference.embedder import get_embedder
+from knowledge.indexing.generations import live_generation
 from knowledge.models import Document
-from knowledge.retrieval.contracts import Query
 from knowledge.retrieval.dense import DenseRetriever
-from knowledge.retrieval.scoping import scope_of
+from knowledge.retrieval.scope import scope_of
+from knowledge.retrieval.types import Query
 
 SIZES, QUICK_SIZES = [249, 2_490, 24_900], [249, 2_490]
 QUESTIONS, WARM_UP, FAQS = 200, 15, 300

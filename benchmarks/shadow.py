@@ -17,17 +17,17 @@ from django.urls import reverse
 
 from analytics.models import AskedVector
 from analytics.shadow.drafts import DocumentDraft, FAQDraft
-from analytics.shadow.jobs import work_on
-from analytics.shadow_services import start_test
+from analytics.shadow.run import work_on
+from analytics.shadow.services import start_test
 from benchmarks.corpus import SECTIONS, derived_vectors
 from benchmarks.loading import Loader
 from benchmarks.measuring import percentiles, say, table
 from chat.models import Assistant, Conversation, Message, Visitor
+from core.inference.embeddings import get_embedder
 from faqs.models import FAQ
-from knowledge.generations import live_generation
-from knowledge.inference.embedder import get_embedder
+from knowledge.indexing.generations import live_generation
 from knowledge.models import Document, Passage
-from knowledge.retrieval.question_vectors import forget_vectors
+from knowledge.retrieval.query_vectors import forget_vectors
 
 PASSAGES, QUESTIONS, FAQS = 25_000, 10_000, 300
 #: Forms tried, and questions whose vectors are made for real; those of all others are derived.

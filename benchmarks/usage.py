@@ -20,8 +20,8 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
+from analytics.counts.refresh import count_changed
 from analytics.models import DocumentCount, UsageCount
-from analytics.rollups.keeping import count_changed
 from benchmarks.measuring import say, table
 from benchmarks.usage_data import add_usage, make_university
 from chat.models import Message

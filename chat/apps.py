@@ -9,6 +9,6 @@ class ChatConfig(AppConfig):
 
     def ready(self) -> None:
         """The built-in retrieval profiles are the code's: every migration writes them down again."""
-        from chat.profiles import write_built_in
+        from chat.pipeline.retrieval.profiles import write_built_in
 
         post_migrate.connect(write_built_in, sender=self)

@@ -16,7 +16,7 @@ from django.utils.translation import get_language
 from django.views.decorators.http import require_safe
 
 from chat.models import Site
-from chat.sites import Place, UnknownSite, frame_ancestors, place_of, twin_origin
+from chat.sites.lookup import SiteContext, UnknownSite, frame_ancestors, place_of, twin_origin
 
 SCRIPT = Path(__file__).parent / "static" / "chat" / "widget" / "v1.js"
 #: So long a browser uses the script before it asks for a newer one.
@@ -134,7 +134,7 @@ def site_logo(request: HttpRequest, public_id: str) -> HttpResponse:
     return HttpResponse(picture, content_type=kind, headers={**FOR_ALL, **policy})
 
 
-def _place(public_id: str) -> Place:
+def _place(public_id: str) -> SiteContext:
     try:
         return place_of(public_id)
     except UnknownSite as error:

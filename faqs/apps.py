@@ -9,6 +9,6 @@ class FAQsConfig(AppConfig):
     def ready(self) -> None:
         """A new generation of the index is not whole without the FAQs' vectors."""
         from faqs.indexing import FOLLOWER
-        from knowledge.generations import followers
+        from knowledge.indexing.generations import followers
 
         followers.append(FOLLOWER)

@@ -4,13 +4,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Exists, F, OuterRef, Q
+from django.db.models import Count, Exists, F, OuterRef, Q
 
-from faqs.models import FAQ, FAQVector, Phrasing
-from faqs.querysets import FAQQuerySet
-from knowledge.generations import Follower, active_generations, embedder_of, live_generation
-from knowledge.inference.embedder import Embedder
+from core.inference.embeddings import Embedder
+from faqs.models import FAQ, FAQQuerySet, FAQVector, Phrasing
+from knowledge.indexing.generations import IndexBuilder, active_generations, embedder_of, live_generation
 from knowledge.models import Generation
+from knowledge.services.verification import SAMPLE, Part, check_shapes, compare_vectors, some_of
 
 ASKS, ANSWERS = FAQVector.Kind.ASKS.value, FAQVector.Kind.ANSWERS.value
 #: By kind and text.
@@ -112,4 +112,24 @@ def _is_pending(generation_id: int) -> bool:
     return needing_index(generation_id).exists()
 
 
-FOLLOWER = Follower(pending=_is_pending, sync=sync_generation)
+FOLLOWER = IndexBuilder(pending=_is_pending, sync=sync_generation)
+
+
+def verify(generation: Generation, *, every_vector: bool = False) -> Part:
+    """As `knowledge.services.verification.verify`, inside the same moment."""
+    part, embedder = Part("FAQ vectors"), embedder_of(generation)
+    for pk in needing_index(generation.pk).values_list("pk", flat=True):
+        part.report(f"FAQ {pk}: its vectors are not of what it says now")
+    vectors = FAQVector.objects.filter(generation=generation)
+    twice = vectors.values("faq", "kind", "text").annotate(count=Count("pk")).filter(count__gt=1)
+    for row in twice:
+        part.report(f"FAQ {row['faq']}: a vector is there {row['count']} times")
+    check_shapes(part, FAQVector._meta.db_table, generation)
+    embeds: Sequence[tuple[str, Callable[[Sequence[str]], Any]]] = (
+        (FAQVector.Kind.ASKS, embedder.embed_questions),
+        (FAQVector.Kind.ANSWERS, embedder.embed),
+    )
+    for kind, embed in embeds:
+        for batch in some_of(vectors.filter(kind=kind), None if every_vector else SAMPLE):
+            compare_vectors(part, "FAQ vector", batch, [each.text for each in batch], embed)
+    return part

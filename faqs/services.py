@@ -8,16 +8,16 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from faqs.history import Reason, recording, restore, set_phrasings, set_sources
-from faqs.likeness import dismiss
+from core.tasks import delay_on_commit
+from faqs.duplicates import dismiss
+from faqs.importexport.bulk_save import bulk_save
+from faqs.importexport.resource import Planned
 from faqs.models import FAQ, FAQVersion, SimilarPair
-from faqs.resources import Planned
 from faqs.tasks import index_faq, index_pending_faqs
-from faqs.writing import write
-from knowledge.queueing import queue_after_commit
+from faqs.versions.history import Reason, recording, restore, set_phrasings, set_sources
 
 if TYPE_CHECKING:
-    from knowledge.staff_scope import Staff
+    from core.access import Staff
 
 Status = FAQ.Status
 #: Beyond so many, one task indexes what an import changed.
@@ -31,7 +31,7 @@ def index_saved_faq(*, faq: FAQ) -> None:
     Who saved it saw its documents, and what it is a translation of, as they are now.
     """
     confirm_faq(faq=faq)
-    queue_after_commit(index_faq, faq.pk)
+    delay_on_commit(index_faq, faq.pk)
 
 
 @transaction.atomic
@@ -55,7 +55,7 @@ def set_faq_status(*, faqs: Iterable[FAQ], status: str, by: "Staff | None" = Non
                 raise ValidationError(_("“%(faq)s” has no document yet: link one, then publish it.") % {"faq": faq})
             faq.status = status
             faq.save(update_fields=["status", "updated_at"])
-            queue_after_commit(index_faq, faq.pk)
+            delay_on_commit(index_faq, faq.pk)
     return len(changed)
 
 
@@ -90,8 +90,8 @@ def merge_faqs(*, keep: FAQ, other: FAQ, by: "Staff | None") -> FAQ:
         other.status = Status.RETIRED
         other.save(update_fields=["status", "updated_at"])
         SimilarPair.objects.of(other.pk).filter(dismissed_at=None).delete()
-        queue_after_commit(index_faq, keep.pk)
-        queue_after_commit(index_faq, other.pk)
+        delay_on_commit(index_faq, keep.pk)
+        delay_on_commit(index_faq, other.pk)
     return keep
 
 
@@ -108,11 +108,11 @@ def import_planned(*, planned: Iterable[Planned], by: "Staff | None") -> tuple[l
     new = [each.faq for each in rows if each.kind == "new"]
     changed = [each.faq for each in rows if each.kind == "changed"]
     with recording([faq.pk for faq in changed], by=by, reason=Reason.IMPORT) as touched:
-        write(new, changed)
+        bulk_save(new, changed)
         touched += [faq.pk for faq in new]
     if len(touched) > QUEUED_ONE_BY_ONE:
-        queue_after_commit(index_pending_faqs)
+        delay_on_commit(index_pending_faqs)
     else:
         for faq_id in touched:
-            queue_after_commit(index_faq, faq_id)
+            delay_on_commit(index_faq, faq_id)
     return new, changed

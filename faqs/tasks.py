@@ -6,8 +6,8 @@ from celery import shared_task
 @shared_task(soft_time_limit=240, time_limit=300, autoretry_for=(OSError,), retry_backoff=True, max_retries=5)
 def index_faq(faq_id: int) -> None:
     """Its vectors, and after them the FAQs that ask the same."""
+    from faqs.duplicates import compare
     from faqs.indexing import sync_faq
-    from faqs.likeness import compare
 
     sync_faq(faq_id)
     compare(faq_id)
@@ -16,8 +16,8 @@ def index_faq(faq_id: int) -> None:
 @shared_task(soft_time_limit=3000, time_limit=3300)
 def index_pending_faqs() -> None:
     """Picks up what a lost task, or a broker that was away, left behind."""
+    from faqs.duplicates import compare_pending
     from faqs.indexing import sync_pending
-    from faqs.likeness import compare_pending
 
     sync_pending()
     compare_pending()

@@ -5,15 +5,15 @@ from celery import shared_task
 
 @shared_task(soft_time_limit=1500, time_limit=1800, autoretry_for=(OSError,), retry_backoff=True, max_retries=5)
 def index_document(document_id: int) -> None:
-    from knowledge.indexing import sync_document
+    from knowledge.indexing.documents import sync_document
 
     sync_document(document_id)
 
 
 @shared_task(soft_time_limit=1500, time_limit=1800)
 def import_pdf_file(upload_id: int) -> None:
-    from knowledge.indexing import sync_document
-    from knowledge.ingest.pdf_documents import import_upload
+    from knowledge.indexing.documents import sync_document
+    from knowledge.ingest.pdf_importer import import_upload
 
     document_id = import_upload(upload_id)
     if document_id is not None:
@@ -23,7 +23,7 @@ def import_pdf_file(upload_id: int) -> None:
 @shared_task(soft_time_limit=1500, time_limit=1800)
 def import_pending_pdfs() -> None:
     """Picks up the uploads that a lost task, or a broker that was away, left behind."""
-    from knowledge.ingest.pdf_documents import lost_uploads
+    from knowledge.ingest.pdf_importer import lost_uploads
 
     for upload_id in lost_uploads():
         import_pdf_file(upload_id)
@@ -32,10 +32,10 @@ def import_pending_pdfs() -> None:
 @shared_task(soft_time_limit=3000, time_limit=3300)
 def index_pending_documents() -> None:
     """Picks up what a lost task, or a broker that was away, left behind."""
-    from knowledge.indexing import sync_pending
-    from knowledge.locks import Lock, only_one
+    from core.db.locks import Lock, advisory_lock
+    from knowledge.indexing.documents import sync_pending
 
-    with only_one(Lock.PENDING_DOCUMENTS) as is_mine:
+    with advisory_lock(Lock.PENDING_DOCUMENTS) as is_mine:
         if is_mine:
             sync_pending()
 
@@ -43,11 +43,11 @@ def index_pending_documents() -> None:
 @shared_task(soft_time_limit=3000, time_limit=3300)
 def build_generation() -> None:
     """Builds the generation that the settings ask for, and clears away those that are retired."""
-    from knowledge.generations import delete_retired
-    from knowledge.indexing import build_pending
-    from knowledge.locks import Lock, only_one
+    from core.db.locks import Lock, advisory_lock
+    from knowledge.indexing.documents import build_pending
+    from knowledge.indexing.generations import delete_retired
 
-    with only_one(Lock.NEW_GENERATION) as is_mine:
+    with advisory_lock(Lock.NEW_GENERATION) as is_mine:
         if is_mine:
             build_pending()
             delete_retired()
@@ -60,8 +60,8 @@ PROPOSITION_SECONDS = 120
 @shared_task(soft_time_limit=1500, time_limit=1800)
 def make_propositions(collection_id: int | None = None) -> None:
     """Makes some of what is lacking, in one collection or in all; without a language model, nothing."""
-    from knowledge.inference.chat_model import is_configured
-    from knowledge.propositions import make
+    from core.inference.llm.client import is_configured
+    from knowledge.indexing.propositions import make
 
     if is_configured():
         make(collection_id, seconds=PROPOSITION_SECONDS)
@@ -73,8 +73,8 @@ CRAWL_SECONDS = 24 * 3600
 
 @shared_task(time_limit=CRAWL_SECONDS)
 def run_crawl(run_id: int) -> None:
-    from knowledge.indexing import sync_document
-    from knowledge.ingest.crawls import crawl
+    from knowledge.indexing.documents import sync_document
+    from knowledge.ingest.crawl.runs import crawl
 
     crawl(run_id, index=sync_document)
 
@@ -82,7 +82,7 @@ def run_crawl(run_id: int) -> None:
 @shared_task(time_limit=CRAWL_SECONDS)
 def crawl_source(source_id: int) -> None:
     """What a source's schedule runs; nothing where a crawl of it goes on."""
-    from knowledge.ingest.crawls import queue_run
+    from knowledge.ingest.crawl.runs import queue_run
 
     run_id = queue_run(source_id)
     if run_id is not None:
@@ -92,7 +92,7 @@ def crawl_source(source_id: int) -> None:
 @shared_task(soft_time_limit=60, time_limit=120)
 def resume_crawls() -> None:
     """Begins anew what a lost worker, or a broker that was away, left behind."""
-    from knowledge.ingest.crawls import lost_runs
+    from knowledge.ingest.crawl.runs import lost_runs
 
     for run_id in lost_runs():
         run_crawl.delay(run_id)

@@ -14,19 +14,20 @@ from django.core.asgi import get_asgi_application
 
 django_application = get_asgi_application()
 
-from chat import production  # noqa: E402  (needs the apps loaded)
-from chat.routing import websocket_urlpatterns  # noqa: E402
-from knowledge.inference import chat_model, embedder  # noqa: E402
+from chat.streaming import runner  # noqa: E402  (needs the apps loaded)
+from chat.websocket.routing import websocket_urlpatterns  # noqa: E402
+from core.inference import embeddings  # noqa: E402
+from core.inference.llm import client  # noqa: E402
 from marcelcms.checks import refuse_unsafe  # noqa: E402
-from marcelcms.telemetry.application import Receive, Scope, Send, observed  # noqa: E402
+from marcelcms.observability.asgi import Receive, Scope, Send, observed  # noqa: E402
 
 refuse_unsafe()
 
 
 def warm_up() -> None:
     """What takes a second when it is first used, so that no student waits for it."""
-    embedder.get_embedder()
-    if chat_model.is_configured():
+    embeddings.get_embedder()
+    if client.is_configured():
         importlib.import_module("openai")
 
 
@@ -34,7 +35,7 @@ async def until_answered(_scope: Scope, receive: Receive, send: Send) -> None:
     """ASGI's lifespan: a server that stops has closed its sockets, and waits for the answers that it is writing."""
     while (message := await receive())["type"] != "lifespan.shutdown":
         await send({"type": f"{message['type']}.complete"})
-    await production.finish(seconds=settings.STOP_SECONDS)
+    await runner.finish(seconds=settings.STOP_SECONDS)
     await send({"type": "lifespan.shutdown.complete"})
 
 

@@ -35,7 +35,7 @@ def warm_up(**_: object) -> None:
     loads it with the first page, and who only makes reports never: it takes memory."""
     if not WARM & set(app.amqp.queues.consume_from):
         return
-    from knowledge.inference.embedder import get_embedder
+    from core.inference.embeddings import get_embedder
 
     get_embedder()
 
@@ -46,11 +46,11 @@ def leave_sign(**_: object) -> None:
     global _signed_at
     if time.monotonic() < _signed_at + SIGN_SECONDS:
         return
-    from marcelcms import signs_of_life
+    from marcelcms.health import heartbeats
 
     _signed_at = time.monotonic()
     try:
-        signs_of_life.leave_sign(*(signs_of_life.worker_of(queue) for queue in app.amqp.queues.consume_from))
+        heartbeats.record_heartbeat(*(heartbeats.worker_of(queue) for queue in app.amqp.queues.consume_from))
     except RedisError as error:
         logging.getLogger(__name__).warning("no sign of life left error=%s", type(error).__name__)
 
@@ -66,4 +66,4 @@ def drop_tasks(how: str, **_: object) -> None:
 
 
 # Connects its receivers.
-from marcelcms.telemetry import tasks as _tasks  # noqa: E402, F401
+from marcelcms.observability import celery as _tasks  # noqa: E402, F401

@@ -9,7 +9,7 @@ from celery.schedules import crontab
 from csp.constants import NONE, SELF
 
 from marcelcms import env
-from marcelcms.telemetry import logs
+from marcelcms.observability import logs
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 STATE_DIR = Path(env.text("STATE_DIR", str(BASE_DIR / "var")))
@@ -27,7 +27,7 @@ if DATABASE_POOL:
     DATABASES["default"]["OPTIONS"]["pool"] = {"min_size": 1, "max_size": DATABASE_POOL, "timeout": 10}
 else:
     DATABASES["default"]["CONN_MAX_AGE"] = 60
-# Only cursors that ask for it prepare their statements (`knowledge.prepared`); Django's never do.
+# Only cursors that ask for it prepare their statements (`core.db.prepared`); Django's never do.
 DATABASES["default"]["OPTIONS"].setdefault("prepare_threshold", 0)
 # What a session begins with: enough candidates for a recall of 0.96 at 50, also behind a filter; see
 # benchmarks/RESULTS.md. A pooler has to set it by itself (docker/pgbouncer.ini); the doctor looks.
@@ -126,21 +126,21 @@ INSTALLED_APPS = [
     "marcelcms",
 ]
 MIDDLEWARE = [
-    "marcelcms.telemetry.requests.measure_requests",
+    "marcelcms.observability.asgi.measure_requests",
     # Before what replies without asking the others: a redirect to HTTPS, a static file.
     "csp.middleware.CSPMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django.middleware.security.SecurityMiddleware",
-    "marcelcms.health.middleware.answer_probes",
+    "marcelcms.health.views.answer_probes",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
-    "chat.api.middleware.PublicAPIMiddleware",
+    "chat.api.cors.PublicAPIMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
-    "marcelcms.staff_login.ButtonsMiddleware",
+    "marcelcms.accounts.login.ButtonsMiddleware",
     "axes.middleware.AxesMiddleware",
 ]
 ROOT_URLCONF = "marcelcms.urls"
@@ -171,13 +171,13 @@ AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contri
 AXES_FAILURE_LIMIT = env.integer("LOGIN_FAILURES", default=5, least=1)
 AXES_COOLOFF_TIME = timedelta(minutes=env.integer("LOGIN_WAIT_MINUTES", default=15, least=1))
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
-AXES_LOCKOUT_CALLABLE = "marcelcms.staff_login.locked_out"
-AXES_CLIENT_IP_CALLABLE = "chat.api.visiting.address_of"
+AXES_LOCKOUT_CALLABLE = "marcelcms.accounts.login.locked_out"
+AXES_CLIENT_IP_CALLABLE = "chat.api.auth.address_of"
 AXES_RESET_ON_SUCCESS = True
 AXES_DISABLE_ACCESS_LOG = True
 AXES_ENABLE_ADMIN = False
 AXES_VERBOSE = False
-SESSION_ENGINE = "marcelcms.sessions"
+SESSION_ENGINE = "marcelcms.accounts.sessions"
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 SECURE_REFERRER_POLICY = "same-origin"
@@ -209,29 +209,29 @@ CONTENT_SECURITY_POLICY = {
 # No password goes over the API, so that the lock on wrong ones cannot be passed by; programs have tokens.
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
-        "marcelcms.rest.tokens.TokenAuthentication",
+        "marcelcms.accounts.api_tokens.TokenAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
-    "DEFAULT_PERMISSION_CLASSES": ["knowledge.rest.permissions.IsStaff"],
+    "DEFAULT_PERMISSION_CLASSES": ["core.rest.permissions.IsStaff"],
     "DEFAULT_THROTTLE_CLASSES": ["marcelcms.rest.throttling.PerMinute"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["knowledge.rest.parsing.JSONBody"],
+    "DEFAULT_PARSER_CLASSES": ["core.rest.parsers.JSONBody"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_METADATA_CLASS": None,
     "URL_FORMAT_OVERRIDE": None,
-    "EXCEPTION_HANDLER": "marcelcms.rest.problems.handle",
+    "EXCEPTION_HANDLER": "marcelcms.rest.errors.handle",
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "MarcelCMS staff API",
     "VERSION": "1",
     "DESCRIPTION": "What staff do in the admin, for their programs: same permissions, same teams’ rows.",
     "SCHEMA_PATH_PREFIX": "/api/staff/v1",
-    "SERVE_PERMISSIONS": ["knowledge.rest.permissions.IsStaff"],
+    "SERVE_PERMISSIONS": ["core.rest.permissions.IsStaff"],
     "SERVE_INCLUDE_SCHEMA": False,
     "COMPONENT_SPLIT_REQUEST": True,
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
-        "marcelcms.rest.documentation.add_problems",
+        "marcelcms.rest.openapi.add_problems",
     ],
     "ENUM_NAME_OVERRIDES": {
         "DocumentStatus": "knowledge.models.Document.Status",
@@ -264,7 +264,7 @@ CACHES = {
     "default": {
         "BACKEND": "django.core.cache.backends.redis.RedisCache",
         "LOCATION": REDIS_URL,
-        "OPTIONS": {"pool_class": "marcelcms.cache_pool.SharedPool"},
+        "OPTIONS": {"pool_class": "core.redis.SharedPool"},
     },
 }
 CHANNEL_LAYERS = {

@@ -4,13 +4,13 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.i18n import set_language
 
 from analytics.admin import faq_neighbourhood_view
-from analytics.admin.dashboard import dashboard_view
+from analytics.dashboard.admin.view import dashboard_view
 from chat.admin import impact_document_view, impact_list_view, try_question_view
 from chat.api import api
 from chat.views import chat_page, site_logo, widget_frame, widget_script, widget_test
 from knowledge.views import document_file
 from marcelcms.health.views import live, ready
-from marcelcms.telemetry.views import metrics
+from marcelcms.observability.metrics import metrics
 
 urlpatterns = [
     path("", chat_page, name="chat"),

@@ -91,8 +91,8 @@ def _emptied_fast() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def _empty_lexical_index() -> None:
     """This process's index outlives the rows that a test leaves behind."""
-    from knowledge.retrieval.question_vectors import forget_vectors
-    from knowledge.retrieval.serving import forget_indexes
+    from knowledge.retrieval.live_index import forget_indexes
+    from knowledge.retrieval.query_vectors import forget_vectors
 
     forget_indexes()
     forget_vectors()
@@ -147,10 +147,10 @@ def server(transactional_db: None, _served: Server, caplog: pytest.LogCaptureFix
 
     Nothing may break in it unnoticed: what others than our own modules log as an error fails the test.
     """
-    from chat import production
+    from chat.streaming import runner
 
     yield _served
-    wait_until(lambda: not production._running)
+    wait_until(lambda: not runner._running)
     errors = [record for record in caplog.get_records("call") if record.levelno >= logging.ERROR]
     foreign = [record.getMessage() for record in errors if not record.name.startswith(("chat.", "knowledge.", "faqs."))]
     assert not foreign, foreign
@@ -163,9 +163,8 @@ def pages(db: None) -> None:
 
 
 def load_pages(pages: list[dict[str, Any]], *, collection: str = "site") -> None:
-    from knowledge.indexing import sync_pending
-    from knowledge.ingest.pipeline import collection_for, import_records
-    from knowledge.ingest.records import document_record
+    from knowledge.indexing.documents import sync_pending
+    from knowledge.ingest.importer import collection_for, document_record, import_records
 
     import_records(enumerate(map(document_record, pages), start=1), collection=collection_for(collection))
     sync_pending()

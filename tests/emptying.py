@@ -15,7 +15,7 @@ BUILT_IN, COPY = ("chat_retrievalprofile", "chat_profileleg"), "built_in_{}"
 
 
 def empty(database: BaseDatabaseWrapper) -> None:
-    from chat.profiles import write_built_in
+    from chat.pipeline.retrieval.profiles import write_built_in
 
     tables = sorted(set(database.introspection.django_table_names(only_existing=True)) - STAY)
     quoted = {table: database.ops.quote_name(table) for table in tables}

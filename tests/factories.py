@@ -10,7 +10,7 @@ from factory.django import DjangoModelFactory
 
 from chat.models import Assistant, Citation, Conversation, Feedback, Message, Site, Visitor
 from faqs.models import FAQ, Category, FAQSource, Phrasing
-from knowledge.generations import live_generation
+from knowledge.indexing.generations import live_generation
 from knowledge.models import Collection, Course, Document, Passage
 
 

@@ -20,6 +20,8 @@ import uvicorn
 from websockets.sync.client import ClientConnection
 from websockets.sync.client import connect as connect_socket
 
+from core import redis
+
 ROOT = Path(__file__).resolve().parents[1]
 PATIENCE = 15
 
@@ -204,13 +206,12 @@ def server_in_thread() -> Iterator[Server]:
 async def _close_what_belongs_to_the_loop() -> None:
     from django.conf import settings
 
-    from chat import event_log
-    from knowledge.inference import chat_model
+    from core.inference.llm import client
 
-    await event_log.connections().aclose()
+    await redis.connections().aclose()
     if settings.LLM_BASE_URL:
         arguments = settings.LLM_BASE_URL, settings.LLM_API_KEY, settings.LLM_FIRST_TOKEN_SECONDS
-        await chat_model._client(*arguments, asyncio.get_running_loop()).close()
+        await client._client(*arguments, asyncio.get_running_loop()).close()
 
 
 @contextmanager

@@ -33,7 +33,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None
     for name in [name for name in os.environ if name.startswith("LLM_") and not name.startswith("LLM_TEST_")]:
         del os.environ[name]
     os.environ["SECRET_KEY"] = "only for tests"
-    # The fast one; tests/knowledge/test_multilingual.py has the others.
+    # The fast one; tests/core/inference/embeddings/test_e5.py has the others.
     os.environ["EMBEDDING_MODEL"] = "all-MiniLM-L6-v2"
     os.environ["STATE_DIR"] = str(folder)
     if early_config.known_args_namespace.numprocesses and "PYTEST_XDIST_WORKER" not in os.environ:

@@ -7,7 +7,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from chat.guard import Refused, clean_question
+from chat.errors import Refused
+from chat.pipeline.guardrails.input import clean_question
 from tests.runtime.processes import ROOT
 
 APPS = ("knowledge", "faqs", "chat", "analytics", "marcelcms")

@@ -6,14 +6,13 @@ from dataclasses import dataclass
 
 from django.db.models import Subquery
 
-from analytics.dashboard.figures import series, spreads
-from analytics.dashboard.rankings import SHOWN, never_cited, top_documents, top_faqs
-from analytics.dashboard.values import NeverCited, Point, Ranked, Spread, Totals
-from analytics.dashboard.viewing import View
+from analytics.dashboard.queries import SHOWN, never_cited, series, spreads, top_documents, top_faqs
+from analytics.dashboard.types import NeverCited, Point, Ranked, Spread, Totals
+from analytics.dashboard.visibility import View
 from analytics.models import ChangedDay, FrozenCounts, Gap, UsageCount
 from analytics.models.counts import Counted
 from chat.models import Assistant
-from knowledge.staff_scope import Staff
+from core.access import Staff
 
 #: Gaps that nobody has dealt with.
 TO_DO = (Gap.State.OPEN, Gap.State.IN_WORK)
@@ -69,7 +68,7 @@ def overview(view: View, *, with_gaps: bool) -> Overview:
 
 def top_gaps(view: View) -> list[Gap]:
     """The weightiest of those left to do that may be told, as the last look found them: one query."""
-    gaps = Gap.objects.for_staff(view.by).filter(merged_into=None, state__in=TO_DO, visitors__gte=view.least)
+    gaps = Gap.objects.visible_to(view.by).filter(merged_into=None, state__in=TO_DO, visitors__gte=view.least)
     if view.assistant is not None:
         gaps = gaps.filter(assistant=view.assistant)
     if view.language:
@@ -79,8 +78,8 @@ def top_gaps(view: View) -> list[Gap]:
 
 def reach(by: Staff, assistant: int | None) -> Reach:
     """Of one assistant, or of all that this member of staff works on: one query."""
-    days = UsageCount.objects.for_staff(by).filter(span=Counted.Span.DAY)
-    own = Assistant.objects.for_staff(by)
+    days = UsageCount.objects.visible_to(by).filter(span=Counted.Span.DAY)
+    own = Assistant.objects.visible_to(by)
     if assistant is not None:
         days, own = days.filter(assistant=assistant), own.filter(pk=assistant)
     frozen = FrozenCounts.objects.filter(assistant__in=own.values("pk")).order_by("before")
@@ -106,7 +105,7 @@ class Choices:
 
 def choices_for(by: Staff) -> Choices:
     """One query."""
-    rows = Assistant.objects.for_staff(by).order_by("name", "pk", "sites__name", "sites__pk")
+    rows = Assistant.objects.visible_to(by).order_by("name", "pk", "sites__name", "sites__pk")
     assistants: dict[int, str] = {}
     sites: dict[int, tuple[str, int]] = {}
     for assistant, name, site, site_name in rows.values_list("pk", "name", "sites__pk", "sites__name"):

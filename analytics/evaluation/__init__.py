@@ -1,0 +1,1 @@
+"""Retrieval and answers measured on question sets."""

@@ -5,12 +5,22 @@
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import random
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from knowledge.hashing import fingerprint
+from django.db import transaction
+
+from analytics.models import EvaluationQuestion, EvaluationSet, Judgment
+from core.hashing import fingerprint
+from faqs.importexport.json import import_faqs, read_faqs
+from faqs.indexing import sync_pending as sync_pending_faqs
+from faqs.models import FAQ
+from knowledge.indexing.documents import sync_pending as sync_pending_documents
+from knowledge.ingest.importer import DocumentRecord, import_records
+from knowledge.models import Collection, Document
 
 #: What a query may be labelled with besides; kept, so that results can be read by them.
 LABELS = ("turn", "label", "domain", "type")
@@ -198,3 +208,123 @@ def _text(row: dict[str, Any], key: str, *, needed: bool = False) -> str:
     if not isinstance(value, str):
         raise ValueError(f'"{key}" is not a text')
     return value
+
+
+BATCH = 1000
+
+
+def load(dataset: Dataset, *, progress: Callable[[int, int], None] | None = None) -> EvaluationSet:
+    """The set with its documents indexed; `progress` gets (done, of) documents. Raises BadDataset."""
+    found = EvaluationSet.objects.filter(fingerprint=dataset.fingerprint).first() or _create(dataset)
+    sync_pending_documents(progress=progress)
+    sync_pending_faqs()
+    return found
+
+
+@transaction.atomic
+def _create(dataset: Dataset) -> EvaluationSet:
+    slug = f"evaluation-{dataset.fingerprint[:16]}"
+    collection = Collection.objects.create(
+        slug=slug, name=f"{dataset.name} ({dataset.fingerprint[:8]})", searched_by_default=False, for_evaluation=True
+    )
+    records = [
+        DocumentRecord(url=each.url, title=each.title[:500], text=each.text, external_id=each.id[:500])
+        for each in dataset.documents
+    ]
+    report = import_records(enumerate(records, start=1), collection=collection)
+    problems = [f"corpus.jsonl: {reason}" for _line, reason in report.problems]
+    if dataset.faqs_file:
+        # Ids are unique over all FAQs, and data sets count theirs from 0.
+        raws = [
+            raw | {"id": f"{slug} {raw.get('id') or number}"} for number, raw in enumerate(read_faqs(dataset.faqs_file))
+        ]
+        faqs = import_faqs(raws, collection=collection)
+        problems += [f"faqs.json: {name}: {reason}" for name, reason in faqs.problems]
+    if problems:
+        raise BadDataset("\n".join(problems[:20]))
+    made = EvaluationSet.objects.create(name=dataset.name, fingerprint=dataset.fingerprint)
+    made.collections.set([collection])
+    questions = EvaluationQuestion.objects.bulk_create(
+        (
+            EvaluationQuestion(
+                evaluation_set=made,
+                external_id=each.id[:200],
+                text=each.text,
+                history=[list(turn) for turn in each.history],
+                answerable=each.answerable,
+                reference=each.reference,
+                labels=dict(each.labels),
+            )
+            for each in dataset.queries
+        ),
+        batch_size=BATCH,
+    )
+    documents = dict(Document.objects.filter(collection=collection).values_list("external_id", "pk"))
+    ids = {question.external_id: question for question in questions}
+    Judgment.objects.bulk_create(
+        (
+            Judgment(question=ids[query[:200]], document_id=documents[document[:500]], grade=grade)
+            for query, grades in dataset.qrels.items()
+            for document, grade in grades.items()
+        ),
+        batch_size=BATCH,
+    )
+    return made
+
+
+@transaction.atomic
+def load_questions(path: Path, collection: Collection) -> EvaluationSet:
+    """Questions on a collection that is there, as a set that staff can change; found again by the collection's name.
+
+    Each line is {_id, text, answerable, reference, urls}, the last of documents that answer it. Raises BadDataset.
+    """
+    own = EvaluationSet.objects.filter(fingerprint="", name=collection.name, collections=collection)
+    if found := own.first():
+        return found
+    made = EvaluationSet.objects.create(name=collection.name)
+    made.collections.set([collection])
+    documents = dict(collection.documents.values_list("url", "pk"))
+    for number, line in enumerate(path.read_text("utf-8").splitlines(), start=1):
+        row = json.loads(line)
+        if missing := [url for url in row["urls"] if url not in documents]:
+            raise BadDataset(f"{path.name}, line {number}: no document has the address {missing[0]}")
+        question = EvaluationQuestion.objects.create(
+            evaluation_set=made,
+            external_id=row["_id"],
+            text=row["text"],
+            answerable=row["answerable"],
+            reference=row["reference"],
+        )
+        Judgment.objects.bulk_create(Judgment(question=question, document_id=documents[url]) for url in row["urls"])
+    return made
+
+
+def forget(evaluation_set: EvaluationSet) -> None:
+    """Deletes a loaded data set with its collection, documents and FAQs."""
+    collections = list(evaluation_set.collections.filter(for_evaluation=True))
+    FAQ.objects.filter(documents__collection__in=collections).delete()
+    evaluation_set.delete()
+    Document.objects.filter(collection__in=collections).delete()
+    Collection.objects.filter(pk__in=[collection.pk for collection in collections]).delete()
+
+
+SEED = 1
+
+
+def sampled(strata: Sequence[Hashable], count: int | None) -> list[int]:
+    """Places of `count` members, in order, each stratum in proportion (largest remainders); all where None.
+
+    The same strata give the same places.
+    """
+    if count is None or count >= len(strata):
+        return list(range(len(strata)))
+    members: dict[Hashable, list[int]] = {}
+    for place, stratum in enumerate(strata):
+        members.setdefault(stratum, []).append(place)
+    exact = {stratum: len(places) * count / len(strata) for stratum, places in members.items()}
+    shares = {stratum: int(value) for stratum, value in exact.items()}
+    by_remainder = sorted(exact, key=lambda stratum: shares[stratum] - exact[stratum])
+    for stratum in by_remainder[: count - sum(shares.values())]:
+        shares[stratum] += 1
+    chooser = random.Random(SEED)  # noqa: S311 (a sample, no secret)
+    return sorted(place for stratum, places in members.items() for place in chooser.sample(places, shares[stratum]))

@@ -1,26 +1,34 @@
 """Runs a profile over an evaluation set, as questions are served, and sums it up."""
 
+import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 import numpy as np
 from asgiref.sync import async_to_sync
 from django.utils import timezone
+from django.utils.translation import gettext_noop as _
 
-from analytics.evaluation.measures import auroc, means, measure_rankings
-from analytics.evaluation.pulse import Cancelled, Pulse, save
+from analytics.evaluation.answers.errors import JudgeUnavailable
+from analytics.evaluation.comparison import TESTED, compare
+from analytics.evaluation.heartbeat import Cancelled, Heartbeat, save
+from analytics.evaluation.metrics.ranking import auroc, means, measure_rankings
 from analytics.models import EvaluationQuestion, EvaluationRun, QuestionResult
-from chat.context import Ask, Turn, look_up
-from chat.hyde import hypothesise
 from chat.models import Message
-from chat.profiles import Profile, get_profile, retrieve_with
-from chat.understanding import understand
-from knowledge.locks import Lock, only_one
-from knowledge.retrieval.contracts import Scope
-from knowledge.retrieval.hybrid import Retrieval
-from knowledge.retrieval.question_vectors import forget_vectors
+from chat.pipeline.question import Question, Turn
+from chat.pipeline.retrieval.profiles import Profile, UnknownProfile, get_profile, retrieve_with
+from chat.pipeline.retrieval.search import look_up
+from chat.pipeline.understanding.hyde import hypothesise
+from chat.pipeline.understanding.route import understand
+from core.db.locks import Lock, advisory_lock
+from core.inference.embeddings import EmbeddingUnavailable
+from core.inference.reranker import RerankerUnavailable
+from knowledge.retrieval.query_vectors import forget_vectors
+from knowledge.retrieval.search import Retrieval
+from knowledge.retrieval.types import Scope
 
 #: Documents that a ranking is measured to.
 DEPTH = 100
@@ -46,7 +54,7 @@ def run(run: EvaluationRun, *, progress: Callable[[int, int], None] | None = Non
 
     Raises UnknownProfile, EmbeddingUnavailable, RerankerUnavailable, JudgeUnavailable, Cancelled.
     """
-    with only_one(Lock.EVALUATION_RUN, row=run.pk) as is_mine:
+    with advisory_lock(Lock.EVALUATION_RUN, row=run.pk) as is_mine:
         if not is_mine:
             raise Cancelled
         return _filled(run, progress)
@@ -59,7 +67,7 @@ def _filled(run: EvaluationRun, progress: Callable[[int, int], None] | None) -> 
     if run.answering is not None:
         save(run, results=results)
         # Its libraries take seconds to load, and what serves imports this module.
-        from analytics.evaluation.answers import answer_questions
+        from analytics.evaluation.answers.runner import answer_questions
 
         results = results | {"answers": answer_questions(run, questions, profile, progress=progress)}
     save(run, state=State.FINISHED, done=run.total, results=results, finished_at=timezone.now())
@@ -79,7 +87,7 @@ def search(
     asked: dict[int, Asked] = {}
     if questions:
         ask(profile, questions[0].text, scope)  # loads what is loaded once
-    pulse = Pulse(run, len(questions), progress)
+    pulse = Heartbeat(run, len(questions), progress)
     for number, question in enumerate(questions, start=1):
         asked[question.pk] = ask(profile, question.text, scope, question.history if run.rewrites else ())
         pulse.beat(number)
@@ -109,7 +117,7 @@ def ask(profile: Profile, text: str, scope: Scope, history: Sequence[tuple[str, 
     """`history` is (role, text), oldest first: what a follow-up is made to stand alone with."""
     forget_vectors()  # what a student waits for is measured
     started = time.perf_counter()
-    asked = Ask(text, history=history)
+    asked = Question(text, history=history)
     turn = Turn(Message.Route.QUESTION, asked.text)
     if history:
         turn, _usage = async_to_sync(understand)(asked)
@@ -151,3 +159,74 @@ def summary(
             "p95": float(np.percentile(seconds, 95)) if seconds else None,
         },
     }
+
+
+#: A difference that chance alone makes less often than this is taken for one; of the paired test, after its correction
+#: for several measures.
+SIGNIFICANT = 0.05
+
+
+def mark_regression(run: EvaluationRun) -> None:
+    """Notes in the results of a finished run in which measures it is worse than the last finished run of its profile
+    on its set, question by question; nothing where there is none."""
+    earlier = EvaluationRun.objects.filter(
+        evaluation_set=run.evaluation_set_id, profile=run.profile, state=EvaluationRun.State.FINISHED, pk__lt=run.pk
+    )
+    before = earlier.order_by("-pk").first()
+    if before is None:
+        return
+    comparison = compare(before, run)
+    old, new = comparison.means
+    worse = [name for name in TESTED if comparison.p_values.get(name, 1) < SIGNIFICANT and new[name] < old[name]]
+    run.results["regression"] = {"before": before.pk, "worse": worse}
+    run.save(update_fields=["results"])
+
+
+logger = logging.getLogger(__name__)
+ACTIVE = (State.QUEUED, State.RUNNING)
+#: A run that says nothing for so long has lost its worker; while it works it says something every second.
+LOST = timedelta(minutes=5)
+#: A run that nobody began for so long is queued once more: it may have been lost on the way.
+UNBEGUN = timedelta(minutes=5)
+
+
+def work_on(run_id: int) -> None:
+    """Works on a run that waits; nothing where it does not, or not any more."""
+    claimed = {"state": State.RUNNING, "heartbeat_at": timezone.now()}
+    if not EvaluationRun.objects.filter(pk=run_id, state=State.QUEUED).update(**claimed):
+        return
+    row = EvaluationRun.objects.select_related("evaluation_set").get(pk=run_id)
+    try:
+        run(row)
+        row.refresh_from_db()
+        if row.state == State.FINISHED:
+            mark_regression(row)
+    except Cancelled:
+        logger.info("evaluation cancelled run=%d", run_id)
+    except (UnknownProfile, EmbeddingUnavailable, RerankerUnavailable, JudgeUnavailable) as error:
+        _fail(run_id, str(error))
+    except Exception:
+        _fail(run_id, _("An error of ours ended it; whoever runs this server finds it in the log."))
+        raise
+
+
+def fail_lost() -> int:
+    """Marks the runs whose worker died; returns how many."""
+    lost = EvaluationRun.objects.filter(state=State.RUNNING, heartbeat_at__lt=timezone.now() - LOST)
+    said = _("Its worker ended before the run did, perhaps because the server was restarted. Run it again.")
+    return lost.update(state=State.FAILED, message=said, finished_at=timezone.now())
+
+
+def unbegun_runs() -> Iterator[int]:
+    """Runs that wait for longer than a queue should take, to be queued once more."""
+    now = timezone.now()
+    waiting = EvaluationRun.objects.filter(state=State.QUEUED, created_at__lt=now - UNBEGUN)
+    for run_id in waiting.exclude(heartbeat_at__gte=now - UNBEGUN).order_by("pk").values_list("pk", flat=True):
+        if EvaluationRun.objects.filter(pk=run_id, state=State.QUEUED).update(heartbeat_at=now):
+            yield run_id
+
+
+def _fail(run_id: int, message: str) -> None:
+    """A run that was cancelled, or is gone, stays so."""
+    ended = {"state": State.FAILED, "message": message, "finished_at": timezone.now()}
+    EvaluationRun.objects.filter(pk=run_id, state=State.RUNNING).update(**ended)

@@ -1,0 +1,1 @@
+"""Topics that students ask about and nothing answers."""

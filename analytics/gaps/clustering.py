@@ -5,17 +5,23 @@ since average link is reducible, every pair of clusters that are each other's ne
 (RAC, Sumengen et al. 2021).
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from knowledge.inference.embedders.similarity import COMMON, Band
+from core.inference.embeddings.calibration import COMMON, Band
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float32]
     Integers = NDArray[np.int64]
+
 
 #: Rows of similarities at a time: with 10,000 clusters, 40 MB.
 BLOCK = 1024
@@ -96,3 +102,106 @@ def _renamed(labels: "Integers", old: "Integers", new: "Integers") -> "Integers"
 def in_similarity_of(band: Band, similarity: float) -> float:
     """The cosine that a model with this band has where all models have this similarity (`Scale.of_question`)."""
     return COMMON.questions.to(band, similarity)
+
+
+PAIRS = (
+    ("How much is the semester fee?", "Wie hoch ist der Semesterbeitrag?"),
+    ("When does the library close?", "Wann schließt die Bibliothek?"),
+    ("How do I reset my password?", "Wie setze ich mein Passwort zurück?"),
+    ("Where can I park my car?", "Wo kann ich mein Auto parken?"),
+    ("How long is a bachelor's thesis?", "Wie lang ist eine Bachelorarbeit?"),
+    ("Can I study abroad for a year?", "Kann ich ein Jahr im Ausland studieren?"),
+    ("What if I am ill on the day of an exam?", "Was ist, wenn ich am Tag der Prüfung krank bin?"),
+    ("Is there a vegan menu in the canteen?", "Gibt es in der Mensa ein veganes Menü?"),
+    ("How do I rent a room in a hall?", "Wie miete ich ein Zimmer im Wohnheim?"),
+    ("Who helps me with writing a CV?", "Wer hilft mir, einen Lebenslauf zu schreiben?"),
+    ("How do I apply for a master's programme?", "Wie bewerbe ich mich für einen Master?"),
+    ("What does the Germany ticket cost?", "Was kostet das Deutschlandticket?"),
+    ("When are the dean's office hours?", "Wann ist die Sprechstunde der Dekanin?"),
+    ("How do I deregister from the university?", "Wie lasse ich mich exmatrikulieren?"),
+    ("Who looks after students with children?", "Wer betreut Studierende mit Kind?"),
+    ("How do I print on campus?", "Wie drucke ich auf dem Campus?"),
+    ("Which sports courses are there?", "Welche Sportkurse gibt es?"),
+    ("How do I get a scholarship?", "Wie bekomme ich ein Stipendium?"),
+    ("When does the lecture period begin?", "Wann beginnt die Vorlesungszeit?"),
+    ("How do I set up the wifi?", "Wie richte ich das WLAN ein?"),
+)
+
+
+#: Between the mean similarity of unrelated questions (0) and that of translations (1): where no two strangers of
+#: `translations.PAIRS` would be joined. A wrong pair costs staff more than a missed one.
+NEARNESS = 0.65
+
+
+@dataclass(frozen=True, slots=True)
+class Bridge:
+    """Where a model's languages lie: the mean vector of each, and the least similarity of a pair across them."""
+
+    means: "dict[str, Floats]"
+    threshold: float
+
+    def language_of(self, vector: "Floats") -> str:
+        """Which language's mean is nearest: for a question without a word that tells."""
+        return max(self.means, key=lambda language: float(vector @ _unit(self.means[language][None])[0]))
+
+
+def measured_bridge(embed_questions: "Callable[[Sequence[str]], Floats]") -> Bridge:
+    """Of a few questions and their translations."""
+    texts = {"en": [english for english, _german in PAIRS], "de": [german for _english, german in PAIRS]}
+    vectors = {language: embed_questions(of_it) for language, of_it in texts.items()}
+    means = {language: of_it.mean(axis=0) for language, of_it in vectors.items()}
+    products = _unit(vectors["en"] - means["en"]) @ _unit(vectors["de"] - means["de"]).T
+    others = products[~np.eye(len(PAIRS), dtype=bool)].mean()
+    return Bridge(means, float(others + NEARNESS * (np.diag(products).mean() - others)))
+
+
+def clusters_of(vectors: "Floats", languages: Sequence[str], *, threshold: float, bridge: Bridge) -> "Integers":
+    """The cluster of each row, numbered from 0 in order of their first rows.
+
+    `vectors` has unit rows, of shape (n, dimensions), and each row is in one of the bridge's `languages`; `threshold`
+    is a cosine within one language. A cluster is joined with the one of the other language where each is the other's
+    nearest.
+    """
+    spoken = np.array(languages)
+    labels = np.zeros(len(vectors), dtype=np.int64)
+    means: dict[str, tuple[Integers, Floats]] = {}
+    named = 0
+    for language, mean in bridge.means.items():
+        rows = np.flatnonzero(spoken == language)
+        own = average_link(vectors[rows], threshold=threshold)
+        count = int(own.max(initial=-1)) + 1
+        sums = np.zeros((count, vectors.shape[1]), dtype=np.float32)
+        np.add.at(sums, own, _unit(vectors[rows] - mean))
+        sizes = np.bincount(own, minlength=count).astype(np.float32)
+        means[language] = np.arange(named, named + count, dtype=np.int64), sums / sizes[:, None]
+        labels[rows] = own + named
+        named += count
+    (english, first), (german, second) = means.values()
+    if len(english) and len(german):
+        products = first @ second.T
+        there, back = products.argmax(axis=1), products.argmax(axis=0)
+        places = np.arange(len(english))
+        mutual = (back[there] == places) & (products[places, there] >= bridge.threshold)
+        names = np.arange(named)
+        names[german[there[mutual]]] = english[mutual]
+        labels = names[labels]
+    return in_order(labels)
+
+
+def in_order(labels: "Integers") -> "Integers":
+    """The same clusters, numbered from 0 in order of their first rows."""
+    _names, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    ordered: Integers = np.argsort(np.argsort(first))[inverse]
+    return ordered
+
+
+def centroid_of(vectors: "Floats") -> "Floats":
+    """The unit vector in the middle."""
+    middle: Floats = _unit(vectors.mean(axis=0, keepdims=True))[0]
+    return middle
+
+
+def _unit(vectors: "Floats") -> "Floats":
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    units: Floats = (vectors / np.maximum(lengths, 1e-9)).astype(np.float32)
+    return units

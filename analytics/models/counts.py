@@ -6,7 +6,7 @@ from django.utils.translation import gettext_lazy as _
 
 from analytics.histograms import BINS
 from chat.models import Assistant, Feedback, Site
-from chat.querysets import OfAssistants
+from chat.models.assistants import OfAssistants
 from faqs.models import FAQ
 from knowledge.models import Document
 

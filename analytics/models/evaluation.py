@@ -1,13 +1,31 @@
 """Questions with known answers, and how retrieval profiles did on them."""
 
+from typing import Self
+
+from django.apps import apps
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
+from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from analytics.querysets import EvaluationSetQuerySet, OfEvaluationSets
 from chat.models import Assistant
+from core.access import Row, Staff, StaffScoped, sees_everything
 from knowledge.models import Collection, Document
+
+
+class EvaluationSetQuerySet(StaffScoped["EvaluationSet"]):
+    """A regression set belongs to its assistant, whose students asked its questions; any other to the collections that
+    it searches, of which one's own is enough."""
+
+    def visible_to(self, user: "Staff") -> Self:
+        if sees_everything(user):
+            return self
+        assistants = apps.get_model("chat.Assistant").objects.visible_to(user)
+        collections = apps.get_model("knowledge.Collection").objects.visible_to(user)
+        searching = self.model.collections.through.objects.filter(collection__in=collections.values("pk"))
+        on_own = Q(assistant__isnull=True, pk__in=searching.values("evaluationset"))
+        return self.filter(Q(assistant__in=assistants.values("pk")) | on_own)
 
 
 class EvaluationSet(models.Model):
@@ -41,6 +59,16 @@ class EvaluationSet(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class OfEvaluationSets(StaffScoped[Row]):
+    """Questions and runs: who works on their set works on them."""
+
+    def visible_to(self, user: "Staff") -> Self:
+        if sees_everything(user):
+            return self
+        own = apps.get_model("analytics.EvaluationSet").objects.visible_to(user)
+        return self.filter(evaluation_set__in=own.values("pk"))
 
 
 class EvaluationQuestion(models.Model):
@@ -135,7 +163,7 @@ class EvaluationRun(models.Model):
     """One profile on one set. `results` is what `analytics.evaluation.runner` sums up.
 
     `rewrites` says whether follow-ups are made to stand alone before they are looked up, as they are for students;
-    `answering` says how the questions are answered too (`analytics.evaluation.answer_options`); None: they are not.
+    `answering` says how the questions are answered too (`analytics.evaluation.answers.options`); None: they are not.
     """
 
     class State(models.TextChoices):
@@ -179,7 +207,7 @@ class EvaluationRun(models.Model):
 class QuestionResult(models.Model):
     """How one question went: `ranking` are the ids of the first documents, `measures` empty where nothing is judged.
 
-    `answer` holds its replies with their measures (`analytics.evaluation.answers`); None where it was not asked.
+    `answer` holds its replies with their measures (`analytics.evaluation.answers.runner`); None where it was not asked.
     """
 
     run = models.ForeignKey(EvaluationRun, on_delete=models.CASCADE, related_name="question_results")

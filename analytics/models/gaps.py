@@ -7,15 +7,14 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from chat.models import Assistant, Message
-from chat.models.assistants import Language
-from chat.querysets import OfAssistants
+from chat.models.assistants import Language, OfAssistants
 from faqs.models import FAQ
 from knowledge.models import Document
 
 
 class Gap(models.Model):
     """Questions of one meaning that one assistant left unanswered, or answered badly; it stays the same row from night
-    to night (`analytics.gaps.identity`).
+    to night (`analytics.gaps.matching`).
 
     The counts are those of the last look: distinct visitors in all, in the 7 days before it, and in the 7 before
     those. `centroid` is a unit vector as float16 of the model `recipe`, kept for when its questions are deleted.

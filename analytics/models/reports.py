@@ -11,14 +11,14 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from knowledge.staff_scope import sees_everything
+from core.access import sees_everything
 
 if TYPE_CHECKING:
-    from knowledge.staff_scope import Staff
+    from core.access import Staff
 
 
 class ReportQuerySet(models.QuerySet["Report"]):
-    def for_staff(self, user: "Staff") -> Self:
+    def visible_to(self, user: "Staff") -> Self:
         """One's own and those that colleagues share: which answers they bring is said by who runs them."""
         return self.filter(Q(owner=user.pk) | Q(is_shared=True))
 
@@ -62,8 +62,9 @@ class Report(models.Model):
 
 
 class StoredReportQuerySet(models.QuerySet["StoredReport"]):
-    def for_staff(self, user: "Staff") -> Self:
-        """One's own; those who see everything see all. Opening the file asks for more (`analytics.reports.rights`)."""
+    def visible_to(self, user: "Staff") -> Self:
+        """One's own; those who see everything see all. Opening the file asks for more
+        (`analytics.reports.permissions`)."""
         return self if sees_everything(user) else self.filter(requested_by=user.pk)
 
 
@@ -76,7 +77,7 @@ class StoredReport(models.Model):
 
     `definition` is as it was asked for, `since` and `until` are the moments that it covers. What the file may hold is
     said by `is_masked`, `smallest` (visitors that a group in it has at least), and `assistants`, unless `is_whole`:
-    then it may hold everybody's. `token` names the file, in `analytics.reports.storing`.
+    then it may hold everybody's. `token` names the file, in `analytics.reports.files`.
     """
 
     class State(models.TextChoices):

@@ -4,12 +4,12 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from chat.models import Assistant, Message
-from chat.querysets import OfAssistants
+from chat.models.assistants import OfAssistants
 from faqs.models import FAQ
 
 
 class AnonymisedQuestion(models.Model):
-    """A question whose conversation was deleted: what was asked without what tells who asked (`analytics.masking`), on
+    """A question whose conversation was deleted: what was asked without what tells who asked (`analytics.privacy`), on
     what day, and what became of it. Nothing ties two of them together."""
 
     assistant = models.ForeignKey(

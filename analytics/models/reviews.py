@@ -6,12 +6,11 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from chat.models import Assistant, Message
-from chat.models.assistants import Language
-from chat.querysets import OfAssistants
+from chat.models.assistants import Language, OfAssistants
 
 
 class Review(models.Model):
-    """One answer that went wrong, or may have, from the day it was collected (`analytics.reviews.collecting`) until
+    """One answer that went wrong, or may have, from the day it was collected (`analytics.reviews.collect`) until
     somebody has judged it.
 
     What its list shows of the answer stands here again, so that 100,000 of them are listed without reading a message;

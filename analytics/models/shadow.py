@@ -8,7 +8,7 @@ from pgvector.django import HalfVectorField
 
 from analytics.models.evaluation import EvaluationQuestion
 from chat.models import Assistant, Message
-from chat.querysets import OfAssistants
+from chat.models.assistants import OfAssistants
 
 
 class ShadowTest(models.Model):
@@ -80,8 +80,8 @@ class ShadowTest(models.Model):
 class ShadowResult(models.Model):
     """What the change does to one question: a kept one, or one that a student asked.
 
-    `before` and `after` are as `analytics.shadow.comparing` writes them. The highest `severity` deserves the first look
-    (`analytics.shadow.verdicts`).
+    `before` and `after` are as `analytics.shadow.comparison` writes them. The highest `severity` deserves the first
+    look (`analytics.shadow.verdicts`).
     """
 
     class Verdict(models.TextChoices):

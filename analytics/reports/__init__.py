@@ -1,0 +1,1 @@
+"""Feedback reports, made in the background."""

@@ -1,8 +1,10 @@
 """The columns that a report may have: what they are read from, and what their values are."""
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from enum import Enum, auto
 from typing import Any
 
@@ -11,13 +13,17 @@ from django.db.models import F, FloatField, OuterRef
 from django.db.models.expressions import Combinable
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast, JSONObject
+from django.utils import timezone
 from django.utils.functional import Promise
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from analytics.models import Review
-from chat.admin.labels import REASONS
+from chat.admin.conversations import REASONS
 from chat.models import Citation, Feedback, Message
 from chat.models.assistants import Language
+from core.tables.cells import neutralise
+from faqs.importexport.files import printable
 
 Words = Mapping[str, str | Promise]
 
@@ -107,3 +113,73 @@ def typed(key: str) -> Callable[[Any], Any]:
         case Kind.NUMBER | Kind.TIME:
             return lambda read: read
     return lambda read: read or None
+
+
+Cell = str | int | float | bool | datetime | None
+#: What a cell of Excel holds at most.
+LONGEST = 32_767
+#: Besides control characters: XML holds none of these either.
+NO_CHARACTERS = re.compile("[\ufffe\uffff]")
+
+
+def cells_of(key: str) -> Callable[[Any], Cell]:
+    """Makes of the column's values cells of a sheet, in the language that is active now: times as the university's
+    clocks show them, without their zone, which Excel does not know."""
+    column, zone = COLUMNS[key], timezone.get_default_timezone()
+    make: Callable[[Any], Cell]
+    match column.kind:
+        case Kind.TIME:
+            make = lambda value: value.astimezone(zone).replace(tzinfo=None)  # noqa: E731
+        case Kind.NUMBER | Kind.FLAG:
+            return lambda value: value
+        case Kind.SOURCES:
+            page = gettext("page %(page)s")
+            make = lambda value: _text("\n".join(_source(source, page) for source in value))  # noqa: E731
+        case Kind.CODES:
+            words = _words(column)
+            make = lambda value: _text(", ".join(words.get(code, code) for code in value))  # noqa: E731
+        case Kind.CODE:
+            words = _words(column)
+            make = lambda value: _text(words.get(value, value))  # noqa: E731
+        case Kind.TEXT:
+            make = _text
+    return lambda value: None if value is None else make(value)
+
+
+def csv_cells_of(key: str) -> Callable[[Any], str | int | float]:
+    """As `cells_of`, for a file that knows texts and numbers alone."""
+    cell_of = cells_of(key)
+    match COLUMNS[key].kind:
+        case Kind.FLAG:
+            said = {True: gettext("yes"), False: gettext("no")}
+            return lambda value: said[value]
+        case Kind.TIME:
+            return lambda value: cell_of(value).isoformat(" ", "seconds")  # type: ignore[union-attr]
+    return lambda value: "" if value is None else cell_of(value)  # type: ignore[return-value]
+
+
+def json_value(value: Any) -> Any:
+    """A time with its zone; everything else is JSON's own."""
+    return timezone.localtime(value).isoformat() if isinstance(value, datetime) else value
+
+
+def heading(key: str) -> str:
+    return str(COLUMNS[key].label)
+
+
+def _words(column: Column) -> dict[str, str]:
+    return {code: str(said) for code, said in (column.words or {}).items()}
+
+
+def _source(source: dict[str, Any], page: str) -> str:
+    place = " – ".join(part for part in (source["title"], source["heading"]) if part)
+    if source["page"]:
+        place += ", " + page % {"page": source["page"]}
+    return f"[{source['n']}] {place} {source['url']}"
+
+
+def _text(text: str) -> str:
+    if not text.isprintable():  # which most are
+        text = NO_CHARACTERS.sub("", printable(text))
+    text = neutralise(text)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"

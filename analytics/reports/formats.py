@@ -15,8 +15,7 @@ from openpyxl.styles import Alignment, Font
 from openpyxl.utils import get_column_letter
 from openpyxl.worksheet._writer import ALL_TEMP_FILES, WorksheetWriter
 
-from analytics.reports.cells import cells_of, csv_cells_of, heading, json_value
-from analytics.reports.columns import COLUMNS
+from analytics.reports.columns import COLUMNS, cells_of, csv_cells_of, heading, json_value
 from analytics.reports.definition import Format
 
 #: Rows that a sheet of Excel has, less the headings; what is more goes on in the next sheet.

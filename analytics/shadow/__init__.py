@@ -1,0 +1,1 @@
+"""A change tried on earlier questions before it goes live."""

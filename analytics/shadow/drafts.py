@@ -13,13 +13,13 @@ from django.core.serializers.json import DjangoJSONEncoder
 
 from analytics.models import ShadowTest
 from chat.models import Assistant, ProfileLeg, PromptVersion, RetrievalProfile
-from chat.profiles import RETRIEVERS, Profile
-from faqs.history import set_phrasings, set_sources
+from chat.pipeline.retrieval.profiles import RETRIEVERS, Profile
+from core.hashing import fingerprint
 from faqs.models import FAQ
-from knowledge.hashing import fingerprint
+from faqs.versions.history import set_phrasings, set_sources
 from knowledge.models import Document
 from knowledge.retrieval.fusion import Fusion
-from knowledge.retrieval.hybrid import Leg, Plan
+from knowledge.retrieval.search import Plan, RetrieverConfig
 
 Kind = ShadowTest.Kind
 Row = TypeVar("Row")
@@ -157,7 +157,7 @@ class ProfileDraft(_Stored):
         return [ProfileLeg(retriever=retriever, weight=weight, k=k) for retriever, weight, k in self.legs]
 
     def as_profile(self) -> Profile:
-        legs = tuple(Leg(RETRIEVERS[retriever], weight, k) for retriever, weight, k in self.legs)
+        legs = tuple(RetrieverConfig(RETRIEVERS[retriever], weight, k) for retriever, weight, k in self.legs)
         plan = Plan(legs, Fusion(self.fusion), self.rerank_first, self.protect_faqs)
         return Profile(self.name, plan, self.sources, self.threshold)
 

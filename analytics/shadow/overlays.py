@@ -14,19 +14,19 @@ from typing import TYPE_CHECKING, Protocol
 from django.db import connection, transaction
 
 from analytics.shadow.drafts import DocumentDraft, FAQDraft, ProfileDraft
-from chat.context import Ask, Context
-from chat.profiles import Profile
-from chat.prompt_templates import Template
+from chat.pipeline.question import Context, Question
+from chat.pipeline.retrieval.profiles import Profile
+from chat.prompt_template import Template
 from faqs.indexing import sync_in as sync_faq_in
 from faqs.models import FAQ, FAQVector
-from knowledge.changes import unrecorded
-from knowledge.generations import embedder_of
-from knowledge.indexing import sync_in as sync_document_in
+from knowledge.indexing.change_log import unrecorded
+from knowledge.indexing.documents import sync_in as sync_document_in
+from knowledge.indexing.generations import embedder_of
 from knowledge.models import Document, Generation, Passage, Unit
-from knowledge.retrieval.contracts import Hit, Origin, Query, Retriever, Scope
+from knowledge.retrieval.bm25 import LexicalIndex
 from knowledge.retrieval.lexical import LexicalRetriever
-from knowledge.retrieval.lexical_index import LexicalIndex
-from knowledge.retrieval.serving import served_generation
+from knowledge.retrieval.live_index import served_generation
+from knowledge.retrieval.types import Hit, Origin, Query, Retriever, Scope
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
@@ -58,7 +58,7 @@ class Overlay(Protocol):
     def lay(self) -> None:
         """Makes it count until the transaction, one of `rolled_back`, ends; raises IndexReplaced."""
 
-    def asks(self, ask: Ask) -> tuple[Ask, Ask]:
+    def asks(self, ask: Question) -> tuple[Question, Question]:
         """How the question is asked without the change and, once it is laid, with it."""
 
     def touches(self, before: Context, scope: Scope) -> bool:
@@ -86,7 +86,7 @@ class FAQOverlay:
         faq.vectors.filter(generation=self._generation).delete()
         FAQVector.objects.bulk_create(self._vectors)
 
-    def asks(self, ask: Ask) -> tuple[Ask, Ask]:
+    def asks(self, ask: Question) -> tuple[Question, Question]:
         """Only the FAQs are looked through twice: an FAQ changes nothing for the other retrievers."""
         plan = ask.profile.plan
         legs = [
@@ -142,7 +142,7 @@ class DocumentOverlay:
         Unit.objects.filter(passage__in=kept).delete()
         Unit.objects.bulk_create(self._units)
 
-    def asks(self, ask: Ask) -> tuple[Ask, Ask]:
+    def asks(self, ask: Question) -> tuple[Question, Question]:
         before, after = (_with(ask.profile, Origin.LEXICAL, retriever) for retriever in self._lexical)
         return replace(ask, profile=before), replace(ask, profile=after)
 
@@ -170,7 +170,7 @@ class ProfileOverlay:
     def lay(self) -> None:
         pass
 
-    def asks(self, ask: Ask) -> tuple[Ask, Ask]:
+    def asks(self, ask: Question) -> tuple[Question, Question]:
         return replace(ask, profile=self._before), replace(ask, profile=self._after)
 
     def touches(self, before: Context, scope: Scope) -> bool:
@@ -189,7 +189,7 @@ class PromptOverlay:
     def lay(self) -> None:
         pass
 
-    def asks(self, ask: Ask) -> tuple[Ask, Ask]:
+    def asks(self, ask: Question) -> tuple[Question, Question]:
         return ask, replace(ask, template=self._template)
 
     def touches(self, before: Context, scope: Scope) -> bool:

@@ -6,7 +6,7 @@ from chat.admin.impact import impact_document_view, impact_list_view
 from chat.admin.profiles import RetrievalProfileAdmin
 from chat.admin.prompts import PromptVersionAdmin
 from chat.admin.sites import SiteAdmin
-from chat.admin.trying import try_question_view
+from chat.admin.try_question import try_question_view
 
 __all__ = [
     "AssistantAdmin",

@@ -12,10 +12,10 @@ from django.utils.translation import gettext_lazy as _
 
 from chat.admin.emergency_contacts import EmergencyContactInline
 from chat.models import Assistant, Language, PromptVersion, RetrievalProfile
-from chat.profile_services import check_usable
-from chat.prompt_templates import BUILT_IN
-from knowledge.collection_choices import university_collections
-from knowledge.scoped_admin import TeamsAdmin
+from chat.prompt_template import BUILT_IN
+from chat.services.profiles import check_usable
+from core.admin.scoped import TeamsAdmin
+from knowledge.admin.collections import university_collections
 
 if TYPE_CHECKING:
     AssistantModelAdmin = admin.ModelAdmin[Assistant]

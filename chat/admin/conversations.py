@@ -9,18 +9,79 @@ from django.db.models import Exists, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Left
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils.functional import Promise
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from chat.admin import labels
-from chat.admin.conversation_period import FILTERS, misread_in, no_choice
-from chat.asking import profile_for
-from chat.conversation_filters import with_answer, with_thumbs
+from chat.admin.conversation_filters import FILTERS, misread_in, no_choice
+from chat.conversations.filters import with_answer, with_thumbs
 from chat.models import Conversation, Feedback, Message
 from chat.models.conversations import may_read_help
-from knowledge.counting import count_of
-from knowledge.guarding.signs import SIGNS
-from knowledge.scoped_admin import OwnFilter, ScopedAdmin
+from chat.pipeline.question import profile_for
+from core.admin.scoped import ScopedAdmin, ScopedFilter
+from core.db.annotations import count_of
+from knowledge.guardrails.signs import SIGNS
+
+ORIGINS: Mapping[str, str | Promise] = {
+    "lexical": _("Same words (BM25)"),
+    "dense": _("Same meaning (vectors)"),
+    "dense-sentence": _("Same meaning (sentences)"),
+    "dense-proposition": _("Same meaning (propositions)"),
+    "hyde": _("Same meaning as a guessed answer (HyDE)"),
+    "faq": _("Curated FAQs"),
+}
+REASONS: Mapping[str, str | Promise] = {
+    "nothing_found": _("No page was found at all."),
+    "no_evidence": _("The pages that were found are too far from the question."),
+    "model_declined": _("The language model found no answer in the pages."),
+    "ungrounded": _("What the language model wrote stands on none of the pages."),
+    "unsupported": _("The language model wrote figures, links or statements that no cited page holds."),
+    "leaked": _("The language model told its instructions instead of an answer."),
+    "abuse": _("Abuse: no page was looked at."),
+    "interrupted": _("The server stopped while the answer was being written."),
+}
+NOTICES: Mapping[str, str | Promise] = {
+    "model_unavailable": _("The language model did not answer, so pages were quoted instead."),
+    "timeout": _("The language model took too long."),
+    "busy": _("The language model had too much to do."),
+    "unreachable": _("The language model could not be reached."),
+    "garbage": _("The language model sent something that is no answer."),
+    "cut_off": _("The language model broke off."),
+    "endless": _("The language model did not stop writing."),
+    "huge": _("The language model sent far too much at once."),
+    "circuit_open": _("The language model had failed several times in a row and was left alone for a moment."),
+    "words_only": _("The embedding model did not answer, so only words were compared."),
+    "not_reranked": _("The reranker did not answer, so the passages were not put in order by it."),
+    "window_too_small": _("The question and its sources are too long for the language model (LLM_CONTEXT_TOKENS)."),
+    "queue_full": _("Too many students were waiting for the language model."),
+    "queue_timeout": _("The language model was busy with other students for too long."),
+}
+STEPS: Mapping[str, str | Promise] = {
+    "understood": _("reading the chat so far"),
+    "embed": _("understanding the question"),
+    "lexical": _("search by words"),
+    "dense": _("search by meaning"),
+    "dense-sentence": _("search by sentences"),
+    "dense-proposition": _("search by propositions"),
+    "hyde": _("search by a guessed answer"),
+    "faq": _("search in FAQs"),
+    "rerank": _("putting the first in order"),
+    "retrieval": _("all searching"),
+    "first_token": _("until the first word"),
+    "total": _("until the end"),
+}
+
+
+def label(names: Mapping[str, str | Promise], code: str) -> str:
+    """Its meaning, or the code itself where nobody has named it."""
+    return str(names.get(code, code))
+
+
+def timings(milliseconds: Mapping[str, float]) -> list[tuple[str, float]]:
+    """In the order of the work."""
+    known = [step for step in STEPS if step in milliseconds]
+    return [(label(STEPS, step), milliseconds[step]) for step in [*known, *(set(milliseconds) - set(known))]]
+
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser, User
@@ -31,10 +92,9 @@ else:
     ConversationModelAdmin = admin.ModelAdmin
     Staff = object
 
+
 #: Characters of the first question in the list.
 OPENING = 120
-
-
 FLAGGED = "flagged"
 
 
@@ -117,10 +177,10 @@ def turn_of(message: Message, user: Staff) -> Turn:
         feedback=feedback.value if feedback else 0,
         feedback_reasons=[str(Feedback.Reason(reason).label) for reason in feedback.reasons] if feedback else [],
         comment=feedback.comment if feedback else "",
-        reason=labels.label(labels.REASONS, message.reason),
-        notice=labels.label(labels.NOTICES, message.notice),
-        flags=[labels.label(SIGNS, flag) for flag in message.flags],
-        timings=labels.timings(message.timings_ms),
+        reason=label(REASONS, message.reason),
+        notice=label(NOTICES, message.notice),
+        flags=[label(SIGNS, flag) for flag in message.flags],
+        timings=timings(message.timings_ms),
         found=found_of(message) if message.retrieved else [],
     )
 
@@ -131,7 +191,7 @@ def found_of(answer: Message, texts: Mapping[int, str] | None = None) -> list[Fo
     return [
         Found(
             row,
-            [(labels.label(labels.ORIGINS, origin), rank) for origin, rank in row["origins"].items()],
+            [(label(ORIGINS, origin), rank) for origin, rank in row["origins"].items()],
             [n for passage, n in cited if passage == row["passage"]],
             (texts or {}).get(row["passage"], ""),
         )
@@ -148,7 +208,7 @@ def dialogue(conversation: Conversation, user: Staff) -> list[Turn]:
 @admin.register(Conversation)
 class ConversationAdmin(ScopedAdmin, ConversationModelAdmin):
     list_display = ["opening", "who", "assistant", "message_count", "abstained", "thumbs_down", "updated_at"]
-    list_filter = ["updated_at", AnswerFilter, FeedbackFilter, ("assistant", OwnFilter), *FILTERS]
+    list_filter = ["updated_at", AnswerFilter, FeedbackFilter, ("assistant", ScopedFilter), *FILTERS]
     search_fields = ["messages__text"]
     search_help_text = _("Searches questions and answers.")
     list_per_page = 50

@@ -8,9 +8,9 @@ from django.forms import BaseInlineFormSet, CheckboxSelectMultiple, ModelForm, M
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
-from chat.help_contacts import built_in
 from chat.models import Assistant, EmergencyContact, Need
-from knowledge.labelled_forms import LabelledFormSet
+from chat.pipeline.answering.help_contacts import built_in
+from core.admin.forms import LabelledFormSet
 
 if TYPE_CHECKING:
     ContactModelForm = ModelForm[EmergencyContact]

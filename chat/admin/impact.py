@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
-from chat.impact import RECENT, confirm, documents_to_verify, impact_of
+from chat.conversations.impact import RECENT, impact_of, mark_verified, stale_documents
 from knowledge.models import Document
 
 PER_PAGE = 50
@@ -29,7 +29,7 @@ def impact_list_view(request: HttpRequest) -> HttpResponse:
     """To be wrapped in `admin.site.admin_view`; raises PermissionDenied."""
     if not may_see(request):
         raise PermissionDenied
-    page = Paginator(documents_to_verify().for_staff(request.user), PER_PAGE).get_page(request.GET.get("page"))
+    page = Paginator(stale_documents().visible_to(request.user), PER_PAGE).get_page(request.GET.get("page"))
     context = {
         **admin.site.each_context(request),
         "title": _("To verify after changes"),
@@ -44,12 +44,12 @@ def impact_document_view(request: HttpRequest, document_id: int) -> HttpResponse
     """One document; a POST says that what relied on it is right. To be wrapped as above; raises PermissionDenied."""
     if not may_see(request):
         raise PermissionDenied
-    document = get_object_or_404(Document.objects.for_staff(request.user).select_related("collection"), pk=document_id)
+    document = get_object_or_404(Document.objects.visible_to(request.user).select_related("collection"), pk=document_id)
     may_confirm = request.user.has_perm("knowledge.change_document")
     if request.method == "POST":
         if not may_confirm:
             raise PermissionDenied
-        confirm(document=document)
+        mark_verified(document=document)
         messages.success(request, _("Noted: what relied on “%(title)s” is right.") % {"title": document})
         return HttpResponseRedirect(reverse("impact"))
     impact = impact_of(document)

@@ -16,8 +16,8 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
 from chat.models import Assistant, ProfileLeg, RetrievalProfile
-from chat.profile_services import check_legs, check_use, clone_profile, delete_profile, lacking, save_profile
-from knowledge.labelled_forms import LabelledFormSet
+from chat.services.profiles import check_legs, check_use, clone_profile, delete_profile, lacking, save_profile
+from core.admin.forms import LabelledFormSet
 
 if TYPE_CHECKING:
     ProfileModelAdmin = admin.ModelAdmin[RetrievalProfile]
@@ -118,7 +118,7 @@ class RetrievalProfileAdmin(ProfileModelAdmin):
         return (
             super()
             .get_queryset(request)
-            .prefetch_related("legs", Prefetch("assistants", Assistant.objects.for_staff(request.user)))
+            .prefetch_related("legs", Prefetch("assistants", Assistant.objects.visible_to(request.user)))
         )
 
     def get_fieldsets(self, request: HttpRequest, obj: RetrievalProfile | None = None) -> Any:

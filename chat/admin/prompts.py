@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any, cast
 
 from django import forms
+from django.conf import settings
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import models
@@ -11,23 +12,69 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
-from django.utils.translation import gettext
+from django.utils.translation import get_language, gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods, require_POST
 
-from chat.admin.prompt_forms import PreviewForm, PromptVersionForm
-from chat.models import Assistant, PromptVersion
-from chat.prompt_services import check_unused, count_answers, delete_version, make_version, preview, use_version
-from chat.prompt_templates import BUILT_IN, REQUIRED, Template
-from knowledge.diffs import compare
-from knowledge.inference import chat_model
-from knowledge.inference.embedder import EmbeddingUnavailable
-from knowledge.inference.reranker import RerankerUnavailable
+from chat.errors import Refused
+from chat.models import Assistant, Language, PromptVersion
+from chat.models.assistants import default_assistant
+from chat.pipeline.guardrails.input import clean_question
+from chat.prompt_template import BUILT_IN, REQUIRED, Template, question_problems, system_problems
+from chat.services.prompts import check_unused, count_answers, delete_version, make_version, preview, use_version
+from core.diffs import compare
+from core.inference.embeddings import EmbeddingUnavailable
+from core.inference.llm import client
+from core.inference.reranker import RerankerUnavailable
+
+if TYPE_CHECKING:
+    from core.access import Staff
+
+    PromptModelForm = forms.ModelForm[PromptVersion]
+else:
+    PromptModelForm = forms.ModelForm
+
+
+class PromptVersionForm(PromptModelForm):
+    def clean_system(self) -> str:
+        return self._checked("system", system_problems)
+
+    def clean_question(self) -> str:
+        return self._checked("question", question_problems)
+
+    def _checked(self, name: str, problems_of: Any) -> str:
+        text: str = self.cleaned_data[name].replace("\r\n", "\n")
+        if problems := problems_of(text):
+            raise ValidationError(problems)
+        return text
+
+
+class PreviewForm(forms.Form):
+    asked = forms.CharField(label=_("Question"), widget=forms.TextInput(attrs={"autocomplete": "off"}))
+    assistant = forms.ModelChoiceField(
+        label=_("Assistant"), queryset=Assistant.objects.none(), empty_label=None, initial=default_assistant
+    )
+    language = forms.ChoiceField(
+        label=_("Student’s language"), choices=Language.choices, initial=lambda: (get_language() or "en")[:2]
+    )
+
+    def __init__(self, *args: Any, user: "Staff", **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        chosen = cast("forms.ModelChoiceField[Assistant]", self.fields["assistant"])
+        chosen.queryset = Assistant.objects.visible_to(user)
+
+    def clean_asked(self) -> str:
+        try:
+            return clean_question(self.cleaned_data["asked"], limit=settings.QUESTION_MAX_CHARACTERS)
+        except Refused as refused:
+            raise ValidationError(refused.detail, code=refused.code) from refused
+
 
 if TYPE_CHECKING:
     PromptModelAdmin = admin.ModelAdmin[PromptVersion]
 else:
     PromptModelAdmin = admin.ModelAdmin
+
 
 #: In addresses: the texts that are the code's own.
 BUILT_IN_KEY = "built-in"
@@ -85,7 +132,7 @@ class PromptVersionAdmin(PromptModelAdmin):
             super()
             .get_queryset(request)
             .select_related("created_by")
-            .prefetch_related(Prefetch("assistants", Assistant.objects.for_staff(request.user)))
+            .prefetch_related(Prefetch("assistants", Assistant.objects.visible_to(request.user)))
         )
 
     @admin.display(description=_("version"), ordering="number")
@@ -113,7 +160,7 @@ class PromptVersionAdmin(PromptModelAdmin):
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         told = {
             "built_in": BUILT_IN.name,
-            "told_built_in": Assistant.objects.for_staff(request.user).filter(prompt=None),
+            "told_built_in": Assistant.objects.visible_to(request.user).filter(prompt=None),
         }
         return super().changelist_view(request, {**(extra_context or {}), **told})
 
@@ -123,7 +170,7 @@ class PromptVersionAdmin(PromptModelAdmin):
         """Nothing can be changed: its texts, what changed with it, and what can be done with it."""
         if not self.has_view_permission(request):
             raise PermissionDenied
-        own = Assistant.objects.for_staff(request.user)
+        own = Assistant.objects.visible_to(request.user)
         version = self._version(object_id)
         template = version.template if version else BUILT_IN
         before = self._before(version) if version else None
@@ -178,7 +225,7 @@ class PromptVersionAdmin(PromptModelAdmin):
             **self._page(request, gettext("What %(name)s would send") % {"name": template.name}, key=key),
             "template": template,
             "preview_form": form,
-            "has_model": chat_model.is_configured(),
+            "has_model": client.is_configured(),
         }
         if form.is_valid():
             chosen = form.cleaned_data
@@ -214,7 +261,7 @@ class PromptVersionAdmin(PromptModelAdmin):
         if not chosen.isdecimal():
             raise Http404
         assistant = get_object_or_404(
-            Assistant.objects.for_staff(request.user).select_related("prompt"), pk=int(chosen)
+            Assistant.objects.visible_to(request.user).select_related("prompt"), pk=int(chosen)
         )
         template = version.template if version else BUILT_IN
         if request.method == "POST":

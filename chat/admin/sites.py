@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy as _
 
 from chat.models import Site
 from chat.models.sites import validate_origin
-from knowledge.scoped_admin import OwnFilter, ScopedAdmin
+from core.admin.scoped import ScopedAdmin, ScopedFilter
 
 if TYPE_CHECKING:
     SiteModelAdmin = admin.ModelAdmin[Site]
@@ -62,7 +62,7 @@ class SiteAdmin(ScopedAdmin, SiteModelAdmin):
     form = SiteForm
     list_display = ["name", "assistant", "origins", "is_active", "is_default"]
     show_full_result_count = False
-    list_filter = ["is_active", ("assistant", OwnFilter)]
+    list_filter = ["is_active", ("assistant", ScopedFilter)]
     list_select_related = ["assistant"]
     search_fields = ["name", "public_id", "assistant__name"]
     readonly_fields = ["snippet"]

@@ -1,7 +1,7 @@
 """The public API: all that the widget does, over HTTP."""
 
-from chat.api import conversations, my_data, sessions, streaming
-from chat.api.documentation import PublicAPI
+from chat.api import conversations, sessions, sse
+from chat.api.openapi import PublicAPI
 from chat.api.problems import add_handlers
 
 api = PublicAPI(
@@ -12,5 +12,5 @@ api = PublicAPI(
     docs_url=None,
 )
 add_handlers(api)
-for part in (sessions, conversations, streaming, my_data):
+for part in (sessions, conversations, sse):
     api.add_router("", part.router)

@@ -3,23 +3,17 @@
 from typing import Any
 from uuid import UUID
 
-from django.http import HttpRequest
+from django.http import HttpRequest, JsonResponse
 from ninja import Path, Router, Status
 
-from chat import actions, replay, visitors
-from chat.api.documentation import problems
-from chat.api.schemas import (
-    ConversationSummary,
-    FeedbackGiven,
-    MessageId,
-    RatingGiven,
-    Renamed,
-    Snapshot,
-    Title,
-)
-from chat.api.visiting import SessionToken, session_of
-from chat.services import own_conversation
-from chat.threads import in_database
+from chat.api.auth import SessionToken, session_of
+from chat.api.openapi import problems
+from chat.api.schemas import ConversationSummary, FeedbackGiven, MessageId, RatingGiven, Renamed, Snapshot, Title
+from chat.conversations import visitors
+from chat.conversations.store import own_conversation
+from chat.services import chat
+from chat.streaming import replay
+from core.db.prepared import in_database
 
 router = Router(auth=SessionToken())
 
@@ -69,7 +63,7 @@ async def conversation_rename(request: HttpRequest, conversation: UUID, data: Ti
 )
 async def conversation_delete(request: HttpRequest, conversation: UUID) -> Status[None]:
     """With all that was said in it, its sources, ratings and events; an answer on its way ends."""
-    await actions.delete_conversation(session_of(request).visitor, conversation)
+    await chat.delete_conversation(session_of(request).visitor, conversation)
     return Status(204, None)
 
 
@@ -81,7 +75,7 @@ async def conversation_delete(request: HttpRequest, conversation: UUID) -> Statu
 )
 async def conversation_rate(request: HttpRequest, conversation: UUID, data: RatingGiven) -> Status[None]:
     """Again to change it."""
-    await actions.rate(session_of(request).visitor, conversation=conversation, stars=data.stars)
+    await chat.rate(session_of(request).visitor, conversation=conversation, stars=data.stars)
     return Status(204, None)
 
 
@@ -93,7 +87,7 @@ async def conversation_rate(request: HttpRequest, conversation: UUID, data: Rati
 )
 async def message_stop(request: HttpRequest, message: Path[MessageId]) -> Status[None]:
     """What was written of it is kept."""
-    await actions.stop(session_of(request).visitor, message)
+    await chat.stop(session_of(request).visitor, message)
     return Status(204, None)
 
 
@@ -105,7 +99,31 @@ async def message_stop(request: HttpRequest, message: Path[MessageId]) -> Status
 )
 async def message_feedback(request: HttpRequest, message: Path[MessageId], data: FeedbackGiven) -> Status[None]:
     """Again to change it; 0 withdraws it."""
-    await actions.give_feedback(
+    await chat.give_feedback(
         session_of(request).visitor, message=message, value=data.value, reasons=data.reasons, comment=data.comment
     )
+    return Status(204, None)
+
+
+@router.get(
+    "my-data",
+    response={200: dict[str, Any], **problems(401, 403, 404, 503)},
+    operation_id="my_data_get",
+    summary="All that is stored of the visitor, as a file",
+)
+async def my_data_get(request: HttpRequest) -> JsonResponse:
+    data = await in_database(visitors.all_of)(session_of(request).visitor)
+    headers = {"Content-Disposition": 'attachment; filename="my-data.json"', "Cache-Control": "no-store"}
+    return JsonResponse(data, headers=headers, json_dumps_params={"ensure_ascii": False, "indent": 1})
+
+
+@router.delete(
+    "my-data",
+    response={204: None, **problems(401, 403, 503)},
+    operation_id="my_data_erase",
+    summary="Erase all that is stored of the visitor, now",
+)
+async def my_data_erase(request: HttpRequest) -> Status[None]:
+    """Their session ends on every tab; to go on they are asked to agree anew."""
+    await chat.erase(session_of(request).visitor)
     return Status(204, None)

@@ -1,9 +1,6 @@
 """Errors as application/problem+json (RFC 9457); `code` is for programs, `detail` a sentence for the visitor."""
 
-import json
 import logging
-from http import HTTPStatus
-from typing import Any
 
 from django.db import DatabaseError
 from django.http import Http404, HttpRequest, HttpResponse
@@ -12,42 +9,12 @@ from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 from redis import RedisError
 
-from chat.guard import Refused
-from chat.limits import TooMany
-from chat.services import NotFound
-from chat.sites import ForbiddenOrigin, UnknownSite
-from chat.tokens import InvalidToken
+from chat.errors import NotFound, Refused, TooMany
+from chat.sites.lookup import ForbiddenOrigin, UnknownSite
+from chat.sites.session_tokens import InvalidToken
+from core.problems import AWAY_SECONDS, problem
 
 logger = logging.getLogger(__name__)
-
-CONTENT_TYPE = "application/problem+json"
-AWAY_SECONDS = 5
-
-
-def problem(
-    status: int, code: str, detail: str, *, retry_after: int | None = None, errors: list[dict[str, Any]] | None = None
-) -> HttpResponse:
-    """`errors` name the fields that are wrong, never what was in them."""
-    body: dict[str, Any] = {
-        "type": "about:blank",
-        "title": HTTPStatus(status).phrase,
-        "status": status,
-        "detail": detail,
-        "code": code,
-    }
-    if retry_after is not None:
-        body["retry_after"] = retry_after
-    if errors is not None:
-        body["errors"] = errors
-    response = HttpResponse(json.dumps(body, ensure_ascii=False), status=status, content_type=CONTENT_TYPE)
-    if retry_after is not None:
-        response["Retry-After"] = str(retry_after)
-    if status == HTTPStatus.UNAUTHORIZED:
-        response["WWW-Authenticate"] = "Bearer"
-    response["Cache-Control"] = "no-store"
-    # Django would log each as its own: what is our mistake has been logged where it was made.
-    response._has_been_logged = True  # type: ignore[attr-defined]
-    return response
 
 
 def not_found() -> HttpResponse:

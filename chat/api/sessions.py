@@ -6,13 +6,14 @@ from django.conf import settings
 from django.http import HttpRequest
 from ninja import Query, Router
 
-from chat import limits, tokens, visitors
-from chat.api.documentation import problems
+from chat.api.auth import address_of, check_origin
+from chat.api.openapi import problems
 from chat.api.schemas import AssistantInfo, SessionReply, SessionRequest
-from chat.api.visiting import address_of, check_origin
-from chat.introducing import introduce
-from chat.sites import place_of
-from chat.threads import in_database
+from chat.conversations import visitors
+from chat.services.bootstrap import widget_config
+from chat.sites import rate_limits, session_tokens
+from chat.sites.lookup import place_of
+from core.db.prepared import in_database
 
 router = Router()
 
@@ -29,7 +30,7 @@ async def assistant_info(
     """Stores nothing and makes no identifier."""
     place = await in_database(place_of)(site)
     check_origin(request, place)
-    return introduce(place, base_url=request.build_absolute_uri("/"))
+    return widget_config(place, base_url=request.build_absolute_uri("/"))
 
 
 @router.post(
@@ -43,14 +44,14 @@ async def session_begin(request: HttpRequest, data: SessionRequest) -> SessionRe
     its visitor on the same site."""
     place = await in_database(place_of)(data.site)
     check_origin(request, place)
-    await limits.count_session(address_of(request))
+    await rate_limits.count_session(address_of(request))
     visitor = None
     if data.token:
         try:
-            earlier = tokens.read(data.token, max_age=settings.RETENTION_DAYS * 24 * 3600)
+            earlier = session_tokens.read(data.token, max_age=settings.RETENTION_DAYS * 24 * 3600)
             visitor = await in_database(visitors.kept_visitor)(earlier, site=data.site)
-        except tokens.InvalidToken:
+        except session_tokens.InvalidToken:
             visitor = None
     visitor = visitor or await in_database(visitors.new_visitor)()
-    session = tokens.Session(visitor, data.language, data.site)
-    return SessionReply(token=tokens.issue(session), expires_in=settings.SESSION_TOKEN_SECONDS)
+    session = session_tokens.Session(visitor, data.language, data.site)
+    return SessionReply(token=session_tokens.issue(session), expires_in=settings.SESSION_TOKEN_SECONDS)

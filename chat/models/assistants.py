@@ -10,9 +10,16 @@ from django.utils.translation import gettext_lazy as _
 
 from chat.models.profiles import RetrievalProfile
 from chat.models.prompts import PromptVersion
-from chat.prompt_templates import BUILT_IN, Template
-from chat.querysets import AssistantQuerySet
+from chat.prompt_template import BUILT_IN, Template
+from core.access import Row, StaffScoped
 from knowledge.models import Collection
+
+
+class OfAssistants(StaffScoped[Row]):
+    """Sites, conversations and gaps: their assistant's teams look after them."""
+
+    owner = "assistant"
+    owner_model = "chat.Assistant"
 
 
 class Language(models.TextChoices):
@@ -32,6 +39,11 @@ def at_most_servers_days(days: int) -> None:
 
 def every_language() -> list[str]:
     return list(Language.values)
+
+
+class AssistantQuerySet(StaffScoped["Assistant"]):
+    owner = "pk"
+    owner_model = "chat.Assistant"
 
 
 class Assistant(models.Model):
@@ -175,3 +187,7 @@ class Assistant(models.Model):
     def abstention_in(self, language: str) -> str:
         """Its own words for not knowing; empty where it has none in this language."""
         return self.abstention_de if language == Language.GERMAN else self.abstention
+
+
+def default_assistant() -> Assistant | None:
+    return Assistant.objects.order_by("pk").first()

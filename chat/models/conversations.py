@@ -9,9 +9,8 @@ from django.db import models
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from chat.models.assistants import Assistant
+from chat.models.assistants import Assistant, OfAssistants
 from chat.models.sites import Site
-from chat.querysets import OfAssistants
 from faqs.models import FAQ
 from knowledge.models import Document, Passage
 
@@ -100,10 +99,10 @@ class Message(models.Model):
 
     A question's `flags` are signs of an attempt to instruct the model, an answer's those in the passages that it cites.
     An answer's `rewritten` is the question as it was looked up, where that is not as it was asked; `choices` what the
-    student was asked back (`chat.clarifying`), `related` the curated questions offered instead of an answer.
-    `retrieved` is the head of the ranking that it was made from (`chat.retrieved`), and `faq` the curated question that
-    steered it, as close to the student's as `faq_similarity` (0 to 1). `language` is what the message is written in.
-    """
+    student was asked back (`chat.pipeline.understanding.clarify`), `related` the curated questions offered instead of
+    an answer. `retrieved` is the head of the ranking that it was made from (`chat.pipeline.retrieval.trace`), and `faq`
+    the curated question that steered it, as close to the student's as `faq_similarity` (0 to 1). `language` is what the
+    message is written in."""
 
     class Role(models.TextChoices):
         USER = "user", _("student")

@@ -8,7 +8,8 @@ from knowledge.retrieval.fusion import Fusion
 
 
 class RetrievalProfile(models.Model):
-    """A set-up of retrieval by name; the built-in ones are the code's own (`chat.profiles`) and only shown here."""
+    """A set-up of retrieval by name; the built-in ones are the code's own (`chat.pipeline.retrieval.profiles`) and only
+    shown here."""
 
     name = models.CharField(
         _("name"),

@@ -4,11 +4,11 @@ from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from chat.prompt_templates import Template
+from chat.prompt_template import Template
 
 
 class PromptVersion(models.Model):
-    """Texts with placeholders (`chat.prompt_templates`). A row never changes: what is edited becomes the next one."""
+    """Texts with placeholders (`chat.prompt_template`). A row never changes: what is edited becomes the next one."""
 
     number = models.AutoField(_("number"), primary_key=True)
     comment = models.CharField(_("what changed"), max_length=200, help_text=_("For your colleagues: what, and why."))

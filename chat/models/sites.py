@@ -16,10 +16,8 @@ from django.db.models.signals import post_delete
 from django.dispatch import receiver
 from django.utils.translation import gettext_lazy as _
 
-from chat.colours import HEX, contrast
-from chat.models.assistants import Assistant
-from chat.origins import is_secure, origin_of
-from chat.querysets import OfAssistants
+from chat.models.assistants import Assistant, OfAssistants
+from chat.models.validators import HEX, contrast, is_secure, origin_of
 
 #: WCAG 2.2, 1.4.11: what a control is recognised by against the page around it.
 LEAST_CONTRAST = 3.0

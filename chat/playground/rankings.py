@@ -3,16 +3,44 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 
-from chat.playground.comparing import Move
-from chat.profiles import Profile
-from chat.sources import plain
-from faqs.matching import FAQRetriever
-from faqs.matching import match as match_faqs
+from chat.pipeline.retrieval.candidates import plain
+from chat.pipeline.retrieval.profiles import Profile
+from faqs.retriever import FAQRetriever
+from faqs.retriever import match as match_faqs
 from knowledge.models import Passage
-from knowledge.retrieval.contracts import Hit, Origin, Scope, matched_parts
 from knowledge.retrieval.fusion import RRF_CONSTANT, Fusion
-from knowledge.retrieval.hybrid import Fused, Leg, Retrieval
+from knowledge.retrieval.search import RankedPassage, Retrieval, RetrieverConfig
+from knowledge.retrieval.types import Hit, Origin, Scope, matched_parts
+
+
+class Direction(StrEnum):
+    """Where a passage stands, seen from the other ranking."""
+
+    UP = "up"
+    DOWN = "down"
+    SAME = "same"
+    ONLY_HERE = "only-here"
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """`places` is how far up or down it is from its rank in the other ranking."""
+
+    direction: Direction
+    places: int = 0
+
+
+def move_of(passage_id: int, rank: int, others: Mapping[int, int]) -> Move:
+    """`others` are the other ranking's ranks by passage, all of them, not only those that are shown."""
+    other = others.get(passage_id)
+    if other is None:
+        return Move(Direction.ONLY_HERE)
+    if rank == other:
+        return Move(Direction.SAME)
+    return Move(Direction.UP if rank < other else Direction.DOWN, abs(other - rank))
+
 
 #: Rows shown of each ranking.
 SHOWN = 10
@@ -112,7 +140,7 @@ def load_passages(retrieval: Retrieval, fused_shown: int) -> Mapping[int, Passag
     return rows.in_bulk(ids)
 
 
-def ranking_of(leg: Leg, run: Sequence[Hit], passages: Mapping[int, Passage]) -> Ranking:
+def ranking_of(leg: RetrieverConfig, run: Sequence[Hit], passages: Mapping[int, Passage]) -> Ranking:
     rows = tuple(_row(hit, passages[hit.passage_id], hit.matched) for hit in run[:SHOWN] if hit.passage_id in passages)
     return Ranking(leg.retriever.origin, leg.weight, len(run), rows)
 
@@ -143,7 +171,7 @@ def shares_of(retrieval: Retrieval, profile: Profile) -> Mapping[int, list[Share
     return shares
 
 
-def _row(hit: Hit | Fused, passage: Passage, matched: str) -> Row:
+def _row(hit: Hit | RankedPassage, passage: Passage, matched: str) -> Row:
     document = passage.document
     heading = " › ".join(part for part in passage.heading_path if part != document.title)
     return Row(hit.passage_id, hit.rank, hit.score, document.pk, document.title, heading, passage.text, matched=matched)

@@ -3,7 +3,7 @@
 from django.apps import apps
 
 from docs.generate.tables import cell, table
-from marcelcms.roles import ADMINISTERED, ROLES
+from marcelcms.accounts.roles import ADMINISTERED, ROLES
 
 INTRODUCTION = """# Roles
 
@@ -11,8 +11,8 @@ A role says what somebody may do. Roles are groups, made when the tables are mad
 admin. Teams are groups too, and say to which rows: a collection or an assistant names its teams. Somebody without a
 team and without the group “Whole university” sees no rows at all.
 
-This page is made from `marcelcms/roles.py`. An administrator may give a role more; what they gave it stays after an
-upgrade. The role “Administrator” may do everything with the tables of {apps}.
+This page is made from `marcelcms/accounts/roles.py`. An administrator may give a role more; what they gave it stays
+after an upgrade. The role “Administrator” may do everything with the tables of {apps}.
 Making somebody a superuser is for superusers alone.
 """
 WORDS = {"view": "see", "add": "add", "change": "change", "delete": "delete"}

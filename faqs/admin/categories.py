@@ -7,8 +7,8 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
+from core.db.annotations import count_of
 from faqs.models import FAQ, Category
-from knowledge.counting import count_of
 
 if TYPE_CHECKING:
     CategoryModelAdmin = admin.ModelAdmin[Category]

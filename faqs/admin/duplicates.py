@@ -14,14 +14,12 @@ from django.template.response import TemplateResponse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
-from faqs.likeness import Near, close_to
-from faqs.models import FAQ, SimilarPair
-from faqs.querysets import FAQQuerySet
-from faqs.relations import Holding, Relation, relation
+from core.access import sees_everything
+from core.inference.embeddings import EmbeddingUnavailable
+from faqs.duplicates import Near, Relation, ValidityScope, close_to, relation
+from faqs.models import FAQ, FAQQuerySet, SimilarPair
 from faqs.services import dismiss_pair, merge_faqs
-from knowledge.inference.embedder import EmbeddingUnavailable
 from knowledge.models import Collection
-from knowledge.staff_scope import sees_everything
 
 PER_PAGE = 25
 #: Shorter than this a question says too little to compare.
@@ -46,7 +44,7 @@ def near_view(request: HttpRequest, *, model_admin: Any) -> HttpResponse:
                 but=faq_id,
                 collections=None
                 if sees_everything(request.user)
-                else list(Collection.objects.for_staff(request.user).values_list("pk", flat=True)),
+                else list(Collection.objects.visible_to(request.user).values_list("pk", flat=True)),
             )
         except EmbeddingUnavailable:
             context["is_away"] = True
@@ -125,10 +123,10 @@ def dismiss_view(request: HttpRequest, pair_id: int, *, model_admin: Any) -> Htt
 
 
 def _pairs(request: HttpRequest) -> Any:
-    return SimilarPair.objects.for_staff(request.user).to_look_at()
+    return SimilarPair.objects.visible_to(request.user).to_look_at()
 
 
-def _described(near: list[Near], typed: Holding) -> list[dict[str, Any]]:
+def _described(near: list[Near], typed: ValidityScope) -> list[dict[str, Any]]:
     found: FAQQuerySet = FAQ.objects.with_parts().filter(pk__in=[each.faq_id for each in near])
     faqs = {faq.pk: faq for faq in found}
     return [
@@ -143,15 +141,15 @@ def _described(near: list[Near], typed: Holding) -> list[dict[str, Any]]:
     ]
 
 
-def _holding(faq: FAQ) -> Holding:
-    return Holding(frozenset(source.document_id for source in faq.sources.all()), faq.valid_from, faq.valid_until)
+def _holding(faq: FAQ) -> ValidityScope:
+    return ValidityScope(frozenset(source.document_id for source in faq.sources.all()), faq.valid_from, faq.valid_until)
 
 
-def _typed(request: HttpRequest) -> Holding:
+def _typed(request: HttpRequest) -> ValidityScope:
     """What the form says so far; a date that is no date yet counts as none."""
     named = {str(value) for name, value in request.POST.items() if DOCUMENT_FIELD.fullmatch(name)}
     begin, end = (_day(request.POST.get(name, "")) for name in ("valid_from", "valid_until"))
-    return Holding(frozenset(int(value) for value in named if value.isdecimal()), begin, end)
+    return ValidityScope(frozenset(int(value) for value in named if value.isdecimal()), begin, end)
 
 
 def _day(text: str) -> date | None:

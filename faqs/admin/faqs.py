@@ -2,38 +2,139 @@
 
 from contextlib import AbstractContextManager
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
+from django.conf import settings
 from django.contrib import admin, messages
 from django.contrib.admin.models import CHANGE, LogEntry
 from django.core.exceptions import ValidationError
 from django.db import models
-from django.db.models import QuerySet
+from django.db.models import F, Q, QuerySet
 from django.forms import BaseModelFormSet, ModelForm, Textarea
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.template.loader import render_to_string
-from django.urls import URLPattern, path
+from django.urls import URLPattern, path, reverse
 from django.utils import timezone
-from django.utils.translation import get_language, ngettext
+from django.utils.translation import get_language, get_language_info, ngettext
 from django.utils.translation import gettext_lazy as _
 
-from faqs.admin import duplicates, files, versions
+from core.access import sees_everything
+from core.admin.edit_conflicts import Conflict, GuardedForm, OptimisticLockAdmin
+from core.admin.scoped import ScopedAdmin
+from faqs.admin import duplicates, history, importexport
 from faqs.admin.categories import shows_list
 from faqs.admin.filters import SourcesFilter, TranslationFilter, ValidityFilter
-from faqs.admin.forms import FAQForm, collections_for, given_rows
-from faqs.admin.page import page_of
-from faqs.admin.parts import PhrasingInline, SourceInline, saved_status
-from faqs.admin.publishing import may_make, may_publish
-from faqs.conflicts import conflict_of, rebased, version_of
-from faqs.history import Reason, recording
-from faqs.models import FAQ, main_language
-from faqs.querysets import SOON, FAQQuerySet
+from faqs.admin.inlines import PhrasingInline, SourceInline, saved_status
+from faqs.models import FAQ, SOON, FAQQuerySet, main_language
+from faqs.permissions import may_make, may_publish
 from faqs.services import index_saved_faq, set_faq_status
-from faqs.snapshots import content_of, fingerprint_of
-from knowledge.collection_choices import CollectionFilter
-from knowledge.conflicts import Conflict
-from knowledge.guarded_admin import GuardedAdmin
-from knowledge.scoped_admin import ScopedAdmin
+from faqs.usage import RECENT, usage_of
+from faqs.versions.edit_conflicts import conflict_of, rebased, version_of
+from faqs.versions.history import Reason, recording
+from faqs.versions.snapshots import content_of, fingerprint_of
+from knowledge.admin.collections import CollectionFilter
+from knowledge.models import Collection, Document
+
+if TYPE_CHECKING:
+    from core.access import Staff
+
+
+def page_of(request: HttpRequest, faq: FAQ | None, *, may_change: bool) -> dict[str, Any]:
+    """The template's further values; of a new FAQ there is little to say."""
+    context: dict[str, Any] = {"near_url": reverse("admin:faqs_faq_near")}
+    if faq is None:
+        return context
+    present = FAQ.objects.get(pk=faq.pk)
+    return context | {
+        "may_change": may_change,
+        "needs_publisher": not may_make(request.user, present.status),
+        "usage": usage_of(present),
+        "usage_days": RECENT.days,
+        "changed_sources": present.sources.filter(document__altered_at__gt=F("verified_at"))
+        .select_related("document")
+        .defer("document__text")
+        if present.status != FAQ.Status.RETIRED
+        else (),
+        "is_behind": FAQ.objects.behind_their_original().filter(pk=present.pk).exists(),
+        **translations_of(present, request),
+    }
+
+
+def translations_of(faq: FAQ, request: HttpRequest) -> dict[str, Any]:
+    """The FAQs of its group, the original first, and where to write those that are missing."""
+    original = faq.translation_of or faq
+    group = list(
+        FAQ.objects.visible_to(request.user)
+        .filter(Q(pk=original.pk) | Q(translation_of=original.pk))
+        .exclude(pk=faq.pk)
+        .order_by("translation_of_id", "language")
+    )
+    behind = set(FAQ.objects.behind_their_original().filter(translation_of=original.pk).values_list("pk", flat=True))
+    taken = {main_language(each.language) for each in (faq, original, *group)}
+    taken |= {main_language(each) for each in original.translations.values_list("language", flat=True)}
+    missing = [
+        {"name": get_language_info(code)["name_translated"], "url": _adding(original, code)}
+        for code, _name in settings.LANGUAGES
+        if code not in taken
+    ]
+    return {
+        "group": [
+            {"faq": each, "is_original": each.pk == original.pk, "is_behind": each.pk in behind} for each in group
+        ],
+        "missing_translations": missing if request.user.has_perm("faqs.add_faq") else [],
+    }
+
+
+def _adding(original: FAQ, language: str) -> str:
+    """An empty form that has what a translation shares with its original."""
+    values = QueryDict(mutable=True)
+    values.update({"translation_of": str(original.pk), "language": language})
+    for name in ("category", "collection"):
+        if key := getattr(original, f"{name}_id"):
+            values[name] = str(key)
+    for name in ("valid_from", "valid_until"):
+        if day := getattr(original, name):
+            values[name] = day.isoformat()
+    values.setlist("document", [str(pk) for pk in original.sources.values_list("document_id", flat=True)])
+    return f"{reverse('admin:faqs_faq_add')}?{values.urlencode()}"
+
+
+class FAQForm(GuardedForm):
+    """Made anew for each request, with who fills it in."""
+
+    user: ClassVar["Staff"]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        fields: dict[str, Any] = self.fields
+        if status := fields.get("status"):
+            status.choices = [(value, label) for value, label in FAQ.Status.choices if may_make(self.user, value)]
+        if (collection := fields.get("collection")) and not sees_everything(self.user):
+            collection.required = True
+            collection.help_text = _("Whose teams look after it.")
+            own = list(collection.queryset[:2])
+            if len(own) == 1:
+                collection.empty_label = None
+
+
+def collections_for(request: HttpRequest, faq_id: str) -> Any:
+    """The university's of one's own teams; a data set's only for an FAQ that is in it."""
+    present = FAQ.objects.filter(pk__in=[int(faq_id)] if faq_id.isdecimal() else [])
+    of_university = Q(for_evaluation=False) | Q(pk__in=present.order_by().values("collection"))
+    return Collection.objects.visible_to(request.user).filter(of_university)
+
+
+def given_rows(request: HttpRequest, prefix: str) -> list[dict[str, Any]]:
+    """What `?phrasing=…&document=ID` says of the rows of a new FAQ."""
+    if prefix == "phrasings":
+        return [{"text": text} for text in request.GET.getlist("phrasing")]
+    asked = [int(value) for value in request.GET.getlist("document") if value.isdecimal() and len(value) < 19]
+    own = set(Document.objects.visible_to(request.user).filter(pk__in=asked).values_list("pk", flat=True))
+    return [
+        {"document": pk, "position": position}
+        for position, pk in enumerate(pk for pk in dict.fromkeys(asked) if pk in own)
+    ]
+
 
 if TYPE_CHECKING:
     FAQModelAdmin = admin.ModelAdmin[FAQ]
@@ -45,7 +146,7 @@ else:
 
 
 @admin.register(FAQ)
-class FAQAdmin(GuardedAdmin, ScopedAdmin, FAQModelAdmin):
+class FAQAdmin(OptimisticLockAdmin, ScopedAdmin, FAQModelAdmin):
     form = FAQForm
     list_display = [
         "question",
@@ -105,17 +206,17 @@ class FAQAdmin(GuardedAdmin, ScopedAdmin, FAQModelAdmin):
             return path(route, wrapped, name=f"faqs_faq_{name}")
 
         return [
-            view("import/", files.import_view, "import"),
-            view("import/template/<str:name>/", files.template_view, "import_template"),
-            view("export/", files.export_view, "export"),
-            view("export/<str:name>/", files.download_view, "download"),
+            view("import/", importexport.import_view, "import"),
+            view("import/template/<str:name>/", importexport.template_view, "import_template"),
+            view("export/", importexport.export_view, "export"),
+            view("export/<str:name>/", importexport.download_view, "download"),
             view("near/", duplicates.near_view, "near"),
             view("duplicates/", duplicates.list_view, "duplicates"),
             view("duplicates/<int:pair_id>/merge/", duplicates.merge_view, "merge"),
             view("duplicates/<int:pair_id>/dismiss/", duplicates.dismiss_view, "dismiss"),
-            view("<int:faq_id>/versions/", versions.versions_view, "versions"),
-            view("<int:faq_id>/restore/<int:version_id>/", versions.restore_view, "restore"),
-            view("<int:faq_id>/confirm/", versions.confirm_view, "confirm"),
+            view("<int:faq_id>/versions/", history.versions_view, "versions"),
+            view("<int:faq_id>/restore/<int:version_id>/", history.restore_view, "restore"),
+            view("<int:faq_id>/confirm/", history.confirm_view, "confirm"),
             *super().get_urls(),
         ]
 

@@ -8,8 +8,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from faqs.models import FAQSource
-from faqs.querysets import FAQQuerySet
+from faqs.models import FAQQuerySet, FAQSource
 
 
 class ValidityFilter(admin.SimpleListFilter):

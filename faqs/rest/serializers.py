@@ -6,15 +6,13 @@ from django.utils.translation import gettext as _
 from drf_spectacular.utils import OpenApiExample, extend_schema_serializer
 from rest_framework import serializers
 
-from faqs.history import Reason, recording, set_phrasings, set_sources
+from core.access import sees_everything
+from core.rest.serializers import Body, ScopedKeyField, ScopedSlugField, Versioned
 from faqs.models import FAQ, Category, FAQSource
 from faqs.services import index_saved_faq
-from faqs.snapshots import content_of, fingerprint_of
+from faqs.versions.history import Reason, recording, set_phrasings, set_sources
+from faqs.versions.snapshots import content_of, fingerprint_of
 from knowledge.models import Collection, Document
-from knowledge.rest.bodies import Body
-from knowledge.rest.changes import Versioned
-from knowledge.rest.fields import OwnKey, OwnSlug
-from knowledge.staff_scope import sees_everything
 
 Status = FAQ.Status
 MOST_PHRASINGS, MOST_SOURCES = 200, 50
@@ -58,7 +56,7 @@ class FAQShown(Body, serializers.ModelSerializer):
     version = serializers.SerializerMethodField(help_text="To be sent with a change.")
     phrasings = Phrasings(required=False, max_length=MOST_PHRASINGS, help_text="Other ways to ask the same.")
     sources = SourceShown(many=True, required=False, help_text="The documents that answer it, the best first.")
-    collection = OwnSlug(
+    collection = ScopedSlugField(
         slug_field="slug",
         queryset=Collection.objects.filter(for_evaluation=False),
         allow_null=True,
@@ -68,7 +66,7 @@ class FAQShown(Body, serializers.ModelSerializer):
     category = serializers.SlugRelatedField(
         slug_field="name", queryset=Category.objects.all(), allow_null=True, required=False, help_text="Its name."
     )
-    translation_of = OwnKey(queryset=FAQ.objects.of_university(), allow_null=True, required=False)
+    translation_of = ScopedKeyField(queryset=FAQ.objects.of_university(), allow_null=True, required=False)
 
     class Meta:
         model = FAQ
@@ -101,7 +99,7 @@ class FAQShown(Body, serializers.ModelSerializer):
         ids = list(dict.fromkeys(source["document_id"] for source in sources))
         if len(ids) > MOST_SOURCES:
             raise serializers.ValidationError(_("At most %(most)d documents.") % {"most": MOST_SOURCES})
-        own = Document.objects.for_staff(self.context["request"].user).exclude(status=Document.Status.ARCHIVED)
+        own = Document.objects.visible_to(self.context["request"].user).exclude(status=Document.Status.ARCHIVED)
         known = set(own.filter(pk__in=ids).values_list("pk", flat=True))
         if isinstance(self.instance, FAQ):
             known |= set(self.instance.sources.values_list("document_id", flat=True))

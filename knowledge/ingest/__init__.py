@@ -1,0 +1,1 @@
+"""Documents from files, pages and PDFs."""

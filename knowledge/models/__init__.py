@@ -1,9 +1,10 @@
 """The knowledge base: what is known, where it comes from, and what is searched."""
 
+from knowledge.models.collections import Collection, Granularity
 from knowledge.models.courses import Course
-from knowledge.models.documents import Collection, Document, DocumentRevision, Granularity
+from knowledge.models.documents import Document, DocumentRevision
 from knowledge.models.flags import FlaggedText
-from knowledge.models.passages import Generation, IndexChange, IndexedDocument, Passage, PropositionSet, Unit
+from knowledge.models.index import Generation, IndexChange, IndexedDocument, Passage, PropositionSet, Unit
 from knowledge.models.sources import CrawlOutcome, CrawlRun, Source, SourcePage
 from knowledge.models.uploads import PdfUpload
 

@@ -3,12 +3,16 @@
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from core.access import StaffScoped
 from knowledge.models.documents import Document
-from knowledge.staff_scope import CourseQuerySet
+
+
+class CourseQuerySet(StaffScoped["Course"]):
+    owner = "document__collection"
 
 
 class Course(models.Model):
-    """A course's record (SyllabusRAG's fields); `knowledge.courses` renders it into its document."""
+    """A course's record (SyllabusRAG's fields); `knowledge.courses.markdown` renders it into its document."""
 
     document = models.OneToOneField(Document, on_delete=models.CASCADE, related_name="course", editable=False)
     code = models.CharField(_("code"), max_length=50)
@@ -42,3 +46,7 @@ class Course(models.Model):
 
     def __str__(self) -> str:
         return f"{self.code} {self.name}"
+
+
+def course_of(document: Document) -> Course | None:
+    return Course.objects.filter(document=document).first() if document.pk else None

@@ -1,23 +1,28 @@
 """What the university knows: collections of documents, and every version of each."""
 
 import re
+from collections.abc import Iterable
+from datetime import date
+from typing import Self
 
-from django.contrib.auth.models import Group
+from django.apps import apps
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
-from django.contrib.postgres.search import SearchVector
+from django.contrib.postgres.search import SearchQuery, SearchVector
 from django.core.exceptions import ValidationError
 from django.core.validators import URLValidator
 from django.db import models, transaction
-from django.db.models import Value
+from django.db.models import Exists, OuterRef, Q, Value
 from django.db.models.functions import MD5, Coalesce, Left
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from knowledge.hashing import fingerprint
-from knowledge.languages import TAG
-from knowledge.querysets import DocumentQuerySet
-from knowledge.staff_scope import CollectionQuerySet
+from core.access import StaffScoped
+from core.db.annotations import count_of
+from core.hashing import fingerprint
+from core.language import TAG
+from knowledge.guardrails.injection import DOCUMENT_RECIPE
+from knowledge.models.collections import Collection
 
 AUDIENCE_TAG = re.compile(r"[a-z][a-z0-9_-]*:[^\s:,][^:,]*")
 
@@ -31,52 +36,69 @@ def check_audience(tags: list[str]) -> None:
             )
 
 
-class Granularity(models.TextChoices):
-    """What a question is compared with besides passages."""
+class DocumentQuerySet(StaffScoped["Document"]):
+    def published(self) -> Self:
+        return self.filter(status=self.model.Status.PUBLISHED)
 
-    SENTENCE = "sentence", _("sentences")
-    PROPOSITION = "proposition", _("propositions")
+    def of_university(self) -> Self:
+        """Without the documents of data sets, which only serve to evaluate."""
+        return self.filter(collection__for_evaluation=False)
 
+    def in_collections(self, slugs: Iterable[str]) -> Self:
+        return self.filter(collection__slug__in=list(slugs))
 
-class Collection(models.Model):
-    """A body of documents that is searched as one: a faculty, a handbook, an evaluation's corpus."""
+    def valid_on(self, day: date) -> Self:
+        begun = Q(valid_from__isnull=True) | Q(valid_from__lte=day)
+        return self.filter(begun, Q(valid_until__isnull=True) | Q(valid_until__gte=day))
 
-    slug = models.SlugField(_("short name"), unique=True)
-    name = models.CharField(_("name"), max_length=200)
-    searched_by_default = models.BooleanField(
-        _("searched by default"),
-        default=True,
-        help_text=_("Untick to keep it out of answers unless it is asked for by name."),
-    )
-    for_evaluation = models.BooleanField(default=False, editable=False)  # holds a data set, not the university's pages
-    granularities = ArrayField(
-        models.CharField(max_length=12, choices=Granularity),
-        verbose_name=_("indexed besides passages"),
-        default=list,
-        blank=True,
-        help_text=_("Finer parts that a question can be compared with; each leads to the passage it stands in."),
-    )
-    teams = models.ManyToManyField(
-        Group,
-        blank=True,
-        related_name="collections",
-        verbose_name=_("teams"),
-        help_text=_(
-            "Groups of staff who look after it, such as a faculty’s; besides those who see everything. "
-            "A group without permissions is offered here."
-        ),
-    )
+    def from_source(self, source_id: int) -> Self:
+        pages = apps.get_model("knowledge", "SourcePage").objects.filter(source=source_id)
+        return self.filter(pk__in=pages.values("document"))
 
-    objects = CollectionQuerySet.as_manager()
+    def with_words(self, text: str) -> Self:
+        """Those with each of the words: in the title, the address or the id, or in the text as a word's beginning."""
+        # The expression of the index `document_by_words`; a subquery of its own, since under OR no index is used.
+        words = SearchVector(Left("text", 200_000), config="simple")
+        found = self
+        for word in text.replace("\x00", "").split():
+            quoted = word.replace("\\", "\\\\").replace("'", "''")
+            query = SearchQuery(f"'{quoted}':*", search_type="raw", config="simple")
+            in_text = self.model._default_manager.annotate(words=words).filter(words=query).values("pk")
+            named = Q(title__icontains=word) | Q(url__icontains=word) | Q(external_id__icontains=word)
+            found = found.filter(named | Q(pk__in=in_text))
+        return found
 
-    class Meta:
-        verbose_name = _("collection")
-        verbose_name_plural = _("collections")
-        ordering = ["slug"]
-        permissions = [("whole_university", "Works on everything, whatever their teams")]
+    def in_index(self, generation_id: int) -> Self:
+        """Documents whose present state this generation holds, looked at with the present rules for pages."""
+        indexed = apps.get_model("knowledge", "IndexedDocument").objects.filter(
+            generation=generation_id,
+            document=OuterRef("pk"),
+            state_hash=OuterRef("state_hash"),
+            granularities=OuterRef("collection__granularities"),
+            rules=DOCUMENT_RECIPE,
+        )
+        return self.filter(Exists(indexed))
 
-    def __str__(self) -> str:
-        return self.name
+    def needing_index(self, generation_id: int) -> Self:
+        return self.exclude(pk__in=self.in_index(generation_id).values("pk"))
+
+    def languages(self) -> list[str]:
+        """A query for each: the next in an index is found at once, where all rows are read for all of them."""
+        found: list[str] = []
+        rows = self.order_by("language").values_list("language", flat=True)
+        while (language := rows.filter(language__gt=found[-1] if found else "").first()) is not None:
+            found.append(language)
+        return found
+
+    def for_list(self) -> Self:
+        """What the admin list shows, in a constant number of queries."""
+        passages = apps.get_model("knowledge", "Passage").objects.live()
+        states = apps.get_model("knowledge", "IndexedDocument").objects.filter(
+            generation__state="live", document=OuterRef("pk"), state_hash=OuterRef("state_hash")
+        )
+        counted = count_of(passages, by="document")
+        annotated = self.of_university().annotate(passage_count=counted, indexed_now=Exists(states))
+        return annotated.select_related("collection").defer("text")
 
 
 class Document(models.Model):

@@ -1,11 +1,24 @@
 """Texts of documents that seem to speak to a program, and what staff decided about each."""
 
+from typing import Self
+
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from core.access import StaffScoped
 from knowledge.models.documents import Document
-from knowledge.querysets import FlaggedTextQuerySet
+
+
+class FlaggedTextQuerySet(StaffScoped["FlaggedText"]):
+    owner = "document__collection"
+
+    def for_queue(self) -> Self:
+        """Those of documents that may be used in answers."""
+        return self.exclude(document__status="archived")
+
+    def to_check(self) -> Self:
+        return self.for_queue().filter(state=self.model.State.OPEN)
 
 
 class FlaggedText(models.Model):

@@ -1,13 +1,26 @@
 """Where documents are crawled from, and what each crawl found."""
 
+from typing import Self
+
+from django.apps import apps
 from django.contrib.postgres.fields import ArrayField
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
+from django.db.models import OuterRef, Subquery
 from django.db.models.functions import MD5
 from django.utils.translation import gettext_lazy as _
 
-from knowledge.models.documents import Collection, Document
-from knowledge.staff_scope import CrawlRunQuerySet, SourceQuerySet
+from core.access import StaffScoped
+from knowledge.models.collections import Collection
+from knowledge.models.documents import Document
+
+
+class SourceQuerySet(StaffScoped["Source"]):
+    def with_failed_crawl(self) -> Self:
+        """Those whose last crawl failed, or was broken off."""
+        runs = apps.get_model("knowledge", "CrawlRun").objects.filter(source=OuterRef("pk"))
+        newest = runs.order_by("-created_at", "-pk").values("state")[:1]
+        return self.annotate(last_state=Subquery(newest)).filter(last_state__in=["failed", "interrupted"])
 
 
 class Source(models.Model):
@@ -104,6 +117,10 @@ class SourcePage(models.Model):
         return self.url
 
 
+class CrawlRunQuerySet(StaffScoped["CrawlRun"]):
+    owner = "source__collection"
+
+
 class CrawlRun(models.Model):
     """One visit to a source."""
 
@@ -118,7 +135,7 @@ class CrawlRun(models.Model):
 
     source = models.ForeignKey(Source, on_delete=models.CASCADE, related_name="runs", verbose_name=_("source"))
     state = models.CharField(_("state"), max_length=12, choices=State, default=State.QUEUED)
-    # What there is to say, in the form of `knowledge.ingest.pdf.values.Said`, so that it can be translated.
+    # What there is to say, in the form of `knowledge.ingest.pdf.types.Said`, so that it can be translated.
     message = models.JSONField(_("message"), default=dict, blank=True)
     new = models.PositiveIntegerField(_("new"), default=0)
     changed = models.PositiveIntegerField(_("changed"), default=0)

@@ -1,10 +1,23 @@
 """Files that staff hand in."""
 
+from datetime import datetime
+from typing import Self
+
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from knowledge.models.documents import Collection, Document
-from knowledge.querysets import PdfUploadQuerySet
+from core.access import StaffScoped
+from knowledge.models.collections import Collection
+from knowledge.models.documents import Document
+
+
+class PdfUploadQuerySet(StaffScoped["PdfUpload"]):
+    def unfinished(self) -> Self:
+        return self.filter(status__in=[self.model.Status.WAITING, self.model.Status.READING])
+
+    def untouched_since(self, moment: datetime) -> Self:
+        """Unfinished ones whose task was lost: reading tells of every page."""
+        return self.unfinished().filter(changed_at__lt=moment)
 
 
 class PdfUpload(models.Model):
@@ -25,7 +38,7 @@ class PdfUpload(models.Model):
     status = models.CharField(_("status"), max_length=12, choices=Status, default=Status.WAITING)
     pages_read = models.PositiveIntegerField(default=0)
     pages = models.PositiveIntegerField(default=0)
-    # What there is to say of it, in the form of `knowledge.ingest.pdf.values.Said`, so that it can be translated.
+    # What there is to say of it, in the form of `knowledge.ingest.pdf.types.Said`, so that it can be translated.
     remarks = models.JSONField(default=list, editable=False)
     document = models.ForeignKey(
         Document, on_delete=models.SET_NULL, null=True, related_name="+", verbose_name=_("document")

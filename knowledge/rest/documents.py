@@ -12,17 +12,13 @@ from rest_framework.exceptions import PermissionDenied
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from knowledge.course_admin import course_of
-from knowledge.document_admin import WRITTEN_BY_COURSE
-from knowledge.document_conflicts import version_of
+from core.rest.filters import ValidityFilter, WordsFilter, before, since
+from core.rest.serializers import Body, ScopedSlugField, Versioned
+from core.rest.views import WrittenViewSet
 from knowledge.models import Collection, Document, Passage
-from knowledge.querysets import DocumentQuerySet
-from knowledge.rest.bodies import Body
-from knowledge.rest.changes import Versioned
-from knowledge.rest.fields import OwnSlug
-from knowledge.rest.filters import ValidityFilter, WordsFilter, before, since
-from knowledge.rest.writing import WrittenViewSet
-from knowledge.services import delete_document, save_document
+from knowledge.models.courses import course_of
+from knowledge.models.documents import DocumentQuerySet
+from knowledge.services.documents import WRITTEN_BY_COURSE, delete_document, save_document, version_of
 
 EXAMPLE: dict[str, Any] = {
     "collection": "site",
@@ -50,7 +46,7 @@ def save(document: Document, values: dict[str, Any]) -> Document:
 
 class DocumentSummary(serializers.ModelSerializer):
     version = serializers.SerializerMethodField(help_text="To be sent with a change.")
-    collection = OwnSlug(
+    collection = ScopedSlugField(
         slug_field="slug", queryset=Collection.objects.filter(for_evaluation=False), help_text="Its short name."
     )
     passage_count = serializers.IntegerField(read_only=True)

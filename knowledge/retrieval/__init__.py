@@ -1,0 +1,1 @@
+"""Passages found for a question."""

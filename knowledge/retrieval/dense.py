@@ -7,10 +7,10 @@ filter cannot empty the result.
 from dataclasses import replace
 from typing import Any
 
+from core.db.prepared import BinaryVector, fetch_all
 from knowledge.models import Granularity
-from knowledge.prepared import BinaryVector, fetch_all
-from knowledge.retrieval.contracts import Hit, Origin, Query, Scope
-from knowledge.retrieval.scoping import IN_SCOPE, scope_parameters
+from knowledge.retrieval.scope import IN_SCOPE, scope_parameters
+from knowledge.retrieval.types import Hit, Origin, Query, Scope
 
 CONDITION = IN_SCOPE.replace("{}", "{{}}")  # it goes through str.format below
 # The generation and the vectors' length stand in the statement itself, or its partial index could not be used.

@@ -1,8 +1,8 @@
 """Passages by their words: BM25 over this process's index."""
 
-from knowledge.retrieval.contracts import Hit, Origin, Query, Scope
-from knowledge.retrieval.lexical_index import LexicalIndex
-from knowledge.retrieval.serving import lexical_index
+from knowledge.retrieval.bm25 import LexicalIndex
+from knowledge.retrieval.live_index import lexical_index
+from knowledge.retrieval.types import Hit, Origin, Query, Scope
 
 
 class LexicalRetriever:

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
-from knowledge.passages.period_match import grade_passage
-from knowledge.periods import Grade, Period
-from knowledge.prepared import fetch_all
+from core.db.prepared import fetch_all
+from knowledge.chunking.period_match import grade_passage
+from knowledge.chunking.periods import Grade, Period
 
 TEXTS = """
 SELECT passage.id, document.title, passage.heading_path, passage.text

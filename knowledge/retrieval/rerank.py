@@ -2,8 +2,8 @@
 
 from collections.abc import Collection, Sequence
 
-from knowledge.inference.reranker import Reranker
-from knowledge.prepared import fetch_all
+from core.db.prepared import fetch_all
+from core.inference.reranker import Reranker
 
 TEXTS = """
 SELECT passage.id, document.title, passage.heading_path, passage.text

@@ -1,6 +1,6 @@
 from django.db import migrations
 
-from marcelcms.roles import make_roles
+from marcelcms.accounts.roles import make_roles
 
 #: What staff did stays as it was written down; a flush of a test database truncates, which this does not forbid.
 APPEND_ONLY = """

@@ -1,6 +1,6 @@
 from django.db import migrations
 
-from marcelcms.roles import make_roles
+from marcelcms.accounts.roles import make_roles
 
 
 class Migration(migrations.Migration):

@@ -8,8 +8,8 @@ from django.core.cache import cache
 from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
-from chat.api.visiting import address_of
-from chat.limits import pseudonym
+from chat.api.auth import address_of
+from chat.sites.rate_limits import pseudonym
 
 
 class PerMinute(BaseThrottle):

@@ -4,16 +4,16 @@ from django.urls import include, path, re_path
 from drf_spectacular.views import SpectacularAPIView
 from rest_framework.routers import SimpleRouter
 
-from analytics.rest.evaluations import EvaluationRunViewSet, EvaluationSetViewSet
-from analytics.rest.figures import FigureViewSet
-from analytics.rest.gaps import GapViewSet
-from analytics.rest.reports import ReportExportViewSet, ReportViewSet
-from analytics.rest.reviews import ReviewViewSet
-from chat.rest import ConversationViewSet
-from faqs.rest.faqs import FAQViewSet
+from analytics.dashboard.rest import FigureViewSet
+from analytics.evaluation.rest import EvaluationRunViewSet, EvaluationSetViewSet
+from analytics.gaps.rest import GapViewSet
+from analytics.reports.rest import ReportExportViewSet, ReportViewSet
+from analytics.reviews.rest import ReviewViewSet
+from chat.rest.conversations import ConversationViewSet
+from faqs.rest.views import FAQViewSet
 from knowledge.rest.documents import DocumentViewSet
-from marcelcms.rest import documentation  # noqa: F401 (tells how tokens are sent)
-from marcelcms.rest.elsewhere import nowhere
+from marcelcms.rest import openapi  # noqa: F401 (tells how tokens are sent)
+from marcelcms.rest.errors import nowhere
 
 app_name = "staff-api"
 

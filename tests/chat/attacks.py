@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from chat.guarding.addresses import emails, links
+from chat.pipeline.guardrails.addresses import emails, links
 
 
 def planted() -> list[str]:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from chat.sources import Candidate
+from chat.pipeline.retrieval.candidates import Candidate
 
 
 def candidate(number: int = 1, **values: Any) -> Candidate:

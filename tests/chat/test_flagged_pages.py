@@ -15,11 +15,11 @@ from django.urls import reverse
 from django.utils import translation
 
 from faqs.indexing import sync_pending as sync_faqs
-from knowledge.generations import delete_retired
-from knowledge.indexing import build_pending, sync_pending
+from knowledge.indexing.documents import build_pending, sync_pending
+from knowledge.indexing.generations import delete_retired
 from knowledge.models import Document, FlaggedText, Granularity
-from knowledge.services import reindex_documents, save_document
-from knowledge.verifying import verify
+from knowledge.services.documents import reindex_documents, save_document
+from knowledge.services.verification import verify
 from tests.factories import AssistantFactory, CollectionFactory, DocumentFactory, FAQFactory, UserFactory
 from tests.fakes.llm import FakeLLM
 

@@ -18,7 +18,7 @@ from tests.servers import Server, Tab
 pytestmark = pytest.mark.usefixtures("pages")
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "chat" / "widget" / "protocol.schema.json").read_text("utf-8"))
-CONSUMER = Path(__file__).parents[2] / "chat" / "consumers.py"
+CONSUMER = Path(__file__).parents[2] / "chat" / "websocket" / "consumer.py"
 #: Operations that name nothing of anybody, or what is the caller's own by the token alone.
 NOBODYS = {("GET", "/api/v1/assistant"), ("POST", "/api/v1/session")}
 OWN_BY_TOKEN = {("GET", "/api/v1/conversations"), ("GET", "/api/v1/my-data"), ("DELETE", "/api/v1/my-data")}

@@ -13,10 +13,10 @@ from django.core.management import call_command
 from django.db import connections
 from pytest_django import Settings
 
-from knowledge.crawl_services import save_source
-from knowledge.indexing import sync_document
-from knowledge.ingest.crawls import crawl, queue_run
+from knowledge.indexing.documents import sync_document
+from knowledge.ingest.crawl.runs import crawl, queue_run
 from knowledge.models import CrawlRun, Document, Source
+from knowledge.services.crawls import save_source
 from tests.factories import CollectionFactory
 from tests.knowledge.site import Site, serving
 from tests.knowledge.twins import FAMILIES, TWINS, twins

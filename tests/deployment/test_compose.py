@@ -11,9 +11,9 @@ import yaml
 from django.conf import settings
 from django.urls import reverse
 
-import chat.api.middleware
-import faqs.tables
-import knowledge.rest.parsing
+import chat.api.cors
+import core.rest.parsers
+import faqs.importexport.files
 from chat.models.sites import MOST_LOGO_BYTES
 from marcelcms.embedded.postgres import LOG_SETTINGS
 from marcelcms.embedded.run import WEBSOCKETS
@@ -120,10 +120,10 @@ def test_nginx_cannot_fill_its_memory_with_files() -> None:
     ("path", "taken"),
     [
         (reverse("admin:knowledge_pdfupload_add"), settings.PDF_MAX_MEGABYTES * 1_000_000),
-        (reverse("admin:faqs_faq_import"), faqs.tables.MOST_BYTES),
+        (reverse("admin:faqs_faq_import"), faqs.importexport.files.MOST_BYTES),
         (reverse("admin:index"), settings.DATA_UPLOAD_MAX_MEMORY_SIZE + MOST_LOGO_BYTES),
-        ("/api/staff/v1/", knowledge.rest.parsing.MOST_BYTES),
-        ("/api/v1/", chat.api.middleware.MOST_BYTES),
+        ("/api/staff/v1/", core.rest.parsers.MOST_BYTES),
+        ("/api/v1/", chat.api.cors.MOST_BYTES),
     ],
 )
 def test_nginx_lets_through_what_the_application_takes_and_little_more(path: str, taken: int) -> None:
@@ -207,7 +207,7 @@ def test_pgbouncer_lends_a_connection_for_a_transaction_and_keeps_prepared_state
     said = dict(line.split(" = ", 1) for line in lines if " = " in line and not line.startswith(("marcelcms", ";")))
     assert said["pool_mode"] == "transaction"
     assert int(said["max_prepared_statements"]) > 0
-    assert said["idle_transaction_timeout"] == "0"  # `knowledge.locks` holds a transaction as long as its work takes
+    assert said["idle_transaction_timeout"] == "0"  # `core.db.locks` holds a transaction as long as its work takes
     connections = next(part for part in SERVICES["postgres"]["command"] if part.startswith("max_connections="))
     # And some for migrations, backups and people.
     assert int(said["default_pool_size"]) + int(said["reserve_pool_size"]) <= int(connections.partition("=")[2]) - 20

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit, urlunsplit
 import pytest
 from django.db import connection
 
-from knowledge.generations import drop_indexes, live_generation
+from knowledge.indexing.generations import drop_indexes, live_generation
 from marcelcms.embedded.processes import answers, free_port
 from tests.deployment.conftest import ROOT, database_url, environment
 from tests.factories import AnswerFactory, DocumentFactory
@@ -128,7 +128,7 @@ READ = """
 import django
 django.setup()
 from pathlib import Path
-from knowledge.cursors import rows_of
+from core.db.cursors import rows_of
 from knowledge.models import Passage
 def peak():
     return int(Path("/proc/self/status").read_text().partition("VmHWM:")[2].split()[0]) / 1024
@@ -164,9 +164,9 @@ def test_all_texts_are_read_without_holding_them() -> None:
 REPORT = """
 import django
 django.setup()
-from analytics.reports.answers import chosen, extent_of, rows_of, snapshot
+from analytics.reports.queries import chosen, extent_of, rows_of, snapshot
 from analytics.reports.definition import Definition
-from analytics.reports.rights import Rights
+from analytics.reports.permissions import Rights
 definition, rights = Definition(columns=("question",)), Rights(True, 1, True, frozenset())
 with snapshot() as at:
     answers = chosen(definition, definition.period(), rights)

@@ -11,7 +11,7 @@ import pytest
 from pytest_django import Settings
 from websockets.sync.client import connect
 
-from marcelcms.doctor.environment import way_in
+from marcelcms.doctor.checks.environment import way_in
 from marcelcms.doctor.findings import Level
 from marcelcms.embedded.processes import free_port
 from tests.deployment.conftest import PUBLIC, Start, is_well

@@ -18,7 +18,7 @@ from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Permission
 from django.utils import timezone
 from analytics.models import Gap
-from analytics.rollups.keeping import count_changed
+from analytics.counts.refresh import count_changed
 from benchmarks.usage_data import add_usage, make_university
 from chat.models import Assistant
 university = make_university(documents=60, faqs=25)

@@ -52,9 +52,9 @@ VOYAGES = [
     for degree, days in (("master", 5), ("bachelor", 3))
 ]
 TELL_APART = """
-from knowledge.indexing import sync_pending
+from knowledge.indexing.documents import sync_pending
 from knowledge.models import Document
-from knowledge.services import save_document
+from knowledge.services.documents import save_document
 for degree in ("master", "bachelor"):
     document = Document.objects.get(url=f"https://www.uni-lindental.example/{degree}-voyage")
     document.audience = [f"degree:{degree}"]

@@ -9,7 +9,7 @@ from django.test import Client
 from django.utils import timezone
 from playwright.sync_api import Browser
 
-from tests.analytics.gaps import new_gap
+from tests.analytics.gaps.rows import new_gap
 from tests.factories import AssistantFactory, DocumentFactory, FAQFactory, UserFactory
 from tests.servers import Server
 

@@ -30,9 +30,9 @@ import uuid
 from datetime import timedelta
 from django.contrib.auth.models import User
 from django.utils import timezone
-from analytics.gaps.looking import begin_run, work_on
-from analytics.reviews.collecting import collect
-from analytics.regression_services import keep_as_regression
+from analytics.gaps.run import begin_run, work_on
+from analytics.reviews.collect import collect
+from analytics.evaluation.services import keep_as_regression
 from chat.models import Assistant, Conversation, Feedback, Message, Visitor
 from knowledge.models import Document
 assistant = Assistant.objects.get(slug="lindental")
@@ -90,7 +90,7 @@ Site.objects.filter(is_default=True).update(allowed_origins=["https://www.uni-li
 TWO_TERMS = """
 import datetime
 from django.utils import timezone
-from analytics.rollups.keeping import count_changed
+from analytics.counts.refresh import count_changed
 from benchmarks.usage_data import add_usage, make_university
 from chat.models import Assistant
 university = make_university(documents=40, faqs=20)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from faqs.models import FAQ
-from faqs.snapshots import content_of, fingerprint_of
+from faqs.versions.snapshots import content_of, fingerprint_of
 from knowledge.models import Document
 
 

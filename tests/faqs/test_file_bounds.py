@@ -14,8 +14,8 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import translation
 
-import faqs.tables
-from faqs.tables import BadTable, read_table
+import faqs.importexport.files
+from faqs.importexport.files import BadTable, read_table
 
 MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 ROW = '<row r="1"><c r="A1" t="inlineStr"><is><t>question</t></is></c></row>'
@@ -139,7 +139,7 @@ def test_openpyxl_never_sees_a_workbook_that_holds_too_much(kind: str, monkeypat
 
 def test_of_a_text_in_every_cell_no_more_rows_are_read_than_the_limit_holds(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[Any] = []
-    cell = faqs.tables._cell
+    cell = faqs.importexport.files._cell
     monkeypatch.setattr(faqs.tables, "_cell", lambda value: read.append(value) or cell(value))
     with pytest.raises(BadTable):
         read_table("a.xlsx", HOSTILE["one long text in every cell"][0]())

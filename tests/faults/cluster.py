@@ -34,7 +34,7 @@ from datetime import timedelta
 from django.contrib.auth import get_user_model
 from django.utils import timezone
 from knowledge.models import Collection, Document
-from knowledge.services import save_document
+from knowledge.services.documents import save_document
 from marcelcms.models import APIToken, digest_of, new_token
 token, user = new_token(), get_user_model().objects.get(username="admin")
 APIToken.objects.create(user=user, name="Test", digest=digest_of(token), expires_at=timezone.now() + timedelta(days=1))

@@ -24,7 +24,7 @@ QUESTION = "How much is the semester contribution?"
 #: Documents of many passages, not saved.
 MANY = """
 from knowledge.models import Collection, Document
-from knowledge.services import save_document
+from knowledge.services.documents import save_document
 from knowledge.tasks import index_document
 collection, _ = Collection.objects.get_or_create(slug="rooms")
 def made(number):
@@ -48,7 +48,7 @@ SELECT count(*) FROM knowledge_indexeddocument i JOIN knowledge_document d ON d.
 #: Begins the crawl of a site, a page a second.
 CRAWL = """
 from knowledge.tasks import run_crawl
-from knowledge.crawl_services import save_source, start_crawl
+from knowledge.services.crawls import save_source, start_crawl
 from knowledge.models import Collection, Source
 collection, _ = Collection.objects.get_or_create(slug="crawled")
 run = start_crawl(source=save_source(source=Source(name={name!r}, collection=collection, start_urls=[{url!r}],

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from knowledge.inference import embedder as embedding
-from knowledge.inference.embedder import get_embedder
+from core.inference import embeddings as embedding
+from core.inference.embeddings import get_embedder
 
 
 class Watched:

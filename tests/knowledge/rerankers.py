@@ -9,7 +9,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from knowledge.inference.embedders.minilm import TOKENIZER
+from core.inference.embeddings.minilm import TOKENIZER
 
 
 def overlap_reranker(folder: Path) -> Path:

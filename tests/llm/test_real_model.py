@@ -6,10 +6,10 @@ import pytest
 from django.db import connections
 from pytest_django import Settings
 
-from chat.context import Ask
-from chat.replies import collect
+from chat.pipeline.collect import collect
+from chat.pipeline.question import Question
 from faqs.models import FAQ
-from knowledge.indexing import sync_document
+from knowledge.indexing.documents import sync_document
 from tests.factories import DocumentFactory
 
 pytestmark = [
@@ -34,7 +34,7 @@ def model(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def test_it_answers_from_the_pages_and_names_them() -> None:
-    reply = await collect(Ask(text="How much is the semester contribution?"))
+    reply = await collect(Question(text="How much is the semester contribution?"))
     assert reply.end
     assert reply.end.strategy == "generated"
     assert "318.40" in reply.text
@@ -42,6 +42,6 @@ async def test_it_answers_from_the_pages_and_names_them() -> None:
 
 
 async def test_it_abstains_where_the_pages_say_nothing() -> None:
-    reply = await collect(Ask(text="Can the semester contribution be paid in bitcoin at the library desk?"))
+    reply = await collect(Question(text="Can the semester contribution be paid in bitcoin at the library desk?"))
     assert reply.reason or "bitcoin" not in reply.text.lower()
     assert not reply.reason or reply.sources == []

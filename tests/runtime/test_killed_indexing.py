@@ -10,8 +10,8 @@ from urllib.parse import urlsplit, urlunsplit
 import pytest
 from django.db import connection
 
-from knowledge.generations import live_generation
-from knowledge.indexing import sync_pending
+from knowledge.indexing.documents import sync_pending
+from knowledge.indexing.generations import live_generation
 from knowledge.models import Document, IndexedDocument, Passage
 from tests.factories import CollectionFactory, DocumentFactory
 from tests.servers import wait_until

@@ -4,19 +4,19 @@ from collections.abc import Callable
 
 import pytest
 
-from analytics.masking import masked, without
-from chat.grounding import StreamResolver, last_sentence
-from chat.guarding.addresses import emails, links, phones, without_links
-from chat.guarding.decisions import decisions
-from chat.guarding.figures import figures
+from analytics.privacy import mask_pii, without
 from chat.guarding.injection import flag_document, flag_injection
-from chat.references import references
-from knowledge.ingest.html.inline import lines_of, wrapped
-from knowledge.ingest.html.reading import read_html
-from knowledge.passages.chunking import cut
-from knowledge.passages.pages import without_markers
-from knowledge.passages.units import sentences, spoken
-from knowledge.rendering import rendered
+from chat.pipeline.answering.citations import CitationProcessor, last_sentence
+from chat.pipeline.guardrails.addresses import emails, links, phones, without_links
+from chat.pipeline.guardrails.eligibility import decisions
+from chat.pipeline.guardrails.figures import figures
+from chat.pipeline.retrieval.candidates import references
+from knowledge.admin.markdown import rendered
+from knowledge.chunking.chunker import cut
+from knowledge.chunking.page_markers import without_markers
+from knowledge.chunking.sentences import sentences, spoken
+from knowledge.ingest.html.convert import read_html
+from knowledge.ingest.html.markdown import lines_of, wrapped
 from tests.growth import grows_linearly
 
 PAGE = "https://www.uni.example/"
@@ -30,9 +30,9 @@ READERS: dict[str, Callable[[str], object]] = {
     "a question's signs": flag_injection,
     "a passage's signs": flag_document,
     "a page's references": lambda text: references(text, PAGE),
-    "a model's markers": lambda text: [*StreamResolver({}).feed(text)],
+    "a model's markers": lambda text: [*CitationProcessor({}).feed(text)],
     "the last sentence": last_sentence,
-    "masking": masked.__wrapped__,
+    "masking": mask_pii.__wrapped__,
     "masking by what was said": lambda text: without(text, ["My name is Anna Schmidt."]),
     "a page in HTML": lambda text: read_html(f"<main><p>{text}</p></main>".encode(), url=PAGE),
     "emphasis": lambda text: wrapped(f"a{text}b", "**", "**"),

@@ -14,9 +14,9 @@ from django.urls import reverse
 from pytest_django import Settings
 
 from chat.models import Visitor
-from faqs.importing import import_faqs, read_faqs
+from faqs.importexport.json import import_faqs, read_faqs
 from faqs.models import FAQ, Phrasing
-from knowledge.ingest.pipeline import import_records, read_jsonl
+from knowledge.ingest.importer import import_records, read_jsonl
 from knowledge.models import Document
 from tests.chat.api_client import Client
 from tests.factories import (

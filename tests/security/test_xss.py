@@ -15,9 +15,9 @@ from playwright.sync_api import expect
 from pytest_django import Settings
 
 from chat.models import Citation, Conversation, Message
-from knowledge.indexing import sync_document
+from knowledge.indexing.documents import sync_document
 from knowledge.models import CrawlOutcome, CrawlRun, Document, PdfUpload, Source
-from tests.analytics.gaps import new_gap
+from tests.analytics.gaps.rows import new_gap
 from tests.factories import (
     AnswerFactory,
     AssistantFactory,

@@ -35,10 +35,10 @@ PARTS = ("web", *WORKERS, "beat")
 PREPARE = """
 from django.contrib.auth import get_user_model
 from analytics.models import Report
-from analytics.report_services import save_report
+from analytics.reports.services import save_report
 from analytics.reports.columns import USUAL
 from analytics.reports.definition import Definition, Format
-from knowledge.crawl_services import save_source
+from knowledge.services.crawls import save_source
 from knowledge.models import Collection, Source
 collection = Collection.objects.create(slug="crawled", name="Crawled")
 source = save_source(source=Source(name="Site", collection=collection, start_urls=[{url!r}], delay_s=0,
@@ -48,7 +48,7 @@ save_report(report=report, definition=Definition(columns=tuple(USUAL), format=Fo
 print(source.pk, report.pk)
 """
 CRAWL = """
-from knowledge.crawl_services import start_crawl
+from knowledge.services.crawls import start_crawl
 from knowledge.models import Source
 start_crawl(source=Source.objects.get(pk={source}))
 """

@@ -19,13 +19,13 @@ from analytics.models import (
     Review,
     StoredReport,
 )
-from analytics.reports.storing import path_of
+from analytics.reports.files import path_of
 from faqs.models import FAQ
-from faqs.snapshots import content_of, fingerprint_of
+from faqs.versions.snapshots import content_of, fingerprint_of
 from knowledge.models import Collection, Document
 from marcelcms.models import APIToken, digest_of, new_token
-from tests.analytics.gaps import ask_in_vain
-from tests.analytics.reports import definition
+from tests.analytics.gaps.rows import ask_in_vain
+from tests.analytics.reports.rows import definition
 from tests.factories import (
     AnswerFactory,
     AssistantFactory,

@@ -11,7 +11,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import translation
 
-from tests.analytics.gaps import new_gap
+from tests.analytics.gaps.rows import new_gap
 from tests.factories import UserFactory
 
 pytestmark = pytest.mark.django_db

@@ -52,7 +52,7 @@ IDLE_ACTIONS = {
 @pytest.fixture
 def member(monkeypatch: pytest.MonkeyPatch) -> User:
     cache.clear()
-    monkeypatch.setattr("knowledge.queueing._queue", Mock())
+    monkeypatch.setattr("core.tasks._queue", Mock())
     monkeypatch.setattr("celery.app.task.Task.apply_async", Mock())
     user: User = UserFactory(is_superuser=True)
     return user

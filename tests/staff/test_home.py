@@ -17,10 +17,11 @@ from django.utils import timezone, translation
 
 from analytics.models import EvaluationRun, EvaluationSet, Gap, GapRun, Review, ReviewFeed, ShadowTest, StoredReport
 from analytics.reports.definition import Definition
+from core import redis as core_redis
 from knowledge.models import CrawlRun, Generation, PdfUpload, Source
-from marcelcms import signs_of_life
-from marcelcms.home import NEWS_DAYS, WAITING
-from marcelcms.roles import ADMINISTRATOR, ANALYST, CURATOR, REVIEWER, WHOLE_UNIVERSITY, make_roles
+from marcelcms.accounts.roles import ADMINISTRATOR, ANALYST, CURATOR, REVIEWER, WHOLE_UNIVERSITY, make_roles
+from marcelcms.admin_index.sections import NEWS_DAYS, WAITING
+from marcelcms.health import heartbeats
 from tests.factories import AnswerFactory, AssistantFactory, CollectionFactory, DocumentFactory, FAQFactory, UserFactory
 
 pytestmark = pytest.mark.django_db
@@ -30,7 +31,7 @@ LINK = re.compile(r'<li>\s*<a href="([^"]+)">(\d+) ([^<]+)</a>')
 
 @pytest.fixture(autouse=True)
 def _nobody_was_ever_seen() -> None:
-    valkey = signs_of_life.valkey(settings.REDIS_URL)
+    valkey = core_redis.valkey(settings.REDIS_URL)
     for key in valkey.scan_iter("marcelcms:sign:*"):
         valkey.delete(key)
 
@@ -202,7 +203,7 @@ def test_a_silent_worker_a_failed_look_and_an_endless_build_are_told(client: Cli
 
 def test_what_waits_for_a_worker_that_is_gone_is_told(client: Client, law: Team) -> None:
     curator = member_of(law, CURATOR)
-    valkey = signs_of_life.valkey(settings.REDIS_URL)
+    valkey = core_redis.valkey(settings.REDIS_URL)
     (now, _microseconds) = valkey.time()
     valkey.set("marcelcms:sign:worker:long", now - 60)
     valkey.set("marcelcms:sign:worker:crawl", now - 3600)
@@ -212,12 +213,12 @@ def test_what_waits_for_a_worker_that_is_gone_is_told(client: Client, law: Team)
 
 
 def test_every_queue_has_words_for_its_silence() -> None:
-    assert set(WAITING) == set(signs_of_life.queues())
+    assert set(WAITING) == set(heartbeats.queues())
 
 
 def test_a_valkey_that_is_away_is_told(client: Client, law: Team, monkeypatch: pytest.MonkeyPatch) -> None:
     away = Mock(side_effect=redis.ConnectionError("refused"))
-    monkeypatch.setattr(signs_of_life, "seconds_since", away)
+    monkeypatch.setattr(heartbeats, "seconds_since", away)
     assert "Valkey is away" in home_of(member_of(law, CURATOR), client)
 
 

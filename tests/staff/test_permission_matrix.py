@@ -19,7 +19,7 @@ from django.forms.models import model_to_dict
 from django.test import Client, RequestFactory
 from pytest_django import DjangoDbBlocker, Settings
 
-from marcelcms.roles import ADMINISTRATOR, ANALYST, CURATOR, REVIEWER, WHOLE_UNIVERSITY, make_roles
+from marcelcms.accounts.roles import ADMINISTRATOR, ANALYST, CURATOR, REVIEWER, WHOLE_UNIVERSITY, make_roles
 from tests.factories import UserFactory
 from tests.staff.api import Program
 from tests.staff.matrix.doors import Door, doors, knock, named_patterns, screens
@@ -49,7 +49,7 @@ TOLD_GENTLY = {
 def _roles(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
     """What the module's fixtures write is undone with its last test; nothing is queued meanwhile."""
     with django_db_blocker.unblock(), pytest.MonkeyPatch.context() as patch, transaction.atomic():
-        patch.setattr("knowledge.queueing._queue", Mock())
+        patch.setattr("core.tasks._queue", Mock())
         patch.setattr("celery.app.task.Task.apply_async", Mock())
         make_roles()
         yield

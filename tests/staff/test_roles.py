@@ -5,7 +5,7 @@ from django.urls import reverse
 from chat.models import Assistant, Conversation
 from faqs.models import FAQ
 from knowledge.models import Collection, Document
-from marcelcms.roles import ADMINISTRATOR, ANALYST, CURATOR, REVIEWER, ROLES, WHOLE_UNIVERSITY, make_roles
+from marcelcms.accounts.roles import ADMINISTRATOR, ANALYST, CURATOR, REVIEWER, ROLES, WHOLE_UNIVERSITY, make_roles
 from tests.factories import (
     AssistantFactory,
     CollectionFactory,
@@ -51,9 +51,9 @@ def test_a_curator_works_on_what_their_teams_look_after(curator, law):
     own = CollectionFactory(name="Law")
     own.teams.add(law)
     mine, foreign = DocumentFactory(collection=own), DocumentFactory()
-    assert set(Collection.objects.for_staff(curator)) == {own}
-    assert list(Document.objects.for_staff(curator)) == [mine]
-    assert foreign not in Document.objects.for_staff(curator)
+    assert set(Collection.objects.visible_to(curator)) == {own}
+    assert list(Document.objects.visible_to(curator)) == [mine]
+    assert foreign not in Document.objects.visible_to(curator)
 
 
 def test_faqs_and_conversations_belong_to_teams_too(curator, law):
@@ -63,20 +63,20 @@ def test_faqs_and_conversations_belong_to_teams_too(curator, law):
     faq, said = FAQFactory(collection=own), ConversationFactory(assistant=assistant)
     FAQFactory(collection=None)
     ConversationFactory(assistant=AssistantFactory())
-    assert list(FAQ.objects.for_staff(curator)) == [faq]
-    assert list(Assistant.objects.for_staff(curator)) == [assistant]
-    assert list(Conversation.objects.for_staff(curator)) == [said]
+    assert list(FAQ.objects.visible_to(curator)) == [faq]
+    assert list(Assistant.objects.visible_to(curator)) == [assistant]
+    assert list(Conversation.objects.visible_to(curator)) == [said]
 
 
 def test_without_a_team_there_is_nothing_to_see(roles):
     DocumentFactory()
-    assert not Document.objects.for_staff(UserFactory(teams=[roles[CURATOR]])).exists()
+    assert not Document.objects.visible_to(UserFactory(teams=[roles[CURATOR]])).exists()
 
 
 def test_the_whole_universitys_staff_see_everything(roles):
     DocumentFactory.create_batch(2)
     everybody = UserFactory(teams=[roles[CURATOR], roles[WHOLE_UNIVERSITY]])
-    assert Document.objects.for_staff(everybody).count() == 2
+    assert Document.objects.visible_to(everybody).count() == 2
 
 
 def test_somebody_of_two_teams_sees_each_row_once(curator, law):
@@ -85,7 +85,7 @@ def test_somebody_of_two_teams_sees_each_row_once(curator, law):
     own.teams.add(law, second)
     curator.groups.add(second)
     document = DocumentFactory(collection=own)
-    assert list(Document.objects.for_staff(curator)) == [document]
+    assert list(Document.objects.visible_to(curator)) == [document]
 
 
 def test_another_teams_document_cannot_be_opened_changed_or_deleted(client, curator, law):

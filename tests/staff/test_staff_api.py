@@ -27,7 +27,7 @@ pytestmark = pytest.mark.django_db
 def _nothing_is_counted_or_queued(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> None:
     cache.clear()
     settings.SMALLEST_GROUP = 1  # a report is of one answer here
-    monkeypatch.setattr("knowledge.queueing._queue", Mock())
+    monkeypatch.setattr("core.tasks._queue", Mock())
 
 
 @pytest.fixture
@@ -389,13 +389,13 @@ def test_other_bodies_than_json_and_too_long_ones_are_told(own: Rows, monkeypatc
     program = Program(member_of(own, "knowledge.add_document"))
     reply = program.client.post(f"{ROOT}/documents/", {"title": "A form"}, headers=program.headers)
     assert_problem(reply, "unsupported_media_type")
-    monkeypatch.setattr("knowledge.rest.parsing.MOST_BYTES", 100)
+    monkeypatch.setattr("core.rest.parsers.MOST_BYTES", 100)
     reply = program.post("/documents/", {**new_document(own), "text": "x" * 100})
     assert_problem(reply, "too_large")
 
 
 def test_a_database_that_is_away_is_told(reader: Program, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("knowledge.rest.pages.Keyset.paginate_queryset", Mock(side_effect=OperationalError("gone")))
+    monkeypatch.setattr("core.rest.pagination.Keyset.paginate_queryset", Mock(side_effect=OperationalError("gone")))
     reply = reader.get("/documents/")
     assert_problem(reply, "unavailable")
     assert reply["Retry-After"]
@@ -409,7 +409,7 @@ def test_more_parameters_than_are_read_are_told(reader: Program, settings: Setti
 
 
 def test_a_mistake_of_ours_tells_nothing_of_itself(reader: Program, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("knowledge.rest.pages.Keyset.paginate_queryset", Mock(side_effect=KeyError("secret")))
+    monkeypatch.setattr("core.rest.pagination.Keyset.paginate_queryset", Mock(side_effect=KeyError("secret")))
     reply = reader.get("/documents/")
     assert_problem(reply, "internal_server_error")
     assert "secret" not in reply.content.decode()

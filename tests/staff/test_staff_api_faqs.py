@@ -20,7 +20,7 @@ EDITOR = [*CURATOR, "faqs.publish_faq"]
 def queued(monkeypatch: pytest.MonkeyPatch) -> Mock:
     cache.clear()
     queue = Mock()
-    monkeypatch.setattr("knowledge.queueing._queue", queue)
+    monkeypatch.setattr("core.tasks._queue", queue)
     return queue
 
 

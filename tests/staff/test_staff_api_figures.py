@@ -8,11 +8,11 @@ from django.contrib.auth.models import Group
 from django.core.cache import cache
 from django.utils import timezone
 
-from analytics.rollups.keeping import count_changed
+from analytics.counts.refresh import count_changed
 from chat.models import Conversation, Feedback
-from tests.analytics.gaps import new_gap
-from tests.analytics.test_counts import asks
-from tests.analytics.test_dashboard import ask_by
+from tests.analytics.counts.test_daily import asks
+from tests.analytics.dashboard.test_page import ask_by
+from tests.analytics.gaps.rows import new_gap
 from tests.factories import AssistantFactory, DocumentFactory, FAQFactory, SiteFactory, UserFactory
 from tests.staff.api import Program
 

@@ -12,9 +12,9 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from analytics.models import Report, StoredReport
-from analytics.reports.jobs import work_on
-from analytics.reports.storing import path_of
-from tests.analytics.reports import asked, definition, stored
+from analytics.reports.files import path_of
+from analytics.reports.run import work_on
+from tests.analytics.reports.rows import asked, definition, stored
 from tests.factories import AssistantFactory, SiteFactory, UserFactory
 from tests.staff.api import Program
 
@@ -29,7 +29,7 @@ def queue(settings: Settings, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) ->
     cache.clear()
     settings.MEDIA_ROOT = tmp_path / "media"
     queued = Mock()
-    monkeypatch.setattr("analytics.report_services.queue_after_commit", queued)
+    monkeypatch.setattr("analytics.reports.services.delay_on_commit", queued)
     return queued
 
 

@@ -66,13 +66,13 @@ def fill() -> None:
     from django.core.management import call_command
     from django.db import connections
 
-    from analytics.gaps.looking import begin_run, work_on
-    from analytics.retention.nightly import apply_retention
-    from analytics.reviews.collecting import collect
-    from analytics.rollups.keeping import count_changed
-    from analytics.shadow.neighbours import embed_asked
-    from knowledge.inference.embedder import get_embedder
-    from marcelcms.roles import ANALYST, CURATOR, WHOLE_UNIVERSITY
+    from analytics.counts.refresh import count_changed
+    from analytics.gaps.run import begin_run, work_on
+    from analytics.retention.run import apply_retention
+    from analytics.reviews.collect import collect
+    from analytics.shadow.questions import embed_asked
+    from core.inference.embeddings import get_embedder
+    from marcelcms.accounts.roles import ANALYST, CURATOR, WHOLE_UNIVERSITY
     from tests.staff.matrix.world import world_of
 
     settings.MEDIA_ROOT.mkdir(parents=True, exist_ok=True)
@@ -113,7 +113,7 @@ def ask() -> None:
 
 def write(target: Path) -> None:
     """Write the database as SQL that psycopg runs: rows as INSERT, owners and rights left out."""
-    from marcelcms.backups.programs import connection_arguments, program
+    from marcelcms.backups.pg_tools import connection_arguments, program
 
     where, environment = connection_arguments()
     command = [program("pg_dump"), "--dbname", where, "--no-password", "--no-owner", "--no-privileges", "--no-comments"]

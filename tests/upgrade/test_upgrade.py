@@ -24,7 +24,7 @@ from psycopg import sql
 from psycopg.conninfo import make_conninfo
 from pytest_django import DjangoDbBlocker
 
-from knowledge.retrieval.serving import forget_indexes
+from knowledge.retrieval.live_index import forget_indexes
 from tests.upgrade.make import DUMPS
 
 #: The fixture's database is committed; what a test adds to it is rolled back.

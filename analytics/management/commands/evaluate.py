@@ -5,18 +5,17 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from analytics.evaluation.answer_options import AnswerOptions, broken_off
-from analytics.evaluation.answer_report import answer_lines
-from analytics.evaluation.comparing import compare
+from analytics.evaluation.answers.errors import JudgeUnavailable
+from analytics.evaluation.answers.options import AnswerOptions, broken_off
+from analytics.evaluation.answers.report import answer_lines
+from analytics.evaluation.comparison import compare
 from analytics.evaluation.coverage import coverage_of
-from analytics.evaluation.datasets import BadDataset, read_dataset
-from analytics.evaluation.judge_errors import JudgeUnavailable
-from analytics.evaluation.loading import load
-from analytics.evaluation.reports import as_json, comparison_lines, coverage_lines, table_lines
+from analytics.evaluation.datasets import BadDataset, load, read_dataset
+from analytics.evaluation.reporting import as_json, comparison_lines, coverage_lines, table_lines
 from analytics.evaluation.runner import run
 from analytics.models import EvaluationRun, EvaluationSet
-from chat.profiles import UnknownProfile, get_profile
-from knowledge.management.progress import progress_bar
+from chat.pipeline.retrieval.profiles import UnknownProfile, get_profile
+from core.management import progress_bar
 
 
 class Command(BaseCommand):

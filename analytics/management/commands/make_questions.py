@@ -3,11 +3,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from analytics.evaluation.generation import Choice, Made, make_questions, needed
+from analytics.evaluation.questions.generation import Choice, Made, make_questions, needed
 from analytics.models import EvaluationSet
-from knowledge.inference.chat_model import is_configured
-from knowledge.inference.embedder import EmbeddingUnavailable
-from knowledge.management.progress import progress_bar
+from core.inference.embeddings import EmbeddingUnavailable
+from core.inference.llm.client import is_configured
+from core.management import progress_bar
 from knowledge.models import Collection
 
 STOPPED = {

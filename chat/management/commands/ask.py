@@ -8,11 +8,13 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from chat.asking import ask_of, default_assistant
-from chat.guard import Refused, clean_question
-from chat.profiles import UnknownProfile, get_profile
-from chat.replies import Reply, collect
-from knowledge.retrieval.scoping import UnknownCollection, scope_of
+from chat.errors import Refused
+from chat.models.assistants import default_assistant
+from chat.pipeline.collect import Reply, collect
+from chat.pipeline.guardrails.input import clean_question
+from chat.pipeline.question import build_question
+from chat.pipeline.retrieval.profiles import UnknownProfile, get_profile
+from knowledge.retrieval.scope import UnknownCollection, scope_of
 
 #: What the contract tells of a citation.
 CITATION = ("n", "title", "url", "heading", "page", "quote")
@@ -40,7 +42,7 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
         except Refused as error:
             raise CommandError(error.detail) from error
-        ask = ask_of(default_assistant(), text, options["language"])
+        ask = build_question(default_assistant(), text, options["language"])
         ask = replace(ask, history=read_history(options["history"]), profile=chosen or ask.profile)
         if collection:
             ask = replace(ask, collections=collection)

@@ -2,13 +2,15 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from chat.help_classifier import FITTED
-from chat.help_examples import load_examples
-from chat.help_fitting import fit_classifier
+from chat.pipeline.understanding.help_classifier import FITTED
+from chat.pipeline.understanding.help_examples import load_examples
+from chat.pipeline.understanding.help_fitting import fit_classifier
 
 
 class Command(BaseCommand):
-    help = "Fits the classifier of cries for help to chat/examples, after an example was changed."
+    help = (
+        "Fits the classifier of cries for help to chat/pipeline/understanding/examples, after an example was changed."
+    )
     requires_system_checks: list[str] = []
 
     def handle(self, **options: Any) -> None:

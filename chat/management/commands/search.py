@@ -6,15 +6,15 @@ from typing import Any
 from asgiref.sync import async_to_sync
 from django.core.management.base import BaseCommand, CommandError
 
-from chat.hyde import hypothesise
-from chat.profiles import Profile, UnknownProfile, get_profile, retrieve_with
-from chat.sources import load_candidates
-from knowledge.inference.embedder import EmbeddingUnavailable
-from knowledge.inference.reranker import RerankerUnavailable
-from knowledge.retrieval.contracts import Scope, matched_parts
+from chat.pipeline.retrieval.candidates import load_candidates
+from chat.pipeline.retrieval.profiles import Profile, UnknownProfile, get_profile, retrieve_with
+from chat.pipeline.understanding.hyde import hypothesise
+from core.inference.embeddings import EmbeddingUnavailable
+from core.inference.reranker import RerankerUnavailable
 from knowledge.retrieval.dense import DenseRetriever, HydeRetriever
-from knowledge.retrieval.hybrid import Retrieval
-from knowledge.retrieval.scoping import UnknownCollection, scope_of
+from knowledge.retrieval.scope import UnknownCollection, scope_of
+from knowledge.retrieval.search import Retrieval
+from knowledge.retrieval.types import Scope, matched_parts
 
 #: Characters shown of a passage, and around the part of it that was matched.
 EXCERPT, CONTEXT = 160, 60

@@ -4,9 +4,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from faqs.importing import BadFile, import_faqs, read_faqs
+from core.management import progress_bar
+from faqs.importexport.json import BadFile, import_faqs, read_faqs
 from faqs.indexing import sync_pending
-from knowledge.management.progress import progress_bar
 
 
 class Command(BaseCommand):

@@ -11,7 +11,7 @@ import signal
 import sys
 from pathlib import Path
 
-from knowledge.ingest.crawler.plan import CrawlPlan
+from knowledge.ingest.crawler.messages import CrawlPlan
 
 PR_SET_PDEATHSIG = 1
 

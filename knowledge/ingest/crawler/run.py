@@ -4,7 +4,7 @@ from typing import Any
 
 from scrapy.crawler import AsyncCrawlerProcess
 
-from knowledge.ingest.crawler.plan import CrawlPlan
+from knowledge.ingest.crawler.messages import CrawlPlan
 from knowledge.ingest.crawler.robots import ROBOTS_NAME
 from knowledge.ingest.crawler.spider import SiteSpider
 
@@ -32,7 +32,7 @@ def settings(plan: CrawlPlan) -> dict[str, Any]:
             f"{middlewares}.redirect.RedirectMiddleware": 600,
         },
         "EXTENSIONS_BASE": {},
-        "TWISTED_DNS_RESOLVER": "knowledge.ingest.crawler.resolver.GuardedResolver",
+        "TWISTED_DNS_RESOLVER": "knowledge.ingest.crawler.ssrf.GuardedResolver",
         "CRAWL_ALLOW_PRIVATE": plan.allow_private,
         "DOWNLOAD_HANDLERS": dict.fromkeys(("data", "file", "ftp", "s3")),
         "DOWNLOAD_VERIFY_CERTIFICATES": True,

@@ -13,28 +13,26 @@ from scrapy import Request, Spider, signals
 from scrapy.exceptions import CloseSpider, DontCloseSpider, StopDownload
 from twisted.internet.task import LoopingCall
 
-from knowledge.ingest.crawler.findings import (
+from knowledge.ingest.crawler.deduplication import Gathering
+from knowledge.ingest.crawler.errors import explain
+from knowledge.ingest.crawler.frontier import Frontier, Scope, Visit, normalised
+from knowledge.ingest.crawler.messages import (
     Alive,
+    CrawlPlan,
     Done,
     Failed,
     Gone,
     Page,
+    Parent,
     PdfFile,
     Skipped,
     Unchanged,
 )
-from knowledge.ingest.crawler.frontier import Frontier, Visit
-from knowledge.ingest.crawler.gathering import Gathering
-from knowledge.ingest.crawler.plan import CrawlPlan
-from knowledge.ingest.crawler.reading import header, links_only, read_page
+from knowledge.ingest.crawler.response import MAX_BYTES, MAX_FILES, header, links_only, read_page, read_sitemap
 from knowledge.ingest.crawler.robots import ROBOTS_NAME, RobotsForbid
-from knowledge.ingest.crawler.scope import Scope, normalised
-from knowledge.ingest.crawler.sitemaps import MAX_BYTES, MAX_FILES, read_sitemap
-from knowledge.ingest.crawler.telling import Parent
-from knowledge.ingest.crawler.troubles import explain
 from knowledge.ingest.html import UnreadablePage
-from knowledge.ingest.pdf.values import Said
-from knowledge.ingest.pdf.values import gettext_noop as _
+from knowledge.ingest.pdf.types import Said
+from knowledge.ingest.pdf.types import gettext_noop as _
 
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 MOST_REDIRECTS = 8

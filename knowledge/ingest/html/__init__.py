@@ -10,7 +10,7 @@ documentation packages (`benchmarks.fidelity_html`): at least 99 % of the words 
 the navigation too and recurses, so that a deeply nested page ends in a RecursionError. Both were slower.
 """
 
-from knowledge.ingest.html.reading import read_html
-from knowledge.ingest.html.values import MAX_BYTES, HtmlPage, Link, UnreadablePage
+from knowledge.ingest.html.convert import read_html
+from knowledge.ingest.html.types import MAX_BYTES, HtmlPage, Link, UnreadablePage
 
 __all__ = ["MAX_BYTES", "HtmlPage", "Link", "UnreadablePage", "read_html"]

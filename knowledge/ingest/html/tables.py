@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from knowledge.ingest.html.tree import HEADINGS, Element, attribute, elements, holds, text_of
+from knowledge.ingest.html.dom import HEADINGS, Element, attribute, elements, holds, text_of
 
 MAX_COLUMNS = 60
 #: A longer cell is a text of its own, not a value.

@@ -3,18 +3,16 @@
 from collections.abc import Callable, Sequence
 from typing import BinaryIO
 
+from core.language import guess_language
 from knowledge.ingest.pdf.blocks import Composer
-from knowledge.ingest.pdf.candidates import body_style
-from knowledge.ingest.pdf.contents import without_contents
-from knowledge.ingest.pdf.extraction import bookmarks_of, open_pdf, pages_of, stated_title
-from knowledge.ingest.pdf.headings import find_headings, find_title, with_run_in_split
+from knowledge.ingest.pdf.extract import bookmarks_of, open_pdf, pages_of, stated_title
+from knowledge.ingest.pdf.headers_footers import without_running
+from knowledge.ingest.pdf.headings import bare, body_style, find_headings, find_title, with_run_in_split
+from knowledge.ingest.pdf.layout import comparable, vocabulary
 from knowledge.ingest.pdf.markdown import Writer
-from knowledge.ingest.pdf.numbering import bare
-from knowledge.ingest.pdf.running import without_running
-from knowledge.ingest.pdf.values import BadPdf, Bookmark, Limits, Line, Page, PdfText, Said
-from knowledge.ingest.pdf.values import gettext_noop as _
-from knowledge.ingest.pdf.words import comparable, vocabulary
-from knowledge.languages import guess_language
+from knowledge.ingest.pdf.toc import without_contents
+from knowledge.ingest.pdf.types import BadPdf, Bookmark, Limits, Line, Page, PdfText, Said
+from knowledge.ingest.pdf.types import gettext_noop as _
 
 #: Fewer letters a page than this are a stamp or a page number on a picture.
 LETTERS = 20

@@ -4,9 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from knowledge.ingest.pdf.layout import BOLD, lines_of
-from knowledge.ingest.pdf.values import Char, Element, Line, Rule, Table
-from knowledge.ingest.pdf.words import join_lines
+from knowledge.ingest.pdf.layout import BOLD, join_lines, lines_of
+from knowledge.ingest.pdf.types import Char, Element, Line, Rule, Table
 
 if TYPE_CHECKING:
     from pdfplumber.page import Page as PlumberPage

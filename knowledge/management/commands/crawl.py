@@ -4,14 +4,13 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 
-from knowledge.crawl_services import save_source
-from knowledge.indexing import sync_document, sync_pending
-from knowledge.ingest.crawls import crawl, queue_run
-from knowledge.ingest.pdf.values import Said
-from knowledge.ingest.pipeline import collection_for
-from knowledge.management.named import check_collection
-from knowledge.management.progress import progress_bar
+from core.management import check_collection, progress_bar
+from knowledge.indexing.documents import sync_document, sync_pending
+from knowledge.ingest.crawl.runs import crawl, queue_run
+from knowledge.ingest.importer import collection_for
+from knowledge.ingest.pdf.types import Said
 from knowledge.models import CrawlOutcome, CrawlRun, Source
+from knowledge.services.crawls import save_source
 
 State = CrawlRun.State
 

@@ -4,12 +4,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from knowledge.catalogue import import_courses
-from knowledge.indexing import sync_pending
-from knowledge.ingest.courses import BadFile, read_courses
-from knowledge.ingest.pipeline import collection_for
-from knowledge.management.named import check_collection
-from knowledge.management.progress import progress_bar
+from core.management import check_collection, progress_bar
+from knowledge.courses.prerequisites import import_courses
+from knowledge.courses.reader import BadFile, read_courses
+from knowledge.indexing.documents import sync_pending
+from knowledge.ingest.importer import collection_for
 
 
 class Command(BaseCommand):

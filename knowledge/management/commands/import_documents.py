@@ -4,10 +4,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from knowledge.indexing import sync_pending
-from knowledge.ingest.pipeline import collection_for, import_records, read_jsonl
-from knowledge.management.named import check_collection
-from knowledge.management.progress import progress_bar
+from core.management import check_collection, progress_bar
+from knowledge.indexing.documents import sync_pending
+from knowledge.ingest.importer import collection_for, import_records, read_jsonl
 
 
 class Command(BaseCommand):

@@ -7,12 +7,11 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 from django.core.validators import URLValidator
 
-from knowledge.indexing import sync_pending
-from knowledge.ingest.pdf.values import BadPdf
-from knowledge.ingest.pdf_documents import import_pdf
-from knowledge.ingest.pipeline import collection_for
-from knowledge.management.named import check_collection
-from knowledge.management.progress import progress_bar
+from core.management import check_collection, progress_bar
+from knowledge.indexing.documents import sync_pending
+from knowledge.ingest.importer import collection_for
+from knowledge.ingest.pdf.types import BadPdf
+from knowledge.ingest.pdf_importer import import_pdf
 from knowledge.models import Collection
 
 

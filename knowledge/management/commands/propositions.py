@@ -3,10 +3,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from knowledge.inference import chat_model
-from knowledge.management.progress import progress_bar
+from core.inference.llm import client
+from core.management import progress_bar
+from knowledge.indexing.propositions import make, needed
 from knowledge.models import Collection, Granularity
-from knowledge.propositions import make, needed
 
 STOPPED = {
     "another": "Another process is making propositions just now: nothing was done, so that nothing is paid for twice.",
@@ -31,7 +31,7 @@ class Command(BaseCommand):
         self.stdout.write(f"{cost.passages} passages lack propositions: about {cost.prompt_tokens} prompt tokens.")
         if dry_run:
             return
-        if not chat_model.is_configured():
+        if not client.is_configured():
             raise CommandError("Propositions need a language model: set LLM_BASE_URL and LLM_MODEL.")
         with progress_bar("Propositions") as show:
             made = make(collection_id, progress=show)

@@ -6,9 +6,9 @@ from django.core.management.base import BaseCommand
 from django.db.models import Sum
 from django.db.models.functions import Length
 
-from knowledge.generations import embedder_of, generation_to_build, live_generation
-from knowledge.indexing import build_pending, sync_pending
-from knowledge.management.progress import progress_bar
+from core.management import progress_bar
+from knowledge.indexing.documents import build_pending, sync_pending
+from knowledge.indexing.generations import embedder_of, generation_to_build, live_generation
 from knowledge.models import Document, Generation
 
 #: What is embedded to see how fast this machine is.

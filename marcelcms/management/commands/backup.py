@@ -4,9 +4,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from marcelcms.backups.making import make_backup
+from marcelcms.backups.backup import make_backup
 from marcelcms.backups.manifest import BackupError
-from marcelcms.signs_of_life import BACKUP, leave_sign
+from marcelcms.health.heartbeats import BACKUP, record_heartbeat
 
 
 class Command(BaseCommand):
@@ -23,5 +23,5 @@ class Command(BaseCommand):
             made = make_backup(folder)
         except (BackupError, OSError) as error:
             raise CommandError(f"No backup was made: {error}") from error
-        leave_sign(BACKUP)
+        record_heartbeat(BACKUP)
         self.stdout.write(f"{made} ({made.stat().st_size / 1e6:,.1f} MB)")

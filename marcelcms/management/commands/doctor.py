@@ -6,8 +6,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from marcelcms.doctor.examining import examine
 from marcelcms.doctor.findings import Finding, Level
+from marcelcms.doctor.report import examine
 
 
 class Command(BaseCommand):

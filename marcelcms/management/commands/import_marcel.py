@@ -6,10 +6,9 @@ from typing import Any
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
-from chat.importing import ImportReport, import_conversations
-from chat.marcel import Database, NotMarcel
+from chat.conversations.marcel import Database, ImportReport, NotMarcel, import_conversations
 from chat.models import Assistant
-from knowledge.management.progress import progress_bar
+from core.management import progress_bar
 
 #: Problems that are named one by one.
 NAMED = 20

@@ -6,17 +6,16 @@ from django.conf import settings
 from django.core.management.base import BaseCommand
 from django.db import transaction
 
-from analytics.evaluation.loading import load_questions
+from analytics.evaluation.datasets import load_questions
 from chat.models import Assistant, Site
-from chat.origins import origin_of
-from faqs import importing as faq_files
+from chat.models.validators import origin_of
+from core.management import progress_bar
+from faqs.importexport import json as faq_files
 from faqs.indexing import sync_pending as sync_pending_faqs
-from knowledge.catalogue import import_courses
-from knowledge.indexing import sync_pending as sync_pending_documents
-from knowledge.ingest.courses import read_courses
-from knowledge.ingest.pipeline import collection_for, import_records
-from knowledge.ingest.records import document_record
-from knowledge.management.progress import progress_bar
+from knowledge.courses.prerequisites import import_courses
+from knowledge.courses.reader import read_courses
+from knowledge.indexing.documents import sync_pending as sync_pending_documents
+from knowledge.ingest.importer import collection_for, document_record, import_records
 from knowledge.models import Collection
 
 DEMO = Path(__file__).resolve().parents[2] / "demo"

@@ -10,15 +10,15 @@ from django.core.management.commands import migrate
 from django.db import OperationalError, connections
 from psycopg.errors import LockNotAvailable
 
-from marcelcms import pooling
+from core.db import pgbouncer
 
 LOCK_TIMEOUT = "5s"
 
 
 class Command(migrate.Command):
     def handle(self, *args: Any, **options: Any) -> None:
-        if pooling.is_pooled():
-            raise CommandError(pooling.GO_STRAIGHT)
+        if pgbouncer.is_pooled():
+            raise CommandError(pgbouncer.GO_STRAIGHT)
         connection = connections[options["database"]]
         with connection.cursor() as cursor:
             cursor.execute("SELECT set_config('lock_timeout', %s, false)", [LOCK_TIMEOUT])

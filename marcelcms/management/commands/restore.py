@@ -6,7 +6,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
 from marcelcms.backups.manifest import BackupError
-from marcelcms.backups.restoring import restore_backup
+from marcelcms.backups.restore import restore_backup
 
 
 class Command(BaseCommand):

@@ -5,12 +5,12 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from faqs import verifying as faq_verifying
-from knowledge import verifying
-from knowledge.inference.embedder import EmbeddingUnavailable
-from knowledge.management.progress import progress_bar
+from core.inference.embeddings import EmbeddingUnavailable
+from core.management import progress_bar
+from faqs import indexing as faq_verifying
 from knowledge.models import Document, Generation
-from knowledge.verifying import Part
+from knowledge.services import verification
+from knowledge.services.verification import Part
 
 
 class Command(BaseCommand):
@@ -40,14 +40,14 @@ class Command(BaseCommand):
             )
 
     def verify(self, *, every_vector: bool) -> list[Part]:
-        with verifying.one_moment(), progress_bar("Comparing") as show:
+        with verification.one_moment(), progress_bar("Comparing") as show:
             live = Generation.objects.filter(state=Generation.State.LIVE).first()
             if live is None:  # nothing was ever indexed
                 documents = Part("documents", checked=Document.objects.count())
                 for pk in Document.objects.values_list("pk", flat=True):
                     documents.report(f"document {pk}: not indexed")
                 return [documents]
-            parts = verifying.verify(live, every_vector=every_vector, progress=show)
+            parts = verification.verify(live, every_vector=every_vector, progress=show)
             return [*parts, faq_verifying.verify(live, every_vector=every_vector)]
 
 

@@ -13,8 +13,8 @@ from analytics.models import AnonymisedQuestion, EvaluationQuestion, Report, Ret
 from analytics.reports.definition import Definition
 from analytics.shadow.drafts import FAQDraft
 from chat.models import PromptVersion, RetrievalProfile
-from faqs.history import recording
 from faqs.models import FAQ, FAQVersion, SimilarPair
+from faqs.versions.history import recording
 from knowledge.models import CrawlRun, DocumentRevision, FlaggedText, Generation, PdfUpload, Source
 from marcelcms.models import APIToken
 from tests.factories import CategoryFactory, CourseFactory, DocumentFactory, FAQFactory, SiteFactory, UserFactory

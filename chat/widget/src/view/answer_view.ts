@@ -10,10 +10,10 @@ import { el, fill, setAttribute, type Child } from "./dom.ts";
 import { FeedbackForm } from "./feedback_form.ts";
 import { helpContacts, helpTitle } from "./help_view.ts";
 import { icon, type Icon } from "./icons.ts";
-import type { MessageOptions, Place } from "./message_view.ts";
 import { contactLinks } from "./outward.ts";
 import type { Retrial } from "./retrial.ts";
 import { SourceCards } from "./sources_view.ts";
+import type { MessageOptions, MessagePosition } from "./types.ts";
 
 const RATED = ["complete", "abstained", "stopped"];
 
@@ -41,7 +41,7 @@ export class AnswerView {
     this.parts = [body, this.#decline];
   }
 
-  draw(message: Message, { lastAnswer }: Place, frame: HTMLElement): void {
+  draw(message: Message, { lastAnswer }: MessagePosition, frame: HTMLElement): void {
     const writing = message.status === "generating";
     const { help } = message;
     setAttribute(frame, "aria-busy", writing ? "true" : null);

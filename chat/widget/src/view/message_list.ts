@@ -4,7 +4,8 @@ import type { Conversation } from "../state/conversation.ts";
 import { t } from "../words/words.ts";
 import { el, onceAFrame } from "./dom.ts";
 import { Follower } from "./follower.ts";
-import { MessageView, type MessageOptions } from "./message_view.ts";
+import { MessageView } from "./message_view.ts";
+import type { MessageOptions } from "./types.ts";
 
 const LAID_OUT = 6;
 /** So many messages are drawn at once; the older ones of a long conversation follow in the next moments. */

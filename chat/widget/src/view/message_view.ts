@@ -1,7 +1,6 @@
 // One message in the list. It is drawn again only where it changed, so that a reader's selection and focus in the
 // parts that stand are left alone while the rest is still being written.
 
-import type { Reason } from "../protocol.ts";
 import type { Message } from "../state/message.ts";
 import { momentOf } from "../text/times.ts";
 import { language, t } from "../words/words.ts";
@@ -9,31 +8,7 @@ import { AnswerView } from "./answer_view.ts";
 import { tool } from "./buttons.ts";
 import { el, fill, setAttribute, setText } from "./dom.ts";
 import { Retrial } from "./retrial.ts";
-
-export interface MessageActions {
-  ask(text: string): void;
-  retry(message: Message): void;
-  /** Looks up what was taken for a cry for help. */
-  askAnyway(help: Message): void;
-  edit(message: Message): void;
-  /** False where it could not be sent. */
-  rate(message: Message, value: -1 | 0 | 1, reasons?: Reason[], comment?: string): boolean;
-  announce(text: string): void;
-}
-
-export interface Place {
-  /** The last answer of the conversation: its choices can still be taken, or it can be declined. */
-  lastAnswer: boolean;
-  /** The last question, while nothing is being answered: it can be changed. */
-  lastQuestion: boolean;
-}
-
-export interface MessageOptions {
-  name: string;
-  /** Pages are quoted: there is no language model. */
-  quotes: boolean;
-  actions: MessageActions;
-}
+import type { MessageActions, MessageOptions, MessagePosition } from "./types.ts";
 
 export class MessageView {
   readonly element: HTMLElement;
@@ -59,7 +34,7 @@ export class MessageView {
     );
   }
 
-  draw(message: Message, place: Place): void {
+  draw(message: Message, place: MessagePosition): void {
     const state = `${message.version}|${place.lastAnswer}|${place.lastQuestion}`;
     if (this.#drawn === state) return;
     this.#drawn = state;
@@ -80,7 +55,7 @@ export class MessageView {
     });
   }
 
-  #drawQuestion(message: Message, { lastQuestion }: Place): void {
+  #drawQuestion(message: Message, { lastQuestion }: MessagePosition): void {
     setText(this.#question, message.text);
     const { status, error, retryAt } = message;
     fill(this.#below, [status, error, retryAt, lastQuestion], () => [

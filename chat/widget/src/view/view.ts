@@ -15,10 +15,10 @@ import { chatHeader } from "./header.ts";
 import { icon } from "./icons.ts";
 import { spokenHelp } from "./help_view.ts";
 import { MessageList } from "./message_list.ts";
-import type { MessageActions } from "./message_view.ts";
 import { contactLinks } from "./outward.ts";
 import { RatingForm, type Stars } from "./rating_form.ts";
 import { SettingsPane, type SettingsActions } from "./settings_pane.ts";
+import type { MessageActions } from "./types.ts";
 import { Welcome } from "./welcome.ts";
 
 export interface ViewActions {

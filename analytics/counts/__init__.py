@@ -1,0 +1,1 @@
+"""Counts a day and a month, kept for the dashboard."""

@@ -1,0 +1,120 @@
+"""The dashboard's single figures, each with its change and the conversations behind it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from analytics.dashboard.admin.links import Links
+from analytics.dashboard.formatting import NOTHING, Change, change, decimal, duration, not_told, percent, told, whole
+from analytics.dashboard.overview import Overview
+from analytics.dashboard.types import Totals
+
+BETTER, WORSE = 1, -1
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    label: str
+    value: str
+    change: Change
+    link: str
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    title: str
+    cards: Sequence[Card]
+
+
+def groups_of(found: Overview, links: Links) -> list[Group]:
+    now, before = found.now, found.before
+
+    def count(label: str, name: str, link: str, *, wanted: int = 0, hint: str = "") -> Card:
+        value: int | None = getattr(now, name)
+        earlier: int | None = getattr(before, name) if before else None
+        compared = change(value, earlier, _said(earlier, whole), wanted=wanted)
+        return Card(label, told(value), compared, "" if value is None else link, hint)
+
+    def ratio(label: str, name: str, link: str, say: Callable[[float], str]) -> Card:
+        value: float | None = getattr(now, name)
+        earlier: float | None = getattr(before, name) if before else None
+        return Card(label, _said(value, say) or NOTHING, change(value, earlier, _said(earlier, say)), link)
+
+    def stars(label: str) -> Card:
+        earlier = before.rating if before else None
+        said = not_told() if now.ratings is None else _said(now.rating, decimal) or NOTHING
+        compared = change(now.rating, earlier, _said(earlier, decimal), wanted=BETTER)
+        return Card(label, said, compared, links.begun(rated=1) if now.ratings else "", _rated(now))
+
+    def time(label: str, name: str, place: int) -> Card:
+        value: float | None = getattr(found.spread, name)[place]
+        earlier: float | None = getattr(found.spread_before, name)[place] if found.spread_before else None
+        hint = _("half were faster") if place == 0 else _("19 of 20 were faster")
+        compared = change(value, earlier, _said(earlier, duration), wanted=WORSE)
+        return Card(label, duration(value), compared, links.asked(answer="complete"), hint)
+
+    def ended(name: str, said: str, status: str, wanted: int = 0) -> Card:
+        return count(said, name, links.asked(answer=status), wanted=wanted, hint=_share(getattr(now, name), now))
+
+    once_a_day = _("counted once a day")
+    return [
+        Group(
+            _("Use"),
+            [
+                count(_("Visitors"), "visitors", links.asked(), hint=once_a_day),
+                count(_("New visitors"), "newcomers", links.begun(), hint=_("counted once, when they agree")),
+                count(_("Conversations"), "conversations", links.begun()),
+                count(_("Questions"), "questions", links.asked()),
+                count(_("Messages"), "messages", links.asked(), hint=_("questions and answers")),
+                ratio(_("Questions per conversation"), "questions_a_conversation", links.asked(), decimal),
+            ],
+        ),
+        Group(
+            _("Answers"),
+            [
+                ended("answered", _("Answered"), "complete", BETTER),
+                ended("abstained", _("Abstained"), "abstained", WORSE),
+                ended("asked_back", _("Asked back"), "clarifying"),
+                ended("failed", _("Failed"), "failed", WORSE),
+                ended("stopped", _("Stopped by students"), "stopped", WORSE),
+            ],
+        ),
+        Group(
+            _("Opinions"),
+            [
+                count(_("Thumbs up"), "thumbs_up", links.asked(feedback="up"), wanted=BETTER),
+                count(_("Thumbs down"), "thumbs_down", links.asked(feedback="down"), wanted=WORSE),
+                stars(_("Stars, 1 to 5")),
+            ],
+        ),
+        Group(
+            _("Times and tokens"),
+            [
+                time(_("First words, median"), "first_token", 0),
+                time(_("First words, slow"), "first_token", 1),
+                time(_("Whole answer, median"), "total", 0),
+                time(_("Whole answer, slow"), "total", 1),
+                count(_("Tokens read"), "prompt_tokens", links.asked(), hint=_("by the language model")),
+                count(_("Tokens written"), "answer_tokens", links.asked(), hint=_("by the language model")),
+            ],
+        ),
+    ]
+
+
+def _said(value: float | None, say: Callable[[float], str]) -> str:
+    return "" if value is None else say(value)
+
+
+def _rated(totals: Totals) -> str:
+    if not totals.ratings:
+        return ""
+    said = ngettext("of %(count)s rated conversation", "of %(count)s rated conversations", totals.ratings)
+    return said % {"count": whole(totals.ratings)}
+
+
+def _share(count: int, totals: Totals) -> str:
+    ended = totals.answered + totals.abstained + totals.failed + totals.stopped + totals.asked_back
+    return _("%(share)s of all answers") % {"share": percent(count / ended)} if ended else ""

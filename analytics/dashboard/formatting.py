@@ -1,0 +1,114 @@
+"""Figures as people read them: numbers, times, changes, names of steps; pure but for the language of the page."""
+
+import datetime
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from django.utils.formats import date_format, number_format
+from django.utils.translation import gettext, pgettext
+
+from analytics.periods import Period, Step
+
+#: What stands where there is nothing to tell.
+NOTHING = "–"
+MINUS = "−"
+SPACE = "\N{NO-BREAK SPACE}"
+
+
+class Tone(StrEnum):
+    """Whether a change is one that people wish for."""
+
+    BETTER = "better"
+    WORSE = "worse"
+    PLAIN = "plain"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """`text` such as “+12 %”, `before` the value that it is compared with, in words; empty where there is none."""
+
+    text: str
+    before: str
+    tone: Tone = Tone.PLAIN
+
+
+def whole(number: float) -> str:
+    return number_format(round(number), decimal_pos=0, use_l10n=True, force_grouping=True)
+
+
+def decimal(number: float, places: int = 1) -> str:
+    return number_format(round(number, places), decimal_pos=places, use_l10n=True, force_grouping=True)
+
+
+def percent(share: float) -> str:
+    """`share` from 0 to 1."""
+    return f"{whole(share * 100)}{SPACE}%"
+
+
+def duration(milliseconds: float | None) -> str:
+    if milliseconds is None:
+        return NOTHING
+    if milliseconds < 1_000:
+        return f"{whole(milliseconds)}{SPACE}ms"
+    return f"{decimal(milliseconds / 1_000)}{SPACE}s"
+
+
+def change(now: float | None, before: float | None, said: str, *, wanted: int = 0) -> Change:
+    """From `before`, which is `said` in words; `wanted` is 1 where more is better, -1 where less is, else 0."""
+    if before is None:
+        return Change(NOTHING, "")
+    if now is None or not before:
+        return Change(NOTHING, said)
+    share = (now - before) / before
+    points = round(share * 100)
+    if not points:
+        return Change(f"±0{SPACE}%", said)
+    sign = "+" if points > 0 else MINUS
+    tone = Tone.PLAIN if not wanted else Tone.BETTER if wanted * points > 0 else Tone.WORSE
+    return Change(f"{sign}{whole(abs(points))}{SPACE}%", said, tone)
+
+
+def not_told() -> str:
+    """Stands for a figure that too few people are behind, or that would tell of such a one beside the whole."""
+    return gettext("not shown")
+
+
+def told(value: int | None) -> str:
+    return not_told() if value is None else whole(value)
+
+
+def day_name(day: datetime.date) -> str:
+    return date_format(day, "DATE_FORMAT")
+
+
+def period_name(period: Period) -> str:
+    if period.days == 1:
+        return day_name(period.first)
+    return f"{day_name(period.first)} – {day_name(period.last)}"
+
+
+def short_name(start: datetime.date, step: Step) -> str:
+    """Of a step, on an axis."""
+    if step == Step.MONTH:
+        return date_format(start, "M Y")
+    return date_format(start, pgettext("day and month on an axis, in Django’s date format", "j M"))
+
+
+def long_name(start: datetime.date, step: Step) -> str:
+    """Of a step, in a table."""
+    if step == Step.MONTH:
+        return date_format(start, "YEAR_MONTH_FORMAT")
+    if step == Step.WEEK:
+        return gettext("week from %(day)s") % {"day": day_name(start)}
+    return f"{date_format(start, 'D')}, {day_name(start)}"
+
+
+def hour_name(hour: int) -> str:
+    return f"{hour:02}:00"
+
+
+def highest(values: Sequence[int | None]) -> int | None:
+    """Where the highest of them stands; None where there is none above 0."""
+    told = [(value, -place) for place, value in enumerate(values) if value]
+    return -max(told)[1] if told else None

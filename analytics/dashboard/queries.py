@@ -1,0 +1,246 @@
+"""What was asked in a period and how it was answered, beside the period before it; read from the counts alone.
+
+A handful of queries however long the period and however many conversations: long periods read whole months. For readers
+who may not see small groups the same queries also say who is beside what they chose (`viewing.wider`).
+"""
+
+import datetime
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from django.db import connection
+from django.db.models import Count, DateField, F, Max, OuterRef, Q, QuerySet, Subquery, Sum, Value, Window
+from django.db.models.expressions import Combinable
+from django.db.models.functions import Cast, TruncMonth, TruncWeek
+from django.db.models.lookups import GreaterThanOrEqual
+
+from analytics.dashboard.types import NUMBERS, Beside, NeverCited, Part, People, Point, Ranked, Spread, Totals
+from analytics.dashboard.visibility import INSIDE, Row, View, is_now, rows_of, spans_of, wider
+from analytics.histograms import BINS, quantile
+from analytics.models import DocumentCount, FAQCount, UsageCount
+from analytics.models.counts import HOURS, Counted
+from analytics.periods import Step
+from chat.models import Feedback
+from chat.models.assistants import OfAssistants
+from faqs.models import FAQ
+from knowledge.models import Document
+
+REASONS = Feedback.Reason.values
+ARRAYS = {
+    "hours": HOURS,
+    "newcomers_by_hour": HOURS,
+    "reasons": len(REASONS),
+    "newcomers_by_reason": len(REASONS),
+    "first_token": BINS,
+    "total": BINS,
+}
+#: Arrays of which also what is beside the view is weighed.
+WEIGHED = ("hours", "newcomers_by_hour", "reasons", "newcomers_by_reason")
+#: What the period is split by, as the column that says whose a row is.
+SPLITS = {"assistant": "assistant_id", "site": "site_id", "language": "language"}
+MEDIAN, SLOW = 0.5, 0.95
+
+
+def series(view: View) -> tuple[list[Point], Totals, Totals]:
+    """The period step by step, its totals and those of the period before: one query."""
+    period = view.period
+    days = Q(span=Counted.Span.DAY, day__gte=period.before.first, day__lte=period.last)
+    wanted = spans_of(period) | spans_of(period.before) if view.step == Step.MONTH else days
+    sums = {"busiest_day": Max("busiest"), **{f"sum_{name}": Sum(name) for name in NUMBERS}}
+    starts: dict[Step, Combinable] = {Step.DAY: F("day"), Step.WEEK: TruncWeek("day"), Step.MONTH: TruncMonth("day")}
+    found: Any = (
+        rows_of(UsageCount.objects.all(), view)
+        .filter(wanted)
+        .annotate(now=is_now(period), start=Cast(starts[view.step], DateField()))
+        .order_by()
+        .values("now", "start", "outside")
+        .annotate(**sums)
+    )
+    places: dict[tuple[bool, datetime.date], dict[int, Totals]] = defaultdict(dict)
+    for each in found:
+        totals = Totals(**{name: each[f"sum_{name}"] for name in NUMBERS}, busiest=each["busiest_day"])
+        places[each["now"], each["start"]][each["outside"]] = totals
+    now, before = (
+        {start: _with_beside(at, view) for (is_now, start), at in places.items() if is_now == which}
+        for which in (True, False)
+    )
+    points = [Point(at, period.is_whole(at, view.step), now.get(at, Totals())) for at in period.steps(view.step)]
+    return points, sum(now.values(), Totals()), sum(before.values(), Totals())
+
+
+def spreads(view: View) -> tuple[Spread, Spread]:
+    """Of the period and of the one before: one query."""
+    rows = rows_of(UsageCount.objects.all(), view).filter(spans_of(view.period) | spans_of(view.period.before))
+    columns = ("now", "outside", *ARRAYS, *SPLITS.values(), "questions", "newcomers", "busiest")
+    chosen, parameters = rows.annotate(now=is_now(view.period)).order_by().values(*columns).query.sql_with_params()
+    is_inside = f" AND outside = {INSIDE}"
+    keys = ", ".join(f"coalesce({column}::text, '')" for column in SPLITS.values())
+    arrays = (
+        f"SELECT '{name}', now, outside, ARRAY[place::text], sum(value), 0, 0 FROM chosen, unnest(chosen.{name})"
+        f" WITH ORDINALITY AS element(value, place) WHERE value > 0{'' if name in WEIGHED else is_inside}"
+        " GROUP BY now, outside, place"
+        for name in ARRAYS
+    )
+    cells = (
+        f"SELECT '', now, outside, ARRAY[{keys}], sum(questions), sum(newcomers), max(busiest)"
+        f" FROM chosen GROUP BY now, outside, {', '.join(SPLITS.values())}"
+    )
+    found: dict[bool, _Found] = {True: _Found(), False: _Found()}
+    with connection.cursor() as cursor:
+        cursor.execute(f"WITH chosen AS ({chosen}) {' UNION ALL '.join((*arrays, cells))}", parameters)
+        for name, now, outside, key, count, newcomers, busiest in cursor.fetchall():
+            if name:
+                found[now].array(name, outside)[int(key[0]) - 1] = int(count)
+            else:
+                found[now].add(outside, tuple(key), Part(int(count), People(int(newcomers), int(busiest))))
+    return found[True].spread(view), found[False].spread(view)
+
+
+class _Found:
+    """What was found of one period, in the view and beside it."""
+
+    def __init__(self) -> None:
+        self._arrays: dict[tuple[str, int], list[int]] = {}
+        self._parts: dict[str, dict[str, Part]] = {name: {} for name in SPLITS}
+        self._cells: dict[tuple[str, str, str], People] = {}
+
+    def array(self, name: str, outside: int) -> list[int]:
+        return self._arrays.setdefault((name, outside), [0] * ARRAYS[name])
+
+    def add(self, outside: int, cell: tuple[str, str, str], part: Part) -> None:
+        if part.people.at_least:
+            self._cells[cell] = part.people
+        if outside == INSIDE:
+            for parts, key in zip(self._parts.values(), cell, strict=True):
+                parts[key] = parts[key] + part if key in parts else part
+
+    def spread(self, view: View) -> Spread:
+        return Spread(
+            hours=self.array("hours", INSIDE),
+            newcomers_by_hour=self.array("newcomers_by_hour", INSIDE),
+            reasons=dict(zip(REASONS, self.array("reasons", INSIDE), strict=True)),
+            newcomers_by_reason=dict(zip(REASONS, self.array("newcomers_by_reason", INSIDE), strict=True)),
+            first_token=_quantiles(self.array("first_token", INSIDE)),
+            total=_quantiles(self.array("total", INSIDE)),
+            parts=self._parts,
+            cells=self._cells,
+            beside_by_hour=self._beside(view, "hours", "newcomers_by_hour"),
+            beside_by_reason=dict(zip(REASONS, self._beside(view, "reasons", "newcomers_by_reason"), strict=True)),
+        )
+
+    def _beside(self, view: View, name: str, newcomers: str) -> list[Beside]:
+        """Of each place of the array."""
+        beside: list[dict[int, People]] = [{} for _ in range(ARRAYS[name])]
+        for each, places in wider(view).items():
+            for at, found in enumerate(beside):
+                if any(self.array(name, place)[at] for place in places):
+                    found[each] = People(sum(self.array(newcomers, place)[at] for place in places))
+        return list(beside)
+
+
+def _with_beside(places: Mapping[int, Totals], view: View) -> Totals:
+    beside = {each: sum((places.get(at, Totals()) for at in held), Totals()) for each, held in wider(view).items()}
+    return replace(
+        places.get(INSIDE, Totals()), beside={each: found for each, found in beside.items() if not found.is_empty}
+    )
+
+
+def _quantiles(counts: Sequence[int]) -> tuple[float | None, float | None]:
+    return quantile(counts, MEDIAN), quantile(counts, SLOW)
+
+
+SHOWN = 10
+THUMBS = ("thumbs_up", "thumbs_down", "newcomers_up", "newcomers_down")
+SUMMED, HIGHEST = ("answers", "newcomers"), ("busiest",)
+
+
+def top_documents(view: View) -> list[Ranked]:
+    """Those that most answers cite, of those that may be told: one query."""
+    return _ranked(DocumentCount.objects.all(), view, "document", Document.objects.values("title"), ())
+
+
+def top_faqs(view: View) -> list[Ranked]:
+    """Those that steer most answers, of those that may be told: one query."""
+    return _ranked(FAQCount.objects.all(), view, "faq", FAQ.objects.values("question"), THUMBS)
+
+
+def never_cited(view: View) -> NeverCited:
+    """Published documents that no answer of the period cites, the oldest change first: one query.
+
+    For who may not see small groups also those that few cite: left out, they would tell of these.
+    """
+    rows = rows_of(DocumentCount.objects.all(), view).filter(spans_of(view.period) & Q(outside=INSIDE))
+    cited = rows.order_by().values("document")
+    if view.least > 1:
+        cited = cited.annotate(new=Sum("newcomers"), most=Max("busiest"))
+        cited = cited.filter(Q(new__gte=view.least) | Q(most__gte=view.least)).values("document")
+    published = Document.objects.visible_to(view.by).of_university().published()
+    never = published.exclude(pk__in=cited).order_by("updated_at", "pk")
+    found = list(never.annotate(all=Window(Count("*"))).values_list("pk", "title", "all")[:SHOWN])
+    return NeverCited(found[0][2] if found else 0, [(pk, title) for pk, title, _all in found])
+
+
+def _ranked(
+    counts: OfAssistants[Row], view: View, of: str, names: QuerySet[Any, Any], thumbs: Sequence[str]
+) -> list[Ranked]:
+    """Names are looked up for those alone that are shown: grouping by them too took three times as long."""
+    now = Q(day__gte=view.period.first)
+    rows = rows_of(counts, view).filter(spans_of(view.period) | spans_of(view.period.before))
+    sums: dict[str, Any] = {}
+    for place in {INSIDE}.union(*wider(view).values()):
+        is_there = Q(outside=place) if wider(view) else Q()
+        for when, wanted in (("now", now & is_there), ("before", ~now & is_there)):
+            sums |= {f"{name}_{when}_{place}": Sum(name, filter=wanted, default=0) for name in SUMMED}
+            sums |= {f"{name}_{when}_{place}": Max(name, filter=wanted, default=0) for name in HIGHEST}
+        sums |= {f"{name}_now_{place}": Sum(name, filter=now & is_there, default=0) for name in thumbs}
+    found = rows.order_by().values(of).annotate(**sums).filter(_may_rank(view))
+    ordered = found.annotate(name=Subquery(names.filter(pk=OuterRef(of))[:1])).order_by(f"-answers_now_{INSIDE}", of)
+    return [_ranking(each, of, view, thumbs) for each in ordered[:SHOWN]]
+
+
+def _may_rank(view: View) -> Q:
+    """Those that too few are behind do not take the place of others: a list that is short would tell of them."""
+    asked = Q(**{f"answers_now_{INSIDE}__gt": 0})
+    for held in ({INSIDE}, *wider(view).values()) if view.least > 1 else ():
+        people = sum((F(f"newcomers_now_{place}") for place in held), Value(0))
+        enough = Q(GreaterThanOrEqual(people, view.least))
+        for place in held:
+            enough |= Q(**{f"busiest_now_{place}__gte": view.least})
+        nobody = Q(**{f"answers_now_{place}": 0 for place in held})
+        asked &= enough | nobody
+    return asked
+
+
+def _ranking(row: Mapping[str, Any], of: str, view: View, thumbs: Sequence[str]) -> Ranked:
+    def people(when: str, place: int) -> People:
+        return People(row[f"newcomers_{when}_{place}"], row[f"busiest_{when}_{place}"])
+
+    def beside(when: str) -> Beside:
+        return {
+            each: sum((people(when, place) for place in held), People())
+            for each, held in wider(view).items()
+            if any(row[f"answers_{when}_{place}"] for place in held)
+        }
+
+    def beside_thumbs(which: str) -> Beside:
+        return {
+            each: People(sum(row[f"newcomers_{which}_now_{place}"] for place in held))
+            for each, held in wider(view).items()
+            if thumbs and any(row[f"thumbs_{which}_now_{place}"] for place in held)
+        }
+
+    return Ranked(
+        pk=row[of],
+        name=row["name"],
+        answers=row[f"answers_now_{INSIDE}"],
+        before=row[f"answers_before_{INSIDE}"],
+        people=people("now", INSIDE),
+        people_before=people("before", INSIDE),
+        beside=beside("now"),
+        beside_before=beside("before"),
+        beside_up=beside_thumbs("up"),
+        beside_down=beside_thumbs("down"),
+        **{thumb: row[f"{thumb}_now_{INSIDE}"] for thumb in thumbs},
+    )

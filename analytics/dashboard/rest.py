@@ -1,0 +1,228 @@
+"""The dashboard's figures, of the same period and under the same limits as its page shows them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_serializer
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from analytics.dashboard.admin.form import DashboardForm, site_names
+from analytics.dashboard.overview import Choices, Overview, choices_for, overview, reach
+from analytics.dashboard.suppression import OPINIONS, without_small_groups
+from analytics.dashboard.types import NUMBERS
+from analytics.dashboard.visibility import View
+from analytics.models import Gap
+from analytics.periods import Step
+from chat.models.assistants import Language
+from core.rest.views import StaffViewSet
+
+VIEW_GAP = "analytics.view_gap"
+RATIOS = ("rating", "questions_a_conversation", "abstained_share", "liked_share")
+HIDDEN = "null: too few people are known to be behind it, or behind what it leaves out."
+
+
+class PeriodShown(serializers.Serializer):
+    first = serializers.DateField()
+    last = serializers.DateField()
+
+
+class TotalsShown(serializers.Serializer):
+    """Sums; visitors are counted once a day, newcomers once in all: on the day on which they agreed. Shares are from
+    0 to 1, null where nothing is to be shared. Thumbs, ratings and stars, and their shares, are null where too few
+    people may be behind them."""
+
+    def get_fields(self) -> dict[str, Any]:
+        opinions = {name for names in OPINIONS.values() for name in names}
+        sums = {name: serializers.IntegerField(allow_null=name in opinions) for name in NUMBERS}
+        return {**sums, **{name: serializers.FloatField(allow_null=True) for name in RATIOS}}
+
+
+class StepShown(serializers.Serializer):
+    start = serializers.DateField()
+    is_whole = serializers.BooleanField(help_text="Whether the period holds all of this day, week or month.")
+    totals = TotalsShown(allow_null=True, help_text=HIDDEN)
+
+
+class SpreadShown(serializers.Serializer):
+    hours = serializers.ListField(
+        child=serializers.IntegerField(allow_null=True), help_text="Questions by hour of the day."
+    )
+    reasons = serializers.DictField(
+        child=serializers.IntegerField(allow_null=True), help_text="Bad ratings by their reasons."
+    )
+    first_token = serializers.ListField(
+        child=serializers.FloatField(allow_null=True), help_text="Median and 95th percentile in milliseconds."
+    )
+    total = serializers.ListField(
+        child=serializers.FloatField(allow_null=True), help_text="Median and 95th percentile in milliseconds."
+    )
+
+
+class PartShown(serializers.Serializer):
+    key = serializers.CharField(help_text="An id or a language’s code; empty: nobody’s.")
+    name = serializers.CharField(help_text="Empty where it is deleted.")
+    questions = serializers.IntegerField()
+    questions_before = serializers.IntegerField(allow_null=True)
+
+
+class PartsShown(serializers.Serializer):
+    assistant = PartShown(many=True)
+    site = PartShown(many=True)
+    language = PartShown(many=True)
+
+
+class DocumentRanked(serializers.Serializer):
+    id = serializers.IntegerField(source="pk")
+    name = serializers.CharField()
+    answers = serializers.IntegerField()
+    answers_before = serializers.IntegerField(source="before", allow_null=True, help_text=HIDDEN)
+
+
+class FAQRanked(DocumentRanked):
+    thumbs_up = serializers.IntegerField(allow_null=True, help_text=HIDDEN)
+    thumbs_down = serializers.IntegerField(allow_null=True, help_text=HIDDEN)
+
+
+class TitleShown(serializers.Serializer):
+    id = serializers.IntegerField()
+    title = serializers.CharField()
+
+
+class NeverCitedShown(serializers.Serializer):
+    count = serializers.IntegerField()
+    documents = TitleShown(many=True)
+
+
+class GapListed(serializers.ModelSerializer):
+    class Meta:
+        model = Gap
+        fields = ["id", "name", "state", "visitors"]
+
+
+class MissingShown(serializers.Serializer):
+    faqs = serializers.IntegerField()
+    documents = serializers.IntegerField()
+    gaps = serializers.IntegerField()
+
+
+class FiguresShown(serializers.Serializer):
+    now = TotalsShown()
+    before = TotalsShown(allow_null=True, help_text=HIDDEN)
+    steps = StepShown(source="points", many=True)
+    spread = SpreadShown()
+    spread_before = SpreadShown(allow_null=True, help_text=HIDDEN)
+    parts = PartsShown()
+    faqs = FAQRanked(many=True, help_text="Those that steer most answers.")
+    documents = DocumentRanked(many=True, help_text="Those that most answers cite.")
+    never_cited = NeverCitedShown(
+        help_text="Published documents that no answer of the period cites, or answers to fewer than smallest_group."
+    )
+    gaps = GapListed(many=True, allow_null=True, help_text="Today’s; null for who may not see gaps.")
+    missing = MissingShown(
+        allow_null=True,
+        help_text="Rows that are left out because too few people are known to be behind them. null: their number would"
+        " tell of these.",
+    )
+
+
+@extend_schema_serializer(many=False)
+class DashboardShown(serializers.Serializer):
+    period = PeriodShown()
+    before = PeriodShown(help_text="As many days right before.")
+    step = serializers.ChoiceField(choices=[step.value for step in Step])
+    smallest_group = serializers.IntegerField(help_text="Of how many visitors at least something is told.")
+    figures = FiguresShown(allow_null=True, help_text=HIDDEN)
+
+
+PARAMETERS = [
+    OpenApiParameter("from", OpenApiTypes.DATE, description="The first day; without both, the last 30 days."),
+    OpenApiParameter("to", OpenApiTypes.DATE, description="The last day; ten years at most, a year by day."),
+    OpenApiParameter("step", enum=[step.value for step in Step], description="By default what suits the period."),
+    OpenApiParameter("assistant", OpenApiTypes.INT, description="Its id."),
+    OpenApiParameter("site", OpenApiTypes.INT, description="Its id."),
+    OpenApiParameter("language", enum=Language.values),
+]
+
+
+class FigureViewSet(StaffViewSet):
+    serializer_class = DashboardShown
+    pagination_class: Any = None
+    filter_backends: Any = ()
+    needs = {"list": ["analytics.view_dashboard"]}
+
+    @extend_schema(
+        summary="The dashboard’s figures of a period",
+        parameters=PARAMETERS,
+        responses=DashboardShown,
+    )
+    def list(self, request: Request) -> Response:
+        choices = choices_for(request.user)
+        form = self._form(choices)
+        if not form.is_valid():
+            raise serializers.ValidationError({name: list(said) for name, said in form.errors.items()})
+        view = form.view(request.user)
+        found: Overview | None = overview(view, with_gaps=request.user.has_perm(VIEW_GAP))
+        if found and view.least > 1:
+            found = without_small_groups(found, least=view.least)
+        told = {
+            "period": view.period,
+            "before": view.period.before,
+            "step": view.step,
+            "smallest_group": view.least,
+            "figures": told_of(found, view, choices) if found else None,
+        }
+        return Response(DashboardShown(told).data)
+
+    def _form(self, choices: Choices) -> DashboardForm:
+        """Raises ValidationError."""
+        given = self.request.query_params
+        known = DashboardForm.field_order
+        for name, value in given.items():
+            if name not in known:
+                said = _("There is no such filter here: %(known)s.") % {"known": ", ".join(sorted(known))}
+                raise serializers.ValidationError({name: said})
+            if not value:
+                raise serializers.ValidationError({name: _("Give a value, or leave this out.")})
+        named = {str(pk): pk for pk in choices.assistants}
+        reached = reach(self.request.user, named.get(given.get("assistant", "")))
+        return DashboardForm(given, choices=choices, reach=reached, today=timezone.localdate())
+
+
+def told_of(found: Overview, view: View, choices: Choices) -> dict[str, Any]:
+    """As FiguresShown takes it."""
+    names = ("now", "before", "points", "spread", "spread_before", "faqs", "documents")
+    never = [{"id": pk, "title": title} for pk, title in found.never.documents]
+    return {
+        **{name: getattr(found, name) for name in names},
+        "parts": parts_of(found, choices),
+        "never_cited": {"count": found.never.count, "documents": never},
+        "gaps": found.gaps if view.by.has_perm(VIEW_GAP) else None,
+        "missing": {"faqs": 0, "documents": 0, "gaps": 0} if view.least <= 1 else None,
+    }
+
+
+def parts_of(found: Overview, choices: Choices) -> dict[str, list[dict[str, Any]]]:
+    """By assistant, site and language, the largest first."""
+    names: Mapping[str, Mapping[str, str]] = {
+        "assistant": {str(pk): name for pk, name in choices.assistants.items()},
+        "site": {str(pk): name for pk, name in site_names(choices).items()},
+        "language": {str(code): str(label) for code, label in Language.choices},
+    }
+    parts: dict[str, list[dict[str, Any]]] = {}
+    for name, known in names.items():
+        earlier = found.spread_before.parts[name] if found.spread_before else {}
+        parts[name] = [
+            {
+                "key": key,
+                "name": known.get(key, ""),
+                "questions": part.questions,
+                "questions_before": earlier[key].questions if key in earlier else None,
+            }
+            for key, part in sorted(found.spread.parts[name].items(), key=lambda item: -item[1].questions)
+        ]
+    return parts

@@ -1,0 +1,259 @@
+"""What of an overview may be told to who must not learn about few people; pure.
+
+A group is told where at least so many different people are known to be in it (`values.People`): somebody who asks on
+several days, in several languages or on several sites is no group. What sums up a group that is told is told too,
+whatever it comes to; but thumbs and stars are of those alone who gave them, at most as many people as there are thumbs
+or rated conversations. Where parts of a known whole are hidden, so many are hidden that the difference between the
+whole and what is shown is no small group either (`hiding`). Which assistants, sites and languages are told, as views
+and as parts of one, is decided for all of them at once (`narrowing`). What a view that is told tells of opinions, of a
+day, an hour, an FAQ or a document is weighed against the same of each wider view: what that holds besides is no small
+group.
+
+Questions by hour, and ratings by reason or by FAQ, are of groups of their own, of which newcomers alone are known:
+somebody may ask five times in an hour. Each newcomer has one hour, so that hidden hours can be added up. A rating has
+any number of reasons, so that no whole gives away a hidden one.
+"""
+
+import datetime
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from analytics.dashboard.overview import Overview
+from analytics.dashboard.queries import SPLITS
+from analytics.dashboard.types import Beside, Part, People, Point, Ranked, Spread, Totals
+from analytics.dashboard.visibility import View
+
+Key = TypeVar("Key", bound=Hashable)
+#: Who is behind each side of a part. An empty side is left out: it is no group.
+Sides = Mapping[Any, People]
+
+
+def suppressed_cells(groups: Mapping[Key, Sides], *, least: int, gone: Collection[Key] = ()) -> set[Key]:
+    """Those with a side of fewer than `least`, and those that are `gone` anyway; then the next smallest until each side
+    has `least` behind what is hidden together, or nobody. Empty parts are to be left out: they are no groups.
+
+    Among parts of one size the key decides: asked twice, the same are hidden.
+    """
+    ordered = sorted(groups, key=lambda key: (sum(side.at_least for side in groups[key].values()), repr(key)))
+    found = {key for key in ordered if key in gone or is_small(groups[key], least=least)}
+    together = added(groups[key] for key in found)
+    while found and (lacking := {name for name, people in together.items() if people.at_least < least}):
+        more = next((key for key in ordered if key not in found and not lacking.isdisjoint(groups[key])), None)
+        if more is None:
+            break
+        found.add(more)
+        together = added((together, groups[more]))
+    return found
+
+
+def is_small(sides: Sides, *, least: int) -> bool:
+    return any(people.at_least < least for people in sides.values())
+
+
+def added(groups: Iterable[Sides]) -> dict[Any, People]:
+    """Side by side."""
+    found: dict[Any, People] = {}
+    for sides in groups:
+        for name, people in sides.items():
+            found[name] = found.get(name, People()) + people
+    return found
+
+
+Place = TypeVar("Place", bound=Hashable)
+#: Assistant, site and language, as ids and a code; "" is nobody's.
+Cell = tuple[str, str, str]
+Site = tuple[str, str]
+#: Stands for all languages that are not told.
+OTHERS = "others"
+
+
+@dataclass(frozen=True, slots=True)
+class Views:
+    """What may be told; `by_language` holds assistants and sites that may be told language by language."""
+
+    cells: frozenset[Cell]
+    languages: frozenset[str]
+    assistants: frozenset[str]
+    sites: frozenset[Site]
+    assistants_by_language: frozenset[str]
+    sites_by_language: frozenset[Site]
+
+    def tell(self, *, assistant: str | None = None, site: str | None = None, language: str | None = None) -> bool:
+        """None is all of them. What holds nobody in any language, or a language that nobody speaks, may be told."""
+        sites = {(own, at) for own, at, _spoken in self.cells if assistant in (None, own) and site in (None, at)}
+        if not sites or language not in {None, *(spoken for _own, _at, spoken in self.cells)}:
+            return True
+        if language is not None and language not in self.languages:
+            return False
+        if site is not None:
+            return sites <= (self.sites if language is None else self.sites_by_language)
+        if assistant is not None:
+            return assistant in (self.assistants if language is None else self.assistants_by_language)
+        return True
+
+
+def views_to_tell(cells: Mapping[Cell, People], *, least: int) -> Views:
+    """`cells` are all that the reader may choose from, whatever they chose; empty ones are to be left out."""
+    spoken = added({language: people} for (_own, _at, language), people in cells.items())
+    gone = suppressed_cells({language: {"": people} for language, people in spoken.items()}, least=least)
+    assistants: dict[str, Sides] = {}
+    sites: dict[str, dict[Site, Sides]] = {}
+    for (own, at, language), people in cells.items():
+        side = {OTHERS if language in gone else language: people}
+        assistants[own] = added([assistants.get(own, {}), side])
+        of_own = sites.setdefault(own, {})
+        of_own[own, at] = added([of_own.get((own, at), {}), side])
+    told, told_by_language = _told(assistants, least)
+    told_sites = {own: _told(sites[own], least) for own in told}
+    return Views(
+        cells=frozenset(cells),
+        languages=frozenset(str(language) for language in spoken if language not in gone),
+        assistants=told,
+        sites=frozenset().union(*(at for at, _by_language in told_sites.values())),
+        assistants_by_language=told_by_language,
+        sites_by_language=frozenset().union(*(told_sites[own][1] for own in told_by_language)),
+    )
+
+
+def _told(places: Mapping[Place, Sides], least: int) -> tuple[frozenset[Place], frozenset[Place]]:
+    """Of the parts of a whole that is told: which are, and which of them also language by language."""
+    wholes: dict[Place, Sides] = {place: {"": sum(sides.values(), People())} for place, sides in places.items()}
+    gone = suppressed_cells(wholes, least=least)
+    closed = suppressed_cells(places, least=least, gone=gone)
+    return frozenset(places.keys() - gone), frozenset(places.keys() - closed)
+
+
+#: By what they are counted, those that are hidden together.
+OPINIONS = {"thumbs_up": ("thumbs_up",), "thumbs_down": ("thumbs_down",), "ratings": ("ratings", "stars")}
+#: The side of a part that is in the view; those beside it are the numbers of wider views.
+OWN = "own"
+
+
+def is_publishable(totals: Totals, views: Views, view: View, *, least: int) -> bool:
+    """Also of nothing, where that tells of nobody else."""
+    if not totals.is_empty and totals.people.at_least < least:
+        return False
+    return views.tell(**_chosen(view))
+
+
+def without_small_groups(found: Overview, *, least: int) -> Overview | None:
+    """None where the whole of it is about fewer than `least`, or almost the whole of a wider view."""
+    views = views_to_tell(found.spread.cells, least=least)
+    if not is_publishable(found.now, views, found.view, least=least):
+        return None
+    before, spread_before = found.before, found.spread_before
+    if before and spread_before:
+        views_before = views_to_tell(spread_before.cells, least=least)
+        if is_publishable(before, views_before, found.view, least=least):
+            spread_before = _spread(spread_before, views_before, found.view, least)
+        else:
+            before = spread_before = None
+    return replace(
+        found,
+        now=_opinions(found.now, least),
+        points=_points(found.points, least),
+        before=before and _opinions(before, least),
+        spread=_spread(found.spread, views, found.view, least),
+        spread_before=spread_before,
+        faqs=_ranking(found.faqs, least),
+        documents=_ranking(found.documents, least),
+        gaps=[gap for gap in found.gaps if gap.visitors >= least],
+    )
+
+
+def _chosen(view: View) -> dict[str, str | None]:
+    return {
+        "assistant": None if view.assistant is None else str(view.assistant),
+        "site": None if view.site is None else str(view.site),
+        "language": view.language or None,
+    }
+
+
+def _sides(own: People, beside: Beside) -> Sides:
+    return {OWN: own, **beside}
+
+
+def _opinions(totals: Totals, least: int) -> Totals:
+    """Without those of few."""
+    few = (name for name in OPINIONS if getattr(totals, name) and is_small(_given(totals, name), least=least))
+    return _without(totals, set(few))
+
+
+def _without(totals: Totals, opinions: Collection[str]) -> Totals:
+    nothing: dict[str, Any] = dict.fromkeys((each for name in opinions for each in OPINIONS[name]), None)
+    return replace(totals, **nothing)
+
+
+def _given(totals: Totals, opinion: str) -> Sides:
+    """At most as many people as there are of the opinion, in the view and beside it."""
+    counts: dict[Hashable, int] = {OWN: getattr(totals, opinion)}
+    counts |= {wider: getattr(each, opinion) for wider, each in totals.beside.items()}
+    return {side: People(count) for side, count in counts.items() if count}
+
+
+def _points(points: Sequence[Point], least: int) -> list[Point]:
+    """A day of which nothing is told does not tell of its opinions either."""
+    asked = {point.start: point.totals for point in points if point.totals and not point.totals.is_empty}
+    groups = {
+        start: _sides(totals.people, {wider: each.people for wider, each in totals.beside.items()})
+        for start, totals in asked.items()
+    }
+    gone = suppressed_cells(groups, least=least)
+    without: dict[datetime.date, set[str]] = {start: set() for start in asked}
+    for name in OPINIONS:
+        given = {start: _given(totals, name) for start, totals in asked.items() if getattr(totals, name)}
+        for start in suppressed_cells(given, least=least, gone=gone):
+            without[start].add(name)
+    return [_point(point, gone, without.get(point.start, ())) for point in points]
+
+
+def _point(point: Point, gone: Collection[datetime.date], without: Collection[str]) -> Point:
+    return replace(
+        point, totals=None if point.start in gone or point.totals is None else _without(point.totals, without)
+    )
+
+
+def _spread(spread: Spread, views: Views, view: View, least: int) -> Spread:
+    return replace(
+        spread,
+        hours=_hours(spread, least),
+        reasons={
+            reason: _count(count, People(spread.newcomers_by_reason[reason]), spread.beside_by_reason[reason], least)
+            for reason, count in spread.reasons.items()
+        },
+        parts={name: _parts(name, spread.parts[name], views, view) for name in SPLITS},
+    )
+
+
+def _hours(spread: Spread, least: int) -> list[int | None]:
+    groups = {
+        hour: _sides(People(spread.newcomers_by_hour[hour]), spread.beside_by_hour[hour])
+        for hour, count in enumerate(spread.hours)
+        if count
+    }
+    gone = suppressed_cells(groups, least=least)
+    return [None if hour in gone else count for hour, count in enumerate(spread.hours)]
+
+
+def _parts(name: str, parts: Mapping[str, Part], views: Views, view: View) -> dict[str, Part]:
+    """Those that may be told as views."""
+    return {key: part for key, part in parts.items() if views.tell(**{**_chosen(view), name: key})}
+
+
+def _ranking(rows: Sequence[Ranked], least: int) -> list[Ranked]:
+    return [_ranked(row, least) for row in rows if not is_small(_sides(row.people, row.beside), least=least)]
+
+
+def _ranked(row: Ranked, least: int) -> Ranked:
+    return replace(
+        row,
+        before=_count(row.before, row.people_before, row.beside_before, least),
+        thumbs_up=_count(row.thumbs_up, People(row.newcomers_up), row.beside_up, least),
+        thumbs_down=_count(row.thumbs_down, People(row.newcomers_down), row.beside_down, least),
+    )
+
+
+def _count(count: int | None, people: People, beside: Beside, least: int) -> int | None:
+    """A count of nothing is about nobody."""
+    return None if count and is_small(_sides(people, beside), least=least) else count

@@ -1,0 +1,1 @@
+"""The screens of question sets and of their runs."""

@@ -1,0 +1,1 @@
+"""Answers of a run, made, judged and summed up."""

@@ -1,0 +1,396 @@
+"""Where staff see what students asked in vain, the weightiest first, and turn it into FAQs."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+from django.contrib import admin, messages
+from django.contrib.admin.utils import unquote
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.core.paginator import Paginator
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.template.loader import render_to_string
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path
+from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.html import format_html
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+from django.views.decorators.http import require_POST, require_safe
+
+from analytics.gaps.run import ACTIVE
+from analytics.gaps.services import add_phrasings, draft_faq, is_being_filled, look_for_gaps, rename_gap, set_gap_state
+from analytics.gaps.suggestions import Suggestions, suggest
+from analytics.models import Gap, GapQuestion, GapRun
+from chat.admin import conversations
+from chat.models import Feedback, Message
+from core.admin.scoped import ScopedAdmin, ScopedFilter
+from core.inference.embeddings import EmbeddingUnavailable
+from core.inference.reranker import RerankerUnavailable
+from faqs.models import FAQ
+from knowledge.retrieval.scope import UnknownCollection
+
+if TYPE_CHECKING:
+    from django.contrib.admin import ModelAdmin
+
+A_PAGE = 25
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question as the page shows it, and why it counts."""
+
+    question: GapQuestion
+    reasons: Sequence[str]
+
+
+def reasons_of(answer: Message) -> list[str]:
+    """Why the question was asked in vain, in words."""
+    reasons = []
+    if answer.status in {Message.Status.ABSTAINED, Message.Status.FAILED}:
+        reasons.append(
+            conversations.label(conversations.REASONS, answer.reason) if answer.reason else answer.get_status_display()
+        )
+    feedback = getattr(answer, "feedback", None)
+    if feedback and feedback.value < 0:
+        said = ", ".join(str(Feedback.Reason(reason).label) for reason in feedback.reasons)
+        reasons.append(_("Rated as bad: %(reasons)s") % {"reasons": said} if said else _("Rated as bad"))
+    return reasons
+
+
+def gap_page(model_admin: "ModelAdmin[Gap]", request: HttpRequest, gap: Gap) -> HttpResponse:
+    """`?only=` narrows the suggestions to one of its questions, `?p=` turns the questions' pages."""
+    user, chosen = request.user, request.GET.get("only", "")
+    only = int(chosen) if chosen.isdecimal() and len(chosen) < 19 else None
+    rows = gap.questions.select_related("message__answer__feedback").order_by("-centrality", "pk")
+    page = Paginator(rows, A_PAGE).get_page(request.GET.get("p"))
+    may_change = model_admin.has_change_permission(request, gap)
+    may_draft = may_change and user.has_perm("faqs.add_faq")
+    may_add = may_change and user.has_perm("faqs.change_faq")
+    suggestions, failure = suggestions_of(gap, only) if may_draft or may_add else (None, "")
+    context = {
+        **model_admin.admin_site.each_context(request),
+        "title": gap.title,
+        "opts": model_admin.opts,
+        "gap": gap,
+        "states": [(value, label) for value, label in Gap.State.choices if value != gap.state],
+        "page": page,
+        "pages": page.paginator.get_elided_page_range(page.number, on_each_side=2, on_ends=1),
+        "asked": [Asked(question, reasons_of(question.message.answer)) for question in page],
+        "merged": list(gap.merged.exclude(name="").values_list("name", flat=True)[:5]),
+        "suggestions": suggestions,
+        "failure": failure,
+        "only": only,
+        "may_change": may_change,
+        "may_draft": may_draft and not is_being_filled(gap),
+        "may_add": may_add,
+        "may_see_conversations": user.has_perm("chat.view_conversation"),
+        "may_see_documents": user.has_perm("knowledge.view_document") or user.has_perm("knowledge.change_document"),
+        "may_see_faqs": user.has_perm("faqs.view_faq") or user.has_perm("faqs.change_faq"),
+        "media": model_admin.media,
+    }
+    return TemplateResponse(request, "admin/analytics/gap/change_form.html", context)
+
+
+def suggestions_of(gap: Gap, only: int | None) -> tuple[Suggestions | None, str]:
+    """What may fill the gap, or why that cannot be said."""
+    try:
+        return suggest(gap, only=only), ""
+    except (EmbeddingUnavailable, RerankerUnavailable, UnknownCollection) as error:
+        return None, str(error)
+
+
+State = Gap.State
+TO_DO = (State.OPEN, State.IN_WORK)
+
+
+class StateFilter(admin.SimpleListFilter):
+    """What is left to do, unless something else is asked for."""
+
+    title = gettext_lazy("state")
+    parameter_name = "state"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        return [*State.choices, ("all", gettext_lazy("all"))]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        if self.value() in State.values:
+            return queryset.filter(state=self.value())
+        return queryset if self.value() == "all" else queryset.filter(state__in=TO_DO)
+
+    def choices(self, changelist: Any) -> Iterator[Any]:
+        yield {
+            "selected": self.value() is None,
+            "query_string": changelist.get_query_string(remove=[self.parameter_name]),
+            "display": _("to do"),
+        }
+        for value, title in self.lookup_choices:
+            yield {
+                "selected": self.value() == value,
+                "query_string": changelist.get_query_string({self.parameter_name: value}),
+                "display": title,
+            }
+
+
+class AnsweredFilter(admin.SimpleListFilter):
+    title = gettext_lazy("answered since")
+    parameter_name = "answered"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        return [("yes", gettext_lazy("yes")), ("no", gettext_lazy("no"))]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        if self.value() not in {"yes", "no"}:
+            return queryset
+        return queryset.filter(answered_since__isnull=self.value() == "no")
+
+
+if TYPE_CHECKING:
+    GapModelAdmin = admin.ModelAdmin[Gap]
+else:
+    GapModelAdmin = admin.ModelAdmin
+
+
+def ids_in(request: HttpRequest, name: str) -> list[int]:
+    """What is ticked, in the page's order; what is no id is passed over."""
+    return [int(value) for value in request.POST.getlist(name) if value.isdecimal() and len(value) < 19]
+
+
+@admin.register(Gap)
+class GapAdmin(ScopedAdmin, GapModelAdmin):
+    list_display = [
+        "name",
+        "weighs",
+        "visitors",
+        "trend",
+        "state_now",
+        "answered",
+        "asked_last",
+    ]
+    list_filter = [StateFilter, AnsweredFilter, ("assistant", ScopedFilter), "language"]
+    list_select_related = ["assistant", "answered_by_faq", "answered_by_document", "faq"]
+    list_per_page = 50
+    show_full_result_count = False
+    search_fields = ["name"]
+    actions = ["take_on", "solve", "dismiss", "open_again"]
+    change_list_template = "admin/analytics/gap/change_list.html"
+
+    class Media:
+        css = {"all": ["knowledge/admin.css", "knowledge/screens.css", "analytics/gaps.css"]}
+
+    def get_urls(self) -> list[URLPattern]:
+        def post(route: str, view: Any, name: str) -> URLPattern:
+            wrapped: URLPattern = path(
+                route, self.admin_site.admin_view(require_POST(view)), name=f"analytics_gap_{name}"
+            )
+            return wrapped
+
+        progress = self.admin_site.admin_view(require_safe(self.progress_view))
+        return [
+            path("progress/", progress, name="analytics_gap_progress"),
+            post("look/", self.look_view, "look"),
+            post("<int:gap_id>/name/", self.rename_view, "rename"),
+            post("<int:gap_id>/state/", self.state_view, "state"),
+            post("<int:gap_id>/draft/", self.draft_view, "draft"),
+            post("<int:gap_id>/phrasings/<int:faq_id>/", self.phrasings_view, "phrasings"),
+            *super().get_urls(),
+        ]
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Gap | None = None) -> bool:
+        """It would be found again; what is not wanted is dismissed."""
+        return False
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Gap]:
+        return super().get_queryset(request).filter(merged_into=None).defer("centroid", "answered_by_document__text")
+
+    # --- the list ---
+
+    @admin.display(description=gettext_lazy("weight"), ordering="weight")
+    def weighs(self, gap: Gap) -> str:
+        return render_to_string("admin/analytics/gap/weight.html", {"gap": gap})
+
+    @admin.display(description=gettext_lazy("trend"))
+    def trend(self, gap: Gap) -> str:
+        return render_to_string("admin/analytics/gap/trend.html", {"gap": gap})
+
+    @admin.display(description=gettext_lazy("last asked"), ordering="last_asked")
+    def asked_last(self, gap: Gap) -> str:
+        day = date_format(timezone.localtime(gap.last_asked), "SHORT_DATE_FORMAT")
+        whom = f"{gap.assistant or '–'}, {gap.get_language_display()}"
+        return format_html('{} <span class="gap-quiet">{}</span>', day, whom)
+
+    @admin.display(description=gettext_lazy("state"), ordering="state")
+    def state_now(self, gap: Gap) -> str:
+        return render_to_string("admin/analytics/gap/state.html", {"gap": gap})
+
+    @admin.display(description=gettext_lazy("answered since"), ordering="answered_since")
+    def answered(self, gap: Gap) -> str:
+        return render_to_string("admin/analytics/gap/answered.html", {"gap": gap})
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        run = GapRun.objects.first()
+        context = {
+            "run": run,
+            "is_active": bool(run and run.state in ACTIVE),
+            "progress": progress_of(run) if run else "",
+            "may_look": self.has_change_permission(request),
+            "title": _("Gaps: what students asked in vain"),
+        }
+        return super().changelist_view(request, context | (extra_context or {}))
+
+    def progress_view(self, request: HttpRequest) -> JsonResponse:
+        """What the list asks for every two seconds while a look goes on."""
+        if not self.has_view_or_change_permission(request):
+            raise PermissionDenied
+        run = GapRun.objects.first()
+        state = {
+            "state": run.get_state_display() if run else "",
+            "message": progress_of(run) if run else "",
+            "counts": {},
+            "is_active": bool(run and run.state in ACTIVE),
+        }
+        return JsonResponse(state, headers={"Cache-Control": "no-store"})
+
+    @admin.action(description=gettext_lazy("Take the selected gaps on"), permissions=["change"])
+    def take_on(self, request: HttpRequest, queryset: QuerySet[Gap]) -> None:
+        self._set_state(request, queryset, State.IN_WORK)
+
+    @admin.action(description=gettext_lazy("Mark the selected gaps as solved"), permissions=["change"])
+    def solve(self, request: HttpRequest, queryset: QuerySet[Gap]) -> None:
+        self._set_state(request, queryset, State.SOLVED)
+
+    @admin.action(description=gettext_lazy("Dismiss the selected gaps"), permissions=["change"])
+    def dismiss(self, request: HttpRequest, queryset: QuerySet[Gap]) -> None:
+        self._set_state(request, queryset, State.DISMISSED)
+
+    @admin.action(description=gettext_lazy("Open the selected gaps again"), permissions=["change"])
+    def open_again(self, request: HttpRequest, queryset: QuerySet[Gap]) -> None:
+        self._set_state(request, queryset, State.OPEN)
+
+    def _set_state(self, request: HttpRequest, queryset: QuerySet[Gap], state: str) -> None:
+        gaps = list(queryset)
+        changing = [gap for gap in gaps if gap.state != state]
+        count = set_gap_state(gaps=gaps, state=state)
+        for gap in changing:
+            self.log_change(request, gap, [{"changed": {"fields": ["state"]}}])
+        message = ngettext("%(count)d gap is now “%(state)s”.", "%(count)d gaps are now “%(state)s”.", count)
+        self.message_user(request, message % {"count": count, "state": State(state).label}, messages.SUCCESS)
+
+    # --- one gap ---
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """What was asked, why it failed, and what may fill the gap; one that went into another leads there."""
+        key = unquote(object_id)
+        gap = self.get_object(request, key)
+        if gap is None:
+            is_id = key.isdecimal() and len(key) < 19
+            gone = Gap.objects.visible_to(request.user).filter(pk=int(key)).first() if is_id else None
+            if gone and gone.merged_into_id and self.has_view_or_change_permission(request):
+                self.message_user(request, _("This gap went into the following one: they ask the same."))
+                return redirect("admin:analytics_gap_change", gone.merged_into_id)
+            raise Http404
+        if not self.has_view_or_change_permission(request, gap):
+            raise PermissionDenied
+        return gap_page(self, request, gap)
+
+    def _gap_to_change(self, request: HttpRequest, gap_id: int) -> Gap:
+        """Raises PermissionDenied, Http404."""
+        if not self.has_change_permission(request):
+            raise PermissionDenied
+        return get_object_or_404(self.get_queryset(request), pk=gap_id)
+
+    def rename_view(self, request: HttpRequest, gap_id: int) -> HttpResponse:
+        gap = self._gap_to_change(request, gap_id)
+        try:
+            if rename_gap(gap=gap, name=request.POST.get("name", "")):
+                self.log_change(request, gap, [{"changed": {"fields": ["name"]}}])
+                self.message_user(request, _("The gap has a new name."), messages.SUCCESS)
+        except ValidationError as error:
+            self.message_user(request, " ".join(error.messages), messages.ERROR)
+        return redirect("admin:analytics_gap_change", gap_id)
+
+    def state_view(self, request: HttpRequest, gap_id: int) -> HttpResponse:
+        gap, state = self._gap_to_change(request, gap_id), request.POST.get("state", "")
+        if state not in State.values:
+            raise Http404
+        self._set_state(request, Gap.objects.filter(pk=gap.pk), state)
+        return redirect("admin:analytics_gap_change", gap_id)
+
+    def look_view(self, request: HttpRequest) -> HttpResponse:
+        if not self.has_change_permission(request):
+            raise PermissionDenied
+        run = look_for_gaps(by=request.user if request.user.is_authenticated else None)
+        if run:
+            self.log_addition(request, cast("Any", run), [{"added": {}}])
+        said = _("The gaps are being looked for again.") if run else _("They are being looked for already.")
+        self.message_user(request, said)
+        return redirect("admin:analytics_gap_changelist")
+
+    def draft_view(self, request: HttpRequest, gap_id: int) -> HttpResponse:
+        gap = self._gap_to_change(request, gap_id)
+        if not request.user.has_perm("faqs.add_faq"):
+            raise PermissionDenied
+        try:
+            faq = draft_faq(
+                by=request.user,
+                gap=gap,
+                question=request.POST.get("question", ""),
+                phrasings=ids_in(request, "phrasings"),
+                documents=ids_in(request, "documents"),
+            )
+        except ValidationError as error:
+            self.message_user(request, " ".join(error.messages), messages.ERROR)
+            return redirect("admin:analytics_gap_change", gap_id)
+        self.log_change(request, gap, [{"changed": {"fields": ["FAQ"]}}])
+        if request.user.has_perm("faqs.change_faq"):
+            said = _(
+                "A draft FAQ was made. Check it, link the pages that answer it, and test it below before you "
+                "publish it."
+            )
+        else:
+            said = _("A draft FAQ was made. Somebody who may change FAQs can now check and publish it.")
+        self.message_user(request, said, messages.SUCCESS)
+        return self._to_faq(request, gap_id, faq)
+
+    def phrasings_view(self, request: HttpRequest, gap_id: int, faq_id: int) -> HttpResponse:
+        gap = self._gap_to_change(request, gap_id)
+        if not request.user.has_perm("faqs.change_faq"):
+            raise PermissionDenied
+        faq = get_object_or_404(FAQ.objects.visible_to(request.user), pk=faq_id)
+        try:
+            # The question that a draft would be named after is as good a phrasing as the others.
+            chosen = [*ids_in(request, "central"), *ids_in(request, "phrasings")]
+            count = add_phrasings(by=request.user, gap=gap, faq=faq, phrasings=chosen)
+        except ValidationError as error:
+            self.message_user(request, " ".join(error.messages), messages.ERROR)
+            return redirect("admin:analytics_gap_change", gap_id)
+        self.log_change(request, gap, [{"changed": {"fields": ["FAQ"]}}])
+        message = ngettext("%d phrasing was added to this FAQ.", "%d phrasings were added to this FAQ.", count)
+        self.message_user(request, message % count, messages.SUCCESS)
+        return self._to_faq(request, gap_id, faq)
+
+    def _to_faq(self, request: HttpRequest, gap_id: int, faq: FAQ) -> HttpResponse:
+        if request.user.has_perm("faqs.view_faq") or request.user.has_perm("faqs.change_faq"):
+            return redirect("admin:faqs_faq_change", faq.pk)
+        return redirect("admin:analytics_gap_change", gap_id)
+
+
+def progress_of(run: GapRun) -> str:
+    """One sentence on how the last look went."""
+    if run.state == GapRun.State.QUEUED:
+        return _("Waits for its turn.")
+    if run.state == GapRun.State.RUNNING:
+        if not run.total:
+            return _("Reading the questions.")
+        return _("Step %(done)s of %(total)s.") % {"done": run.done, "total": run.total}
+    if run.state == GapRun.State.FAILED:
+        return _(run.message) if run.message else ""
+    return ngettext("%d new gap.", "%d new gaps.", run.found) % run.found

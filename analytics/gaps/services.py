@@ -1,0 +1,126 @@
+"""What staff do to gaps: check, save, queue after commit."""
+
+from collections.abc import Iterable, Sequence
+
+from django.contrib.auth.models import AbstractBaseUser
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from analytics.gaps.run import begin_run
+from analytics.gaps.suggestions import phrasings_of
+from analytics.models import Gap, GapRun
+from analytics.tasks import find_gaps
+from core.access import Staff, sees_everything
+from core.tasks import delay_on_commit
+from faqs.models import FAQ, FAQSource, FAQVersion, Phrasing
+from faqs.services import index_saved_faq
+from faqs.tasks import index_faq
+from faqs.versions.history import recording
+from knowledge.models import Collection, Document
+
+
+@transaction.atomic
+def look_for_gaps(*, by: AbstractBaseUser | None = None) -> GapRun | None:
+    """Has the gaps looked for again; None where a look waits or goes on already."""
+    run = begin_run(by.pk if by else None)
+    if run:
+        delay_on_commit(find_gaps, run.pk)
+    return run
+
+
+@transaction.atomic
+def set_gap_state(*, gaps: Iterable[Gap], state: str) -> int:
+    """Returns how many changed; what was asked until now no longer opens them again."""
+    changed = [gap for gap in gaps if gap.state != state]
+    for gap in changed:
+        gap.state, gap.state_at = Gap.State(state), timezone.now()
+        gap.save(update_fields=["state", "state_at"])
+    return len(changed)
+
+
+@transaction.atomic
+def rename_gap(*, gap: Gap, name: str) -> bool:
+    """Whether it is another name; it stays from then on. Raises ValidationError."""
+    name = " ".join(name.split())
+    if not name:
+        raise ValidationError(_("Give it a name."))
+    if name == gap.name:
+        return False
+    gap.name, gap.named_by = name, Gap.NamedBy.STAFF
+    gap.clean_fields(exclude=[field.name for field in gap._meta.fields if field.name != "name"])
+    gap.save(update_fields=["name", "named_by"])
+    return True
+
+
+def is_being_filled(gap: Gap) -> bool:
+    """Whether an FAQ is meant to answer it."""
+    return gap.faq is not None and gap.faq.status != FAQ.Status.RETIRED
+
+
+@transaction.atomic
+def draft_faq(*, by: Staff, gap: Gap, question: str, phrasings: Sequence[int], documents: Sequence[int]) -> FAQ:
+    """A draft with the gap's chosen phrasings (ids of its questions) and documents, best first; the gap is in work
+    then. It belongs to the first document's collection, else to one of `by`'s. Raises ValidationError, also where the
+    gap has an FAQ that is not retired."""
+    gap = Gap.objects.select_for_update(of=["self"]).select_related("faq").get(pk=gap.pk)
+    if is_being_filled(gap):
+        raise ValidationError(_("There is an FAQ for this gap already: open that one."))
+    question = " ".join(question.split())
+    if not question:
+        raise ValidationError(_("Write the question that the FAQ answers."))
+    own = Document.objects.visible_to(by).of_university().published().select_related("collection")
+    published = own.defer("text").in_bulk(list(documents))
+    faq = FAQ(question=question, language=gap.language, status=FAQ.Status.DRAFT)
+    first = next((published[pk] for pk in documents if pk in published), None)
+    if first is not None:
+        faq.collection = first.collection
+    elif not sees_everything(by):
+        faq.collection = Collection.objects.visible_to(by).first()
+    faq.full_clean()
+    with recording([], by=by, reason=FAQVersion.Reason.GAP) as touched:
+        faq.save()
+        touched.append(faq.pk)
+        _add(faq, gap, phrasings)
+        FAQSource.objects.bulk_create(
+            FAQSource(faq=faq, document=published[pk], position=position)
+            for position, pk in enumerate(pk for pk in dict.fromkeys(documents) if pk in published)
+        )
+        index_saved_faq(faq=faq)
+    _link(gap, faq)
+    return faq
+
+
+@transaction.atomic
+def add_phrasings(*, by: Staff, gap: Gap, faq: FAQ, phrasings: Sequence[int]) -> int:
+    """Adds the gap's chosen phrasings (ids of its questions) to an FAQ; returns how many it did not have. Raises
+    ValidationError."""
+    faq = FAQ.objects.select_for_update(no_key=True).get(pk=faq.pk)
+    gap = Gap.objects.select_for_update(no_key=True).get(pk=gap.pk)
+    if faq.status == FAQ.Status.PUBLISHED and not by.has_perm("faqs.publish_faq"):
+        raise ValidationError(_("This FAQ is published: ask somebody who may publish FAQs to add the phrasing."))
+    with recording([faq.pk], by=by, reason=FAQVersion.Reason.GAP):
+        added = _add(faq, gap, phrasings)
+        if not added:
+            raise ValidationError(_("Tick a phrasing that the FAQ does not have yet."))
+        faq.save(update_fields=["updated_at"])
+        delay_on_commit(index_faq, faq.pk)
+    _link(gap, faq)
+    return added
+
+
+def _add(faq: FAQ, gap: Gap, phrasings: Sequence[int]) -> int:
+    questions = gap.questions.filter(pk__in=list(phrasings)).select_related("message__answer")
+    chosen = [each for question in questions.order_by("-centrality", "pk") for each in phrasings_of([question])]
+    known = {faq.question, *faq.phrasings.values_list("text", flat=True)}
+    texts = [text for text in dict.fromkeys(each.text for each in chosen) if text not in known]
+    Phrasing.objects.bulk_create(Phrasing(faq=faq, text=text) for text in texts)
+    return len(texts)
+
+
+def _link(gap: Gap, faq: FAQ) -> None:
+    gap.faq = faq
+    if gap.state == Gap.State.OPEN:
+        gap.state, gap.state_at = Gap.State.IN_WORK, timezone.now()
+    gap.save(update_fields=["faq", "state", "state_at"])

@@ -1,0 +1,128 @@
+"""What may fill a gap: phrasings that students used, documents that may answer, FAQs that are close. Stores nothing."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from analytics.gaps.detection import vector_of
+from analytics.models import Gap, GapQuestion
+from analytics.privacy import anonymised_texts
+from chat.pipeline.question import build_question
+from chat.pipeline.retrieval.candidates import load_candidates, plain
+from chat.pipeline.retrieval.profiles import PROFILES, retrieve_with
+from faqs.retriever import match
+from knowledge.retrieval.fusion import weighted_rrf
+from knowledge.retrieval.scope import scope_of
+from knowledge.retrieval.search import RankedPassage
+
+if TYPE_CHECKING:
+    from analytics.gaps.clustering import Floats
+
+PHRASINGS, DOCUMENTS, FAQS = 8, 6, 3
+#: Questions whose documents are looked for, and passages of each.
+ASKED, PASSAGES = 4, 20
+#: Of a gap's questions so many are read, the most central ones.
+READ = 60
+#: Two phrasings of a higher cosine than this are the same one with another comma.
+SAME = 0.985
+#: A curated question that is no closer than this has nothing to do with it (`faqs.retriever.confidence`).
+NEAR = 0.45
+LONGEST, EXCERPT = 1000, 240
+
+
+@dataclass(frozen=True, slots=True)
+class Phrasing:
+    """A student's words without what tells who asked; `key` is the question they come from."""
+
+    key: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A document that may answer, and its passage that is closest."""
+
+    document_id: int
+    title: str
+    url: str
+    excerpt: str
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """A published FAQ that is close; `similarity` is that of both questions, 0 to 1."""
+
+    faq_id: int
+    question: str
+    similarity: float
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestions:
+    """`question` is what the FAQ may ask; `phrasings` are other ways to ask it, the most central first."""
+
+    question: Phrasing
+    phrasings: Sequence[Phrasing]
+    documents: Sequence[Found]
+    faqs: Sequence[Near]
+
+
+def phrasings_of(questions: Sequence[GapQuestion]) -> list[Phrasing]:
+    """Distinct ones, at most one more than PHRASINGS: the first is the question itself."""
+    chosen: list[Phrasing] = []
+    vectors: list[Floats] = []
+    seen: set[str] = set()
+    texts = anonymised_texts([question.message for question in questions])
+    for question, text in zip(questions, texts, strict=True):
+        text = text[:LONGEST]
+        words = "".join(letter for letter in text.casefold() if letter.isalnum())
+        vector = vector_of(question.embedding)
+        if words in seen or any(float(np.dot(vector, other)) > SAME for other in vectors):
+            continue
+        seen.add(words)
+        vectors.append(vector)
+        chosen.append(Phrasing(question.pk, text))
+        if len(chosen) > PHRASINGS:
+            break
+    return chosen
+
+
+def suggest(gap: Gap, *, only: int | None = None) -> Suggestions | None:
+    """For the whole gap, or for its question `only`; None where it has no question. Raises EmbeddingUnavailable,
+    UnknownCollection."""
+    rows = gap.questions.select_related("message__answer").order_by("-centrality", "pk")
+    phrasings = phrasings_of(list(rows[:READ] if only is None else rows.filter(pk=only)))
+    if not phrasings:
+        return None
+    question, *others = phrasings
+    ask = build_question(gap.assistant, question.text, gap.language)
+    scope = scope_of(ask.collections)
+    found = [
+        retrieve_with(PROFILES["default"], each.text, scope=scope, k=PASSAGES) for each in [question, *others][:ASKED]
+    ]
+    best: dict[int, RankedPassage] = {}
+    for retrieval in found:
+        for hit in retrieval.hits:
+            best.setdefault(hit.document_id, hit)
+    rankings = [dict.fromkeys(hit.document_id for hit in retrieval.hits) for retrieval in found]
+    order = list(weighted_rrf([(document, 1.0) for document in ranking] for ranking in rankings))
+    candidates = load_candidates([best[document] for document in order[:DOCUMENTS]])
+    near: dict[int, Near] = {}
+    for each in match(found[0].query, scope=scope, faqs=FAQS):
+        if each.similarity >= NEAR:
+            near.setdefault(each.faq_id, Near(each.faq_id, each.question, each.similarity))
+    return Suggestions(
+        question=question,
+        phrasings=others,
+        documents=[
+            Found(each.document_id, each.title or each.url, each.url, _excerpt(each.text)) for each in candidates
+        ],
+        faqs=list(near.values()),
+    )
+
+
+def _excerpt(markdown: str) -> str:
+    text = plain(markdown)
+    return text if len(text) <= EXCERPT else f"{text[:EXCERPT].rsplit(' ', 1)[0]} …"

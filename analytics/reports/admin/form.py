@@ -1,0 +1,158 @@
+"""What staff choose on the page of a report."""
+
+from typing import TYPE_CHECKING, Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from analytics.dashboard.admin.form import OF_ANOTHER, site_names
+from analytics.dashboard.overview import choices_for
+from analytics.models import Review
+from analytics.periods import Period
+from analytics.reports.columns import COLUMNS, USUAL
+from analytics.reports.definition import FORMATS, NO_VERDICT, SPANS, THUMBS, Definition, Format, Span
+from chat.models import Assistant, Message, Site
+from chat.models.assistants import Language
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+#: Days of a report at most; nobody keeps conversations for longer.
+MOST_DAYS = 3_660
+STATUSES = [choice for choice in Message.Status.choices if choice[0] != Message.Status.GENERATING]
+EVERY = ("", gettext_lazy("all"))
+
+
+class ReportForm(forms.Form):
+    """`order` has all columns in the order of the page, `columns` those that are ticked."""
+
+    name = forms.CharField(label=gettext_lazy("Name"), max_length=100, required=False)
+    is_shared = forms.BooleanField(
+        label=gettext_lazy("Share with colleagues"),
+        required=False,
+        help_text=gettext_lazy("They get the answers that they may see themselves."),
+    )
+    span = forms.ChoiceField(label=gettext_lazy("Period"), choices=list(SPANS.items()), initial=Span.LAST_30)
+    first = forms.DateField(
+        label=gettext_lazy("From"), required=False, widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d")
+    )
+    last = forms.DateField(
+        label=gettext_lazy("To"), required=False, widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d")
+    )
+    assistants = forms.ModelMultipleChoiceField(
+        label=gettext_lazy("Assistants"),
+        queryset=Assistant.objects.none(),
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text=gettext_lazy("None ticked: all that you look after."),
+    )
+    site = forms.ModelChoiceField(
+        label=gettext_lazy("Site"), queryset=Site.objects.none(), required=False, empty_label=gettext_lazy("all")
+    )
+    language = forms.ChoiceField(
+        label=gettext_lazy("Language of the question"), required=False, choices=[EVERY, *Language.choices]
+    )
+    statuses = forms.MultipleChoiceField(
+        label=gettext_lazy("Outcome"),
+        required=False,
+        choices=STATUSES,
+        widget=forms.CheckboxSelectMultiple,
+        help_text=gettext_lazy("None ticked: all."),
+    )
+    thumbs = forms.ChoiceField(
+        label=gettext_lazy("Rating by the student"), required=False, choices=[EVERY, *THUMBS.items()]
+    )
+    verdict = forms.ChoiceField(
+        label=gettext_lazy("Verdict of the review"),
+        required=False,
+        choices=[EVERY, (NO_VERDICT, gettext_lazy("none yet")), *Review.Verdict.choices],
+    )
+    order = forms.MultipleChoiceField(choices=[(key, key) for key in COLUMNS], widget=forms.MultipleHiddenInput)
+    columns = forms.MultipleChoiceField(
+        choices=[(key, key) for key in COLUMNS],
+        error_messages={"required": gettext_lazy("Tick at least one column.")},
+    )
+    format = forms.ChoiceField(label=gettext_lazy("File"), choices=list(FORMATS.items()), initial=Format.XLSX)
+
+    def __init__(self, *args: Any, user: "User", **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name, model in (("assistants", Assistant), ("site", Site)):
+            field: Any = self.fields[name]
+            field.queryset = model.objects.visible_to(user)
+        names = site_names(choices_for(user))
+        field.label_from_instance = lambda site: names.get(site.pk, site.name)
+
+    def clean(self) -> dict[str, Any]:
+        given = super().clean() or {}
+        site, assistants = given.get("site"), given.get("assistants")
+        if site and assistants and site.assistant_id not in {assistant.pk for assistant in assistants}:
+            self.add_error("site", OF_ANOTHER)
+        if given.get("span") != Span.FIXED or self.has_error("first") or self.has_error("last"):
+            return given
+        first, last = given.get("first"), given.get("last")
+        for name, day in (("first", first), ("last", last)):
+            if day is None:
+                self.add_error(name, _("Choose a day, or another period."))
+            elif not 2000 <= day.year <= 9000:
+                self.add_error(name, _("There was no assistant in that year."))
+        if first and last and last < first:
+            self.add_error("last", _("The period ends before it begins."))
+        elif first and last and Period(first, last).days > MOST_DAYS:
+            self.add_error("last", _("Choose ten years at most."))
+        return given
+
+    @property
+    def definition(self) -> Definition:
+        """Of a form that is valid."""
+        given = self.cleaned_data
+        is_fixed = given["span"] == Span.FIXED
+        return Definition(
+            columns=tuple(key for key in ordered(given["order"]) if key in given["columns"]),
+            format=Format(given["format"]),
+            span=Span(given["span"]),
+            first=given["first"] if is_fixed else None,
+            last=given["last"] if is_fixed else None,
+            assistants=tuple(given["assistants"].order_by("pk").values_list("pk", flat=True)),
+            site=given["site"].pk if given["site"] else None,
+            language=given["language"],
+            statuses=tuple(given["statuses"]),
+            thumbs=given["thumbs"],
+            verdict=given["verdict"],
+        )
+
+
+def ordered(keys: list[str]) -> list[str]:
+    """Every column once: those given first, in their order."""
+    return list(dict.fromkeys([*keys, *COLUMNS]))
+
+
+def fields_of(definition: Definition | None) -> dict[str, Any]:
+    """As the form's initial values; None for a new report."""
+    wanted = definition or Definition(columns=USUAL)
+    return {**wanted.dump(), "first": wanted.first, "last": wanted.last, "order": ordered(list(wanted.columns))}
+
+
+def as_data(definition: Definition | None) -> dict[str, Any]:
+    """The same as if it had been sent, to look at what a saved report would bring."""
+    return {name: value for name, value in fields_of(definition).items() if value is not None}
+
+
+def moved(order: list[str], move: str) -> list[str]:
+    """The order after `move`, such as `question:up`; unchanged where that is nothing."""
+    key, _colon, way = move.partition(":")
+    columns = ordered([each for each in order if each in COLUMNS])
+    if key not in columns or way not in {"up", "down"}:
+        return columns
+    at = columns.index(key)
+    to = max(0, at - 1) if way == "up" else min(len(columns) - 1, at + 1)
+    columns.insert(to, columns.pop(at))
+    return columns
+
+
+def check_name(name: str) -> str:
+    """Raises ValidationError."""
+    if not name.strip():
+        raise ValidationError({"name": _("Give it a name to save it under.")})
+    return " ".join(name.split())

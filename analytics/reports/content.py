@@ -1,0 +1,91 @@
+"""One file, from the question to its last row."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from django.utils.translation import gettext_noop as _
+
+from analytics.periods import Period
+from analytics.privacy import mask_pii, without
+from analytics.reports.columns import COLUMNS, typed
+from analytics.reports.definition import Definition
+from analytics.reports.formats import Writer, writer
+from analytics.reports.permissions import Rights
+from analytics.reports.queries import MADE_BY, OWN_WORDS, SAID, Extent, Row, chosen, extent_of, rows_of, snapshot
+from chat.models import Message
+
+
+def protect(row: Row) -> None:
+    """Masks the row in place."""
+    for key in OWN_WORDS:
+        if row.get(key):
+            row[key] = without(mask_pii(row[key]), row[SAID])
+    if row.get("answer") and row[MADE_BY] != Message.Strategy.EXTRACTIVE:
+        row["answer"] = without(row["answer"], row[SAID])
+
+
+#: Gets rows done, and of how many.
+Progress = Callable[[int, int], None]
+
+
+class NothingToTell(Exception):
+    """There is no file to make; the message says why."""
+
+
+def columns_for(definition: Definition, rights: Rights) -> tuple[str, ...]:
+    """Without those that tell people apart, for who may not."""
+    return tuple(key for key in definition.columns if rights.sees_personal_text or not COLUMNS[key].is_identity)
+
+
+def check(extent: Extent, columns: tuple[str, ...]) -> None:
+    """Raises NothingToTell."""
+    if not columns:
+        raise NothingToTell(_("You may not see any of these columns."))
+    if not extent.rows and extent.smallest > 1:
+        raise NothingToTell(
+            _(
+                "There is no such answer, or they went to so few visitors that these could be told apart: choose more"
+                " days, or fewer filters."
+            )
+        )
+    if not extent.rows:
+        raise NothingToTell(_("There is no such answer: choose more days, or fewer filters."))
+
+
+def make_file(path: Path, definition: Definition, period: Period, rights: Rights, progress: Progress) -> Extent:
+    """Writes the file in the language that is active. Raises NothingToTell, OSError, and what `progress` raises; then
+    there is no file."""
+    columns = columns_for(definition, rights)
+    with snapshot() as at:
+        answers = chosen(definition, period, rights)
+        extent = extent_of(answers, rights, at)
+        check(extent, columns)
+        with _written(path, definition, columns) as file:
+            done, values = 0, [(key, typed(key)) for key in columns]
+            for batch in rows_of(answers, columns, extent, rights, using=at):
+                for row in batch:
+                    if not rights.sees_personal_text:
+                        protect(row)
+                    file.write([value_of(row[key]) for key, value_of in values])
+                done += len(batch)
+                progress(done, extent.rows)
+    return extent
+
+
+@contextmanager
+def _written(path: Path, definition: Definition, columns: tuple[str, ...]) -> Iterator[Writer]:
+    """A file that is whole at the end, or is not there."""
+    is_whole = False
+    try:
+        file = writer(definition.format, path, columns)
+        try:
+            yield file
+            file.close()
+            is_whole = True
+        finally:
+            if not is_whole:
+                file.abandon()
+    finally:
+        if not is_whole:
+            path.unlink(missing_ok=True)

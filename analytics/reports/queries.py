@@ -1,0 +1,157 @@
+"""The answers that a report is about: how many, which of them may be told, and one row each."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import reduce
+from operator import or_
+from typing import Any
+
+from django.contrib.postgres.expressions import ArraySubquery
+from django.core.exceptions import EmptyResultSet
+from django.db import connection
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.models import Count, F, OuterRef, Q, QuerySet
+from django.db.models.expressions import Combinable
+
+from analytics.counts.daily import hours_of
+from analytics.periods import Period
+from analytics.reports.columns import COLUMNS
+from analytics.reports.definition import NO_VERDICT, Definition, Thumbs
+from analytics.reports.permissions import Rights
+from chat.models import Message
+
+#: Rows that are held at once.
+BATCH = 1_000
+#: A group of answers: by whom, where, and in what language it was asked.
+GROUP = ("conversation__assistant", "conversation__site", "question__language")
+THUMBS = {
+    Thumbs.UP: Q(feedback__value=1),
+    Thumbs.DOWN: Q(feedback__value=-1),
+    Thumbs.NONE: Q(feedback=None),
+}
+#: What masking reads besides the columns: all that the student has said by then, and how the answer was made.
+SAID, MADE_BY = "said", "made_by"
+#: The columns of a student's own words.
+OWN_WORDS = ("question", "rewritten", "comment")
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """`groups` are those that may be told, of `smallest` visitors at least. Of others nothing is known, not even
+    whether there are any: narrowed again and again, their number would tell of single people."""
+
+    rows: int
+    groups: Sequence[tuple[int | None, int | None, str]]
+    smallest: int
+
+
+@contextmanager
+def snapshot() -> Iterator[BaseDatabaseWrapper]:
+    """A connection of its own on which everything is as it was at its first statement, so that a group cannot shrink
+    between counting and writing; a server-side cursor needs the open transaction, also behind PgBouncer."""
+    own = connection.copy()
+    try:
+        own.set_autocommit(False)
+        with own.cursor() as cursor:
+            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        yield own
+    finally:
+        if own.connection is not None:
+            own.rollback()
+        own.close()
+
+
+def chosen(definition: Definition, period: Period, rights: Rights) -> QuerySet[Message]:
+    """Answers that have come to an end, whatever their number."""
+    begins, ends = hours_of(period.first)[0], hours_of(period.last)[1]
+    found = Message.objects.filter(role=Message.Role.ASSISTANT, question__isnull=False).without_help()
+    found = found.filter(created_at__gte=begins, created_at__lt=ends).exclude(status=Message.Status.GENERATING)
+    if not rights.is_whole:
+        found = found.filter(conversation__assistant__in=rights.assistants)
+    if definition.assistants:
+        found = found.filter(conversation__assistant__in=definition.assistants)
+    if definition.site is not None:
+        found = found.filter(conversation__site=definition.site)
+    if definition.language:
+        found = found.filter(question__language=definition.language)
+    if definition.statuses:
+        found = found.filter(status__in=definition.statuses)
+    if definition.thumbs:
+        found = found.filter(THUMBS[Thumbs(definition.thumbs)])
+    if definition.verdict == NO_VERDICT:
+        return found.filter(Q(review=None) | Q(review__verdict=""))
+    return found.filter(review__verdict=definition.verdict) if definition.verdict else found
+
+
+def extent_of(answers: QuerySet[Message], rights: Rights, using: BaseDatabaseWrapper = connection) -> Extent:
+    """One query; nothing is read of groups of fewer visitors than the rights allow."""
+    grouped = answers.order_by().values(*GROUP)
+    counted = grouped.annotate(rows=Count("pk"), visitors=Count("conversation__visitor", distinct=True))
+    found = _fetched(counted.filter(visitors__gte=rights.smallest).values_list(*GROUP, "rows"), using)
+    groups = [(assistant, site, language) for assistant, site, language, _rows in found]
+    return Extent(sum(rows for *_group, rows in found), groups, rights.smallest)
+
+
+def rows_of(
+    answers: QuerySet[Message],
+    columns: Sequence[str],
+    extent: Extent,
+    rights: Rights,
+    *,
+    using: BaseDatabaseWrapper = connection,
+    most: int | None = None,
+) -> Iterator[list[Row]]:
+    """The rows of the extent's groups, oldest first, in batches; `using` a `snapshot` they are read as they are needed.
+
+    A row has what its columns are read from, by key, and what masking needs.
+    """
+    if not extent.groups:
+        return
+    if rights.smallest > 1:
+        answers = answers.filter(reduce(or_, map(_is_group, extent.groups)))
+    reads = {key: COLUMNS[key].read() for key in columns} | ({} if rights.sees_personal_text else _for_masking(columns))
+    named = {f"report_{name}": expression for name, expression in reads.items()}
+    found = answers.order_by("created_at", "pk").annotate(**named).values_list(*named)
+    if most is not None:
+        yield [dict(zip(reads, row, strict=True)) for row in _fetched(found[:most], using)]
+        return
+    sql, parameters = _compiled(found, using)
+    with using.chunked_cursor() as cursor:
+        cursor.execute(sql, parameters)
+        while batch := cursor.fetchmany(BATCH):
+            yield [dict(zip(reads, row, strict=True)) for row in batch]
+
+
+def _for_masking(columns: Sequence[str]) -> dict[str, Combinable]:
+    """What a student said of themselves may be said again later."""
+    if not {"answer", *OWN_WORDS}.intersection(columns):
+        return {}
+    said = Message.objects.filter(
+        conversation=OuterRef("conversation"), role=Message.Role.USER, pk__lte=OuterRef("question")
+    )
+    return {SAID: ArraySubquery(said.order_by("pk").values("text")), MADE_BY: F("strategy")}
+
+
+def _is_group(group: tuple[int | None, int | None, str]) -> Q:
+    """A deleted assistant or site is None."""
+    is_it = Q()
+    for lookup, value in zip(GROUP, group, strict=True):
+        is_it &= Q(**{f"{lookup}__isnull": True}) if value is None else Q(**{lookup: value})
+    return is_it
+
+
+def _compiled(found: QuerySet[Any, Any], using: BaseDatabaseWrapper) -> tuple[str, Any]:
+    sql, parameters = found.query.get_compiler(connection=using).as_sql()
+    return sql, parameters
+
+
+def _fetched(found: QuerySet[Any, Any], using: BaseDatabaseWrapper) -> list[Any]:
+    try:
+        sql, parameters = _compiled(found, using)
+    except EmptyResultSet:  # as for somebody without a team
+        return []
+    with using.cursor() as cursor:
+        cursor.execute(sql, parameters)
+        return list(cursor.fetchall())

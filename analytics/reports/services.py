@@ -1,0 +1,106 @@
+"""What staff do with reports: save, export, stop, delete."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, BinaryIO
+
+from django.contrib.auth import get_user_model
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
+
+from analytics.models import Report, StoredReport
+from analytics.reports.audit import log_export
+from analytics.reports.content import NothingToTell, check, columns_for, make_file
+from analytics.reports.definition import Definition
+from analytics.reports.files import drop_files, passing_file
+from analytics.reports.permissions import rights_of
+from analytics.reports.queries import chosen, extent_of
+from analytics.reports.run import ACTIVE
+from analytics.tasks import make_report
+from core.tasks import delay_on_commit
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+State = StoredReport.State
+#: More rows are made by a worker.
+AT_ONCE = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """A whole file that stands under no name any more: it is gone when it is closed."""
+
+    file: BinaryIO
+    size: int
+    rows: int
+
+
+@transaction.atomic
+def save_report(*, report: Report, definition: Definition) -> Report:
+    """Raises ValidationError."""
+    report.definition = definition.dump()
+    report.full_clean()
+    report.save()
+    return report
+
+
+def check_export(*, definition: Definition, by: "User") -> None:
+    """Before it is left to a worker: raises ValidationError where there is nothing to tell."""
+    rights = rights_of(by)
+    extent = extent_of(chosen(definition, definition.period(), rights), rights)
+    try:
+        check(extent, columns_for(definition, rights))
+    except NothingToTell as error:
+        raise ValidationError(_(str(error))) from error
+
+
+def export_now(*, report: Report, definition: Definition, by: "User") -> Export:
+    """For what is short (`AT_ONCE`); `report` may be unsaved, its name goes into the audit log. Raises ValidationError
+    where there is nothing to tell, OSError."""
+    rights, path = rights_of(by), passing_file()
+    try:
+        extent = make_file(path, definition, definition.period(), rights, lambda _done, _total: None)
+        file = path.open("rb")
+    except NothingToTell as error:
+        raise ValidationError(_(str(error))) from error
+    finally:
+        path.unlink(missing_ok=True)
+    log_export(report, by, definition, rights, extent)
+    return Export(file, _size(file), extent.rows)
+
+
+@transaction.atomic
+def queue_export(*, name: str, definition: Definition, by: "User") -> StoredReport:
+    """Has a worker make the file; one that is being made already is not made twice."""
+    get_user_model().objects.select_for_update().get(pk=by.pk)  # a double click waits here
+    dumped = definition.dump()
+    same = StoredReport.objects.filter(requested_by=by, definition=dumped, state__in=ACTIVE).first()
+    if same:
+        return same
+    language = get_language() or "en"
+    stored = StoredReport.objects.create(name=name, definition=dumped, requested_by=by, language=language)
+    delay_on_commit(make_report, stored.pk)
+    return stored
+
+
+@transaction.atomic
+def cancel_export(*, stored: StoredReport) -> bool:
+    """Ends it within seconds; whether it had not ended before."""
+    active = StoredReport.objects.filter(pk=stored.pk, state__in=ACTIVE)
+    return bool(active.update(state=State.CANCELLED, finished_at=timezone.now()))
+
+
+@transaction.atomic
+def delete_export(*, stored: StoredReport) -> None:
+    """With its file; a worker that makes it stops."""
+    drop_files([stored])
+    stored.delete()
+
+
+def _size(file: BinaryIO) -> int:
+    size = file.seek(0, 2)
+    file.seek(0)
+    return size

@@ -1,1 +1,0 @@
-"""The staff API's part of this app: gaps, reviews, and evaluations."""

@@ -1,0 +1,229 @@
+"""A question as it is served and as it would be: looked up twice on one connection, answered where that differs."""
+
+import os
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from asgiref.sync import async_to_sync
+
+from analytics.shadow.overlays import Overlay, rolled_back
+from analytics.shadow.questions import TriedQuestion
+from analytics.shadow.verdicts import Difference, Served, difference
+from chat.models import Assistant, Message
+from chat.pipeline.collect import reply_of
+from chat.pipeline.question import Context, Question, Turn, build_question
+from chat.pipeline.retrieval.profiles import retrieve_with
+from chat.pipeline.retrieval.search import look_up
+from chat.pipeline.run import answer_from
+from chat.pipeline.understanding.hyde import hypothesise
+from chat.pipeline.understanding.route import understand
+from core.language import language_of
+from knowledge.retrieval.live_index import served_generation
+from knowledge.retrieval.query_vectors import question_vector
+from knowledge.retrieval.scope import scope_of
+from knowledge.retrieval.search import Retrieval
+from knowledge.retrieval.types import Origin, Scope
+
+#: So that students who ask meanwhile are not held up.
+CALLER = "shadow"
+#: How long a transaction that holds a change may last: saving an answer that cites a passage which the change removes
+#: waits for it.
+HELD_SECONDS = 1.0
+#: Questions looked up in one transaction at most.
+BATCH = 25
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A question's two contexts: without the change, and with it."""
+
+    question: TriedQuestion
+    before: Context
+    after: Context
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What the change does to a question; `before` and `after` as a result's row keeps them, and what the language
+    model read and wrote for both."""
+
+    question: TriedQuestion
+    difference: Difference
+    before: dict[str, Any]
+    after: dict[str, Any]
+    tokens: tuple[int, int] = (0, 0)
+
+
+class Asking:
+    """How each assistant is asked; read once. The language model writes only where `asks_model` says so."""
+
+    def __init__(self, assistants: Mapping[int, Assistant], *, asks_model: bool = False) -> None:
+        self._plain = {pk: build_question(assistant, "", "en") for pk, assistant in assistants.items()}
+        self._assistants, self._asks_model = assistants, asks_model
+        self._scopes: dict[tuple[Sequence[str], Sequence[str]], Scope] = {}
+
+    def ask(self, question: TriedQuestion) -> tuple[Question, Turn]:
+        assistant, plain = self._assistants[question.assistant_id], self._plain[question.assistant_id]
+        language = assistant.language_for(language_of(question.text) or "en")
+        ask = replace(
+            plain,
+            text=question.text,
+            language=language,
+            abstention=assistant.abstention_in(language),
+            history=question.history,
+            audience=question.audience,
+            caller=CALLER,
+            may_write=self._asks_model,
+        )
+        if not question.history:
+            return ask, Turn(Message.Route.QUESTION, question.text)
+        turn, _usage = async_to_sync(understand)(ask)
+        return ask, replace(turn, route=Message.Route.QUESTION)
+
+    def scope_of(self, ask: Question) -> Scope:
+        """Raises UnknownCollection."""
+        key = ask.collections, ask.audience
+        if key not in self._scopes:
+            self._scopes[key] = scope_of(ask.collections, audience=ask.audience)
+        return self._scopes[key]
+
+
+def look_up_batch(overlay: Overlay, asking: Asking, questions: Sequence[TriedQuestion]) -> list[Found]:
+    """The first of the questions, at least one, looked up without the change and with it.
+
+    Raises EmbeddingUnavailable, RerankerUnavailable, UnknownCollection, IndexReplaced.
+    """
+    pairs = [_pair(overlay, asking, question) for question in questions[:BATCH]]
+    _embed(list(dict.fromkeys(text for pair in pairs for text in (pair.turn.question, pair.before.text))))
+    found: list[Found] = []
+    with rolled_back():
+        former = [looked_up(pair.before, pair.turn, pair.scope, pair.guesses) for pair in pairs]
+        overlay.lay()
+        began = time.monotonic()
+        for pair, before in zip(pairs, former, strict=True):
+            after = before
+            if overlay.touches(before, pair.scope):
+                after = looked_up(pair.after, pair.turn, pair.scope, pair.guesses)
+            found.append(Found(pair.question, before, after))
+            if time.monotonic() - began > HELD_SECONDS:
+                break
+    return found
+
+
+def looked_up(ask: Question, turn: Turn, scope: Scope, guesses: Sequence[str]) -> Context:
+    """As `chat.pipeline.retrieval.search.gather`; but what is away ends the test, since it would change the answers by
+    itself."""
+
+    def retrieved(question: str) -> Retrieval:
+        return retrieve_with(ask.profile, question, scope=scope, k=ask.profile.sources, guesses=guesses)
+
+    found = look_up(ask, turn, retrieved, sources=ask.profile.sources)
+    if found.question != turn.question:
+        turn = replace(turn, question=found.question, begins_anew=True)
+    return Context(
+        ask, turn, found.retrieval, found=found.candidates, candidates=found.candidates, evidence=found.evidence
+    )
+
+
+def without_answers(found: Found) -> Compared:
+    """What changes in sources and in whether it answers."""
+    before, after = _served(found.before), _served(found.after)
+    return Compared(
+        found.question,
+        difference(before, after, found.question.truth),
+        _row(before, found.before),
+        _row(after, found.after),
+    )
+
+
+def with_answers(found: Found) -> Compared:
+    """The answers are worked out too, unless both are made from the same; to be called in no transaction."""
+    if _is_same(found.before, found.after):
+        return without_answers(found)
+    before, spent_before = _answered(found.before)
+    after, spent_after = _answered(found.after)
+    return Compared(
+        found.question,
+        difference(before, after, found.question.truth),
+        _row(before, found.before),
+        _row(after, found.after),
+        (spent_before[0] + spent_after[0], spent_before[1] + spent_after[1]),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """A question as it is asked without the change and with it, and what is the same for both."""
+
+    question: TriedQuestion
+    turn: Turn
+    before: Question
+    after: Question
+    scope: Scope
+    guesses: Sequence[str]
+
+
+def _pair(overlay: Overlay, asking: Asking, question: TriedQuestion) -> _Pair:
+    ask, turn = asking.ask(question)
+    before, after = overlay.asks(ask)
+    guesses = before.profile.guesses or after.profile.guesses
+    guessed = async_to_sync(hypothesise)(turn.question, caller=CALLER) if guesses else ()
+    return _Pair(question, turn, before, after, asking.scope_of(ask), guessed)
+
+
+def _embed(questions: Sequence[str]) -> None:
+    """Has the questions' vectors at hand, worked out side by side and before a transaction waits for them."""
+    model = served_generation().model
+    with ThreadPoolExecutor(os.cpu_count() or 1, "shadow-vectors") as pool:
+        list(pool.map(partial(question_vector, model), questions))
+
+
+def _is_same(before: Context, after: Context) -> bool:
+    """Whether an answer is made from the same passages in the same way."""
+    return (
+        list(_read(before)) == list(_read(after))
+        and _served(before).abstains == _served(after).abstains
+        and before.ask.template == after.ask.template
+    )
+
+
+def _read(context: Context) -> Iterator[tuple[Any, ...]]:
+    """All that an answer depends on, but for ids: a passage that is written anew has another one."""
+    curated = {hit.passage_id: hit for hit in context.retrieval.runs.get(Origin.FAQ, ())} if context.retrieval else {}
+    for each in context.candidates:
+        hit = curated.get(each.passage_id)
+        steered = (hit.score, hit.confidence, hit.hint) if hit else ()
+        yield each.document_id, each.label, each.url, each.text, each.page, each.audience, steered
+
+
+def _served(context: Context) -> Served:
+    documents = tuple(dict.fromkeys(each.document_id for each in context.candidates))
+    lacks_evidence = context.evidence is not None and context.evidence < context.ask.profile.threshold
+    return Served(documents, abstains=not documents or lacks_evidence)
+
+
+def _answered(context: Context) -> tuple[Served, tuple[int, int]]:
+    """What a student would get, and the tokens that the model read and wrote for it."""
+    looked_up = _served(context)
+    if looked_up.abstains:
+        return looked_up, (0, 0)
+    reply = async_to_sync(reply_of)(answer_from(context))
+    spent = (reply.end.prompt_tokens or 0, reply.end.answer_tokens or 0) if reply.end else (0, 0)
+    if reply.reason:  # the model declined, or its answer was taken back
+        return replace(looked_up, abstains=True), spent
+    return replace(looked_up, answer=reply.text), spent
+
+
+def _row(served: Served, context: Context) -> dict[str, Any]:
+    """{"abstains", "evidence", "answer", "sources": [{"document", "title", "url"}, best first]}"""
+    sources = {each.document_id: {"title": each.title, "url": each.url} for each in reversed(context.found)}
+    return {
+        "abstains": served.abstains,
+        "evidence": round(context.evidence or 0.0, 3),
+        "answer": served.answer,
+        "sources": [{"document": document, **sources[document]} for document in served.documents],
+    }

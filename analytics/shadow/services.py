@@ -1,0 +1,178 @@
+"""What staff do to shadow tests: start, stop, then publish what was tested or go back."""
+
+from typing import TypeVar
+
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.db.models import Model, QuerySet
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from analytics.models import ShadowTest
+from analytics.shadow.drafts import (
+    DocumentDraft,
+    Draft,
+    FAQDraft,
+    ProfileDraft,
+    PromptDraft,
+    TargetGone,
+    draft_of,
+    present,
+)
+from analytics.shadow.run import ACTIVE
+from analytics.tasks import run_shadow_test
+from chat.models import Assistant, PromptVersion, RetrievalProfile
+from chat.services.profiles import check_legs, needs_reranker, save_profile
+from chat.services.prompts import use_version
+from core.inference.llm import client
+from core.tasks import delay_on_commit
+from faqs.models import FAQ, FAQVersion
+from faqs.services import index_saved_faq
+from faqs.versions.history import recording
+from knowledge.models import Course, Document
+from knowledge.services.documents import save_document
+
+State, Decision = ShadowTest.State, ShadowTest.Decision
+Row = TypeVar("Row", bound=Model)
+GONE = gettext_lazy("What was to be changed is gone.")
+
+
+@transaction.atomic
+def start_test(
+    *, draft: Draft, target_id: int, title: str, assistant: Assistant, asks_model: bool = False, by: User
+) -> ShadowTest:
+    """Has the draft tried on the assistant's questions; where somebody has it tried already, that one goes on.
+
+    Raises ValidationError where there is nothing to try.
+    """
+    get_user_model().objects.select_for_update().get(pk=by.pk)  # a double click waits here
+    test = ShadowTest(
+        kind=draft.kind,
+        target_id=target_id,
+        title=title[:300],
+        draft=draft.dump(),
+        assistant=assistant,
+        asks_model=asks_model or isinstance(draft, PromptDraft),
+        requested_by_id=by.pk,
+    )
+    live = _present(test)
+    _check(draft, live, test)
+    test.base = live.fingerprint
+    if same := _going_on(test):
+        return same
+    test.save()
+    delay_on_commit(run_shadow_test, test.pk)
+    return test
+
+
+def _going_on(test: ShadowTest) -> ShadowTest | None:
+    """The same one of the same member of staff, waiting or running."""
+    names = ("kind", "target_id", "draft", "assistant", "asks_model", "requested_by", "base")
+    return ShadowTest.objects.filter(state__in=ACTIVE, **{name: getattr(test, name) for name in names}).first()
+
+
+def repeat_test(*, test: ShadowTest, assistant: Assistant, asks_model: bool, by: User) -> ShadowTest:
+    """The same draft once more, perhaps on another assistant's questions; raises ValidationError."""
+    check_unchanged(test)
+    return start_test(
+        draft=draft_of(test),
+        target_id=test.target_id,
+        title=test.title,
+        assistant=assistant,
+        asks_model=asks_model,
+        by=by,
+    )
+
+
+@transaction.atomic
+def cancel_test(*, test: ShadowTest) -> None:
+    """Ends it within seconds; one that has ended stays as it is."""
+    ended = {"state": State.CANCELLED, "finished_at": timezone.now()}
+    ShadowTest.objects.filter(pk=test.pk, state__in=ACTIVE).update(**ended)
+
+
+@transaction.atomic
+def discard_test(*, test: ShadowTest, by: User) -> None:
+    """Goes back: nothing goes live. Raises ValidationError for one that was decided on before."""
+    _decide(test, Decision.DISCARDED, by)
+
+
+@transaction.atomic
+def publish_test(*, test: ShadowTest, by: User) -> None:
+    """Makes the draft live, through the service of whatever it is of.
+
+    Raises ValidationError where it was decided on before, or its target is not what it was when the draft was made.
+    """
+    _decide(test, Decision.PUBLISHED, by)
+    draft = draft_of(test)
+    match draft:
+        case FAQDraft():
+            faq = _locked(FAQ.objects.all(), test)
+            if draft.status == FAQ.Status.PUBLISHED and not draft.documents:
+                raise ValidationError(_("“%(faq)s” has no document yet: link one, then publish it.") % {"faq": faq})
+            with recording([faq.pk], by=by, reason=FAQVersion.Reason.TEST):
+                draft.onto(faq)
+                faq.full_clean()
+                faq.save()
+                draft.write_parts(faq)
+            index_saved_faq(faq=faq)
+        case DocumentDraft():
+            document = _locked(Document.objects.all(), test)
+            draft.onto(document)
+            save_document(document=document)
+        case ProfileDraft():
+            profile = _locked(RetrievalProfile.objects.all(), test)
+            save_profile(profile=profile, legs=draft.onto(profile))
+        case PromptDraft():
+            assistant = Assistant.objects.select_for_update(of=["self"]).get(pk=test.assistant_id)
+            check_unchanged(test)
+            version = PromptVersion.objects.get(pk=draft.version) if draft.version else None
+            use_version(version=version, assistant=assistant)
+
+
+def check_unchanged(test: ShadowTest) -> None:
+    """Raises ValidationError where the draft is of something that has changed since, or is gone."""
+    if _present(test).fingerprint != test.base:
+        raise ValidationError(
+            _("It was changed by somebody since this test was started: look at it, and test your change again.")
+        )
+
+
+def _locked(rows: QuerySet[Row], test: ShadowTest) -> Row:
+    """The test's target, held until the transaction ends; raises ValidationError where it has changed, or is gone."""
+    row = rows.select_for_update().filter(pk=test.target_id).first()
+    check_unchanged(test)
+    if row is None:
+        raise ValidationError(GONE)
+    return row
+
+
+def _present(test: ShadowTest) -> Draft:
+    try:
+        return present(test)
+    except TargetGone as error:
+        raise ValidationError(GONE) from error
+
+
+def _check(draft: Draft, live: Draft, test: ShadowTest) -> None:
+    if draft == live:
+        raise ValidationError(_("There is nothing to test: this is what is live already."))
+    if isinstance(draft, ProfileDraft):
+        check_legs(draft.onto(profile := RetrievalProfile()))
+        if needs_reranker(profile):
+            raise ValidationError(_("This profile reranks, but RERANKER_MODEL is not configured."))
+    if test.asks_model and not client.is_configured():
+        if isinstance(draft, PromptDraft):
+            raise ValidationError(_("A prompt changes nothing: no language model answers (LLM_BASE_URL, LLM_MODEL)."))
+        raise ValidationError(_("There is no language model to ask (LLM_BASE_URL, LLM_MODEL)."))
+    if isinstance(draft, DocumentDraft) and Course.objects.filter(document=test.target_id).exists():
+        raise ValidationError(_("A course’s page is written from its record: it cannot be tested."))
+
+
+def _decide(test: ShadowTest, decision: str, by: User) -> None:
+    undecided = ShadowTest.objects.filter(pk=test.pk, decision=Decision.NONE).exclude(state__in=ACTIVE)
+    if not undecided.update(decision=decision, decided_by=by.pk, decided_at=timezone.now()):
+        raise ValidationError(_("This test still goes on, or was decided on already."))

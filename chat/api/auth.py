@@ -1,0 +1,51 @@
+"""Who calls, from where, and whether they may: what every operation of the public API begins with."""
+
+from typing import cast
+
+from django.http import HttpRequest
+from django.utils import translation
+from ninja.security import HttpBearer
+
+from chat.conversations import visitors
+from chat.sites import rate_limits, session_tokens
+from chat.sites.lookup import ForbiddenOrigin, SiteContext
+from chat.sites.session_tokens import LANGUAGES, Session
+from core.db.prepared import in_database
+
+
+def origin_of_request(request: HttpRequest) -> str | None:
+    """The origin of the page that asks; None where it says none, as programs and this server's own pages may."""
+    return request.headers.get("Origin")
+
+
+def check_origin(request: HttpRequest, place: SiteContext) -> None:
+    """Raises ForbiddenOrigin."""
+    allowed = place.allows(origin_of_request(request), host=request.get_host())
+    request.is_allowed_origin = allowed  # type: ignore[attr-defined]
+    if not allowed:
+        raise ForbiddenOrigin
+
+
+def address_of(request: HttpRequest) -> str:
+    """The network address of who calls; to be counted by, not to be kept."""
+    forwarded = request.headers.get("X-Forwarded-For")
+    return rate_limits.address_of(request.META.get("REMOTE_ADDR", ""), [forwarded] if forwarded else [])
+
+
+class SessionToken(HttpBearer):
+    """A visitor's session, as `request.auth`; raises InvalidToken, UnknownSite, ForbiddenOrigin."""
+
+    async def authenticate(self, request: HttpRequest, token: str) -> Session:
+        session = session_tokens.read(token)
+        place = await in_database(visitors.place_of_session)(session)
+        check_origin(request, place)
+        return session
+
+
+def session_of(request: HttpRequest) -> Session:
+    """Whose request it is, with the language that they want now: the request's, else the session's."""
+    session = cast("Session", request.auth)  # type: ignore[attr-defined]
+    wanted = (translation.get_language() or "")[:2]
+    if "Accept-Language" in request.headers and wanted in LANGUAGES:
+        return Session(session.visitor, wanted, session.site)
+    return session

@@ -1,0 +1,125 @@
+"""Visitors, and what is theirs: their conversations, all that is stored of them, and their wish to be forgotten."""
+
+from collections.abc import Iterable
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Count
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from chat.conversations.retention import kept_days
+from chat.conversations.store import own_conversation, saved_messages
+from chat.errors import NotFound, Refused
+from chat.models import Conversation, Message, Visitor
+from chat.pipeline.guardrails.input import CONTROLS, LONE_SURROGATES
+from chat.sites.lookup import SiteContext, place_of
+from chat.sites.session_tokens import InvalidToken, Session
+
+#: Conversations that are listed, the latest first.
+LISTED = 200
+TITLE_CHARACTERS = 200
+
+
+def new_visitor() -> UUID:
+    """Called only when somebody agreed."""
+    return Visitor.objects.create().pk
+
+
+def kept_visitor(earlier: Session, *, site: str) -> UUID | None:
+    """Whom an earlier session was for, where it was for the same site and they are not erased."""
+    is_known = earlier.site == site and Visitor.objects.filter(pk=earlier.visitor).exists()
+    return earlier.visitor if is_known else None
+
+
+def place_of_session(session: Session) -> SiteContext:
+    """Where the session holds; raises InvalidToken for a visitor who is erased, UnknownSite."""
+    if not Visitor.objects.filter(pk=session.visitor).exists():
+        raise InvalidToken("session_required")
+    return place_of(session.site)
+
+
+def conversations_of(visitor: UUID) -> list[dict[str, Any]]:
+    """The latest of them, without what was said."""
+    rows = Conversation.objects.filter(visitor_id=visitor).annotate(said=Count("messages"))
+    return [
+        {
+            "id": str(row.pk),
+            "title": row.title,
+            "created_at": row.created_at.isoformat(),
+            "updated_at": row.updated_at.isoformat(),
+            "messages": row.said,
+        }
+        for row in rows.order_by("-updated_at")[:LISTED]
+    ]
+
+
+def rename_conversation(*, visitor: UUID, conversation: UUID, title: object) -> str:
+    """Raises NotFound, Refused."""
+    if not isinstance(title, str):
+        raise Refused("bad_title", _("Please type a title."))
+    cleaned = " ".join(LONE_SURROGATES.sub("\ufffd", CONTROLS.sub("", title)).split())
+    if not 0 < len(cleaned) <= TITLE_CHARACTERS:
+        raise Refused("bad_title", _("A title has 1 to %(most)d characters.") % {"most": TITLE_CHARACTERS})
+    # Not saved as a whole: its last message is no later for it.
+    if not Conversation.objects.filter(pk=conversation, visitor_id=visitor).update(title=cleaned):
+        raise NotFound
+    return cleaned
+
+
+def running_answers(visitor: UUID, conversations: Iterable[UUID]) -> list[int]:
+    """Ids of answers being written there."""
+    running = Message.objects.filter(status=Message.Status.GENERATING, conversation__visitor_id=visitor)
+    return list(running.filter(conversation__in=conversations).values_list("pk", flat=True))
+
+
+def delete_conversation(*, visitor: UUID, conversation: UUID) -> None:
+    """With all that was said in it, its citations and ratings. Raises NotFound."""
+    own_conversation(visitor, conversation).delete()
+
+
+def conversation_ids(visitor: UUID) -> list[UUID]:
+    return list(Conversation.objects.filter(visitor_id=visitor).values_list("pk", flat=True))
+
+
+def delete_visitor(visitor: UUID) -> None:
+    """With all conversations."""
+    Visitor.objects.filter(pk=visitor).delete()
+
+
+def all_of(visitor: UUID) -> dict[str, Any]:
+    """Everything that is stored of a visitor, as JSON can hold it. Raises NotFound."""
+    row = Visitor.objects.filter(pk=visitor).first()
+    if row is None:
+        raise NotFound
+    conversations = Conversation.objects.filter(visitor=row).select_related("assistant").order_by("created_at")
+    return {
+        "visitor": str(row.pk),
+        "agreed_at": row.consented_at.isoformat(),
+        "exported_at": timezone.now().isoformat(),
+        "conversations": [
+            {
+                "id": str(conversation.pk),
+                "title": conversation.title,
+                "created_at": conversation.created_at.isoformat(),
+                "updated_at": conversation.updated_at.isoformat(),
+                "kept_for_days": kept_days(conversation.assistant),
+                "said_of_themselves": conversation.audience,
+                "stars": conversation.stars,
+                "messages": [*_messages_of(conversation)],
+            }
+            for conversation in conversations
+        ],
+    }
+
+
+def _messages_of(conversation: Conversation) -> Iterable[dict[str, Any]]:
+    """Also what the widget does not show."""
+    more = conversation.messages.order_by("pk").values("rewritten", "flags", "feedback__comment")
+    for message, hidden in zip(saved_messages(conversation), more, strict=False):
+        yield {
+            **message,
+            "looked_up_as": hidden["rewritten"],
+            "signs_of_an_attack": hidden["flags"],
+            "feedback_comment": hidden["feedback__comment"] or "",
+        }

@@ -1,0 +1,1 @@
+"""The answer: generated, quoted, canned or refused, with its citations."""

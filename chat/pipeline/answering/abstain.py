@@ -1,0 +1,107 @@
+"""How the assistant says that it does not know: what is missing, in the student's words, and what it does know."""
+
+from collections.abc import AsyncGenerator
+from dataclasses import replace
+
+from django.utils import translation
+from django.utils.translation import gettext as _
+
+from chat.events import Abstain, Event
+from chat.models import Message
+from chat.pipeline.question import Context
+from chat.pipeline.understanding.rewrite import WORD, topic_words
+from core.db.prepared import in_database
+from faqs.models import main_language
+from faqs.retriever import match
+from knowledge.retrieval.lexical import LexicalRetriever
+from knowledge.retrieval.scope import scope_of
+from knowledge.retrieval.types import Origin, Query, Scope
+
+WORDS = LexicalRetriever()
+#: Curated questions that are offered, and how close they must be.
+RELATED, LEAST_SIMILARITY = 3, 0.35
+#: FAQs that are looked at for them: one may come with several passages, or be in another language.
+LOOKED_AT = 12
+#: Words that are looked up, those too short to mean much, and those that are named.
+MOST_LOOKED_UP, SHORT, MOST_WORDS = 16, 3, 3
+QUESTION_CHARACTERS, WORD_CHARACTERS = 160, 40
+#: Words that no page needs, and that leave open what it says nothing about. They are not among the common words of
+#: `chat.pipeline.understanding.rewrite`: there they count, since "Wie heißt der Dekan der Informatik?" stands alone.
+UNNAMED = frozenset(
+    WORD.findall(
+        """
+    anything anybody become becomes call called find found goes going happen happens kindly made make makes making mean
+    meaning means named nobody nothing possible somebody someone something somewhere take taken takes told wanted wants
+    whether
+    bedeuten bedeutet bekomme bekommen bekommt bieten bietet braucht brauchen darf dürfen dürfte eigentlich erklär
+    erkläre erklären erzähl erzähle etwa finde finden findet funktioniert gebe geben gebt gehe gehen geht gemacht gern
+    gerne gilt gibt gibt's hatte hatten heiße heißen heißt heisst heissen irgendwas irgendwo jemand kannst lass lassen
+    lautet lauten läuft liegt mache machen macht meinen meint möchten möglich müsste nennen nennt niemand nichts sagt
+    stehen steht stelle stellen überhaupt ungefähr verstehe vielleicht weiß weshalb wofür woher wohin wollen wollte
+    womit worum wurde wurden zeig zeigen
+    """
+    )
+)
+
+
+async def abstain(context: Context, reason: str) -> AsyncGenerator[Event]:
+    """`reason` is nothing_found, no_evidence, model_declined, ungrounded, unsupported or leaked."""
+    related, missing = await in_database(_known_instead)(context)
+    with translation.override(context.ask.language):
+        text = _text(context, reason, missing)
+    yield Abstain(reason, text, context.ask.contact, related)
+    yield context.end(Message.Status.ABSTAINED, Message.Strategy.NONE)
+
+
+def _known_instead(context: Context) -> tuple[tuple[str, ...], list[str]]:
+    """Curated questions that are close, and the question's words that stand on no page."""
+    if (retrieval := context.retrieval) is None:
+        return (), []
+    scope = context.scope or scope_of(context.ask.collections, audience=context.ask.audience)
+    missing = missing_words(context.ask.text, retrieval.query, scope)
+    nearest = retrieval.runs.get(Origin.FAQ)
+    if nearest and nearest[0].score < LEAST_SIMILARITY:
+        return (), missing
+    return related_questions(retrieval.query, scope, language=context.ask.language), missing
+
+
+def related_questions(query: Query, scope: Scope, *, language: str) -> tuple[str, ...]:
+    """Curated questions of that language close to the one asked; none where it was not compared by meaning."""
+    if not len(query.vector):
+        return ()
+    near = match(query, scope=scope, faqs=LOOKED_AT)
+    close = (found for found in near if found.similarity >= LEAST_SIMILARITY)
+    questions = dict.fromkeys(found.question for found in close if main_language(found.language) == language)
+    return tuple(questions)[:RELATED]
+
+
+def missing_words(question: str, query: Query, scope: Scope) -> list[str]:
+    """The words of a question that stand on no page in scope, as the student wrote them."""
+    words = [word for word in dict.fromkeys(topic_words(question)) if len(word) > SHORT and says_something(word)]
+    words = words[:MOST_LOOKED_UP]
+    return [word for word in words if not WORDS.retrieve(replace(query, text=word), k=1, scope=scope)][:MOST_WORDS]
+
+
+def says_something(word: str) -> bool:
+    return word.lower().replace("’", "'") not in UNNAMED
+
+
+def shortened(word: str) -> str:
+    return word if len(word) <= WORD_CHARACTERS else f"{word[:WORD_CHARACTERS]}…"
+
+
+def _text(context: Context, reason: str, missing: list[str]) -> str:
+    if reason == "nothing_found":
+        return _("There is nothing to look this up in yet, so I cannot answer it.")
+    if reason in {"ungrounded", "unsupported", "leaked"}:
+        return _("I had begun an answer, but could not confirm it in the pages I know, so I took it back.")
+    own = context.ask.abstention or _(
+        "I could not find an answer to this in the pages I know, so I would rather not guess."
+    )
+    if missing:
+        words = ", ".join(_("“%(word)s”") % {"word": shortened(word)} for word in missing)
+        return f"{own} " + _("They say nothing about %(words)s.") % {"words": words}
+    question = context.turn.question if context.turn.by_model else context.ask.text
+    if len(question) > QUESTION_CHARACTERS:
+        question = question[:QUESTION_CHARACTERS].rsplit(" ", 1)[0] + " …"
+    return f"{own} " + _("They touch on it, but do not say: “%(question)s”") % {"question": question}

@@ -1,0 +1,121 @@
+"""What of a passage can be quoted: its sentences, list items and table rows, each to be understood alone; pure."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from chat.pipeline.retrieval.candidates import LINKED, plain
+from chat.pipeline.understanding.rewrite import topic_words
+from knowledge.chunking.sentences import sentence_spans
+
+#: The most characters of a quote that is put together.
+LONGEST = 600
+LIST_MARK = re.compile(r"^(?:[-*+•]|\d{1,3}[.)])\s+")
+TABLE_RULE = re.compile(r"^\|?[\s:|-]+\|?$")
+ENDED = re.compile(r"[.!?…][\"”“»)]*$")
+#: Sentences that say nothing without the one before; "Sie" is mostly who is spoken to, "es" mostly nothing.
+POINTS_BACK = re.compile(
+    r"(?:This|These|Those|They|It|He|She|Its|Their|Er|Ihm|Dies|Diese[mnrs]?|Deren|Dessen|Dafür|Damit|Dazu|Dabei|Davon)\b"
+    r"(?! (?:page|site|university|semester|term|year|Seite|Universität|Semester|Jahr)\b)"
+)
+REFERS = re.compile(r"^(?:See|Siehe|More|Mehr|This page in|Diese Seite auf)\b")
+BREAK = re.compile(r"\n\s*\n")
+CELL_END = re.compile(r"(?<!\\)\|")
+
+
+@dataclass(frozen=True, slots=True)
+class Quotable:
+    """`text` is what is compared with a question, `shown` what a student reads, with what it goes on from; both are
+    empty where nothing is said."""
+
+    text: str
+    shown: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Unit:
+    """A sentence, list item or table row as it reads; `follows` the one before without an empty line between."""
+
+    text: str
+    is_item: bool
+    is_row: bool
+    follows: bool
+
+
+def quotable(passage: str) -> list[Quotable]:
+    """In order. A sentence that leads to a list takes its items along; an item that goes on from such a sentence, and a
+    sentence that points back, are shown behind what they need."""
+    units = _units(passage)
+    found = []
+    lead = before = None
+    for place, unit in enumerate(units):
+        text = unit.text if unit.is_item or unit.is_row else _with_items(unit.text, units[place + 1 :])
+        shown = text
+        if text == unit.text and (needed := _needed(unit, before=before, lead=lead)):
+            shown = f"{needed} {text.rstrip(',;')}"
+        found.append(Quotable(text, shown))
+        before = unit
+        lead = lead if unit.is_item else unit
+    return found
+
+
+def readable(unit: str, rows: Sequence[str]) -> str:
+    """A sentence, list item or table row as a quote; a row, one of `rows`, says which column each cell is from."""
+    unit = LIST_MARK.sub("", unit.strip())
+    if not unit.startswith("|") or unit not in rows:
+        return plain(unit)
+    if TABLE_RULE.match(unit) or (unit == rows[0] and len(rows) > 1 and TABLE_RULE.match(rows[1])):
+        return ""
+    named = zip(_cells(rows[0]), _cells(unit), strict=False)
+    return "; ".join(f"{name}: {cell}" if name else cell for name, cell in named if cell)
+
+
+def table_rows(passage: str) -> list[str]:
+    return [line.strip() for line in passage.splitlines() if line.strip().startswith("|")]
+
+
+def only_refers(sentence: str) -> bool:
+    """Whether it says no more than where else to read: "See [the deadlines](…) (in German)."."""
+    said, begins = REFERS.subn("", LINKED.sub(" ", sentence.strip()))
+    return bool(begins and LINKED.search(sentence)) and len(topic_words(said)) <= 1
+
+
+def _units(passage: str) -> list[_Unit]:
+    rows = table_rows(passage)
+    units = []
+    ended = 0
+    for start, end in sentence_spans(passage):
+        raw, gap = passage[start:end].strip(), passage[ended:start]
+        ended = end
+        is_item, is_row = bool(LIST_MARK.match(raw)), raw.startswith("|")
+        is_empty = not is_item and not is_row and only_refers(raw)
+        units.append(_Unit("" if is_empty else readable(raw, rows), is_item, is_row, follows=not BREAK.search(gap)))
+    return units
+
+
+def _with_items(text: str, following: Sequence[_Unit]) -> str:
+    if not text or ENDED.search(text):
+        return text
+    separator = " "
+    for item in following:
+        if not item.is_item or len(text) + len(item.text) > LONGEST:
+            break
+        text += separator + item.text.rstrip(".,;")
+        separator = "; "
+    return text
+
+
+def _needed(unit: _Unit, *, before: _Unit | None, lead: _Unit | None) -> str:
+    """What the unit goes on from, empty where it can stand alone; `lead` is the last one that is no list item."""
+    goes_on_from = lead if unit.is_item else before
+    if goes_on_from is None or goes_on_from.is_row or len(goes_on_from.text) + len(unit.text) >= LONGEST:
+        return ""
+    if unit.is_item:
+        goes_on = unit.text[:1].islower() and not ENDED.search(goes_on_from.text)
+    else:
+        goes_on = unit.follows and bool(POINTS_BACK.match(unit.text))
+    return goes_on_from.text if goes_on else ""
+
+
+def _cells(row: str) -> list[str]:
+    return [plain(cell) for cell in CELL_END.split(row.strip().strip("|"))]

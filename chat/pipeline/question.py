@@ -1,0 +1,189 @@
+"""A question on its way to an answer: what is asked, what it is understood as, what was found for it."""
+
+import logging
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Any
+
+from chat.events import Contact, End
+from chat.models import Assistant, EmergencyContact, Message
+from chat.pipeline.answering.help_contacts import contacts_of
+from chat.pipeline.retrieval.candidates import Candidate
+from chat.pipeline.retrieval.profiles import PROFILES, Profile, profile_of
+from chat.pipeline.retrieval.trace import boosting_faq, rows_of
+from chat.prompt_template import BUILT_IN, Template
+from core.inference.llm.client import PROSE, Sampling, Usage
+from core.language import language_of
+from core.text import nfc
+from knowledge.retrieval.search import Retrieval
+from knowledge.retrieval.types import Scope
+
+#: Passages whose sentences are compared, sentences that are quoted, and their least characters.
+PASSAGES, SENTENCES = 6, 3
+
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A checked question (`chat.pipeline.guardrails.input`) with what it needs to be answered.
+
+    `history` is (role, text), oldest first. `language` is that of the answer, one of the `languages` that are
+    spoken. `audience` is what is known of who asks, as tags `kind:value`, and `asked_kinds` are the kinds that were
+    asked for already. `caller` is who waits for the model, so that nobody's many questions hold up another's one;
+    `may_write` is off where the model has no time for it. `emergency_contacts` are shown to a student in need; with
+    `as_question` the student has said that the message is no cry for help.
+    """
+
+    text: str
+    language: str = "en"
+    languages: Sequence[str] = ()
+    history: Sequence[tuple[str, str]] = ()
+    collections: Sequence[str] = ()
+    profile: Profile = PROFILES["default"]
+    assistant: str = "MarcelCMS"
+    institution: str = "the university"
+    persona: str = ""
+    template: Template = BUILT_IN
+    sampling: Sampling = PROSE
+    contact: Contact | None = None
+    abstention: str = ""
+    suggestions: Sequence[str] = ()
+    audience: Sequence[str] = ()
+    asked_kinds: Sequence[str] = ()
+    caller: str = ""
+    may_write: bool = True
+    emergency_contacts: Sequence[EmergencyContact] = ()
+    as_question: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", nfc(self.text))
+        object.__setattr__(self, "history", tuple((role, nfc(text)) for role, text in self.history))
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What the student's message is, and `question`, it made to stand alone; `by_model` says who made it so. One that
+    `begins_anew` was found to be understood best without what was said before."""
+
+    route: Message.Route
+    question: str
+    by_model: bool = False
+    begins_anew: bool = False
+
+
+@dataclass(slots=True)
+class Context:
+    """What is known of an answer on its way; `candidates` may be narrowed to what is the student's own concern, and to
+    what finds room in a prompt: `found` is all that was found."""
+
+    ask: Question
+    turn: Turn
+    retrieval: Retrieval | None = None
+    found: Sequence[Candidate] = ()
+    candidates: list[Candidate] = field(default_factory=list)
+    evidence: float | None = None
+    scope: Scope | None = None
+    model: str = ""
+    notice: str = ""
+    usage: list[Usage] = field(default_factory=list)
+    started: float = field(default_factory=time.perf_counter)
+    timings_ms: dict[str, float] = field(default_factory=dict)
+
+    def mark(self, name: str) -> None:
+        """Notes the milliseconds from the beginning until now, once."""
+        self.timings_ms.setdefault(name, (time.perf_counter() - self.started) * 1000)
+
+    def end(self, status: Message.Status, strategy: Message.Strategy, *, notice: str = "") -> End:
+        """The last event, with the record of how the answer came about."""
+        self.mark("total")
+        steering = boosting_faq(self.retrieval) if self.retrieval else None
+        return End(
+            status=status.value,
+            strategy=strategy.value,
+            notice=notice or self.notice,
+            model=self.model,
+            profile=self.ask.profile.name,
+            prompt=self.ask.template.name if self.model else "",
+            route=self.turn.route.value,
+            rewritten=self.turn.question if self.turn.question != self.ask.text else "",
+            prompt_tokens=sum(usage.prompt_tokens for usage in self.usage) if self.usage else None,
+            answer_tokens=sum(usage.answer_tokens for usage in self.usage) if self.usage else None,
+            evidence=self.evidence,
+            retrieved=self._retrieved(strategy),
+            faq=steering.faq_id if steering else None,
+            faq_similarity=steering.similarity if steering else None,
+            timings_ms=self.timings_ms,
+        )
+
+    def _retrieved(self, strategy: Message.Strategy) -> list[dict[str, Any]]:
+        if self.retrieval is None:
+            return []
+        given: Sequence[Candidate] = ()
+        if strategy == Message.Strategy.EXTRACTIVE:
+            given = self.candidates[:PASSAGES]
+        elif self.model:
+            given = self.candidates
+        return rows_of(self.retrieval, self.found, {each.passage_id for each in given})
+
+
+def build_question(assistant: Assistant | None, text: str, language: str) -> Question:
+    """A question to an assistant, as the first of a conversation.
+
+    It is answered in the language that it is asked in; `language`, that of the page, decides where that cannot be told.
+    """
+    return replace(assistant_config(assistant, language_of(text) or language), text=text)
+
+
+def build_question_cached(
+    assistant: int | None, versions: tuple[str | None, ...], text: str, language: str
+) -> Question:
+    """As `ask_of`; the assistant is read only where `versions` differ from when it was read before (`records.Look`)."""
+    return replace(cached_config(assistant, versions, language_of(text) or language), text=text)
+
+
+@lru_cache(maxsize=128)
+def cached_config(assistant: int | None, _versions: tuple[str | None, ...], language: str) -> Question:
+    rows = Assistant.objects.select_related("prompt", "profile")
+    return assistant_config(rows.filter(pk=assistant).first() if assistant else None, language)
+
+
+def assistant_config(assistant: Assistant | None, language: str) -> Question:
+    """All of a question but its text."""
+    if assistant is None:
+        return Question("", language=language, emergency_contacts=contacts_of(Assistant()))
+    spoken = assistant.language_for(language)
+    suggestions = (spoken == "de" and assistant.suggestions_de) or assistant.suggestions
+    return Question(
+        "",
+        language=spoken,
+        languages=tuple(assistant.languages),
+        collections=tuple(assistant.collections.values_list("slug", flat=True)),
+        profile=profile_for(assistant),
+        assistant=assistant.name,
+        institution=assistant.institution,
+        persona=assistant.persona,
+        template=assistant.template,
+        sampling=Sampling(assistant.model, assistant.temperature, assistant.max_tokens or 0),
+        contact=contact_of(assistant),
+        abstention=assistant.abstention_in(spoken),
+        emergency_contacts=contacts_of(assistant),
+        suggestions=tuple(line.strip() for line in suggestions.splitlines() if line.strip()),
+    )
+
+
+def profile_for(assistant: Assistant | None) -> Profile:
+    """How the assistant retrieves."""
+    row = assistant.profile if assistant else None
+    if row is None or row.is_built_in:
+        return PROFILES[row.name if row else "default"]
+    return profile_of(row)
+
+
+def contact_of(assistant: Assistant | None) -> Contact | None:
+    if assistant is None or not (assistant.contact_name or assistant.contact_email or assistant.contact_url):
+        return None
+    return Contact(assistant.contact_name, assistant.contact_url, assistant.contact_email)

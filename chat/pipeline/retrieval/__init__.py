@@ -1,0 +1,1 @@
+"""Which passages and FAQs may answer."""

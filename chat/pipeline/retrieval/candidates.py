@@ -1,0 +1,142 @@
+"""Passages as sources of an answer: loaded, numbered, linked."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import quote, urljoin, urlsplit
+
+from chat.events import Link, Source
+from core.db.prepared import fetch_all
+from knowledge.retrieval.search import RankedPassage
+
+ASKS_FOR_LINK = re.compile(
+    r"\b(?:links?|urls?|hyperlinks?|web ?(?:site|page|address)e?s?|homepage|online form|application form|portal"
+    r"|web(?:seiten?|adressen?)|internetseiten?|formulare?|antragsformulare?|online[- ]?antrag|downloads?)\b"
+    r"|\bwhere (?:can|do) i (?:find|download|get) (?:the |a |more )?(?:form|page|information|document)"
+    r"|\bwo (?:finde|bekomme|gibt) (?:ich|es) (?:das |den |die |ein |mehr )?"
+    r"(?:formular|seite|antrag|informationen|dokument)",
+    re.IGNORECASE,
+)
+REFERENCE = re.compile(r"(?<!!)\[(?P<label>[^\[\]\n]{1,200})\]\((?P<url>[^()\s<>]{1,1000})(?:[ \t]+\"[^\"\n]*\")?\)")
+MOST = 5
+
+
+def asks_for_link(question: str) -> bool:
+    return bool(ASKS_FOR_LINK.search(question))
+
+
+def references(markdown: str, base: str) -> tuple[Link, ...]:
+    """A passage's own links to web pages, the first of each address; relative ones are seen from `base`."""
+    found: dict[str, Link] = {}
+    for reference in REFERENCE.finditer(markdown):
+        try:
+            url = urljoin(base, reference["url"])
+            parts = urlsplit(url)
+        except ValueError:  # not an address
+            continue
+        label = reference["label"].strip(" *_`")
+        if parts.scheme in {"http", "https"} and parts.hostname and label:
+            found.setdefault(url, Link(label, url))
+    return tuple(found.values())[:MOST]
+
+
+LINKED = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
+#: Signs that mark up but are not text: emphasis, code, headings, quotes, cell borders, tags.
+SIGNS = re.compile(r"\*+|`+|(?<!\w)_+|_+(?!\w)|<[^>]{0,200}>")
+BORDERS = re.compile(r"^[ \t]*(?:#{1,6}|>)[ \t]|\|", re.MULTILINE)
+SPACE = re.compile(r"\s+")
+QUOTE_CHARACTERS = 300
+#: Stands between a title and the headings under it.
+BETWEEN = " › "
+FRAGMENT_WORDS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A retrieved passage that an answer may cite; `number` is what the model sees, from 1."""
+
+    number: int
+    passage_id: int
+    document_id: int
+    title: str
+    url: str
+    heading: str
+    text: str
+    page: int | None = None
+    audience: tuple[str, ...] = ()
+    language: str = "en"
+
+    @property
+    def label(self) -> str:
+        return BETWEEN.join(part for part in (self.title, self.heading) if part).replace("\n", " ")
+
+
+SOURCES = """
+SELECT passage.id, passage.document_id, document.title, document.url, passage.heading_path, passage.text, passage.page,
+    document.audience, split_part(document.language, '-', 1)
+FROM knowledge_passage AS passage JOIN knowledge_document AS document ON document.id = passage.document_id
+WHERE document.status = 'published' AND NOT passage.is_withheld AND passage.id = ANY(%s::bigint[])
+"""
+
+
+def load_candidates(hits: Sequence[RankedPassage]) -> list[Candidate]:
+    """The hits' passages in their order, numbered from 1, without what is no longer published or withheld by now.
+
+    One query."""
+    rows = {row[0]: row for row in fetch_all(SOURCES, [[hit.passage_id for hit in hits]])}
+    found = [rows[hit.passage_id] for hit in hits if hit.passage_id in rows]
+    return [
+        Candidate(
+            number=number,
+            passage_id=passage_id,
+            document_id=document_id,
+            title=title,
+            url=url,
+            heading=BETWEEN.join(part for part in path if part != title),
+            text=text,
+            page=page,
+            audience=tuple(audience),
+            language=language,
+        )
+        for number, (passage_id, document_id, title, url, path, text, page, audience, language) in enumerate(
+            found, start=1
+        )
+    ]
+
+
+def plain(markdown: str) -> str:
+    """Markdown's words without its signs, on one line."""
+    return SPACE.sub(" ", BORDERS.sub(" ", SIGNS.sub("", LINKED.sub(r"\1", markdown)))).strip()
+
+
+def deep_link(url: str, quoted: str, page: int | None = None) -> str:
+    """The page scrolled to the quoted words, with a text fragment (WICG scroll-to-text-fragment) where it can be; a
+    PDF at its page (RFC 8118)."""
+    if page is not None and "#" not in url:
+        return f"{url}#page={page}"
+    if "#" in url or not quoted:
+        return url
+    words = quoted.split()
+    if len(words) < 4:
+        return url
+    start = quote(" ".join(words[:FRAGMENT_WORDS]), safe="").replace("-", "%2D")
+    return f"{url}#:~:text={start}"
+
+
+def as_source(candidate: Candidate, *, n: int, quoted: str = "", question: str = "") -> Source:
+    """What the student sees of a cited passage; `quoted` is the sentence meant, else its beginning is quoted.
+
+    The passage's own links come along where the question asks for one.
+    """
+    text = quoted or plain(candidate.text)
+    shown = text if len(text) <= QUOTE_CHARACTERS else text[:QUOTE_CHARACTERS].rsplit(" ", 1)[0] + " …"
+    return Source(
+        n=n,
+        title=candidate.title,
+        # Only words that stand on the page in this order can be scrolled to.
+        url=deep_link(candidate.url, text if text in plain(candidate.text) else "", candidate.page),
+        heading=candidate.heading,
+        page=candidate.page,
+        quote=shown,
+        links=references(candidate.text, candidate.url) if asks_for_link(question) else (),
+    )

@@ -1,0 +1,139 @@
+"""Retrieval profiles by name: which retrievers run, and how their rankings become one. The first place that knows both
+FAQs and passages."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from django.utils.translation import gettext_noop as _
+
+from chat.models import ProfileLeg, RetrievalProfile
+from faqs.retriever import FAQRetriever
+from knowledge.models import Granularity
+from knowledge.retrieval.dense import DenseRetriever, HydeRetriever
+from knowledge.retrieval.fusion import Fusion
+from knowledge.retrieval.lexical import LexicalRetriever
+from knowledge.retrieval.search import Plan, Retrieval, RetrieverConfig, retrieve
+from knowledge.retrieval.types import Origin, Retriever, Scope
+
+Kind = ProfileLeg.Retriever
+RETRIEVERS: Mapping[str, Retriever] = {
+    Kind.LEXICAL: LexicalRetriever(),
+    Kind.DENSE: DenseRetriever(),
+    Kind.SENTENCES: DenseRetriever(Granularity.SENTENCE),
+    Kind.PROPOSITIONS: DenseRetriever(Granularity.PROPOSITION),
+    Kind.FAQ: FAQRetriever(faqs=3),
+    Kind.HARD_FAQ: FAQRetriever(steering=False),
+    Kind.HYDE: HydeRetriever(),
+}
+
+
+class UnknownProfile(ValueError):
+    """A profile was named that does not exist; the message lists those that do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """`sources` passages are given to an answer; below `threshold` of evidence the assistant abstains."""
+
+    name: str
+    plan: Plan
+    sources: int = 6
+    threshold: float = 0.42
+
+    @property
+    def legs(self) -> Sequence[RetrieverConfig]:
+        return self.plan.legs
+
+    @property
+    def origins(self) -> list[Origin]:
+        return [leg.retriever.origin for leg in self.legs]
+
+    @property
+    def guesses(self) -> bool:
+        """Whether a language model must guess an answer first (HyDE)."""
+        return Origin.HYDE in self.origins
+
+
+def _legs(*parts: tuple[Kind, float, int]) -> tuple[RetrieverConfig, ...]:
+    return tuple(RetrieverConfig(RETRIEVERS[kind], weight, k) for kind, weight, k in parts)
+
+
+LEXICAL, DENSE = (Kind.LEXICAL, 1.0, 100), (Kind.DENSE, 1.0, 100)
+HARD_FAQ = (Kind.HARD_FAQ, 2.0, 10)
+#: What the papers compare, by their own names, and ours: `default`. See benchmarks/RESULTS.md.
+BUILT_IN: Mapping[str, tuple[str, Plan]] = {
+    "default": (
+        _("Words, meanings and several close FAQs, merged by score: best or close to it on all data sets measured."),
+        Plan(_legs((Kind.LEXICAL, 0.35, 100), (Kind.DENSE, 0.65, 100), (Kind.FAQ, 1.05, 30)), Fusion.SCORES),
+    ),
+    "bm25": (_("Words alone."), Plan(_legs(LEXICAL))),
+    "dense": (_("Meanings alone."), Plan(_legs(DENSE))),
+    "dense-sentence": (_("Meanings of sentences."), Plan(_legs((Kind.SENTENCES, 1.0, 100)))),
+    "dense-proposition": (_("Meanings of propositions."), Plan(_legs((Kind.PROPOSITIONS, 1.0, 100)))),
+    "bm25+dense": (_("Words and meanings, merged by rank."), Plan(_legs(LEXICAL, DENSE))),
+    "bm25+hyde": (_("Words, and meanings of guessed answers."), Plan(_legs(LEXICAL, (Kind.HYDE, 1.0, 100)))),
+    "bm25+faq": (_("Marcel: the closest FAQ’s documents first."), Plan(_legs(LEXICAL, HARD_FAQ))),
+    "bm25+dense+rerank": (_("Marcel without FAQs, reranked."), Plan(_legs(LEXICAL, DENSE), rerank_first=20)),
+    "bm25+faq+rerank": (
+        _("Marcel with everything reranked, curated documents too."),
+        Plan(_legs(LEXICAL, HARD_FAQ), rerank_first=20, protect_faqs=False),
+    ),
+    "bm25+faq+rerank-protected": (
+        _("Marcel reranked, curated documents kept first."),
+        Plan(_legs(LEXICAL, HARD_FAQ), rerank_first=20),
+    ),
+    "aueb-ensemble": (
+        _("AUEB: words, and meanings at three granularities, merged by rank."),
+        Plan(_legs(LEXICAL, DENSE, (Kind.SENTENCES, 0.5, 100), (Kind.PROPOSITIONS, 0.5, 100))),
+    ),
+    "syllabus-hybrid": (
+        _("SyllabusRAG: words and meanings, merged by score."),
+        Plan(_legs((Kind.LEXICAL, 0.5, 100), (Kind.DENSE, 0.5, 100)), Fusion.SCORES),
+    ),
+}
+PROFILES = {name: Profile(name, plan) for name, (_description, plan) in BUILT_IN.items()}
+KINDS = {id(retriever): kind for kind, retriever in RETRIEVERS.items()}
+
+
+def get_profile(name: str) -> Profile:
+    """A built-in one, or one that staff made; raises UnknownProfile."""
+    if name in PROFILES:
+        return PROFILES[name]
+    row = RetrievalProfile.objects.filter(name=name, is_built_in=False).prefetch_related("legs").first()
+    if row is None:
+        raise UnknownProfile(f"No profile is called {name}. There are: {', '.join(profile_names())}.")
+    return profile_of(row)
+
+
+def profile_of(row: RetrievalProfile) -> Profile:
+    legs = tuple(RetrieverConfig(RETRIEVERS[leg.retriever], leg.weight, leg.k) for leg in row.legs.all())
+    plan = Plan(legs, Fusion(row.fusion), row.rerank_first, row.protect_faqs)
+    return Profile(row.name, plan, row.sources, row.threshold)
+
+
+def profile_names() -> list[str]:
+    own = RetrievalProfile.objects.filter(is_built_in=False).order_by("name").values_list("name", flat=True)
+    return [*PROFILES, *own]
+
+
+def retrieve_with(profile: Profile, text: str, *, scope: Scope, k: int, guesses: Sequence[str] = ()) -> Retrieval:
+    return retrieve(text, plan=profile.plan, scope=scope, k=k, guesses=guesses)
+
+
+def write_built_in(**_: object) -> None:
+    """Shows the built-in profiles in the admin as rows, so that they can be chosen and cloned; run after migrations."""
+    for name, (description, plan) in BUILT_IN.items():
+        row, _made = RetrievalProfile.objects.update_or_create(
+            name=name,
+            defaults={
+                "description": description,
+                "is_built_in": True,
+                "fusion": plan.fusion.value,
+                "rerank_first": plan.rerank_first,
+                "protect_faqs": plan.protect_faqs,
+            },
+        )
+        row.legs.all().delete()
+        for leg in plan.legs:
+            row.legs.create(retriever=KINDS[id(leg.retriever)], weight=leg.weight, k=leg.k)
+    RetrievalProfile.objects.filter(is_built_in=True).exclude(name__in=BUILT_IN).update(is_built_in=False)

@@ -1,0 +1,53 @@
+"""What an answer keeps of its retrieval, so that staff can see later what it was made from; pure."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from chat.pipeline.retrieval.candidates import Candidate
+from knowledge.retrieval.search import Retrieval
+from knowledge.retrieval.types import Origin
+
+#: Passages that are kept of a ranking.
+KEPT = 10
+
+
+@dataclass(frozen=True, slots=True)
+class BoostingFAQ:
+    """The curated question that ranked its documents first, and how close it is to the one asked (0 to 1)."""
+
+    faq_id: int
+    similarity: float
+
+
+def rows_of(retrieval: Retrieval, found: Sequence[Candidate], given: Collection[int]) -> list[dict[str, Any]]:
+    """The head of the ranking as a message's `retrieved`: {"passage", "document", "title", "heading", "page", "rank",
+    "score", "origins": {origin: rank}, "given"}, best first.
+
+    `given` are the ids of the passages that the answer could be made from. A passage that was withdrawn between search
+    and reading is not among `found`, and left out.
+    """
+    read = {each.passage_id: each for each in found}
+    return [
+        {
+            "passage": hit.passage_id,
+            "document": hit.document_id,
+            "title": read[hit.passage_id].title,
+            "heading": read[hit.passage_id].heading,
+            "page": read[hit.passage_id].page,
+            "rank": hit.rank,
+            "score": round(hit.score, 4),
+            "origins": {origin.value: rank for origin, rank in hit.ranks.items()},
+            "given": hit.passage_id in given,
+        }
+        for hit in retrieval.hits[:KEPT]
+        if hit.passage_id in read
+    ]
+
+
+def boosting_faq(retrieval: Retrieval) -> BoostingFAQ | None:
+    """The closest FAQ, where it was close enough to count at all."""
+    run = retrieval.runs.get(Origin.FAQ, ())
+    if not run or run[0].faq_id is None or run[0].confidence == 0:
+        return None
+    return BoostingFAQ(run[0].faq_id, run[0].score)

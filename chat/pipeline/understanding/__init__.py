@@ -1,0 +1,1 @@
+"""What a message is and what it asks."""

@@ -1,0 +1,106 @@
+"""Asking back: where what was found differs by who asks, and the question does not say who does."""
+
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from django.utils import translation
+from django.utils.translation import gettext as _
+
+from chat.events import Choice, Clarify, Event
+from chat.models import Message
+from chat.pipeline.question import Context
+from chat.pipeline.retrieval.candidates import Candidate
+from core.terms import figures, words_of
+from knowledge.retrieval.scope import kind_of
+
+MOST_CHOICES = 6
+#: Passages that are compared: those behind add what nobody would miss.
+COMPARED = 4
+
+
+def clarifying_facet(context: Context) -> str:
+    """The kind of tag that decides between the best passages and of which nothing is known yet; else empty."""
+    best = context.candidates[:COMPARED]
+    known = {kind_of(tag) for tag in context.ask.audience} | set(context.ask.asked_kinds)
+    if not best:
+        return ""
+    # Where the best passage is for everybody, those for some add to it and do not contradict it.
+    for kind in dict.fromkeys(kind_of(tag) for tag in best[0].audience):
+        if kind not in known and len(_values(best, kind)) > 1 and _differ(best, kind):
+            return kind
+    return ""
+
+
+def mentioned_tags(question: str, candidates: Sequence[Candidate]) -> tuple[str, ...]:
+    """Tags of the passages whose value the question names: "in the master's" needs no asking back."""
+    asked = words_of(question)
+    tags = dict.fromkeys(tag for candidate in candidates for tag in candidate.audience)
+    named = [tag for tag in tags if words_of(label_of(tag)) <= asked]
+    kinds = [kind_of(tag) for tag in named]
+    return tuple(tag for tag in named if kinds.count(kind_of(tag)) == 1)
+
+
+def matches_audience(candidate: Candidate, audience: Sequence[str]) -> bool:
+    """Whether a passage concerns who asks, as retrieval's scope has it."""
+    known = {kind_of(tag) for tag in audience}
+    of_kinds = {kind_of(tag) for tag in candidate.audience} & known
+    return all(any(tag in audience for tag in candidate.audience if kind_of(tag) == kind) for kind in of_kinds)
+
+
+async def clarify(context: Context, kind: str) -> AsyncGenerator[Event]:
+    values = _values(context.candidates, kind)[:MOST_CHOICES]
+    with translation.override(context.ask.language):
+        choices = [Choice(label_of(tag), tag) for tag in values]
+        choices.append(Choice(_("None of these, or I do not know"), ""))
+        text = _question_about(kind)
+    yield Clarify(text, tuple(choices), kind, context.turn.question)
+    yield context.end(Message.Status.CLARIFYING, Message.Strategy.FIXED)
+
+
+def stored(event: Clarify) -> dict[str, Any]:
+    """What a message keeps of it, so that the next one can be understood as a choice."""
+    return {"kind": event.kind, "question": event.question, "options": [asdict(choice) for choice in event.choices]}
+
+
+def chosen(text: str, choices: dict[str, Any]) -> Choice | None:
+    """The choice that a reply to `stored` choices names: by its label or its number, or as the only one it mentions."""
+    options = [Choice(**option) for option in choices["options"]]
+    said = text.strip().strip(".!").casefold()
+    for number, option in enumerate(options, start=1):
+        if said in (option.label.casefold(), str(number)):
+            return option
+    mentioned = [option for option in options if option.tag and words_of(option.label) <= words_of(text)]
+    return mentioned[0] if len(mentioned) == 1 else None
+
+
+def label_of(tag: str) -> str:
+    """A tag's value as people read it."""
+    return tag.partition(":")[2].replace("_", " ").strip()
+
+
+def _values(candidates: Sequence[Candidate], kind: str) -> list[str]:
+    return list(dict.fromkeys(tag for each in candidates for tag in each.audience if kind_of(tag) == kind))
+
+
+def _differ(candidates: Sequence[Candidate], kind: str) -> bool:
+    """Whether the passages for different readers say different things: other figures, or other words."""
+    said: dict[str, set[str]] = {}
+    for candidate in candidates:
+        for tag in candidate.audience:
+            if kind_of(tag) == kind:
+                said.setdefault(tag, set()).update(figures(candidate.text) or words_of(candidate.text))
+    first, *others = said.values()
+    return any(first != other for other in others)
+
+
+def _question_about(kind: str) -> str:
+    asked = {
+        "programme": _("That depends on the programme. Which one is it about?"),
+        "degree": _("That depends on the degree. Which one is it about?"),
+        "regulation": _("That depends on the version of the regulations. Which one applies to you?"),
+        "term": _("That depends on the semester. Which one is it about?"),
+        "faculty": _("That depends on the faculty. Which one is it about?"),
+        "campus": _("That depends on the place. Which one is it about?"),
+    }
+    return asked.get(kind) or _("That depends on who asks. Which of these is it about?")

@@ -1,0 +1,122 @@
+"""Follow-ups made to stand alone by rule, where no language model does it; pure.
+
+A follow-up is put behind the terms of the questions that it goes on from: back to the nearest one that stands alone
+itself. A question that stands alone is left as it is, since rewriting those costs retrieval (SyllabusRAG).
+"""
+
+import re
+from collections.abc import Sequence
+
+from knowledge.chunking.periods import asked as asked_periods
+from knowledge.chunking.periods import without_periods
+
+#: Questions that a follow-up may go on from.
+TURNS = 3
+#: With so few words of its own a question needs those before it.
+FEW_WORDS = 2
+#: A word, or an abbreviation such as "M.Sc." with its dots.
+WORD = re.compile(r"(?:[^\W\d_]{1,3}\.){2,8}(?!\w)|\w+(?:[-'’]\w+)*")
+#: Words that point at something without pointing back: "is it possible", "gibt es", "this semester".
+POINTS_NOWHERE = re.compile(
+    r"\b(?:is|are|was|were|will|would|can|could) (?:it|there) (?:be )?"
+    r"(?:possible|necessary|required|allowed|mandatory|compulsory|enough|true|any|an?|some)\b"
+    r"|\b(?:is|are|will|was|were) there\b|\bthere (?:is|are|was|were)\b"
+    r"|\bth(?:is|ese|e same) (?:semester|term|year|month|week|day|summer|winter|time|university)s?\b"
+    r"|\b(?:gibt es|es gibt|ist es (?:möglich|nötig|erlaubt|verpflichtend)|muss es|wie geht es)\b"
+    r"|\bdies(?:e[mnrs]?)? (?:semesters?|jahre?s?|monate?s?|woche|tage?s?|sommers?|winters?)\b"
+    r"|\bwhat else\b(?= .* .* )",
+    re.IGNORECASE,
+)
+POINTS_BACK = re.compile(
+    r"\b(?:it|its|itself|they|them|their|theirs|these|those|he|she|his|her|him|there|ones?|same|else|others?|more"
+    r"|you said|es|er|ihn|ihm|ihr|ihre[mnrs]?|deren|dessen|denen|dies|diese[mnrs]?|jene[mnrs]?|dort|dorthin|davon"
+    r"|dafür|dazu|dabei|darin|daran|darüber|danach|dagegen|hierfür|hierzu|selbe[mnrs]?|gleiche[mnrs]?|weitere[mnrs]?"
+    r"|andere[mnrs]?|sonst|noch)\b"
+    r"|\bthis\b|\b(?:of|for|about|with|to|in|on|from|is|was|does|do|did|can|after|before|like|and|why) that\b"
+    r"|\b(?:that|then|dann)[?.! ]*$|\bdas(?:[?.! ]*$| (?:ist|kostet|geht|gilt|heißt|bedeutet|dauert)\b)",
+    re.IGNORECASE,
+)
+#: "Sie" is whoever is spoken to where it is written large, so only the small one points back.
+POINTS_BACK_SMALL = re.compile(r"(?<!^)\bsie\b")
+GOES_ON = re.compile(
+    r"^\W*(?:and|but|so|also|or|then|what about|how about|why|when|where|how|ok(?:ay)?|yes|no|und|oder|aber|also|dann"
+    r"|auch|ja|nein|was ist mit|wie sieht es|wie ist (?:es|das)|warum|wieso|wann|wo)\b(?P<rest>.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+#: Whose question is whole although it begins with such a word.
+ASKS_ANEW = re.compile(r"^\W*(?:why|when|where|how|warum|wieso|wann|wo)\b", re.IGNORECASE)
+#: An indefinite noun brings up something new (Heim 1982), and in a question that begins with such a word it is what is
+#: asked about: "How much is a sauna visit?". In others it may be part of what was spoken of: "Is there a fee waiver?".
+BRINGS_UP = re.compile(
+    r"^\W*(?:(?:how|what|when|where|which|who|why|wie|was|wann|wo|welche[rs]?|wer|warum|wieso)\b|wie ?viel\b)"
+    r"(?=.*\b(?:an?|eine?[nmrs]?) \w)",
+    re.IGNORECASE | re.DOTALL,
+)
+#: Words that say nothing about a topic.
+STOP_WORDS = frozenset(
+    WORD.findall(
+        """
+    e.g. i.e. d.h. u.a. z.b.
+    a about again all also am an and another any anyone are as at be been being but by can could did do does doing
+    down explain for from get give had has have having help here how i if in into is just kind know less let like
+    list long many may me might mine more most much must my myself need needed no nor not now of off okay ok on only or
+    our out over own please pls question really said say see shall should show so some sort such sure tell than thank
+    thanks that the then thing things think this those through to too under understand until up use used using very
+    want was way we well were what when where which while who whom whose why will wish with without would yes you your
+    he her him his it its she their them there these they one ones same other others else good great interesting
+    ab aber alle allem allen aller alles als also am an auch auf aus bei beim bin bis bitte bräuchte brauche da damit
+    danach dann das dass davon dazu dein deine dem den denn der des dessen die dies diese diesem diesen dieser dieses
+    doch dort du durch ein eine einem einen einer eines er es etwas euch euer für geben gibt habe haben hallo hat hier
+    hierzu ich ihm ihn ihr ihre ihrem ihren ihrer im in ins ist ja jede jedem jeden jeder jedes jetzt kann kannst kein
+    keine keinen kommt können könnte könnten man mehr mein meine meinem meinen meiner mich mir mit mal möchte muss
+    müssen nach nein nicht noch nochmal nur ob oder ohne sagen schon sehr sein seine sich sie sind so soll sollte
+    sollten sonst um und uns unser unsere unter vom von vor wann war waren warum was weil welche welchem welchen
+    welcher welches wem wen wenn wer werde werden wie wieso will wir wird wissen wo würde zu zum zur über danke
+    """
+    )
+)
+
+
+def topic_words(text: str) -> list[str]:
+    """Its words that say what it is about, as they are written."""
+    return [word for word in WORD.findall(text) if word.lower() not in STOP_WORDS and (len(word) > 1 or word.isdigit())]
+
+
+def has_anaphora(question: str) -> bool:
+    """Whether it refers to what was said before."""
+    plain = POINTS_NOWHERE.sub(" ", question)
+    if POINTS_BACK.search(plain) or POINTS_BACK_SMALL.search(plain):
+        return True
+    return bool(GOES_ON.match(question)) and not ASKS_ANEW.match(question)
+
+
+def needs_context(question: str) -> bool:
+    """Whether it can only be understood from what was said before: it points back, or says too little itself."""
+    return is_elliptical(question) or has_anaphora(question)
+
+
+def is_elliptical(question: str) -> bool:
+    """Whether its own words leave open what it is about."""
+    own = len(topic_words(question))
+    brings_up = own == FEW_WORDS and BRINGS_UP.match(question) and not POINTS_BACK.search(question)
+    return own <= FEW_WORDS and not brings_up
+
+
+def condense_question(question: str, history: Sequence[tuple[str, str]]) -> str:
+    """The question, behind what it goes on from where it needs that; `history` is (role, text), oldest first."""
+    asked = [text for role, text in history if role == "user"]
+    if not asked or not needs_context(question):
+        return question
+    own = {word.lower() for word in topic_words(question)}
+    turns: list[str] = []
+    for text in reversed(asked[-TURNS:]):
+        turns.insert(0, text)
+        if not needs_context(text):
+            break
+    if asked_periods(question):  # "And in 2027?" no longer means the year before
+        turns = [without_periods(text) for text in turns]
+    topic: dict[str, str] = {}
+    for word in (word for text in turns for word in topic_words(text)):
+        if word.lower() not in own:
+            topic.setdefault(word.lower(), word)
+    return f"{' '.join(topic.values())}: {question}" if topic else question

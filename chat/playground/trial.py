@@ -1,0 +1,221 @@
+"""The same question to one profile or to two: what each would answer, and every step that led there.
+
+The steps are those of `chat.answering`, taken one by one so that they can be shown; only the ranking is made once more,
+in full, where an answer needs its first passages alone.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from asgiref.sync import async_to_sync
+
+from chat.events import End
+from chat.models import Message
+from chat.pipeline.answering.prompt import Prompt, build_prompt
+from chat.pipeline.collect import Reply, collect, reply_of
+from chat.pipeline.question import Context, Question, Turn
+from chat.pipeline.retrieval.profiles import retrieve_with
+from chat.pipeline.retrieval.search import gather
+from chat.pipeline.run import answer_from
+from chat.pipeline.understanding.hyde import hypothesise
+from chat.pipeline.understanding.rewrite import needs_context
+from chat.pipeline.understanding.route import understand
+from chat.playground.rankings import (
+    SHOWN,
+    NearFAQ,
+    Ranking,
+    Row,
+    fused_rows,
+    load_passages,
+    matcher_of,
+    move_of,
+    near_faqs,
+    ranking_of,
+)
+from core.db.prepared import in_database
+from core.inference.embeddings import EmbeddingUnavailable
+from core.inference.llm import client
+from core.inference.llm.token_budget import estimate_tokens
+from core.inference.reranker import RerankerUnavailable
+from knowledge.guardrails.injection import flag_document, flag_injection
+from knowledge.retrieval.scope import scope_of
+from knowledge.retrieval.search import Retrieval
+from knowledge.retrieval.types import Scope
+
+#: Reasons to abstain that are known only once the model has written.
+AFTER_THE_MODEL = frozenset({"model_declined", "ungrounded", "unsupported", "leaked"})
+
+
+class NotAsked(StrEnum):
+    """Why an answer was made without the language model; empty where the model was asked."""
+
+    NO_MODEL = "no_model"
+    NO_QUESTION = "no_question"
+    ABSTAINED = "abstained"
+    ASKED_BACK = "asked_back"
+    TOO_LONG = "too_long"
+    WAS_ASKED = ""
+
+
+def why_not_asked(reply: Reply, end: End) -> NotAsked:
+    if end.route != Message.Route.QUESTION:
+        return NotAsked.NO_QUESTION
+    if end.status == Message.Status.CLARIFYING:
+        return NotAsked.ASKED_BACK
+    if reply.reason and reply.reason not in AFTER_THE_MODEL:
+        return NotAsked.ABSTAINED
+    if not client.is_configured():
+        return NotAsked.NO_MODEL
+    return NotAsked.TOO_LONG if end.notice == "window_too_small" else NotAsked.WAS_ASKED
+
+
+class Rewriter(StrEnum):
+    """Who made the question stand alone; `ALONE` where it did already, or nothing was said before."""
+
+    ALONE = "alone"
+    RULE = "rule"
+    RULE_AFTER_MODEL = "rule-after-model"
+    MODEL = "model"
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What the message was taken for; `flags` are signs of an attempt to instruct the model."""
+
+    turn: Turn
+    rewriter: Rewriter
+    flags: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Search:
+    """What was found: `retrieval` has the whole fused ranking, `fused` its rows that are shown; `context` holds the
+    passages that an answer is made from, `source_flags` the signs that one of them speaks to the model."""
+
+    scope: Scope
+    retrieval: Retrieval
+    context: Context
+    rankings: Sequence[Ranking]
+    faqs: Sequence[NearFAQ]
+    matches_faqs: bool
+    steers_softly: bool
+    fused: Sequence[Row]
+    source_flags: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """The two messages with an estimate of their tokens; or `why_not` there are none."""
+
+    prompt: Prompt | None
+    tokens: int
+    why_not: NotAsked
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trial:
+    """`search` is None where nothing was looked up, or where that failed: then `failure` says why."""
+
+    ask: Question
+    reply: Reply
+    end: End
+    reading: Reading
+    search: Search | None
+    failure: str
+    sent: Sent
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Answered:
+    """`context` is what the answer was made in, `guesses` what a model thought that it says (HyDE)."""
+
+    context: Context
+    guesses: Sequence[str]
+    reply: Reply
+
+
+def try_question(asks: Sequence[Question]) -> list[Trial]:
+    """One ask or two, at once; with two their fused rankings are compared. Raises UnknownCollection."""
+    trials = [_retraced(answered) for answered in async_to_sync(_answer_all)(asks)]
+    return [_compared(trial, other) for trial, other in zip(trials, reversed(trials), strict=True)]
+
+
+async def _answer_all(asks: Sequence[Question]) -> list[_Answered]:
+    return await asyncio.gather(*map(_answer, asks))
+
+
+async def _answer(ask: Question) -> _Answered:
+    """As `chat.pipeline.run.answer`, with its context kept."""
+    turn, usage = await understand(ask)
+    context = Context(ask, turn)
+    if turn.route != Message.Route.QUESTION:
+        return _Answered(context, (), await collect(ask))
+    context.usage += [usage] if usage else []
+    context.mark("understood")
+    guesses = await hypothesise(turn.question, caller=ask.caller) if ask.profile.guesses else ()
+    await in_database(gather)(context, guesses)
+    return _Answered(context, guesses, await reply_of(answer_from(context)))
+
+
+def _retraced(answered: _Answered) -> Trial:
+    ask, turn, reply = answered.context.ask, answered.context.turn, answered.reply
+    if reply.end is None:
+        raise AssertionError("an answer ended without an End")
+    search, failure = None, ""
+    if turn.route == Message.Route.QUESTION:
+        try:
+            search = _searched(answered)
+        except (EmbeddingUnavailable, RerankerUnavailable) as error:
+            failure = str(error)
+    sent = _sent(answered.context, reply, reply.end)
+    return Trial(ask, reply, reply.end, reading_of(ask, turn), search, failure, sent)
+
+
+def reading_of(ask: Question, turn: Turn) -> Reading:
+    rewriter = Rewriter.ALONE
+    if turn.by_model:
+        rewriter = Rewriter.MODEL
+    elif ask.history and needs_context(ask.text) and not turn.begins_anew:
+        rewriter = Rewriter.RULE_AFTER_MODEL if client.is_configured() else Rewriter.RULE
+    return Reading(turn, rewriter, flag_injection(ask.text))
+
+
+def _searched(answered: _Answered) -> Search:
+    context = answered.context
+    ask, profile, question = context.ask, context.ask.profile, context.turn.question
+    scope = scope_of(ask.collections, audience=ask.audience)
+    everything = sum(leg.k for leg in profile.legs)
+    retrieval = retrieve_with(profile, question, scope=scope, k=everything, guesses=answered.guesses)
+    shown = max(SHOWN, profile.sources)
+    passages = load_passages(retrieval, shown)
+    given = {each.passage_id for each in context.candidates}
+    matcher = matcher_of(profile)
+    return Search(
+        scope=scope,
+        retrieval=retrieval,
+        context=context,
+        rankings=[ranking_of(leg, retrieval.runs[leg.retriever.origin], passages) for leg in profile.legs],
+        faqs=near_faqs(matcher, retrieval, scope) if matcher else [],
+        matches_faqs=matcher is not None,
+        steers_softly=matcher is not None and matcher.steering,
+        fused=list(fused_rows(retrieval, profile, passages, given, shown)),
+        source_flags=tuple(sorted({flag for each in context.candidates for flag in flag_document(each.text)})),
+    )
+
+
+def _sent(context: Context, reply: Reply, end: End) -> Sent:
+    why_not = why_not_asked(reply, end)
+    if why_not:
+        return Sent(None, 0, why_not)
+    prompt = build_prompt(context)
+    return Sent(prompt, estimate_tokens(prompt.system) + estimate_tokens(prompt.user), why_not)
+
+
+def _compared(trial: Trial, other: Trial) -> Trial:
+    if other is trial or trial.search is None or other.search is None:
+        return trial
+    others = {hit.passage_id: hit.rank for hit in other.search.retrieval.hits}
+    fused = [replace(row, move=move_of(row.passage_id, row.rank, others)) for row in trial.search.fused]
+    return replace(trial, search=replace(trial.search, fused=fused))

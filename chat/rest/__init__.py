@@ -1,0 +1,1 @@
+"""The staff API of conversations."""

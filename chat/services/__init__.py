@@ -1,0 +1,1 @@
+"""What a visitor's tab and the staff may do."""

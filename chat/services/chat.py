@@ -1,0 +1,87 @@
+"""What a visitor's tab may do, the same over every door: checked, saved, told to all of the visitor's tabs.
+
+All raise `services.NotFound` for what is not the visitor's own, `guard.Refused` for what makes no sense, and
+redis.RedisError, OSError and django.db.DatabaseError where a part is away.
+"""
+
+from functools import partial
+from uuid import UUID
+
+from chat.conversations import feedback, visitors
+from chat.conversations import store as conversations_store
+from chat.conversations.store import StartedAnswer
+from chat.errors import Busy, NotFound
+from chat.sites import rate_limits
+from chat.sites.session_tokens import Session
+from chat.streaming import event_log, replay, runner
+from core.db.prepared import in_database
+
+
+async def ask(
+    session: Session, *, conversation: UUID, client_id: UUID, text: str, address: str, as_question: bool = False
+) -> StartedAnswer:
+    """Saves a question (`guard.clean_question`) and begins its answer; where it was asked already, only finds both."""
+    await rate_limits.count_question(visitor=session.visitor.hex, address=address, site=session.site)
+    if await event_log.is_forgotten(conversation):
+        raise NotFound
+    open_question = partial(
+        in_database(conversations_store.open_question),
+        visitor=session.visitor,
+        conversation=conversation,
+        client_id=client_id,
+        text=text,
+        language=session.language,
+        site=session.site,
+        as_question=as_question,
+    )
+    try:
+        opened: StartedAnswer = await open_question()
+    except Busy:
+        if not await replay.settle(session.visitor, conversation):
+            raise
+        opened = await open_question()
+    if opened.is_new:
+        runner.start(opened, visitor=session.visitor)
+    return opened
+
+
+async def stop(visitor: UUID, message: object) -> None:
+    await event_log.request_stop(await in_database(conversations_store.own_running_answer)(visitor, message))
+
+
+async def give_feedback(visitor: UUID, *, message: object, value: object, reasons: object, comment: object) -> None:
+    conversation, thumbs, named = await in_database(feedback.give_feedback)(
+        visitor=visitor, message_id=message, value=value, reasons=reasons, comment=comment
+    )
+    event = {"type": "feedback", "message": message, "value": thumbs, "reasons": named}
+    await runner.broadcast(visitor, conversation, event)
+
+
+async def rate(visitor: UUID, *, conversation: UUID, stars: object) -> None:
+    given = await in_database(feedback.rate_conversation)(visitor=visitor, conversation=conversation, stars=stars)
+    await runner.broadcast(visitor, conversation, {"type": "rating", "stars": given})
+
+
+async def delete_conversation(visitor: UUID, conversation: UUID) -> None:
+    """The event log first: where Valkey is away, nothing is half deleted."""
+    await in_database(conversations_store.own_conversation)(visitor, conversation)
+    await _end(visitor, [conversation])
+    await in_database(visitors.delete_conversation)(visitor=visitor, conversation=conversation)
+    event = {"type": "conversation_deleted", "seq": None, "conversation": str(conversation)}
+    await runner.tell_tabs(visitor, event)
+
+
+async def erase(visitor: UUID) -> None:
+    """Everything that is stored of a visitor; their session ends."""
+    await _end(visitor, await in_database(visitors.conversation_ids)(visitor))
+    await in_database(visitors.delete_visitor)(visitor)
+    await runner.tell_tabs(visitor, {"type": "erased", "seq": None})
+
+
+async def _end(visitor: UUID, conversations: list[UUID]) -> None:
+    """Stops what is being written there and forgets the events."""
+    if not conversations:
+        return
+    for answer in await in_database(visitors.running_answers)(visitor, conversations):
+        await event_log.request_stop(answer)
+    await event_log.forget(*conversations)

@@ -1,0 +1,110 @@
+"""What staff do to retrieval profiles: check and save; and what this server lacks to run one."""
+
+from collections.abc import Sequence
+from itertools import count
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from chat.models import ProfileLeg, RetrievalProfile
+from core.inference.llm import client
+
+Retriever = ProfileLeg.Retriever
+MOST_CHARACTERS = 50
+
+
+@transaction.atomic
+def save_profile(*, profile: RetrievalProfile, legs: Sequence[ProfileLeg]) -> RetrievalProfile:
+    """Saves it; `legs` take the place of those it had. Raises ValidationError."""
+    check_own(profile)
+    profile.full_clean()
+    check_legs(legs)
+    check_use(profile)
+    profile.save()
+    profile.legs.all().delete()
+    ProfileLeg.objects.bulk_create(
+        ProfileLeg(profile=profile, retriever=leg.retriever, weight=leg.weight, k=leg.k) for leg in legs
+    )
+    return profile
+
+
+@transaction.atomic
+def clone_profile(*, profile: RetrievalProfile) -> RetrievalProfile:
+    """A copy that can be changed, under a name of its own."""
+    legs = list(profile.legs.all())
+    copy = RetrievalProfile.objects.get(pk=profile.pk)
+    copy.pk, copy._state.adding = None, True
+    copy.name, copy.is_built_in = _free_name(profile.name), False
+    return save_profile(profile=copy, legs=legs)
+
+
+@transaction.atomic
+def delete_profile(*, profile: RetrievalProfile) -> None:
+    """Raises ValidationError for a built-in one, and one that an assistant uses."""
+    check_own(profile)
+    if names := _users(profile):
+        said = _("“%(profile)s” is used by %(assistants)s: give them another profile, then delete this one.")
+        raise ValidationError(said % {"profile": profile, "assistants": names})
+    profile.delete()
+
+
+def check_own(profile: RetrievalProfile) -> None:
+    """Raises ValidationError for one that is the code's."""
+    if profile.is_built_in:
+        raise ValidationError(_("Built-in profiles stay as they are: copy one and change the copy."))
+
+
+def check_legs(legs: Sequence[ProfileLeg]) -> None:
+    """Raises ValidationError for retrievers that together find nothing, or contradict one another."""
+    if not legs:
+        raise ValidationError(_("Choose at least one retriever: without one nothing is found."))
+    if not any(leg.weight > 0 for leg in legs):
+        raise ValidationError(_("Every weight is 0, so nothing would be ranked: give one retriever more."))
+    if {Retriever.FAQ, Retriever.HARD_FAQ} <= {leg.retriever for leg in legs}:
+        raise ValidationError(_("Both FAQ retrievers at once would count every FAQ twice: choose one of them."))
+
+
+def check_use(profile: RetrievalProfile) -> None:
+    """Raises ValidationError where the assistants that use it could no longer answer."""
+    if profile.pk and needs_reranker(profile) and (names := _users(profile)):
+        said = _("%(assistants)s could no longer answer: this profile is in use, and RERANKER_MODEL is not configured.")
+        raise ValidationError({"rerank_first": said % {"assistants": names}})
+
+
+def check_usable(profile: RetrievalProfile) -> None:
+    """Raises ValidationError where an assistant with this profile could not answer."""
+    if needs_reranker(profile):
+        said = _("“%(profile)s” reranks, but RERANKER_MODEL is not configured: choose a profile that does not rerank.")
+        raise ValidationError(said % {"profile": profile})
+
+
+def needs_reranker(profile: RetrievalProfile) -> bool:
+    """Whether it reranks and there is nothing to do it with."""
+    return bool(profile.rerank_first) and not settings.RERANKER_MODEL
+
+
+def lacking(profile: RetrievalProfile) -> list[str]:
+    """What this server would need so that the profile does what it says; its reader is told how to get it."""
+    found = []
+    if needs_reranker(profile):
+        found.append(
+            _("It reranks, but RERANKER_MODEL is not configured: it can neither be tried nor given to an assistant.")
+        )
+    if not client.is_configured() and any(leg.retriever == Retriever.HYDE for leg in profile.legs.all()):
+        found.append(_("HyDE needs a language model (LLM_BASE_URL, LLM_MODEL): until there is one, it finds nothing."))
+    return found
+
+
+def _users(profile: RetrievalProfile) -> str:
+    return ", ".join(profile.assistants.values_list("name", flat=True))
+
+
+def _free_name(name: str) -> str:
+    for number in count(1):
+        ending = "-copy" if number == 1 else f"-copy-{number}"
+        candidate = name[: MOST_CHARACTERS - len(ending)] + ending
+        if not RetrievalProfile.objects.filter(name=candidate).exists():
+            return candidate
+    raise AssertionError("unreachable")

@@ -1,0 +1,1 @@
+"""An answer runs apart from its socket; its events are numbered, kept and published."""

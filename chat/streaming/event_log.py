@@ -1,0 +1,122 @@
+"""The events of every conversation, numbered and kept for a while in Valkey, so that any process can replay them.
+
+A conversation's events form one stream `marcelcms:log:<id>`; an entry's id is its number. `append` numbers, stores and
+publishes in one step: who listens hears events in the order of their numbers, whichever processes wrote them.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+from uuid import UUID
+
+from core.redis import connections
+
+#: Long answers have some thousands of deltas; who was away longer than this gets the saved conversation instead.
+KEPT_EVENTS, KEPT_SECONDS = 10_000, 3600
+COUNTED_SECONDS = 30 * 24 * 3600
+#: A process that writes an answer and says nothing for so long has died.
+LEASE_SECONDS = 6
+#: KEYS: stream, counter and mark of deletion of each event's conversation. ARGV: limits, then each channel and event.
+APPEND = """
+local numbers = {}
+for at = 1, #KEYS / 3 do
+    local stream, counter, gone = KEYS[3 * at - 2], KEYS[3 * at - 1], KEYS[3 * at]
+    local channel, event = ARGV[2 * at + 2], ARGV[2 * at + 3]
+    if redis.call('EXISTS', gone) == 1 then
+        numbers[at] = 0
+    else
+        local seq = redis.call('INCR', counter)
+        redis.call('XADD', stream, 'MAXLEN', '~', ARGV[1], seq .. '-0', 'event', event)
+        redis.call('EXPIRE', stream, ARGV[2])
+        redis.call('EXPIRE', counter, ARGV[3])
+        numbers[at] = seq
+        if channel ~= '' then
+            local text = '{"seq": ' .. seq .. ', ' .. string.sub(event, 2)
+            redis.call('PUBLISH', channel, cmsgpack.pack({type = 'relay', text = text}))
+        end
+    end
+end
+return numbers
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An event without its number. Where a channel is named it is published there, as a message `relay` of the channel
+    layer (msgpack) whose `text` is the numbered event as JSON."""
+
+    conversation: UUID
+    event: dict[str, Any]
+    channel: str = ""
+
+
+def _stream(conversation: UUID) -> str:
+    return f"marcelcms:log:{conversation}"
+
+
+def _counter(conversation: UUID) -> str:
+    return f"marcelcms:seq:{conversation}"
+
+
+def _gone(conversation: UUID) -> str:
+    return f"marcelcms:gone:{conversation}"
+
+
+async def append_all(entries: Sequence[Entry]) -> list[int]:
+    """Stores events in this order, in one step, publishes them, and returns their numbers: in each conversation from 1
+    and without gaps; 0 where it was deleted. Raises redis.RedisError."""
+    keys = [key(entry.conversation) for entry in entries for key in (_stream, _counter, _gone)]
+    told = [part for entry in entries for part in (entry.channel, json.dumps(entry.event))]
+    # The counter outlives the stream: a number must never come twice while somebody's page is open.
+    limits = (KEPT_EVENTS, KEPT_SECONDS, COUNTED_SECONDS)
+    return cast("list[int]", await connections().eval(APPEND, len(keys), *keys, *limits, *told))
+
+
+async def forget(*conversations: UUID) -> None:
+    """Deletes the events of conversations, and takes no more of answers still on their way. Raises redis.RedisError."""
+    async with connections().pipeline() as pipeline:
+        for conversation in conversations:
+            pipeline.set(_gone(conversation), 1, ex=KEPT_SECONDS)
+            pipeline.delete(_stream(conversation), _counter(conversation))
+        await pipeline.execute()
+
+
+async def is_forgotten(conversation: UUID) -> bool:
+    return bool(await connections().exists(_gone(conversation)))
+
+
+async def last_seq(conversation: UUID) -> int:
+    """The newest event's number, 0 where there is none. Raises redis.RedisError."""
+    return int(await connections().get(_counter(conversation)) or 0)
+
+
+async def since(conversation: UUID, after: int) -> list[dict[str, Any]]:
+    """The kept events numbered above `after`, each with its `seq`. Raises redis.RedisError."""
+    entries = await connections().xrange(_stream(conversation), min=f"({after}-0", max="+")
+    return [
+        {**json.loads(fields["event"]), "seq": int(identifier.split("-")[0])}
+        for identifier, fields in cast("list[tuple[str, dict[str, str]]]", entries)
+    ]
+
+
+async def renew_lease(*message_ids: int) -> None:
+    """Says that a process is writing these answers; to be said again within HELD_SECONDS."""
+    async with connections().pipeline() as pipeline:
+        for message_id in message_ids:
+            pipeline.set(f"marcelcms:held:{message_id}", 1, ex=LEASE_SECONDS)
+        await pipeline.execute()
+
+
+async def has_lease(message_id: int) -> bool:
+    return bool(await connections().exists(f"marcelcms:held:{message_id}"))
+
+
+async def request_stop(message_id: int) -> None:
+    await connections().set(f"marcelcms:stop:{message_id}", 1, ex=KEPT_SECONDS)
+
+
+async def stops_requested(*message_ids: int) -> set[int]:
+    """Those whose students pressed stop."""
+    flags = await connections().mget([f"marcelcms:stop:{message_id}" for message_id in message_ids])
+    return {message_id for message_id, flag in zip(message_ids, flags, strict=True) if flag}

@@ -1,0 +1,95 @@
+"""What a tab that comes (back) needs: the events it missed, or else the saved conversation."""
+
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from chat.conversations.store import give_up, own_conversation, saved_messages, unfinished_answer
+from chat.errors import NotFound
+from chat.streaming import event_log
+from core.db.prepared import in_database
+
+#: A snapshot is taken again when something was said while it was read.
+ATTEMPTS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """A conversation as the database has it."""
+
+    messages: list[dict[str, Any]] = field(default_factory=list)
+    title: str = ""
+    stars: int | None = None
+
+
+async def resume(*, visitor: UUID, conversation: UUID, after: int | None) -> list[dict[str, Any]]:
+    """Events to send, in order: exactly those after `after` where they are kept, else a `conversation` snapshot.
+
+    A conversation that is not there yet (its id is the browser's) or is somebody else's is an empty one.
+    """
+    if await settle(visitor, conversation):
+        after = None  # no event tells of it
+    read = in_database(_read)
+    if await read(visitor, conversation) is None:
+        return [_snapshot(conversation, Saved(), 0)]
+    if after is not None:
+        missed = await event_log.since(conversation, after)
+        if missed and missed[0]["seq"] == after + 1:
+            return missed
+        if not missed and await event_log.last_seq(conversation) == after:
+            return []
+    for _attempt in range(ATTEMPTS):
+        before = await event_log.last_seq(conversation)
+        saved = await read(visitor, conversation) or Saved()
+        messages = saved.messages
+        if messages and messages[-1]["status"] == "generating":
+            events = await event_log.since(conversation, 0)
+            own = [event for event in events if _message_of(event) == messages[-1]["id"]]
+            begun = own[0]["seq"] if own else before
+            return [
+                _snapshot(conversation, saved, begun),
+                *(event for event in events if event["seq"] > begun),
+            ]
+        if before == await event_log.last_seq(conversation):
+            break
+    return [_snapshot(conversation, saved, before)]
+
+
+async def settle(visitor: UUID, conversation: UUID) -> bool:
+    """Ends an answer whose process died, keeping the text that was already on its way; whether there was one."""
+    reply_id = await in_database(unfinished_answer)(visitor, conversation)
+    if reply_id is None or await event_log.has_lease(reply_id):
+        return False
+    text = ""
+    for event in await event_log.since(conversation, 0):
+        if event["type"] == "message_delta" and event["message"] == reply_id:
+            text += event["text"]
+        elif event["type"] == "message_replace" and event["message"] == reply_id:
+            text = event["text"]
+    await in_database(give_up)(reply_id, text)
+    return True
+
+
+def _read(visitor: UUID, conversation: UUID) -> Saved | None:
+    try:
+        row = own_conversation(visitor, conversation)
+    except NotFound:
+        return None
+    return Saved(saved_messages(row), row.title, row.stars)
+
+
+def _snapshot(conversation: UUID, saved: Saved, last_seq: int) -> dict[str, Any]:
+    return {
+        "type": "conversation",
+        "seq": None,
+        "conversation": str(conversation),
+        "messages": saved.messages,
+        "last_seq": last_seq,
+        "title": saved.title,
+        "stars": saved.stars,
+    }
+
+
+def _message_of(event: dict[str, Any]) -> int | None:
+    message = event.get("message")
+    return message["id"] if isinstance(message, dict) else message

@@ -1,0 +1,1 @@
+"""The socket that the widget speaks to."""

@@ -1,0 +1,199 @@
+"""The websocket door: reads frames, relays events."""
+
+import asyncio
+import json
+import logging
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+from uuid import UUID
+
+from channels.generic.websocket import AsyncWebsocketConsumer
+from django.conf import settings
+from django.db import DatabaseError
+from django.utils import translation
+from django.utils.translation import gettext as _
+from redis import RedisError
+
+from chat import errors
+from chat.conversations import visitors
+from chat.errors import Refused
+from chat.pipeline.guardrails.input import clean_question
+from chat.services import chat
+from chat.sites import rate_limits, session_tokens
+from chat.sites.lookup import ForbiddenOrigin, UnknownSite, is_allowed_somewhere, valid_host
+from chat.streaming import replay, runner
+from chat.websocket.backpressure import SendQueue, SlowConsumer, TokenBucket
+from chat.websocket.frames import as_language, as_seq, as_uuid, error_event, read_frame
+from core.db.prepared import in_database
+
+logger = logging.getLogger(__name__)
+
+PING_SECONDS = 20.0
+#: Codes of closing that are this protocol's own.
+NO_TOKEN, FORBIDDEN, SLOW = 4401, 4403, 4408
+#: How long a socket may stay open before a frame carries a token that holds. The widget has one before it connects.
+TOKEN_SECONDS = 30.0
+CLOSE_SECONDS = 5.0
+
+
+class ChatConsumer(AsyncWebsocketConsumer):
+    """One tab of a visitor. Every event of the visitor's conversations reaches all of their tabs."""
+
+    session: session_tokens.Session | None = None
+    token: object = None
+    pinging: "asyncio.Task[None] | None" = None
+
+    async def __call__(
+        self, scope: dict[str, Any], receive: Callable[[], Awaitable[Any]], send: Callable[[Any], Awaitable[None]]
+    ) -> None:
+        self.outbox = SendQueue(send)
+        self.pace = TokenBucket()
+        writing = asyncio.create_task(self.outbox.write())
+        code = None
+        try:
+            async with asyncio.timeout(TOKEN_SECONDS) as self.token_due:
+                await super().__call__(scope, receive, self.outbox.put)
+        except SlowConsumer:
+            code = SLOW
+        except TimeoutError:
+            if not self.token_due.expired():
+                raise
+            code = NO_TOKEN
+        finally:
+            for task in (writing, self.pinging):
+                if task is not None:
+                    task.cancel()
+            await self.leave()
+        if code == SLOW:
+            logger.warning("slow reader cut off")
+        if code is not None:
+            with suppress(TimeoutError, OSError):
+                await asyncio.wait_for(send({"type": "websocket.close", "code": code}), CLOSE_SECONDS)
+
+    async def dispatch(self, message: dict[str, Any]) -> None:
+        """An event is relayed without the look at database connections that Channels takes before anything else: it
+        costs a change of threads, for each word of each answer."""
+        if message["type"] == "relay":
+            await self.relay(message)
+        else:
+            await super().dispatch(message)
+
+    async def connect(self) -> None:
+        """A page of an origin where no site may stand is refused before anything is said."""
+        headers = dict(self.scope["headers"])
+        self.origin = headers.get(b"origin", b"").decode("latin-1")
+        self.host = valid_host(headers.get(b"host", b"").decode("latin-1"))
+        self.address = rate_limits.address_of(
+            (self.scope.get("client") or [""])[0],
+            [value.decode("latin-1") for name, value in self.scope["headers"] if name == b"x-forwarded-for"],
+        )
+        if not self.host:
+            logger.warning("socket refused reason=%s", "unknown host")
+            await self.close()
+            return
+        if not await in_database(is_allowed_somewhere)(self.origin, host=self.host):
+            logger.warning("socket refused reason=%s", "unknown origin")
+            await self.close()
+            return
+        await self.accept()
+        self.pinging = asyncio.create_task(self.ping())
+
+    async def ping(self) -> None:
+        """Proxies close what is silent, and clients take it for dead."""
+        while True:
+            await asyncio.sleep(PING_SECONDS)
+            self.outbox.offer({"type": "websocket.send", "text": '{"type": "ping"}'})
+
+    async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
+        await self.pace.keep()
+        frame: dict[str, Any] = {}
+        with translation.override(self.session.language if self.session else settings.LANGUAGE_CODE):
+            try:
+                frame = read_frame(text_data)
+                session = await self.authenticate(frame)
+                await self.handle(frame, session)
+            except session_tokens.InvalidToken as error:
+                await self.refuse(error.code, _("Your session has ended. Please start it again."), frame)
+            except Refused as error:
+                await self.refuse(error.code, error.detail, frame, retry_after=getattr(error, "retry_after", None))
+            except errors.NotFound:
+                await self.refuse("not_found", _("This is not there any more. Please begin anew."), frame)
+            except (ForbiddenOrigin, UnknownSite):
+                await self.refuse("forbidden_origin", _("The assistant is not available on this page."), frame)
+                await self.close(FORBIDDEN)
+            except (DatabaseError, RedisError, OSError) as error:
+                logger.error("chat unavailable error=%s", type(error).__name__)
+                await self.refuse("unavailable", _("The service is interrupted. Please try again in a moment."), frame)
+
+    async def authenticate(self, frame: dict[str, Any]) -> session_tokens.Session:
+        """The first frame carries the token; a later one may renew it."""
+        if self.session is not None and "token" not in frame:
+            session_tokens.read(self.token)  # which holds no longer on a socket that stays open
+            return self.session
+        token = frame.get("token")
+        session = session_tokens.read(token)
+        place = await in_database(visitors.place_of_session)(session)
+        if not place.allows(self.origin, host=self.host):
+            raise ForbiddenOrigin
+        self.token_due.reschedule(None)
+        self.token = token
+        await self.leave()
+        await self.channel_layer.group_add(runner.group_of(session.visitor), self.channel_name)
+        translation.activate(session.language)
+        self.session = session
+        return session
+
+    async def handle(self, frame: dict[str, Any], session: session_tokens.Session) -> None:
+        visitor = session.visitor
+        match frame["type"]:
+            case "ask":
+                text = clean_question(frame.get("text"), limit=settings.QUESTION_MAX_CHARACTERS)
+                conversation = as_uuid(frame, "conversation")
+                opened = await chat.ask(
+                    session,
+                    conversation=conversation,
+                    client_id=as_uuid(frame, "client_id"),
+                    text=text,
+                    address=self.address,
+                    as_question=frame.get("as_question") is True,
+                )
+                if not opened.is_new:
+                    await self.send_missed(visitor, conversation, None)
+            case "resume":
+                await self.send_missed(visitor, as_uuid(frame, "conversation"), as_seq(frame, "after"))
+            case "stop":
+                await chat.stop(visitor, frame.get("message"))
+            case "feedback":
+                await chat.give_feedback(
+                    visitor,
+                    message=frame.get("message"),
+                    value=frame.get("value"),
+                    reasons=frame.get("reasons", []),
+                    comment=frame.get("comment", ""),
+                )
+            case "rating":
+                await chat.rate(visitor, conversation=as_uuid(frame, "conversation"), stars=frame.get("stars"))
+            case "language":
+                self.session = replace(session, language=as_language(frame, "language"))
+            case _unknown:
+                raise Refused("unknown_event", _("This page is out of date. Please reload it."))
+
+    async def send_missed(self, visitor: UUID, conversation: UUID, after: int | None) -> None:
+        for event in await replay.resume(visitor=visitor, conversation=conversation, after=after):
+            await self.send(json.dumps(event))
+
+    async def relay(self, message: dict[str, Any]) -> None:
+        await self.send(message["text"])
+        if message.get("ends"):
+            await self.leave()
+
+    async def refuse(self, code: str, detail: str, frame: dict[str, Any], *, retry_after: int | None = None) -> None:
+        await self.send(json.dumps(error_event(code, detail, about=frame, retry_after=retry_after)))
+
+    async def leave(self) -> None:
+        """Hears nothing of a visitor any more."""
+        session, self.session = self.session, None
+        if session is not None:
+            await self.channel_layer.group_discard(runner.group_of(session.visitor), self.channel_name)

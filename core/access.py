@@ -1,0 +1,39 @@
+"""Which rows somebody of the staff works on: those of the collections and assistants that their teams look after.
+
+A team is a group of users, such as a faculty's; the groups of `marcelcms.roles` say what one may do, teams with what.
+"""
+
+from typing import TYPE_CHECKING, ClassVar, Self, TypeVar
+
+from django.apps import apps
+from django.db.models import Model, QuerySet
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import AnonymousUser, User
+
+    Staff = User | AnonymousUser
+else:
+    Staff = object
+
+
+Row = TypeVar("Row", bound=Model)
+#: Who has it works on everything, whatever their teams.
+WHOLE_UNIVERSITY = "knowledge.whole_university"
+
+
+def sees_everything(user: "Staff") -> bool:
+    return user.has_perm(WHOLE_UNIVERSITY)
+
+
+class StaffScoped(QuerySet[Row]):
+    """A queryset of rows that belong to one with `teams`: `owner` is the lookup that leads there, of `owner_model`."""
+
+    owner: ClassVar[str] = "collection"
+    owner_model: ClassVar[str] = "knowledge.Collection"
+
+    def visible_to(self, user: "Staff") -> Self:
+        """Those that this member of staff works on; what belongs to nobody is left to those who see everything."""
+        if sees_everything(user):
+            return self
+        own = apps.get_model(self.owner_model)._default_manager.filter(teams__in=user.groups.all())
+        return self.filter(**{f"{self.owner}__in": own.values("pk")})

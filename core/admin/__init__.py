@@ -1,0 +1,1 @@
+"""What the admin's screens share."""

@@ -1,0 +1,1 @@
+"""What the database is asked for in more than one app."""

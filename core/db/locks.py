@@ -1,0 +1,67 @@
+"""Advisory locks of PostgreSQL between processes; a killed process lets go of its locks at once."""
+
+import enum
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+from django.db import DatabaseError, connection
+
+
+@enum.unique
+class Lock(enum.IntEnum):
+    """The numbers of all advisory locks of the product.
+
+    A number stays as it is: during an upgrade, processes of two versions work beside each other. A row's id is added
+    to those of `PER_ROW`, which are `ROWS` apart.
+    """
+
+    INDEX_CHANGE = 0x6D61726365
+    GENERATION = 0x6D617263656C
+    PENDING_DOCUMENTS = 0x6D617263656D
+    NEW_GENERATION = 0x6D617263656E
+    PROPOSITIONS = 0x6D617263656F
+    USAGE_COUNTS = 0x6D6172636570
+    RETENTION = 0x6D6172636571
+    REPORT_ERASURE = 0x6D6172636572
+    GAPS = 0x6D6172636573
+    QUESTION_PROPOSALS = 0x6D6172636574
+    EVALUATION_RUN = 0x6D61720000000000
+    SHADOW_TEST = 0x6D61730000000000
+    REPORT = 0x6D72700000000000
+
+
+ROWS = 2**40
+#: Locks of which every row of a table has one.
+PER_ROW = frozenset({Lock.EVALUATION_RUN, Lock.SHADOW_TEST, Lock.REPORT})
+
+
+@contextmanager
+def advisory_lock(lock: Lock, *, row: int = 0, wait: bool = False) -> Iterator[bool]:
+    """Whether this process got the lock, which it keeps until the block ends; with `wait` it gets it in turn.
+
+    It is held by an open transaction on a connection of its own: a session's lock would be lost, or kept for ever,
+    behind a pooler such as PgBouncer. `row` is the id of the row that is locked, for a lock of `PER_ROW`.
+    """
+    own = connection.copy()
+    try:
+        own.set_autocommit(False)
+        with own.cursor() as cursor:
+            if wait:
+                cursor.execute("SELECT pg_advisory_xact_lock(%s)", [lock + row])
+                is_mine = True
+            else:
+                cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [lock + row])
+                (is_mine,) = cursor.fetchone()
+        yield is_mine
+    finally:
+        # Closing alone leaves it until PostgreSQL notices. A connection that was lost has let go of it already.
+        with suppress(DatabaseError):
+            own.rollback()
+        own.close()
+
+
+def hold_until_commit(lock: Lock, *, shared: bool = False) -> None:
+    """Wait for the lock, and keep it until the present transaction ends. Who shares it waits only for who does not."""
+    take = "SELECT pg_advisory_xact_lock_shared(%s)" if shared else "SELECT pg_advisory_xact_lock(%s)"
+    with connection.cursor() as cursor:
+        cursor.execute(take, [lock.value])

@@ -1,0 +1,1 @@
+"""The only place that runs or calls a model."""

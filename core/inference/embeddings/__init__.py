@@ -1,0 +1,57 @@
+"""Texts to vectors: this process's embedding models by name. Nothing outside `embedders` runs, or calls, one."""
+
+import json
+import threading
+from collections.abc import Callable
+from functools import cache
+
+from django.conf import settings
+
+from core.inference.embeddings.base import Embedder, EmbeddingUnavailable
+from core.inference.embeddings.e5 import MULTILINGUAL, MultilingualEmbedder
+from core.inference.embeddings.ensemble import JOINED, JoinedEmbedder
+from core.inference.embeddings.minilm import MINILM, MiniLMEmbedder
+from core.inference.embeddings.remote import (
+    ENDPOINT,
+    SENTENCE_TRANSFORMERS,
+    EndpointEmbedder,
+    Prefixes,
+    SentenceTransformerEmbedder,
+    named,
+)
+
+__all__ = ["Embedder", "EmbeddingUnavailable", "configured_model", "get_embedder"]
+
+BUILT_IN: dict[str, Callable[..., Embedder]] = {
+    JOINED: JoinedEmbedder,
+    MINILM: MiniLMEmbedder,
+    MULTILINGUAL: MultilingualEmbedder,
+}
+_loading = threading.Lock()
+
+
+@cache
+def _load(model: str) -> Embedder:
+    if built_in := BUILT_IN.get(model):
+        return built_in(threads=settings.EMBEDDING_THREADS)
+    name, mark, prefixes = model.partition(' ["')
+    given = Prefixes(*json.loads(mark[1:] + prefixes)) if mark else Prefixes()
+    if name.startswith(ENDPOINT):
+        name, _, base_url = name.removeprefix(ENDPOINT).rpartition(" ")
+        return EndpointEmbedder(name, base_url, given)
+    return SentenceTransformerEmbedder(name.removeprefix(SENTENCE_TRANSFORMERS), given)
+
+
+def configured_model() -> str:
+    """The name of the model that the settings ask for."""
+    name: str = settings.EMBEDDING_MODEL
+    prefixes = Prefixes(settings.EMBEDDING_QUESTION_PREFIX, settings.EMBEDDING_PASSAGE_PREFIX)
+    if settings.EMBEDDING_BASE_URL:
+        return named(f"{ENDPOINT}{name} {settings.EMBEDDING_BASE_URL}", prefixes)
+    return name if name in BUILT_IN else named(SENTENCE_TRANSFORMERS + name, prefixes)
+
+
+def get_embedder(model: str = "") -> Embedder:
+    """This process's embedder of that name, or of the settings, loaded once; raises EmbeddingUnavailable."""
+    with _loading:
+        return _load(model or configured_model())

@@ -1,0 +1,39 @@
+"""What an embedding model is to the rest: vectors of questions, vectors of passages, lengths, and a scale."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from core.inference.embeddings.calibration import Scale
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+class EmbeddingUnavailable(Exception):
+    """The embedding model cannot be loaded or run; the message says what to do."""
+
+
+class Embedder(Protocol):
+    """`recipe` names the vector space: vectors of different recipes are never compared.
+
+    `model` is the name that `get_embedder` finds it by, `dimensions` the length of its vectors, `scale` where its
+    cosines lie. Some models read a question in another way than what may answer it, and are told which is which.
+    """
+
+    model: str
+    recipe: str
+    dimensions: int
+    scale: Scale
+
+    def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
+        """Unit vectors of what may answer a question: of shape (len(texts), dimensions), in the texts' order.
+
+        Raises EmbeddingUnavailable.
+        """
+
+    def embed_questions(self, texts: Sequence[str]) -> "NDArray[np.float32]":
+        """Unit vectors of questions, to be compared with those of answers and of other questions; as `embed`."""
+
+    def count_tokens(self, text: str) -> int:
+        """The text's length in the model's word pieces, without the special ones and without a limit."""

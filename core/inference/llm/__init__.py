@@ -1,0 +1,1 @@
+"""The language model: one client, with its queue, retries and circuit breaker."""

@@ -1,0 +1,1 @@
+"""Encoders that ONNX Runtime runs."""

@@ -1,0 +1,1 @@
+"""What the staff API's views share."""

@@ -1,0 +1,1 @@
+"""Tables that somebody uploads or downloads."""

@@ -1,0 +1,223 @@
+"""Files of FAQs: what importing one would change, shown before anything is written, and the list as a file."""
+
+import json
+import uuid
+from dataclasses import dataclass
+from typing import Any, cast
+
+import tablib
+from django import forms
+from django.contrib import messages
+from django.contrib.admin.models import ADDITION, CHANGE, LogEntry
+from django.core.cache import cache
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.utils import timezone
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_http_methods, require_safe
+from import_export.formats.base_formats import CSV, JSON, XLSX
+
+from core.diffs import Comparison, compare
+from core.tables.cells import neutralise
+from faqs.importexport.files import MOST_BYTES, BadTable, printable, read_table
+from faqs.importexport.resource import FAQResource, Planned, fingerprint_of_plan
+from faqs.models import FAQ
+from faqs.permissions import may_publish
+from faqs.services import import_planned
+from faqs.versions.history import hold
+from faqs.versions.snapshots import as_text
+
+FORMATS = {"xlsx": XLSX, "csv": CSV, "json": JSON}
+#: How long a file waits for somebody to say that it is to be imported.
+KEPT_SECONDS = 3600
+#: Rows of each kind that a page shows.
+SHOWN = 100
+
+
+class FileForm(forms.Form):
+    file = forms.FileField(
+        label=_("File"), widget=forms.ClearableFileInput(attrs={"accept": ".xlsx,.csv,.json"}), allow_empty_file=True
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A planned row as the page shows it."""
+
+    planned: Planned
+    comparison: Comparison | None
+    text: str
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def import_view(request: HttpRequest, *, model_admin: Any) -> HttpResponse:
+    """Takes a file and says what it would change; `confirmed` does that, as long as it would still be the same."""
+    if not (model_admin.has_add_permission(request) and model_admin.has_change_permission(request)):
+        raise PermissionDenied
+    form = FileForm(request.POST, request.FILES) if request.method == "POST" else FileForm()
+    context: dict[str, Any] = {"form": form}
+    if "confirmed" in request.POST:
+        kept = cache.get(_key(request, request.POST.get("file_key", "")))
+        if kept is None:
+            messages.error(request, gettext("The file is no longer kept: choose it once more."))
+            return redirect("admin:faqs_faq_import")
+        return _confirmed(request, model_admin, *kept)
+    if request.method == "POST" and form.is_valid():
+        file = form.cleaned_data["file"]
+        context |= _preview(request, file.name, file.read(MOST_BYTES + 1))
+    return _page(request, model_admin, context)
+
+
+@require_safe
+def template_view(request: HttpRequest, name: str, *, model_admin: Any) -> HttpResponse:
+    """An empty file with every column and one example."""
+    if name not in FORMATS or not model_admin.has_view_or_change_permission(request):
+        raise Http404
+    resource = _resource(request)
+    example = {
+        "id": "",
+        "question": gettext("When is the re-registration deadline?"),
+        "phrasings": [gettext("Until when must I re-register?"), gettext("Last day to re-register?")],
+        "sources": ["https://www.uni.example/re-registration"],
+        "category": gettext("Studies"),
+        "language": request.LANGUAGE_CODE,
+        "status": FAQ.Status.DRAFT.value,
+        "valid_until": f"{timezone.localdate().year + 1}-03-31",
+    }
+    dataset = tablib.Dataset(headers=resource.get_export_headers())
+    dataset.append([example.get(column, "") for column in dataset.headers])
+    return _as_file(dataset, name, gettext("faqs-template"))
+
+
+@require_safe
+def export_view(request: HttpRequest, *, model_admin: Any) -> HttpResponse:
+    """Asks for the kind of file; the list's filters stay in the address."""
+    if not model_admin.has_view_or_change_permission(request):
+        raise PermissionDenied
+    context = {
+        **model_admin.admin_site.each_context(request),
+        "title": _("Export FAQs"),
+        "opts": model_admin.opts,
+        "count": _chosen(request, model_admin).count(),
+        "is_filtered": bool(request.GET),
+        "media": model_admin.media,
+    }
+    return TemplateResponse(request, "admin/faqs/faq/export.html", context)
+
+
+@require_safe
+def download_view(request: HttpRequest, name: str, *, model_admin: Any) -> HttpResponse:
+    """The list, filtered and searched as the address says, as a file that can be imported again."""
+    if name not in FORMATS or not model_admin.has_view_or_change_permission(request):
+        raise Http404
+    dataset = _resource(request).export(_chosen(request, model_admin))
+    return _as_file(dataset, name, gettext("faqs-%(day)s") % {"day": timezone.localdate().isoformat()})
+
+
+def _chosen(request: HttpRequest, model_admin: Any) -> Any:
+    """What the list would show with this address, and no data set's FAQs."""
+    return model_admin.get_changelist_instance(request).get_queryset(request).of_university()
+
+
+def _preview(request: HttpRequest, name: str, content: bytes) -> dict[str, Any]:
+    try:
+        planned = _resource(request).plan(read_table(name, content))
+    except BadTable as error:
+        return {"problem": str(error)}
+    key = uuid.uuid4().hex
+    cache.set(_key(request, key), (name, content), KEPT_SECONDS)
+    kinds = {kind: [each for each in planned if each.kind == kind] for kind in ("wrong", "new", "changed", "unchanged")}
+    return {
+        "file_name": name,
+        "file_key": key,
+        "file_kind": name.lower().rpartition(".")[2],
+        "fingerprint": fingerprint_of_plan(planned),
+        "counts": {kind: len(rows) for kind, rows in kinds.items()},
+        "writes": len(kinds["new"]) + len(kinds["changed"]),
+        "wrong": [{"row": each, "problems": each.problems} for each in kinds["wrong"][: 2 * SHOWN]],
+        "new": [_shown(each) for each in kinds["new"][:SHOWN]],
+        "changed": [_shown(each) for each in kinds["changed"][:SHOWN]],
+        "more": {kind: max(0, len(rows) - (2 * SHOWN if kind == "wrong" else SHOWN)) for kind, rows in kinds.items()},
+    }
+
+
+def _confirmed(request: HttpRequest, model_admin: Any, name: str, content: bytes) -> HttpResponse:
+    with transaction.atomic():
+        resource = _resource(request)
+        # Whoever saves one of its FAQs meanwhile waits, so that what is written is what was shown.
+        hold([each.faq.pk for each in resource.plan(read_table(name, content)) if each.faq.pk])
+        planned = resource.plan(read_table(name, content))
+        if fingerprint_of_plan(planned) != request.POST.get("fingerprint"):
+            messages.warning(request, gettext("Something changed since the file was checked: please look once more."))
+            return _page(request, model_admin, {"form": FileForm(), **_preview(request, name, content)})
+        new, changed = import_planned(planned=planned, by=request.user)
+        user = cast("int", request.user.pk)
+        for faqs, flag, message in (
+            (new, ADDITION, [{"added": {}}]),
+            (changed, CHANGE, [{"changed": {"fields": [gettext("imported from a file")]}}]),
+        ):
+            LogEntry.objects.log_actions(user, faqs, flag, message)
+    cache.delete(_key(request, request.POST.get("file_key", "")))
+    said = [
+        ngettext("%d FAQ is new.", "%d FAQs are new.", len(new)) % len(new),
+        ngettext("%d FAQ was changed.", "%d FAQs were changed.", len(changed)) % len(changed),
+    ]
+    if wrong := sum(each.kind == "wrong" for each in planned):
+        said.append(ngettext("%d wrong row was left out.", "%d wrong rows were left out.", wrong) % wrong)
+    messages.success(request, " ".join(said))
+    return redirect("admin:faqs_faq_changelist")
+
+
+def _page(request: HttpRequest, model_admin: Any, context: dict[str, Any]) -> HttpResponse:
+    page = {
+        **model_admin.admin_site.each_context(request),
+        "title": _("Import FAQs"),
+        "opts": model_admin.opts,
+        "media": model_admin.media,
+        "columns": _resource(request).get_export_headers(),
+        **context,
+    }
+    return TemplateResponse(request, "admin/faqs/faq/import.html", page)
+
+
+def _shown(planned: Planned) -> Shown:
+    before, after = (as_text(content) if content else "" for content in (planned.before, planned.after))
+    return Shown(planned, compare(before, after) if before else None, after)
+
+
+def _resource(request: HttpRequest) -> FAQResource:
+    return FAQResource(
+        user=request.user,
+        may_publish=may_publish(request.user),
+        may_add_categories=request.user.has_perm("faqs.add_category"),
+    )
+
+
+def _key(request: HttpRequest, key: str) -> str:
+    """Of a file that one member of staff chose; nobody else's key finds it."""
+    return f"faq-import:{request.user.pk}:{key[:40]}"
+
+
+def _as_file(dataset: Any, name: str, title: str) -> HttpResponse:
+    kind = FORMATS[name]()
+    if name == "json":
+        content = json.dumps(
+            [dict(zip(dataset.headers, row, strict=True)) for row in dataset], ensure_ascii=False, indent=1
+        )
+    else:
+        table = tablib.Dataset(headers=dataset.headers, title="FAQs")
+        for row in dataset:
+            table.append([neutralise(printable(_in_cell(value))) for value in row])
+        content = kind.export_data(table)
+    body = content.encode("utf-8-sig" if name == "csv" else "utf-8") if isinstance(content, str) else content
+    response = HttpResponse(body, content_type=kind.get_content_type())
+    response["Content-Disposition"] = f'attachment; filename="{title}.{name}"'
+    return response
+
+
+def _in_cell(value: Any) -> str:
+    return "\n".join(value) if isinstance(value, list) else str(value)

@@ -1,0 +1,1 @@
+"""FAQs out of and into files."""

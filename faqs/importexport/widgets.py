@@ -1,0 +1,82 @@
+"""How a cell of a file is read and written; what cannot be read raises ValueError, in words."""
+
+from datetime import date, datetime
+from typing import Any
+
+from django.utils.translation import gettext as _
+from import_export.widgets import Widget
+
+from faqs.importexport.lookups import NEW_LINE
+from faqs.models import FAQ
+
+Status = FAQ.Status
+#: Besides ISO's, how dates are written in German and by an Excel set to it.
+DATE_FORMS = ("%Y-%m-%d", "%d.%m.%Y", "%d.%m.%y", "%Y-%m-%d %H:%M:%S")
+
+
+class TextWidget(Widget):  # type: ignore[misc]
+    """A text of limited length."""
+
+    def __init__(self, longest: int | None = None) -> None:
+        super().__init__()
+        self.longest = longest
+
+    def clean(self, value: Any, row: Any = None, **kwargs: Any) -> str:
+        if isinstance(value, list):
+            raise ValueError(_("Write one text here, not a list."))
+        if self.longest and len(value) > self.longest:
+            said = _("Shorten it: it has %(count)s characters, and %(most)s are allowed.")
+            raise ValueError(said % {"count": len(value), "most": self.longest})
+        return str(value)
+
+    def render(self, value: Any, obj: Any = None, **kwargs: Any) -> str:
+        return str(value or "")
+
+
+class ListWidget(Widget):  # type: ignore[misc]
+    """Several texts, one a line; in JSON a list."""
+
+    def __init__(self, longest: int) -> None:
+        super().__init__()
+        self.longest = longest
+
+    def clean(self, value: Any, row: Any = None, **kwargs: Any) -> list[str]:
+        lines = value if isinstance(value, list) else NEW_LINE.split(str(value))
+        texts = list(dict.fromkeys(line.strip() for line in lines if line.strip()))
+        if long := [text for text in texts if len(text) > self.longest]:
+            said = _("Shorten “%(text)s…”: %(most)s characters are allowed.")
+            raise ValueError(said % {"text": long[0][:60], "most": self.longest})
+        return texts
+
+    def render(self, value: Any, obj: Any = None, **kwargs: Any) -> list[str]:
+        return list(value or ())
+
+
+class DayWidget(Widget):  # type: ignore[misc]
+    def clean(self, value: Any, row: Any = None, **kwargs: Any) -> date | None:
+        text = str(value).strip()
+        for form in DATE_FORMS:
+            try:
+                return datetime.strptime(text, form).date()  # noqa: DTZ007 (a day has no time zone)
+            except ValueError:
+                continue
+        if text:
+            said = _("“%(text)s” is no day: write it as 2026-10-01 or 01.10.2026, or leave it empty.")
+            raise ValueError(said % {"text": text[:40]})
+        return None
+
+    def render(self, value: Any, obj: Any = None, **kwargs: Any) -> str:
+        return value.isoformat() if value else ""
+
+
+class StatusWidget(Widget):  # type: ignore[misc]
+    """The status by its name in the file or on the screen; empty: as it is."""
+
+    def clean(self, value: Any, row: Any = None, **kwargs: Any) -> str | None:
+        if not value:
+            return None
+        names = {each: each for each in Status.values} | {str(label).lower(): each for each, label in Status.choices}
+        if found := names.get(str(value).strip().lower()):
+            return found
+        known = ", ".join(Status.values)
+        raise ValueError(_("“%(text)s” is no status: write one of %(known)s.") % {"text": value, "known": known})

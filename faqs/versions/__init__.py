@@ -1,0 +1,1 @@
+"""What a FAQ said before, and two who edit it at once."""

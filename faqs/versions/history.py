@@ -1,0 +1,150 @@
+"""Every version of an FAQ: kept before and after whatever changes it, and brought back."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from datetime import date
+from typing import TYPE_CHECKING
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.db.models import Model, OuterRef, Subquery
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from faqs.models import FAQ, Category, FAQSource, FAQVersion, Phrasing
+from faqs.versions.snapshots import Content, content_of, fingerprint_of, says_the_same
+from knowledge.models import Collection, Document
+
+if TYPE_CHECKING:
+    from core.access import Staff
+
+Reason = FAQVersion.Reason
+BATCH = 500
+
+
+@contextmanager
+def recording(faqs: Iterable[int], *, by: "Staff | None", reason: str) -> Iterator[list[int]]:
+    """Whatever happens inside to these FAQs (ids), and to those appended to what it gives, makes a version of each
+    that it changes. A state that was reached without one, as from a shell, gets one first."""
+    touched = list(faqs)
+    with transaction.atomic():
+        before = _contents(touched)
+        _catch_up(before)
+        yield touched
+        after = _contents(touched)
+        now = timezone.now()
+        changed = {pk: content for pk, content in after.items() if _differ(before.get(pk), content)}
+        FAQVersion.objects.bulk_create(
+            (
+                FAQVersion(
+                    faq_id=pk,
+                    made_at=now,
+                    made_by_id=by.pk if by else None,
+                    reason=reason,
+                    content=content,
+                    fingerprint=fingerprint_of(content),
+                )
+                for pk, content in changed.items()
+            ),
+            batch_size=BATCH,
+        )
+        altered = [pk for pk, content in changed.items() if pk in before and not says_the_same(before[pk], content)]
+        FAQ.objects.filter(pk__in=altered).update(altered_at=now)
+
+
+def restore(version: FAQVersion) -> FAQ:
+    """Makes the FAQ say what it said in that version; documents, category and collection that are gone stay away, and
+    its status stays as it is.
+
+    To be called inside `recording`. Raises ValidationError.
+    """
+    content = version.content
+    faq = FAQ.objects.select_for_update().get(pk=version.faq_id)
+    for name in ("question", "language", "reference_answer", "external_id"):
+        setattr(faq, name, content[name])
+    faq.valid_from, faq.valid_until = _day(content["valid_from"]), _day(content["valid_until"])
+    faq.category_id = _present(Category, content["category"])
+    faq.collection_id = _present(Collection, content["collection"])
+    faq.translation_of_id = _present(FAQ, content["translation_of"])
+    faq.full_clean()
+    faq.save()
+    set_phrasings(faq, content["phrasings"])
+    wanted = [source["id"] for source in content["sources"]]
+    there = Document.objects.filter(pk__in=wanted).exclude(status=Document.Status.ARCHIVED)
+    kept = set(there.values_list("pk", flat=True))
+    if faq.status == FAQ.Status.PUBLISHED and not kept:
+        raise ValidationError(_("None of that version’s documents is there any more, and a published FAQ needs one."))
+    set_sources(faq, [pk for pk in wanted if pk in kept])
+    return faq
+
+
+def set_phrasings(faq: FAQ, texts: Iterable[str]) -> None:
+    """Leaves those that are there already as they are."""
+    wanted = list(dict.fromkeys(texts))
+    faq.phrasings.exclude(text__in=wanted).delete()
+    there = set(faq.phrasings.values_list("text", flat=True))
+    Phrasing.objects.bulk_create(Phrasing(faq=faq, text=text) for text in wanted if text not in there)
+
+
+def set_sources(faq: FAQ, documents: Iterable[int]) -> None:
+    """The documents (ids) that answer it, best first; when those linked already were verified stays known."""
+    wanted = list(dict.fromkeys(documents))
+    faq.sources.exclude(document__in=wanted).delete()
+    FAQSource.objects.bulk_create(
+        (FAQSource(faq=faq, document_id=document, position=position) for position, document in enumerate(wanted)),
+        update_conflicts=True,
+        unique_fields=["faq", "document"],
+        update_fields=["position"],
+    )
+
+
+def present_fingerprint(faq_id: int) -> str | None:
+    """Of what the FAQ says now; None where it is gone. Holds the FAQ until the transaction ends."""
+    if not hold([faq_id]):
+        return None
+    return fingerprint_of(content_of(FAQ.objects.with_parts().get(pk=faq_id)))
+
+
+def hold(faqs: Iterable[int]) -> list[int]:
+    """Nobody else changes those of these FAQs that are there, which it gives, until the transaction ends."""
+    held = FAQ.objects.select_for_update(no_key=True).filter(pk__in=list(faqs)).order_by("pk")
+    return list(held.values_list("pk", flat=True))
+
+
+def _contents(faqs: list[int]) -> dict[int, Content]:
+    return {faq.pk: content_of(faq) for faq in FAQ.objects.with_parts().filter(pk__in=faqs).order_by("pk")}
+
+
+def _catch_up(contents: dict[int, Content]) -> None:
+    """A version of each that is not as its last one has it."""
+    newest = FAQVersion.objects.filter(faq=OuterRef("pk")).order_by("-pk").values("fingerprint")[:1]
+    known = (
+        FAQ.objects.filter(pk__in=contents).annotate(newest=Subquery(newest)).values_list("pk", "newest", "updated_at")
+    )
+    FAQVersion.objects.bulk_create(
+        (
+            FAQVersion(
+                faq_id=pk,
+                made_at=updated_at,
+                reason=Reason.FOUND,
+                content=contents[pk],
+                fingerprint=fingerprint_of(contents[pk]),
+            )
+            for pk, newest_known, updated_at in known
+            if newest_known != fingerprint_of(contents[pk])
+        ),
+        batch_size=BATCH,
+    )
+
+
+def _differ(before: Content | None, after: Content) -> bool:
+    return before is None or fingerprint_of(before) != fingerprint_of(after)
+
+
+def _day(text: str) -> date | None:
+    return date.fromisoformat(text) if text else None
+
+
+def _present(model: type[Model], named: dict[str, int] | None) -> int | None:
+    """The id of a row that was named, while it is there."""
+    return model._default_manager.filter(pk=named["id"]).values_list("pk", flat=True).first() if named else None

@@ -1,0 +1,91 @@
+"""An FAQ with its phrasings and sources as one value: to keep, to compare, and to show as text."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from core.hashing import fingerprint
+from faqs.models import FAQ
+from knowledge.models import Document
+
+Content = dict[str, Any]
+
+#: What a translation must follow.
+SAYS = ("question", "reference_answer", "valid_from", "valid_until", "sources")
+
+
+def content_of(faq: FAQ) -> Content:
+    """All that staff can change of it; read it with `FAQQuerySet.with_parts`."""
+    phrasings = [phrasing.text for phrasing in faq.phrasings.all()]
+    return content_with(faq, phrasings=phrasings, documents=[source.document for source in faq.sources.all()])
+
+
+def content_with(faq: FAQ, *, phrasings: Sequence[str], documents: Sequence[Document]) -> Content:
+    """The same of an FAQ whose parts are not saved."""
+    return {
+        "question": faq.question,
+        "phrasings": list(phrasings),
+        "sources": [{"id": document.pk, "title": str(document), "url": document.url} for document in documents],
+        "category": _named(faq.category),
+        "collection": _named(faq.collection),
+        "translation_of": _named(faq.translation_of),
+        "language": faq.language,
+        "status": faq.status,
+        "valid_from": faq.valid_from.isoformat() if faq.valid_from else "",
+        "valid_until": faq.valid_until.isoformat() if faq.valid_until else "",
+        "reference_answer": faq.reference_answer,
+        "external_id": faq.external_id,
+    }
+
+
+def fingerprint_of(content: Content) -> str:
+    """The same for two that say the same, whatever documents, categories and collections are called by now."""
+    ids = {name: (content[name] or {}).get("id") for name in ("category", "collection", "translation_of")}
+    return fingerprint(json.dumps({**content, **ids, "sources": _ids(content)}, sort_keys=True))
+
+
+def says_the_same(one: Content, other: Content) -> bool:
+    """Whether a translation of the one is as good as one of the other."""
+    return [one[name] for name in SAYS[:-1]] == [other[name] for name in SAYS[:-1]] and _ids(one) == _ids(other)
+
+
+def as_text(content: Content) -> str:
+    """For people to read and to compare, line by line."""
+    label = dict(FAQ.Status.choices).get(content["status"], content["status"])
+    lines = [
+        _("Question: %(text)s") % {"text": content["question"]},
+        _("Status: %(text)s") % {"text": label},
+        _("Language: %(text)s") % {"text": content["language"]},
+    ]
+    for name, said in (
+        ("category", _("Category: %(text)s")),
+        ("collection", _("Collection: %(text)s")),
+        ("translation_of", _("Translation of: %(text)s")),
+    ):
+        if content[name]:
+            lines.append(said % {"text": content[name]["name"]})
+    for name, said in (
+        ("valid_from", _("Valid from: %(text)s")),
+        ("valid_until", _("Valid until: %(text)s")),
+        ("external_id", _("Id at its source: %(text)s")),
+    ):
+        if content[name]:
+            lines.append(said % {"text": content[name]})
+    if content["phrasings"]:
+        lines += [_("Other ways to ask the same:"), *(f"– {text}" for text in content["phrasings"])]
+    if content["sources"]:
+        sources = enumerate(content["sources"], start=1)
+        lines += [_("Documents:"), *(f"{n}. {source['title']} ({source['url']})" for n, source in sources)]
+    if content["reference_answer"]:
+        lines += [_("Reference answer:"), *content["reference_answer"].splitlines()]
+    return "\n".join(lines)
+
+
+def _named(row: Any) -> dict[str, Any] | None:
+    return {"id": row.pk, "name": str(row)} if row else None
+
+
+def _ids(content: Content) -> list[int]:
+    return [source["id"] for source in content["sources"]]

@@ -1,0 +1,86 @@
+"""Where staff look after collections, and what questions are compared with in them."""
+
+from typing import TYPE_CHECKING, Any, cast
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.forms import CheckboxSelectMultiple, ModelForm, MultipleChoiceField
+from django.http import HttpRequest
+from django.template.loader import render_to_string
+from django.utils.translation import gettext_lazy as _
+
+from core.admin.scoped import TeamsAdmin
+from core.db.annotations import count_of
+from core.inference.llm import client
+from knowledge.indexing.propositions import standing
+from knowledge.indexing.units import count_unindexed, count_units
+from knowledge.models import Collection, Document, Granularity
+from knowledge.models.collections import CollectionQuerySet
+from knowledge.services.documents import save_collection
+
+if TYPE_CHECKING:
+    CollectionModelAdmin = admin.ModelAdmin[Collection]
+    CollectionModelForm = ModelForm[Collection]
+else:
+    CollectionModelAdmin, CollectionModelForm = admin.ModelAdmin, ModelForm
+
+
+class CollectionForm(CollectionModelForm):
+    granularities = MultipleChoiceField(
+        label=_("Indexed besides passages"),
+        choices=Granularity.choices,
+        required=False,
+        widget=CheckboxSelectMultiple,
+        help_text=_("Finer parts that a question can be compared with; each leads to the passage it stands in."),
+    )
+
+
+@admin.register(Collection)
+class CollectionAdmin(TeamsAdmin, CollectionModelAdmin):
+    form = CollectionForm
+    list_display = ["name", "slug", "searched_by_default", "documents", "finer_parts"]
+    search_fields = ["name", "slug"]
+    prepopulated_fields = {"slug": ["name"]}
+    fields = ["name", "slug", "searched_by_default", "teams", "granularities", "units"]
+    readonly_fields = ["units"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Collection]:
+        """Those that hold a data set are opened from it alone."""
+        counted = count_of(Document.objects.all(), by="collection")
+        collections: QuerySet[Collection] = super().get_queryset(request).annotate(document_count=counted)
+        opens_one = request.resolver_match and (request.resolver_match.url_name or "").endswith("_change")
+        return collections if opens_one else collections.filter(for_evaluation=False)
+
+    @admin.display(description=_("documents"), ordering="document_count")
+    def documents(self, collection: Any) -> int:
+        return cast("int", collection.document_count)
+
+    @admin.display(description=_("indexed besides passages"))
+    def finer_parts(self, collection: Collection) -> str:
+        return ", ".join(str(Granularity(name).label) for name in collection.granularities)
+
+    @admin.display(description=_("Finer parts so far"))
+    def units(self, collection: Collection) -> str:
+        asked = [Granularity(name) for name in collection.granularities] if collection.pk else []
+        propositions = standing(collection) if Granularity.PROPOSITION in asked else None
+        context = {
+            "counts": [(granularity.label, count_units(collection, granularity)) for granularity in asked],
+            "unindexed": count_unindexed(collection) if asked else 0,
+            "propositions": propositions,
+            "has_model": client.is_configured(),
+        }
+        return render_to_string("admin/knowledge/collection/units.html", context)
+
+    def save_model(self, request: HttpRequest, obj: Collection, form: Any, change: bool) -> None:
+        save_collection(collection=obj)
+
+
+def university_collections() -> CollectionQuerySet:
+    return Collection.objects.filter(for_evaluation=False)
+
+
+class CollectionFilter(admin.RelatedFieldListFilter):
+    """Names the collections of one's own teams alone."""
+
+    def field_choices(self, field: Any, request: HttpRequest, model_admin: Any) -> Any:
+        return [(row.pk, row.name) for row in university_collections().visible_to(request.user)]

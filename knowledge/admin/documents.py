@@ -1,0 +1,347 @@
+"""Where staff look after documents: their text, for whom and how long they hold, and what is made of them."""
+
+from collections.abc import Iterable
+from datetime import timedelta
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
+
+from django.contrib import admin, messages
+from django.contrib.admin.models import CHANGE, LogEntry
+from django.db import models
+from django.db.models import Count, Q, QuerySet
+from django.forms import ModelForm, Textarea
+from django.http import HttpRequest, HttpResponse
+from django.template.loader import render_to_string
+from django.urls import URLPattern, path
+from django.utils import timezone
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
+
+from core.admin.edit_conflicts import Conflict, GuardedForm, OptimisticLockAdmin
+from core.admin.scoped import ScopedAdmin
+from knowledge.admin.collections import CollectionFilter
+from knowledge.admin.courses import link_to
+from knowledge.admin.document_history import conflict_of, gone, restore_view, versions_view
+from knowledge.admin.markdown import MOST_CHARACTERS, references_of, rendered
+from knowledge.indexing.generations import live_generation
+from knowledge.models import Collection, Document, FlaggedText, Passage, Source
+from knowledge.models.courses import course_of
+from knowledge.models.documents import DocumentQuerySet
+from knowledge.services.documents import (
+    WRITTEN_BY_COURSE,
+    delete_document,
+    delete_documents,
+    reindex_documents,
+    save_document,
+    set_document_status,
+    version_of,
+)
+
+
+class IndexedFilter(admin.SimpleListFilter):
+    title = _("indexed")
+    parameter_name = "indexed"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        return [("yes", _("Yes")), ("no", _("No, its last change is not searched yet"))]
+
+    def queryset(self, request: HttpRequest, queryset: Any) -> QuerySet[Any]:
+        live = live_generation().pk
+        chosen = {"yes": queryset.in_index, "no": queryset.needing_index}.get(self.value() or "")
+        return cast("QuerySet[Any]", chosen(live) if chosen else queryset)
+
+
+class SourceFilter(admin.SimpleListFilter):
+    title = _("source")
+    parameter_name = "source"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        sources = [(str(source.pk), source.name) for source in Source.objects.visible_to(request.user).only("name")]
+        return [*sources, ("none", _("None: written or uploaded here"))] if sources else []
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Document]) -> QuerySet[Document]:
+        value = self.value() or ""
+        if value == "none":
+            return queryset.filter(source_pages=None)
+        return cast("DocumentQuerySet", queryset).from_source(int(value)) if value.isdecimal() else queryset
+
+
+class DocumentValidityFilter(admin.SimpleListFilter):
+    title = _("validity")
+    parameter_name = "valid"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        return [("today", _("Valid today")), ("expired", _("Expired")), ("later", _("Not valid yet"))]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Document]) -> QuerySet[Document]:
+        today = timezone.localdate()
+        match self.value():
+            case "today":
+                return cast("DocumentQuerySet", queryset).valid_on(today)
+            case "expired":
+                return queryset.filter(valid_until__lt=today)
+            case "later":
+                return queryset.filter(valid_from__gt=today)
+        return queryset
+
+
+class LanguageFilter(admin.SimpleListFilter):
+    """Offers the languages that there are."""
+
+    title = _("language")
+    parameter_name = "language"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        languages = Document.objects.of_university().visible_to(request.user).languages()
+        return [(language, language) for language in languages] if len(languages) > 1 else []
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Document]) -> QuerySet[Document]:
+        return queryset.filter(language=self.value()) if self.value() else queryset
+
+
+if TYPE_CHECKING:
+    DocumentModelAdmin = admin.ModelAdmin[Document]
+    DocumentForm = ModelForm[Document]
+else:
+    DocumentModelAdmin = admin.ModelAdmin
+    DocumentForm = ModelForm
+
+
+#: A handbook is cut into thousands of passages; a page that shows them all would not open on a phone.
+PASSAGES_SHOWN = 200
+REFERENCES_SHOWN = 200
+#: How far back it is counted in how many answers a document was cited.
+CITED_DAYS = 30
+
+
+def shows_list(request: HttpRequest) -> bool:
+    """Whether this is the list (or an action on it), which shows counts that nothing else needs."""
+    return bool(request.resolver_match and (request.resolver_match.url_name or "").endswith("_changelist"))
+
+
+@admin.register(Document)
+class DocumentAdmin(OptimisticLockAdmin, ScopedAdmin, DocumentModelAdmin):
+    form = GuardedForm
+    list_display = ["title", "collection", "language", "state", "passage_count", "indexed", "updated_at"]
+    list_filter = [
+        "status",
+        SourceFilter,
+        ("collection", CollectionFilter),
+        DocumentValidityFilter,
+        LanguageFilter,
+        IndexedFilter,
+        "updated_at",
+    ]
+    search_fields = ["title", "url", "external_id"]
+    search_help_text = _(
+        "Searches titles, addresses and texts for each of the words, or its beginning. What students would be shown: "
+        "use “Try a question”."
+    )
+    list_per_page = 50
+    show_full_result_count = False
+    actions = ["publish", "archive", "reindex"]
+    readonly_fields = ["preview", "indexing", "passages", "created_at", "updated_at"]
+    fieldsets = [
+        (None, {"fields": ["title", "url", "collection", "language", "status"]}),
+        (
+            _("For whom, and how long"),
+            {
+                "fields": ["valid_from", "valid_until", "audience"],
+                "description": _("Outside these days, and for others, it is not used in answers."),
+            },
+        ),
+        (
+            _("Text"),
+            {
+                "fields": [("text", "preview")],
+                "classes": ["document-columns"],
+                "description": _("The page as Markdown: # starts a heading, - a list item."),
+            },
+        ),
+        (_("Passages as cut"), {"fields": ["indexing", "passages"]}),
+        (_("More"), {"fields": ["external_id", "metadata", "created_at", "updated_at"], "classes": ["collapse"]}),
+    ]
+    formfield_overrides = {models.TextField: {"widget": Textarea(attrs={"rows": 28, "class": "document-text"})}}
+
+    class Media:
+        css = {"all": ["knowledge/admin.css", "knowledge/screens.css"]}
+
+    def get_urls(self) -> list[URLPattern]:
+        def view(function: Any) -> Any:
+            return self.admin_site.admin_view(partial(function, model_admin=self))
+
+        return [
+            path("<int:document_id>/versions/", view(versions_view), name="knowledge_document_versions"),
+            path("<int:document_id>/restore/<int:revision_id>/", view(restore_view), name="knowledge_document_restore"),
+            *super().get_urls(),
+        ]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Document]:
+        documents = cast("DocumentQuerySet", super().get_queryset(request))
+        return documents.for_list() if shows_list(request) else documents
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Document | None = None) -> Any:
+        fields = super().get_readonly_fields(request, obj)
+        return [*fields, "course_record", *WRITTEN_BY_COURSE] if obj and course_of(obj) else fields
+
+    def get_fieldsets(self, request: HttpRequest, obj: Document | None = None) -> Any:
+        fieldsets = super().get_fieldsets(request, obj)
+        if obj and course_of(obj):
+            (label, first), *others = fieldsets
+            return [(label, {**first, "fields": ["course_record", *first["fields"]]}), *others]
+        return fieldsets
+
+    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        """A data set's collection is a choice only for a document that is in it."""
+        if db_field.name == "collection":
+            document_id = str(request.resolver_match.kwargs.get("object_id", "")) if request.resolver_match else ""
+            own = Document.objects.filter(pk__in=[int(document_id)] if document_id.isdecimal() else [])
+            kwargs["queryset"] = Collection.objects.filter(Q(for_evaluation=False) | Q(pk__in=own.values("collection")))
+        return super().formfield_for_foreignkey(db_field, request, **kwargs)
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Document], search_term: str
+    ) -> tuple[QuerySet[Document], bool]:
+        """The list is searched for words of texts too; an FAQ's form asks for titles, and refuses archived ones."""
+        if shows_list(request):
+            return cast("DocumentQuerySet", queryset).with_words(search_term), False
+        found, may_repeat = super().get_search_results(request, queryset, search_term)
+        return cast("DocumentQuerySet", found).of_university().exclude(status=Document.Status.ARCHIVED), may_repeat
+
+    # --- what is shown ---
+
+    @admin.display(description=_("status"), ordering="status")
+    def state(self, document: Document) -> str:
+        context = {"document": document, "today": timezone.localdate()}
+        return render_to_string("admin/knowledge/document/state.html", context)
+
+    @admin.display(description=_("passages"), ordering="passage_count")
+    def passage_count(self, document: Any) -> int:
+        return cast("int", document.passage_count)
+
+    @admin.display(description=_("indexed"), boolean=True)
+    def indexed(self, document: Any) -> bool:
+        return cast("bool", document.indexed_now)
+
+    @admin.display(description=_("preview"))
+    def preview(self, document: Document) -> str:
+        references = references_of(document.metadata)
+        context = {
+            "html": rendered(document.text, references),
+            "is_cut": len(document.text) > MOST_CHARACTERS,
+            "references": references[:REFERENCES_SHOWN],
+            "more": max(0, len(references) - REFERENCES_SHOWN),
+        }
+        return render_to_string("admin/knowledge/document/preview.html", context)
+
+    @admin.display(description=_("indexed"))
+    def indexing(self, document: Document) -> str:
+        state = document.indexed.filter(generation__state="live").first()
+        context = {"document": document, "state": state}
+        return render_to_string("admin/knowledge/document/indexing.html", context)
+
+    @admin.display(description=_("passages"))
+    def passages(self, document: Document) -> str:
+        """What retrieval can find of it, as of its last indexing."""
+        cut = Passage.objects.live().filter(document=document.pk).defer("embedding").order_by("position")
+        count = cut.count()
+        shown = cut.annotate(cited=Count("citations"))[:PASSAGES_SHOWN]
+        context = {"passages": shown, "count": count, "more": max(0, count - PASSAGES_SHOWN)}
+        return render_to_string("admin/knowledge/document/passages.html", context)
+
+    @admin.display(description=_("course"))
+    def course_record(self, document: Document) -> str:
+        course = course_of(document)
+        return link_to(course) if course else ""
+
+    def view_on_site(self, document: Document) -> str | None:
+        """The page itself; nothing but a web address becomes a link."""
+        return document.url if document.url.startswith(("https://", "http://")) else None
+
+    def render_change_form(
+        self,
+        request: HttpRequest,
+        context: dict[str, Any],
+        add: bool = False,
+        change: bool = False,
+        form_url: str = "",
+        obj: Document | None = None,
+    ) -> HttpResponse:
+        if obj:
+            context |= usage_of(obj)
+        return super().render_change_form(request, context, add, change, form_url, obj)
+
+    # --- what is done ---
+
+    def fingerprint_of(self, document: Document) -> str:
+        return version_of(document)
+
+    def conflict_of(self, request: HttpRequest, document: Document | None) -> Conflict | None:
+        if document is None:
+            return gone(request.POST)
+        form = self.get_form(request, document, change=True)(instance=document)
+        return conflict_of(document, data=request.POST, form=form, user=request.user)
+
+    def save_model(self, request: HttpRequest, obj: Document, form: DocumentForm, change: bool) -> None:
+        save_document(document=obj)
+
+    def delete_model(self, request: HttpRequest, obj: Document) -> None:
+        delete_document(document=obj)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Document]) -> None:
+        delete_documents(documents=queryset)
+
+    def get_deleted_objects(
+        self, objs: Any, request: HttpRequest
+    ) -> tuple[list[Any], dict[str, int], set[str], list[Any]]:
+        """Names the documents and counts the rest: nobody reads a list of hundreds of passages.
+
+        Flagged texts go with their document, though nobody deletes them alone.
+        """
+        listed, counts, lacking, protected = super().get_deleted_objects(objs, request)
+        lacking -= {str(FlaggedText._meta.verbose_name)}
+        return [item for item in listed if isinstance(item, str)], counts, lacking, protected
+
+    @admin.action(description=_("Publish the selected documents"), permissions=["change"])
+    def publish(self, request: HttpRequest, queryset: QuerySet[Document]) -> None:
+        count = self._set_status(request, queryset, Document.Status.PUBLISHED)
+        message = ngettext("%d document was published.", "%d documents were published.", count) % count
+        self.message_user(request, message, messages.SUCCESS)
+
+    @admin.action(description=_("Archive the selected documents"), permissions=["change"])
+    def archive(self, request: HttpRequest, queryset: QuerySet[Document]) -> None:
+        count = self._set_status(request, queryset, Document.Status.ARCHIVED)
+        message = ngettext(
+            "%d document was archived and is no longer used in answers.",
+            "%d documents were archived and are no longer used in answers.",
+            count,
+        )
+        self.message_user(request, message % count, messages.SUCCESS)
+
+    @admin.action(description=_("Index the selected documents anew"), permissions=["change"])
+    def reindex(self, request: HttpRequest, queryset: QuerySet[Document]) -> None:
+        chosen = list(queryset)
+        count = reindex_documents(documents=queryset)
+        LogEntry.objects.log_actions(cast("int", request.user.pk), chosen, CHANGE, gettext("indexed anew"))
+        message = ngettext("%d document is being indexed anew.", "%d documents are being indexed anew.", count)
+        self.message_user(request, message % count, messages.SUCCESS)
+
+    def _set_status(self, request: HttpRequest, queryset: Iterable[Document], status: Document.Status) -> int:
+        changing = [document for document in queryset if document.status != status]
+        rows = Document.objects.filter(pk__in=[document.pk for document in changing]).order_by("pk")
+        count = set_document_status(documents=rows.select_for_update(), status=status)
+        changed = [{"changed": {"fields": ["status"]}}]
+        LogEntry.objects.log_actions(cast("int", request.user.pk), changing, CHANGE, changed)
+        return count
+
+
+def usage_of(document: Document) -> dict[str, Any]:
+    """Where it comes from and who relies on it; FAQs and citations belong to apps that this one does not know."""
+    since = timezone.now() - timedelta(days=CITED_DAYS)
+    recent = Document.objects.filter(pk=document.pk, citations__message__created_at__gte=since)
+    return {
+        "cited_days": CITED_DAYS,
+        "cited_answers": recent.aggregate(count=Count("citations__message", distinct=True))["count"],
+        "linked_faqs": cast("Any", document).faqs.order_by("question"),
+        "source_pages": document.source_pages.select_related("source").order_by("source__name"),
+    }

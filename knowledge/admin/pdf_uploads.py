@@ -1,0 +1,161 @@
+"""Where staff hand in PDFs, several at once, and see what became of each."""
+
+from typing import TYPE_CHECKING, Any, cast
+
+from django import forms
+from django.conf import settings
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.core.files.uploadedfile import UploadedFile
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.template.loader import render_to_string
+from django.template.response import TemplateResponse
+from django.utils.text import capfirst
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
+
+from core.admin.scoped import ScopedAdmin
+from knowledge.admin.collections import CollectionFilter, university_collections
+from knowledge.models import Collection, PdfUpload
+from knowledge.models.collections import CollectionQuerySet
+from knowledge.services.documents import upload_pdfs
+
+if TYPE_CHECKING:
+    PdfUploadModelAdmin = admin.ModelAdmin[PdfUpload]
+else:
+    PdfUploadModelAdmin = admin.ModelAdmin
+
+MOST_FILES = 50
+REFRESH_SECONDS = 3
+
+
+class SeveralFiles(forms.ClearableFileInput):
+    allow_multiple_selected = True
+
+
+class PdfsField(forms.FileField):
+    """One or more PDFs, each within the limit of size."""
+
+    widget = SeveralFiles(attrs={"accept": "application/pdf,.pdf"})
+
+    def clean(self, data: Any, initial: Any = None) -> Any:
+        files = data if isinstance(data, list) else [data] if data else []
+        if not files:
+            raise forms.ValidationError(self.error_messages["required"], code="required")
+        if len(files) > MOST_FILES:
+            raise forms.ValidationError(_("At most %(count)s files at once.") % {"count": MOST_FILES}, code="many")
+        problems = []
+        cleaned = []
+        for file in files:
+            try:
+                cleaned.append(super().clean(file, initial))
+                self._check(file)
+            except forms.ValidationError as error:
+                problems += [f"{file.name}: {reason}" for reason in error.messages]
+        if problems:
+            raise forms.ValidationError(problems)
+        return cleaned
+
+    @staticmethod
+    def _check(file: "UploadedFile[bytes]") -> None:
+        if (file.size or 0) > settings.PDF_MAX_MEGABYTES * 1_000_000:
+            allowed = {"limit": settings.PDF_MAX_MEGABYTES}
+            raise forms.ValidationError(_("it is larger than the %(limit)s MB that are allowed.") % allowed)
+        head = file.read(1024)
+        file.seek(0)
+        if b"%PDF-" not in head:
+            raise forms.ValidationError(_("it is not a PDF."))
+
+
+class UploadForm(forms.Form):
+    pdfs = PdfsField(label=_("PDF files"), help_text=_("Choose one or more."))
+    collection = forms.ModelChoiceField(label=_("collection"), queryset=Collection.objects.none())
+
+    def __init__(self, *args: Any, collections: CollectionQuerySet, **kwargs: Any) -> None:
+        """`collections` are those that may be chosen; the only one is chosen already."""
+        super().__init__(*args, **kwargs)
+        cast("forms.ModelChoiceField[Collection]", self.fields["collection"]).queryset = collections
+        if len(some := list(collections[:2])) == 1:
+            self.initial["collection"] = some[0]
+
+
+@admin.register(PdfUpload)
+class PdfUploadAdmin(ScopedAdmin, PdfUploadModelAdmin):
+    list_display = ["name", "state", "link", "collection", "created_at"]
+    list_display_links = None
+    list_filter = ["status", ("collection", CollectionFilter)]
+    list_select_related = ["collection", "document"]
+    list_per_page = 50
+    show_full_result_count = False
+    search_fields = ["name"]
+    actions = None
+
+    # --- who may ---
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        return self.has_add_permission(request)
+
+    def has_view_permission(self, request: HttpRequest, obj: PdfUpload | None = None) -> bool:
+        return self.has_add_permission(request)
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("knowledge.add_document")
+
+    def has_change_permission(self, request: HttpRequest, obj: PdfUpload | None = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: PdfUpload | None = None) -> bool:
+        return False
+
+    # --- what is shown ---
+
+    @admin.display(description=_("status"), ordering="status")
+    def state(self, upload: PdfUpload) -> str:
+        remarks = [gettext(said["template"]).format(**said["values"]) for said in upload.remarks]
+        return render_to_string("admin/knowledge/pdfupload/state.html", {"upload": upload, "remarks": remarks})
+
+    @admin.display(description=_("document"))
+    def link(self, upload: PdfUpload) -> str:
+        return render_to_string("admin/knowledge/pdfupload/link.html", {"document": upload.document})
+
+    # --- what is done ---
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        """Loads itself anew while files are being read."""
+        title = {"title": capfirst(self.opts.verbose_name_plural)}
+        response = super().changelist_view(request, {**title, **(extra_context or {})})
+        if PdfUpload.objects.visible_to(request.user).unfinished().exists():
+            response.headers["Refresh"] = str(REFRESH_SECONDS)
+        return response
+
+    def add_view(
+        self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        if not self.has_add_permission(request):
+            raise PermissionDenied
+        own = university_collections().visible_to(request.user)
+        form = UploadForm(request.POST or None, request.FILES or None, collections=own)
+        if request.method == "POST" and form.is_valid():
+            uploads = upload_pdfs(files=form.cleaned_data["pdfs"], collection=form.cleaned_data["collection"])
+            message = ngettext(
+                "%d file was handed in; this page tells what becomes of it.",
+                "%d files were handed in; this page tells what becomes of them.",
+                len(uploads),
+            )
+            self.message_user(request, message % len(uploads), messages.SUCCESS)
+            return redirect("admin:knowledge_pdfupload_changelist")
+        context = {
+            **self.admin_site.each_context(request),
+            "title": _("Upload PDFs"),
+            "opts": self.opts,
+            "form": form,
+            "limit": settings.PDF_MAX_MEGABYTES,
+            "most_pages": settings.PDF_MAX_PAGES,
+            **(extra_context or {}),
+        }
+        return TemplateResponse(request, "admin/knowledge/pdfupload/upload.html", context)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[PdfUpload]:
+        return super().get_queryset(request).defer("document__text")

@@ -1,0 +1,1 @@
+"""Documents cut into passages, sentences and propositions."""

@@ -1,0 +1,1 @@
+"""Courses, their codes and their prerequisites."""

@@ -1,0 +1,297 @@
+"""Course files, read and checked: a JSON list or a CSV table of records; pure."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import Any
+
+from core.tables.limits import Limits, TableTooLarge, UnreadableLine, bounded, csv_rows
+from knowledge.ingest.importer import BadRecord, checked_url
+
+#: What each of a record's fields may be called in a file, in small letters and with underscores.
+NAMES: Mapping[str, tuple[str, ...]] = {
+    "code": ("code", "course_code"),
+    "name": ("name", "title", "course_name"),
+    "url": ("url", "link"),
+    "language": ("language",),
+    "general_name": ("general_course_name", "general_name", "integrated_course"),
+    "year": ("year", "year_of_study"),
+    "is_mandatory": ("mandatory", "is_mandatory"),
+    "ects": ("ects", "ects_credits", "credits"),
+    "field": ("field_of_research", "field", "research_field"),
+    "prerequisites": ("prerequisites", "prerequisite"),
+    "prerequisite_codes": ("prerequisite_codes", "required_courses"),
+    "assessment": ("assessment",),
+    "contents": ("contents", "content"),
+    "objectives": ("objectives", "learning_objectives"),
+    "programme": ("detailed_programme", "programme", "detailed_program", "program"),
+}
+FIELD_OF = {name: known for known, names in NAMES.items() for name in names}
+NEEDED = ("code", "name", "url")
+LONGEST = {"code": 50, "name": 300, "general_name": 300, "field": 300}
+LANGUAGES = {"english": "en", "englisch": "en", "german": "de", "deutsch": "de"}
+LANGUAGE = re.compile(r"[a-z]{2,3}(-[a-z0-9]{2,8})?")
+YES = frozenset({"true", "yes", "y", "1", "x", "mandatory", "compulsory", "ja", "pflicht", "pflichtmodul"})
+NO = frozenset({"false", "no", "n", "0", "elective", "optional", "nein", "wahl", "wahlpflicht", "wahlmodul"})
+DELIMITERS = ",;\t"
+LIMITS = Limits(size=50 * 1024 * 1024, rows=20_000, columns=200, cells=2_000_000)
+#: What a code in a list is set apart with, in a table's cell.
+BETWEEN_CODES = re.compile(r"[,;\n]")
+
+
+class BadFile(ValueError):
+    """The file as a whole cannot be read; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class CourseRecord:
+    code: str
+    name: str
+    url: str
+    language: str = "en"
+    general_name: str = ""
+    year: int | None = None
+    is_mandatory: bool | None = None
+    ects: Decimal | None = None
+    field: str = ""
+    prerequisites: str = ""
+    prerequisite_codes: tuple[str, ...] = ()
+    assessment: str = ""
+    contents: str = ""
+    objectives: str = ""
+    programme: str = ""
+
+
+@dataclass(slots=True)
+class CourseFile:
+    """What a file holds; `problems` are (where, reason), `unknown` the columns that no field is named after."""
+
+    records: list[CourseRecord] = field(default_factory=list)
+    problems: list[tuple[str, str]] = field(default_factory=list)
+    unknown: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One course as the file has it: `cells` by its own column names, `where` to find it again."""
+
+    where: str
+    cells: Mapping[str, Any]
+    problem: str = ""
+
+
+def read_courses(path: Path) -> CourseFile:
+    """Every record of the file and every mistake in it; raises BadFile or OSError."""
+    with path.open("rb") as stream:
+        content = stream.read(LIMITS.size + 1)
+    try:
+        LIMITS.check_size(len(content))
+        columns, rows = _rows(path.suffix.lower(), content)
+    except TableTooLarge as error:
+        raise BadFile(str(error).removesuffix(".")) from error
+    known = {column: FIELD_OF[name] for column in columns if (name := _normalised(column)) in FIELD_OF}
+    if rows and (missing := [name for name in NEEDED if name not in known.values()]):
+        named = " and ".join(f'"{name}"' for name in missing)
+        raise BadFile(f"the column {named} is missing" if len(missing) == 1 else f"the columns {named} are missing")
+    file = CourseFile(unknown=[column for column in columns if column.strip() and column not in known])
+    seen: dict[tuple[str, ...], str] = {}
+    for row in rows:
+        record, reasons = _checked(row, known)
+        for key, name in _identities(record) if record else ():
+            if key in seen:
+                reasons.append(f"the same {name} as {seen[key]}")
+            seen.setdefault(key, row.where)
+        file.problems += [(row.where, reason) for reason in reasons]
+        if record and not reasons:
+            file.records.append(record)
+    return file
+
+
+# --- files into rows ---
+
+
+def _rows(ending: str, content: bytes) -> tuple[list[str], list[Row]]:
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise BadFile(f"it is not UTF-8 (byte {error.start}); save it as “CSV UTF-8” or JSON") from error
+    is_json = ending == ".json" or (ending != ".csv" and text.lstrip().startswith(("[", "{")))
+    return _json_rows(text) if is_json else _csv_rows(text)
+
+
+def _json_rows(text: str) -> tuple[list[str], list[Row]]:
+    try:
+        raws = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise BadFile(f"it is not JSON ({error.msg} in line {error.lineno})") from error
+    except ValueError as error:  # a number of thousands of digits
+        raise BadFile(f"it is not JSON ({error})") from error
+    except RecursionError as error:
+        raise BadFile("its JSON is nested too deeply") from error
+    if not isinstance(raws, list):
+        raise BadFile('it must be a list: [{"code": …, "name": …, "url": …}, …]')
+    LIMITS.check_rows(len(raws))
+    rows = [
+        Row(f"entry {number}", raw) if isinstance(raw, dict) else Row(f"entry {number}", {}, "it is not an object")
+        for number, raw in enumerate(raws, start=1)
+    ]
+    return list(dict.fromkeys(column for row in rows for column in row.cells)), rows
+
+
+def _csv_rows(text: str) -> tuple[list[str], list[Row]]:
+    if not text.strip():
+        raise BadFile("it is empty; its first row must name the columns")
+    delimiter = max(DELIMITERS, key=lambda mark: sum(_normalised(name) in FIELD_OF for name in _header(text, mark)))
+    rows: list[Row] = []
+    try:
+        found = bounded(csv_rows(text, delimiter, strict=True), LIMITS)
+        columns = [column.strip() for column in next(found)[1]]
+        if twice := [column for column, count in Counter(columns).items() if column and count > 1]:
+            raise BadFile(f'the column "{min(twice)}" is there twice')
+        for number, (_line, cells) in enumerate(found, start=2):
+            surplus = [cell for cell in cells[len(columns) :] if cell.strip()]
+            problem = f"it has {len(cells)} cells, but there are {len(columns)} columns" if surplus else ""
+            if any(cell.strip() for cell in cells):
+                rows.append(Row(f"row {number}", dict(zip(columns, cells, strict=False)), problem))
+    except UnreadableLine as error:
+        raise BadFile(f"its table cannot be read in line {error.line}: {error}") from error
+    return columns, rows
+
+
+def _header(text: str, delimiter: str) -> Sequence[str]:
+    try:
+        return next(csv_rows(text, delimiter))[1]
+    except UnreadableLine:
+        return []
+
+
+def _normalised(column: str) -> str:
+    return re.sub(r"[\s_-]+", "_", column.strip().casefold())
+
+
+# --- rows into records ---
+
+
+def _checked(row: Row, known: Mapping[str, str]) -> tuple[CourseRecord | None, list[str]]:
+    """The record, or all that is wrong with the row."""
+    if row.problem:
+        return None, [row.problem]
+    reasons: list[str] = []
+    values: dict[str, Any] = {}
+    given: dict[str, str] = {}
+    for column, name in known.items():
+        raw = row.cells.get(column)
+        if raw is None or (isinstance(raw, str) and not raw.strip()):
+            continue
+        if name in given:
+            reasons.append(f'"{given[name]}" and "{column}" say the same twice; leave one of them out')
+            continue
+        given[name] = column
+        try:
+            values[name] = READERS[name](raw, column)
+        except BadRecord as problem:
+            reasons.append(str(problem))
+    named = {name: column for column, name in reversed(list(known.items()))}
+    reasons += [f'"{named.get(name, name)}" is missing' for name in NEEDED if name not in given]
+    if reasons:
+        return None, reasons
+    prerequisites = row.cells.get(given.get("prerequisites", ""))
+    if isinstance(prerequisites, list):  # it may hold codes; the text says them anyway
+        listed = (*_codes(prerequisites, "prerequisites"), *values.get("prerequisite_codes", ()))
+        values["prerequisite_codes"] = tuple(dict.fromkeys(listed))
+    return CourseRecord(**values), []
+
+
+def _identities(record: CourseRecord) -> Iterator[tuple[tuple[str, ...], str]]:
+    yield ("url", record.url), "url"
+    yield ("code", record.code.casefold(), record.language), "code"
+
+
+def _text(raw: Any, column: str) -> str:
+    if isinstance(raw, list) and all(isinstance(item, str) for item in raw):
+        raw = "\n".join(f"- {' '.join(item.split())}" for item in raw if item.strip())
+    if isinstance(raw, bool) or not isinstance(raw, str | int | float):
+        raise BadRecord(f'"{column}" is {_kind(raw)}, not a text')
+    text = str(raw).replace("\0", "").replace("\r\n", "\n").replace("\r", "\n").strip()
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise BadRecord(f'"{column}" has half a character (at {error.start})') from error
+    return text
+
+
+def _line(name: str) -> Callable[[Any, str], str]:
+    def read(raw: Any, column: str) -> str:
+        text = " ".join(_text(raw, column).split())
+        if len(text) > LONGEST[name]:
+            raise BadRecord(f'"{column}" has {len(text)} characters; {LONGEST[name]} are allowed')
+        return text
+
+    return read
+
+
+def _url(raw: Any, column: str) -> str:
+    return checked_url(_text(raw, column), key=column)
+
+
+def _language(raw: Any, column: str) -> str:
+    text = _text(raw, column).lower()
+    text = LANGUAGES.get(text, text.replace("_", "-"))
+    if not LANGUAGE.fullmatch(text):
+        raise BadRecord(f'"{column}" is {text[:40]!r}; it must be a code such as en or de')
+    return text
+
+
+def _year(raw: Any, column: str) -> int:
+    text = _text(raw, column).removesuffix(".0")
+    if not re.fullmatch(r"[0-9]{1,4}", text) or not int(text):
+        raise BadRecord(f'"{column}" is {text[:40]!r}; it must be a whole number such as 2')
+    return int(text)
+
+
+def _yes_or_no(raw: Any, column: str) -> bool:
+    text = ("true" if raw else "false") if isinstance(raw, bool) else _text(raw, column).casefold()
+    if text in YES or text in NO:
+        return text in YES
+    raise BadRecord(f'"{column}" is {text[:40]!r}; it must be yes or no')
+
+
+def _ects(raw: Any, column: str) -> Decimal:
+    text = _text(raw, column)
+    try:
+        number = Decimal(text.replace(",", "."))
+    except InvalidOperation:
+        number = Decimal("NaN")
+    if not number.is_finite() or not 0 <= number < 1000 or number != round(number, 1):
+        raise BadRecord(f'"{column}" is {text[:40]!r}; it must be a number such as 6 or 7.5')
+    return round(number, 1)
+
+
+def _prerequisites(raw: Any, column: str) -> str:
+    return ", ".join(_codes(raw, column)) if isinstance(raw, list) else _text(raw, column)
+
+
+def _codes(raw: Any, column: str) -> tuple[str, ...]:
+    items = raw if isinstance(raw, list) else BETWEEN_CODES.split(_text(raw, column))
+    return tuple(dict.fromkeys(code for item in items if (code := " ".join(_text(item, column).split()))))
+
+
+def _kind(value: object) -> str:
+    return {dict: "an object", list: "a list", bool: "true or false"}.get(type(value), "no text")
+
+
+READERS: Mapping[str, Callable[[Any, str], Any]] = {
+    **dict.fromkeys(("prerequisites", "assessment", "contents", "objectives", "programme"), _text),
+    **{name: _line(name) for name in LONGEST},
+    "url": _url,
+    "language": _language,
+    "year": _year,
+    "is_mandatory": _yes_or_no,
+    "ects": _ects,
+    "prerequisites": _prerequisites,
+    "prerequisite_codes": _codes,
+}

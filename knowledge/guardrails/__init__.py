@@ -1,0 +1,1 @@
+"""What pages and questions must not carry into a prompt."""

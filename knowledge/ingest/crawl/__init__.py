@@ -1,0 +1,1 @@
+"""Crawls as jobs: begun, watched, and their pages imported."""

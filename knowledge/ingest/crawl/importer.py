@@ -1,0 +1,144 @@
+"""What a crawl found, made into documents: one transaction a page."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.db import transaction
+from django.utils import timezone
+
+from core.hashing import fingerprint
+from core.language import guess_language
+from core.text import strip_nul
+from knowledge.ingest.crawler.messages import Page, PdfFile
+from knowledge.ingest.importer import readable_title
+from knowledge.ingest.pdf.types import Said
+from knowledge.ingest.pdf.types import gettext_noop as _
+from knowledge.ingest.pdf_importer import import_pdf
+from knowledge.models import Course, CrawlOutcome, Document, Source, SourcePage
+
+Kind = CrawlOutcome.Kind
+OVERWRITTEN = _("it had been edited here; that version is kept among the document's older ones")
+BACK = _("it is there again, and published again")
+OF_A_COURSE = _("it is the page of a course here; that course's record counts")
+#: In how many crawls in a row a page must be missing before its document is archived.
+MISSES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """What became of a page; `kind` is None where nothing changed."""
+
+    kind: "CrawlOutcome.Kind | None"
+    document_id: int | None = None
+    reason: Said | None = None
+
+
+@transaction.atomic
+def save_page(source: Source, page: Page) -> Applied:
+    """Its document, new or brought up to date. What staff changed stays until the page itself changes."""
+    document = source.collection.documents.select_for_update().filter(url=page.url).first()
+    if document and Course.objects.filter(document=document).exists():
+        return Applied(Kind.SKIPPED, reason=Said(OF_A_COURSE))
+    title = strip_nul(page.title) or readable_title(urlsplit(page.url).path.rstrip("/").rpartition("/")[2]) or page.url
+    title, text = title[:500], strip_nul(page.markdown)
+    seen_hash = fingerprint(title, text)
+    row = source.pages.select_for_update().filter(url=page.url).first()
+    last_hash = row.content_hash if row and row.document_id else ""
+    further = {"references": page.references, "og": page.open_graph, "favicon": page.favicon, "modified": page.modified}
+    metadata = {name: strip_nul(value) for name, value in further.items() if value}
+
+    kind, reason = None, None
+    if document is None:
+        language = page.language[:12] or guess_language(text)
+        document = Document(collection=source.collection, url=page.url, language=language)
+        kind = Kind.NEW
+    elif seen_hash not in {last_hash, document.content_hash}:
+        kind = Kind.CHANGED
+        reason = Said(OVERWRITTEN) if last_hash and document.content_hash != last_hash else None
+    if kind:
+        document.title, document.text = title, text
+        document.language = page.language[:12] or document.language
+    metadata = {key: value for key, value in document.metadata.items() if key not in further} | metadata
+    is_known, document.metadata = metadata == document.metadata, metadata
+    is_back = _publish_again(document, row)
+    if kind or is_back:
+        document.save()
+    elif not is_known:
+        # With its time: a form that was opened before would take it back.
+        Document.objects.filter(pk=document.pk).update(metadata=metadata, updated_at=timezone.now())
+    seen = {"content_hash": seen_hash, "likeness": page.likeness, "links": list(page.links)}
+    _remember(source, page, document.pk, **seen)
+    if is_back and not reason:
+        kind, reason = kind or Kind.CHANGED, Said(BACK)
+    return Applied(kind, document.pk, reason)
+
+
+def save_pdf(source: Source, file: PdfFile, *, progress: Callable[[int, int], None]) -> Applied:
+    """Its document. Raises BadPdf."""
+    row = source.pages.select_related("document").filter(url=file.url).first()
+    was_edited = bool(row and row.document and row.document.content_hash != row.content_hash)
+    imported = import_pdf(
+        Path(file.path), collection=source.collection, name=file.name, url=file.url, progress=progress
+    )
+    with transaction.atomic():
+        document = Document.objects.select_for_update().get(pk=imported.document_id)
+        is_back = _publish_again(document, row)
+        if is_back:
+            document.save()
+        _remember(source, file, document.pk, content_hash=document.content_hash)
+    kinds = {"created": Kind.NEW, "changed": Kind.CHANGED}
+    kind = kinds.get(imported.outcome, Kind.CHANGED if is_back else None)
+    reason = Said(BACK) if is_back else Said(OVERWRITTEN) if was_edited else next(iter(imported.remarks), None)
+    return Applied(kind, document.pk, reason)
+
+
+@transaction.atomic
+def keep_page(source: Source, url: str) -> Applied:
+    """A page that did not change; where a crawl had archived it, it is published again."""
+    row = source.pages.select_for_update().filter(url=url).first()
+    document = Document.objects.select_for_update().filter(source_pages=row).first() if row else None
+    if row is None or document is None:
+        return Applied(None)
+    is_back = _publish_again(document, row)
+    if is_back:
+        document.save()
+    row.missing_runs, row.archived_here, row.seen_at = 0, False, timezone.now()
+    row.save()
+    return Applied(Kind.CHANGED, document.pk, Said(BACK)) if is_back else Applied(None, document.pk)
+
+
+@transaction.atomic
+def archive_page(row: SourcePage) -> int | None:
+    """Archives its document, which is never deleted; the id where that changed something."""
+    document = Document.objects.select_for_update().filter(source_pages=row).first()
+    if document is None or document.status != Document.Status.PUBLISHED:
+        return None
+    document.status = Document.Status.ARCHIVED
+    document.save()
+    row.archived_here = True
+    row.save(update_fields=["archived_here"])
+    return document.pk
+
+
+def _publish_again(document: Document, row: SourcePage | None) -> bool:
+    """Whether a crawl had archived it; what staff archived stays so. Saving it is the caller's."""
+    if row is None or not row.archived_here or document.status != Document.Status.ARCHIVED:
+        return False
+    document.status = Document.Status.PUBLISHED
+    return True
+
+
+def _remember(source: Source, found: Page | PdfFile, document_id: int, **seen: Any) -> None:
+    defaults = {
+        "document_id": document_id,
+        "etag": found.etag if len(found.etag) <= 500 else "",
+        "last_modified": found.last_modified if len(found.last_modified) <= 100 else "",
+        "missing_runs": 0,
+        "archived_here": False,
+        "seen_at": timezone.now(),
+        **seen,
+    }
+    SourcePage.objects.update_or_create(source=source, url=found.url, defaults=defaults)

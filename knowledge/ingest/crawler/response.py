@@ -1,0 +1,130 @@
+"""An answer's body into a page, within seconds: what it says may have been made to exhaust its reader."""
+
+import signal
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from lxml.etree import XMLSyntaxError
+from scrapy.utils._compression import _DecompressionMaxSizeExceeded
+from scrapy.utils.gz import gunzip
+from scrapy.utils.sitemap import Sitemap
+
+from knowledge.ingest.crawler.frontier import Scope, normalised
+from knowledge.ingest.crawler.messages import Page, iso, likeness
+from knowledge.ingest.html import UnreadablePage, read_html
+from knowledge.ingest.html.convert import decoded
+from knowledge.ingest.html.dom import base_of, outgoing, parsed
+
+SECONDS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """`canonical` is the page that it names as itself, "" where that is none of the site's."""
+
+    page: Page
+    canonical: str
+    is_index_allowed: bool
+
+
+def read_page(url: str, *, address: str, body: bytes, headers: Any, scope: Scope) -> Read:
+    """Raises UnreadablePage."""
+    with _in_time():
+        html = read_html(body, url=address, charset=charset_of(headers))
+    directives = html.robots | _header_directives(headers)
+    links = () if directives & {"nofollow", "none"} else links_on_site(html.outgoing, scope)
+    canonical = normalised(html.canonical)
+    canonical = scope.page(canonical) if canonical and scope.is_on_site(canonical) else ""
+    page = Page(
+        url=url,
+        etag=header(headers, "ETag"),
+        last_modified=header(headers, "Last-Modified"),
+        likeness=likeness(html.title, html.markdown),
+        links=links,
+        title=html.title,
+        language=html.language,
+        markdown=html.markdown,
+        references=tuple((link.text, link.url) for link in html.references),
+        open_graph=html.open_graph,
+        favicon=html.favicon,
+        modified=iso(html.modified),
+    )
+    return Read(page, canonical if scope.is_wanted(canonical) else "", not directives & {"noindex", "none"})
+
+
+def links_only(*, address: str, body: bytes, headers: Any, scope: Scope) -> tuple[str, ...]:
+    """Those of a page that has no text of its own."""
+    with _in_time():
+        root = parsed(decoded(body, charset_of(headers)))
+        return links_on_site(outgoing(root, base_of(root, address)), scope)
+
+
+def links_on_site(links: Iterable[str], scope: Scope) -> tuple[str, ...]:
+    found = dict.fromkeys(map(normalised, links))
+    return tuple(link for link in found if link and scope.is_on_site(link))
+
+
+def charset_of(headers: Any) -> str:
+    return header(headers, "Content-Type").lower().partition("charset=")[2].split(";")[0].strip(" \"'")
+
+
+def header(headers: Any, name: str) -> str:
+    value: bytes = headers.get(name) or b""
+    return value.decode("latin-1").replace("\x00", "").strip()
+
+
+def _header_directives(headers: Any) -> frozenset[str]:
+    """X-Robots-Tag, but for what it says to a crawler of another name."""
+    lines = (value.decode("latin-1").lower() for value in headers.getlist("X-Robots-Tag"))
+    return frozenset(word.strip() for line in lines for word in line.split(","))
+
+
+@contextmanager
+def _in_time() -> Iterator[None]:
+    def stop(*_: object) -> None:
+        raise UnreadablePage(f"reading it takes longer than {SECONDS} seconds")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    try:
+        yield
+    except RecursionError as error:
+        raise UnreadablePage("it is nested too deeply") from error
+    except MemoryError as error:
+        raise UnreadablePage("reading it needs more memory than a page should") from error
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+#: What the protocol allows a file to hold.
+MAX_BYTES, MAX_ADDRESSES = 50_000_000, 50_000
+MAX_FILES = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    pages: tuple[str, ...] = ()
+    sitemaps: tuple[str, ...] = ()
+
+
+def read_sitemap(body: bytes) -> Listed:
+    """What it lists. Raises ValueError where it is none, or too large."""
+    try:
+        if body[:2] == b"\x1f\x8b":
+            body = gunzip(body, max_size=MAX_BYTES)
+        if not body.lstrip().startswith(b"<"):  # the simplest form: one address a line
+            lines = (line.strip() for line in body.decode("utf-8", "replace").splitlines())
+            return Listed(pages=tuple(islice((line for line in lines if line.startswith("http")), MAX_ADDRESSES)))
+        sitemap = Sitemap(body)
+        found = tuple(entry["loc"] for entry in islice(sitemap, MAX_ADDRESSES))
+    except _DecompressionMaxSizeExceeded as error:
+        raise ValueError(f"unpacked it has more than {MAX_BYTES:,} bytes") from error
+    except (OSError, EOFError, XMLSyntaxError, StopIteration) as error:
+        raise ValueError("it is no sitemap") from error
+    if sitemap.type == "sitemapindex":
+        return Listed(sitemaps=found)
+    return Listed(pages=found) if sitemap.type == "urlset" else Listed()

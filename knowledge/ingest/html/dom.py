@@ -1,0 +1,176 @@
+"""Text into elements by lxml; the small questions that the other modules ask of an element."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urldefrag, urljoin, urlsplit
+
+from lxml import etree
+
+from knowledge.ingest.html.types import Link, UnreadablePage
+
+#: lxml brings no types.
+Element = Any
+#: libxml2 reads no deeper than 2,048 and drops what lies below.
+MAX_ELEMENTS = 300_000
+TOO_DEEP = "nested more than 2,000 deep"
+CONTROLS = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f\ufffe\uffff]")
+DECLARATION = re.compile(r"^\s*<\?xml[^>]*>")
+SPACES = re.compile(r"[\s\xa0\u2028\u2029]+")
+#: A soft hyphen or a zero-width character inside a word would hide the word from search.
+INVISIBLE = re.compile("[\xad\u200b\u2060\ufeff]")
+WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+FORMATTING = {
+    "b",
+    "strong",
+    "i",
+    "em",
+    "u",
+    "s",
+    "del",
+    "ins",
+    "strike",
+    "mark",
+    "small",
+    "big",
+    "sub",
+    "sup",
+    "font",
+    "nobr",
+}
+INLINE = FORMATTING | {
+    "a",
+    "abbr",
+    "acronym",
+    "bdi",
+    "bdo",
+    "blink",
+    "button",
+    "cite",
+    "code",
+    "data",
+    "dfn",
+    "img",
+    "kbd",
+}
+
+
+INLINE |= {"img", "label", "nobr", "q", "rp", "rt", "ruby", "samp", "span", "time", "tt", "var", "wbr"}
+
+
+def parsed(html: str) -> Element:
+    """The root element; raises UnreadablePage."""
+    parser = etree.HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
+    source = DECLARATION.sub("", CONTROLS.sub("", html)).encode("utf-8", "replace")
+    try:
+        root = etree.fromstring(source, parser)
+    except etree.LxmlError:
+        root = None
+    if any("depth" in entry.message for entry in parser.error_log):
+        raise UnreadablePage(f"its elements are {TOO_DEEP}")
+    if root is None:
+        raise UnreadablePage("there is no text in it")
+    if (count := int(root.xpath("count(//*)"))) > MAX_ELEMENTS:
+        raise UnreadablePage(f"it has {count:,} elements; {MAX_ELEMENTS:,} are allowed")
+    return root
+
+
+def elements(root: Element, *tags: str) -> Iterator[Element]:
+    """Elements in the order of the page; all of them without `tags`."""
+    return (element for element in root.iter(*tags) if isinstance(element.tag, str))
+
+
+def holds(root: Element, *tags: str) -> bool:
+    return any(element is not root for element in elements(root, *tags))
+
+
+def clean(text: str | None) -> str:
+    """On one line, without what nobody sees."""
+    return SPACES.sub(" ", INVISIBLE.sub("", text or "")).strip()
+
+
+def text_of(element: Element) -> str:
+    parts: list[str] = []
+    for event, inner in etree.iterwalk(element, events=("start", "end")):
+        if inner.tag not in INLINE:
+            parts.append(" ")
+        text = inner.text if event == "start" else inner.tail if inner is not element else ""
+        parts.append(text or "")
+    return clean("".join(parts))
+
+
+def hollow(element: Element) -> None:
+    """Empties it and makes it say nothing; the text behind it stays."""
+    element.clear(keep_tail=True)
+    element.tag = "wbr"
+
+
+def named(element: Element, names: re.Pattern[str]) -> bool:
+    """By a word of its classes or of its id: `mainNav` is `main` and `nav`. A heading gives its section an id too."""
+    text = attribute(element, "class")
+    if not any(child.tag in HEADINGS for child in element[:1]):
+        text = f"{text} {attribute(element, 'id')}"
+    return any(names.fullmatch(word.lower()) for word in WORDS.findall(text))
+
+
+def attribute(element: Element, name: str) -> str:
+    return str(element.get(name) or "")
+
+
+MAX_LENGTH = 2000
+WEB = frozenset({"http", "https"})
+SHOWN = WEB | {"mailto", "tel"}
+
+
+def base_of(root: Element, url: str) -> str:
+    """What relative addresses begin at: the page's own address or its `<base href>`."""
+    base = next((attribute(element, "href") for element in elements(root, "base") if element.get("href")), "")
+    return absolute(base, url, WEB) or url
+
+
+def absolute(href: str, base: str, schemes: frozenset[str] = SHOWN) -> str:
+    """ "" where it is none of `schemes`: scripts, data and files are no links."""
+    href = "".join(href.split()) if href.strip()[:5].lower() == "http:" else href.strip()
+    href = href.replace("\n", "").replace("\r", "").replace("\t", "")
+    try:
+        url = urljoin(base, href)
+        parts = urlsplit(url)
+    except ValueError:
+        return ""
+    if parts.scheme not in schemes or (parts.scheme in WEB and not parts.hostname) or len(url) > MAX_LENGTH:
+        return ""
+    if parts.scheme not in WEB and not parts.path:
+        return ""
+    return url.replace(" ", "%20").replace("<", "%3C").replace(">", "%3E")
+
+
+def outgoing(root: Element, base: str) -> tuple[str, ...]:
+    """Every link of the whole page that a crawler may follow, once; a frame is one too."""
+    found: dict[str, None] = {}
+    for element in elements(root, "a", "area", "frame"):
+        href = attribute(element, "src" if element.tag == "frame" else "href")
+        if not href or "nofollow" in attribute(element, "rel").lower().split():
+            continue
+        if url := absolute(href, base, WEB):
+            found[urldefrag(url).url] = None
+    return tuple(found)
+
+
+@dataclass(slots=True)
+class References:
+    """The links of the main content, numbered from 1 as they come; an address has one number."""
+
+    _numbers: dict[str, int] = field(default_factory=dict)
+    _links: list[Link] = field(default_factory=list)
+
+    def number(self, url: str, element: Element) -> int:
+        if url not in self._numbers:
+            shown = text_of(element) or clean(" ".join(attribute(image, "alt") for image in elements(element, "img")))
+            self._links.append(Link(shown, url))
+            self._numbers[url] = len(self._links)
+        return self._numbers[url]
+
+    def links(self) -> tuple[Link, ...]:
+        return tuple(self._links)

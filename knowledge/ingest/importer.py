@@ -1,0 +1,229 @@
+"""Records into documents: the one way in that every import shares."""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from django.db import transaction
+
+from core.language import tag_in
+from core.text import strip_nul
+from knowledge.ingest.html import HtmlPage, UnreadablePage, read_html
+from knowledge.models import Collection, Course, Document
+
+TEXT_KEYS = ("text", "content", "html")
+KNOWN = {"id", "_id", "url", "title", "language", "metadata", "og", "favicon", *TEXT_KEYS}
+#: Tags that other tools leave in plain text where a line or a part ended.
+BREAKS = re.compile(r"[ \t]*<\s*/?\s*(?:br|hr|p|sep)\s*/?\s*>[ \t]*", re.IGNORECASE)
+H1 = re.compile(r"^#\s+(.+?)\s*#*\s*$", re.MULTILINE)
+MARKS = re.compile(r"\\([^\w\s])|(?<!\\)[\[`]|\](?:\[\d+\])?")
+
+
+class BadRecord(ValueError):
+    """A record that cannot be imported; the message says what is wrong with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentRecord:
+    url: str
+    title: str
+    text: str
+    external_id: str = ""
+    language: str = "en"
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    file: str = ""  # its name in the storage, for a document that is one of our own files
+
+
+def document_record(raw: object) -> DocumentRecord:
+    """Checks `{"id"?, "url", "title"?, "text" | "content" | "html", "metadata"?, "language"?}`.
+
+    Marcel's `{url, content, og, favicon}` is the same with the title in Open Graph's `title`. Raises BadRecord.
+    """
+    if not isinstance(raw, dict):
+        raise BadRecord(f'it is {_kind(raw)}, not an object such as {{"url": …, "text": …}}')
+    url = checked_url(_text(raw, "url"))
+    text = next((_text(raw, key) for key in TEXT_KEYS if raw.get(key)), "")
+    page = None
+    if raw.get("html") and not raw.get("text") and not raw.get("content"):
+        page = _page(text, url)
+        text = page.markdown
+    else:
+        text = BREAKS.sub("\n\n", text.replace("\x00", "")).strip()
+    if not text:
+        raise BadRecord('it has no text: fill "text" or "content" (Markdown), or "html"')
+
+    graph, metadata = raw.get("og") or {}, raw.get("metadata") or {}
+    if not isinstance(graph, dict) or not isinstance(metadata, dict):
+        raise BadRecord('"metadata" and "og" must be objects')
+    title = _text(raw, "title").strip() or str(graph.get("title") or graph.get("og:title") or "").strip()
+    own, said = (page.title, page.language) if page else ("", "")
+    title = title or (_plain(_first_heading(text)) if page else _first_heading(text)) or own
+    title = title or urlsplit(url).path.rstrip("/").rpartition("/")[2] or url
+    extra = {key: value for key, value in raw.items() if key not in KNOWN}
+    if page and page.references:
+        extra["references"] = [{"text": link.text, "url": link.url} for link in page.references]
+    pictures = {key: raw[key] for key in ("og", "favicon") if raw.get(key)}
+    return DocumentRecord(
+        url=url,
+        title=readable_title(title)[:500],
+        text=text,
+        external_id=str(raw.get("id") or raw.get("_id") or "")[:500],
+        language=tag_in(_text(raw, "language")) or tag_in(str(metadata.get("language") or "")) or said or "en",
+        metadata={**extra, **pictures, **metadata},
+    )
+
+
+def checked_url(text: str, *, key: str = "url") -> str:
+    """The address of a web page; raises BadRecord, naming `key`."""
+    url = text.strip()
+    if not url:
+        raise BadRecord(f'"{key}" is missing')
+    try:
+        parts = urlsplit(url)
+    except ValueError as error:
+        raise BadRecord(f'"{key}" cannot be read: {error}') from error
+    if parts.scheme not in {"http", "https"} or not parts.netloc:
+        raise BadRecord(f'"{key}" is {url[:100]!r}; it must begin with http:// or https://')
+    if len(url) > 2000:
+        raise BadRecord(f'"{key}" has {len(url):,} characters; 2,000 are allowed')
+    return url
+
+
+def _page(html: str, url: str) -> HtmlPage:
+    try:
+        return read_html(html.encode("utf-8", "replace"), url=url, charset="utf-8")
+    except UnreadablePage as error:
+        raise BadRecord(f'"html" has no text to import: {error}') from error
+
+
+def readable_title(title: str) -> str:
+    """A file's name as a title: `Student%20Handbook_2023.pdf` becomes `Student Handbook 2023`."""
+    if "%" in title or " " not in title:
+        title = unquote(title).replace("_", " ").replace("\x00", "")
+    return re.sub(r"\.(pdf|html?|txt|md)$", "", title.strip(), flags=re.IGNORECASE) or title
+
+
+def _first_heading(text: str) -> str:
+    found = H1.search(text)
+    return found.group(1) if found else ""
+
+
+def _plain(heading: str) -> str:
+    """Without the links and escapes that our own Markdown of a page has."""
+    return MARKS.sub(lambda found: found[1] or "", heading)
+
+
+def _text(raw: Mapping[str, Any], key: str) -> str:
+    value = raw.get(key)
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise BadRecord(f'"{key}" is {_kind(value)}, not a text')
+    return value
+
+
+def _kind(value: object) -> str:
+    names = {dict: "an object", list: "a list", str: "a text", bool: "true or false", type(None): "null"}
+    return names.get(type(value), "a number")
+
+
+BATCH = 200
+#: Past this a line is not a page but a mistake.
+MAX_LINE_BYTES = 50_000_000
+
+
+@dataclass(slots=True)
+class ImportReport:
+    """What an import did; `problems` are (line, reason)."""
+
+    created: int = 0
+    changed: int = 0
+    unchanged: int = 0
+    problems: list[tuple[int, str]] = field(default_factory=list)
+
+
+def collection_for(slug: str) -> Collection:
+    """The collection of that name, made where it is missing."""
+    name = slug.replace("-", " ").replace("_", " ").capitalize()
+    return Collection.objects.get_or_create(slug=slug, defaults={"name": name})[0]
+
+
+def read_jsonl(path: Path) -> Iterator[tuple[int, DocumentRecord | BadRecord]]:
+    """(line number, record or what is wrong with it); empty lines are passed over. Raises OSError."""
+    with path.open("rb") as file:
+        for number, line in enumerate(file, start=1):
+            if not line.strip():
+                continue
+            try:
+                if len(line) > MAX_LINE_BYTES:
+                    raise BadRecord(f"the line has {len(line):,} bytes; {MAX_LINE_BYTES:,} are allowed")
+                yield number, document_record(strip_nul(json.loads(line.decode("utf-8-sig"))))
+            except UnicodeDecodeError as error:
+                yield number, BadRecord(f"it is not UTF-8 (byte {error.start})")
+            except json.JSONDecodeError as error:
+                yield number, BadRecord(f"it is not JSON ({error.msg} at column {error.colno})")
+            except RecursionError:
+                yield number, BadRecord("its JSON is nested too deeply")
+            except BadRecord as problem:
+                yield number, problem
+
+
+def import_records(
+    records: Iterable[tuple[int, DocumentRecord | BadRecord]], *, collection: Collection
+) -> ImportReport:
+    """Creates or updates one document a URL; the good ones are saved whatever the others are.
+
+    A document that a member of staff archived stays archived, and a course's document is left to its record.
+    Indexing is the caller's next step.
+    """
+    report = ImportReport()
+    batch: dict[str, DocumentRecord] = {}
+    first_line: dict[str, int] = {}
+    for number, record in records:
+        if isinstance(record, BadRecord):
+            report.problems.append((number, str(record)))
+        elif record.url in first_line:
+            report.problems.append((number, f"the same url as line {first_line[record.url]}; the first one counts"))
+        else:
+            first_line[record.url] = number
+            batch[record.url] = record
+            if len(batch) == BATCH:
+                _save(batch, first_line, collection, report)
+                batch.clear()
+    _save(batch, first_line, collection, report)
+    return report
+
+
+@transaction.atomic
+def _save(
+    batch: dict[str, DocumentRecord], numbers: dict[str, int], collection: Collection, report: ImportReport
+) -> None:
+    there = {document.url: document for document in collection.documents.filter(url__in=batch).select_for_update()}
+    courses = {course.document_id: course for course in Course.objects.filter(document__in=there.values())}
+    for url, record in batch.items():
+        values = {
+            "external_id": record.external_id,
+            "title": record.title,
+            "text": record.text,
+            "language": record.language,
+            "metadata": dict(record.metadata),
+            "file": record.file,
+        }
+        document = there.get(url)
+        if document and document.pk in courses:
+            reason = f"{url} is the page of the course {courses[document.pk]}; change that course's record instead"
+            report.problems.append((numbers[url], reason))
+        elif document is None:
+            Document.objects.create(collection=collection, url=url, **values)
+            report.created += 1
+        elif all(getattr(document, name) == value for name, value in values.items()):
+            report.unchanged += 1
+        else:
+            for name, value in values.items():
+                setattr(document, name, value)
+            document.save()
+            report.changed += 1

@@ -1,0 +1,211 @@
+"""What pdfplumber sees: pages with their characters and rules, the outline, the title."""
+
+import re
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+from pdfminer.pdfdocument import PDFEncryptionError, PDFNoOutlines, PDFPasswordIncorrect
+from pdfminer.pdftypes import PDFObjRef, PDFStream, resolve1
+from pdfminer.psparser import PSKeyword, PSLiteral
+from pdfminer.utils import decode_text
+from pdfplumber.page import Page as PlumberPage
+from pdfplumber.pdf import PDF
+from pdfplumber.utils.exceptions import PdfminerException
+
+from knowledge.ingest.pdf.layout import lines_of
+from knowledge.ingest.pdf.tables import aligned, tables_of
+from knowledge.ingest.pdf.types import BadPdf, Bookmark, Char, Limits, Page, Rule
+from knowledge.ingest.pdf.types import gettext_noop as _
+
+UNMAPPED = re.compile(r"\(cid:\d+\)")
+#: Bullets of symbol fonts, which have no place in Unicode, and of standard ones, which pdfminer does not map.
+BULLETS = dict.fromkeys([*"\uf0b7\uf0a7\uf0d8\uf0fc\uf076\uf02d\uf0be", "(cid:127)"], "•")
+TAIL = 4096
+#: How much of a page must stand on its side to be read that way rather than taken for a stamp in the margin.
+TURNED_SHARE = 0.2
+SENSIBLE_TITLE = re.compile(r"^(?!microsoft |untitled|unbenannt|dokument\d|document\d).{3,300}$", re.IGNORECASE)
+FILE_NAME = re.compile(r"\.(docx?|odt|tex|dvi|pdf|indd|rtf|pptx?|xml|html?)\s*$", re.IGNORECASE)
+
+
+def check_file(file: BinaryIO, limits: Limits) -> None:
+    """What its first and last bytes say; raises BadPdf."""
+    head = file.read(1024)
+    size = file.seek(0, 2)
+    if not size:
+        raise BadPdf(_("the file is empty"))
+    if b"%PDF-" not in head:
+        raise BadPdf(_("it is not a PDF: it does not begin with %PDF-"))
+    if size > limits.file_bytes:
+        raise BadPdf(_("it has {count} bytes; {limit} are allowed"), count=size, limit=limits.file_bytes)
+    file.seek(max(0, size - TAIL))
+    tail = file.read()
+    file.seek(0)
+    if b"%%EOF" not in tail and b"startxref" not in tail:
+        raise BadPdf(_("it is cut off: after {count} bytes it ends without the end of a PDF"), count=size)
+
+
+def open_pdf(file: BinaryIO, limits: Limits) -> PDF:
+    """Opens it, with the empty password where it wants one; raises BadPdf."""
+    check_file(file, limits)
+    try:
+        pdf = PDF.open(file)  # type: ignore[arg-type]
+    except PdfminerException as error:
+        raise _refusal(error.args[0] if error.args else error) from error
+    count = resolve1((resolve1(pdf.doc.catalog.get("Pages")) or {}).get("Count"))
+    if isinstance(count, int) and count > limits.pages:
+        raise BadPdf(_("it has {count} pages; {limit} are allowed"), count=count, limit=limits.pages)
+    found = len(pdf.pages)
+    if found > limits.pages:
+        raise BadPdf(_("it has {count} pages; {limit} are allowed"), count=found, limit=limits.pages)
+    if not found:
+        raise BadPdf(_("it is damaged: it has no pages that can be read"))
+    if isinstance(count, int) and count > found:
+        raise BadPdf(
+            _("it is damaged: of {count} pages only {found} can be found"), page=found + 1, count=count, found=found
+        )
+    return pdf
+
+
+def _refusal(error: object) -> BadPdf:
+    if isinstance(error, PDFPasswordIncorrect):
+        return BadPdf(_("it is encrypted and opens with a password only: save it without one"))
+    if isinstance(error, PDFEncryptionError):
+        return BadPdf(_("it is encrypted in a way that cannot be opened: save it without encryption"))
+    if isinstance(error, MemoryError):
+        raise error
+    return BadPdf(_("it is damaged and cannot be opened ({kind})"), kind=type(error).__name__)
+
+
+def pages_of(pdf: PDF, limits: Limits) -> Iterator[Page]:
+    """Its pages one by one, each forgotten by pdfplumber before the next; raises BadPdf."""
+    for number, page in enumerate(pdf.pages, start=1):
+        try:
+            yield _page(page, number, limits)
+        except (BadPdf, MemoryError):
+            raise
+        except RecursionError as error:
+            raise BadPdf(_("it is nested too deeply"), page=number) from error
+        except PdfminerException as error:
+            if error.args and isinstance(error.args[0], MemoryError | RecursionError):
+                raise error.args[0] from error
+            raise BadPdf(_("it is damaged and cannot be read ({kind})"), page=number, kind=_kind(error)) from error
+        except Exception as error:  # pdfminer raises whatever a damaged page leads it to
+            raise BadPdf(_("it is damaged and cannot be read ({kind})"), page=number, kind=_kind(error)) from error
+        finally:
+            page.close()
+            _forget(pdf)
+
+
+def _kind(error: BaseException) -> str:
+    inner = error.args[0] if isinstance(error, PdfminerException) and error.args else error
+    return type(inner).__name__
+
+
+def _forget(pdf: PDF) -> None:
+    """Drops the decoded streams that pdfminer keeps for every page it has seen."""
+    for key, (value, _generation) in list(pdf.doc._cached_objs.items()):
+        if isinstance(value, PDFStream):
+            del pdf.doc._cached_objs[key]
+
+
+def _page(page: PlumberPage, number: int, limits: Limits) -> Page:
+    _check_content(page, number)
+    objects = page.objects
+    raw = objects.get("char", [])
+    if len(raw) > limits.page_characters:
+        raise BadPdf(
+            _("it has {count} characters; {limit} are allowed"),
+            page=number,
+            count=len(raw),
+            limit=limits.page_characters,
+        )
+    width, height = float(page.width), float(page.height)
+    chars, unmapped = _upright(raw, width, height)
+    found = Page(number, width, height, has_pictures=bool(objects.get("image")), unmapped=unmapped)
+    found.characters = sum(not char.text.isspace() for char in chars)
+    rules = [Rule(edge["x0"], edge["x1"], edge["top"], edge["bottom"]) for edge in page.edges]
+    tables, rest = tables_of(page, chars, rules, number=number)
+    found.elements = aligned(lines_of(rest, tables, number=number))
+    return found
+
+
+def _check_content(page: PlumberPage, number: int) -> None:
+    """A stream that cannot be unpacked reads as an empty one, which would lose the page's text silently."""
+    for part in page.page_obj.contents:
+        stream = resolve1(part)
+        if isinstance(stream, PDFStream):
+            packed = resolve1(stream.attrs.get("Length"))
+            if not stream.get_data() and isinstance(packed, int) and packed > 16:
+                raise BadPdf(_("its content is damaged and cannot be unpacked"), page=number)
+
+
+def _upright(raw: list[dict[str, Any]], width: float, height: float) -> tuple[list[Char], int]:
+    """The page's characters, turned where most of them stand on their side, and how many say no letter."""
+    ways: dict[str, list[Char]] = {"up": [], "left": [], "right": []}
+    unmapped = 0
+    for char in raw:
+        text = char["text"]
+        text = BULLETS.get(text, text)
+        if UNMAPPED.fullmatch(text):
+            unmapped += 1
+            continue
+        x0, x1, top, bottom = char["x0"], char["x1"], char["top"], char["bottom"]
+        if x1 < 0 or x0 > width or bottom < 0 or top > height:
+            continue
+        if char["upright"]:
+            baseline = bottom + (char["y0"] - char["matrix"][5])
+            ways["up"].append(Char(text, x0, x1, top, bottom, baseline, char["size"], char["fontname"]))
+        elif char["matrix"][1] > 0:
+            turned = Char(text, height - bottom, height - top, x0, x1, x1, x1 - x0, char["fontname"])
+            ways["left"].append(turned)
+        else:
+            turned = Char(text, top, bottom, width - x1, width - x0, width - x0, x1 - x0, char["fontname"])
+            ways["right"].append(turned)
+    main = max(ways, key=lambda way: len(ways[way]))
+    if main == "up" or len(ways[main]) < TURNED_SHARE * len(raw):
+        main = "up"
+    return ways[main], unmapped
+
+
+def bookmarks_of(pdf: PDF) -> list[Bookmark]:
+    """The outline, where there is one that can be read; entries without a page are left out."""
+    numbers = {page.page_obj.pageid: number for number, page in enumerate(pdf.pages, start=1)}
+    found: list[Bookmark] = []
+    try:
+        for level, title, dest, action, _se in pdf.doc.get_outlines():
+            page = numbers.get(_target(pdf, dest, action))
+            if page and str(title).strip():
+                found.append(Bookmark(" ".join(str(title).split()), level, page))
+            if len(found) > 20_000:
+                break
+    except (PDFNoOutlines, RecursionError):
+        return found
+    except MemoryError:
+        raise
+    except Exception:  # an outline that is damaged is no reason to refuse the text
+        return found
+    return found
+
+
+def _target(pdf: PDF, dest: Any, action: Any) -> object:
+    """The id of the page that a bookmark opens."""
+    if not dest and action:
+        resolved = resolve1(action)
+        dest = resolved.get("D") if isinstance(resolved, dict) else None
+    dest = resolve1(dest)
+    if isinstance(dest, PSLiteral | PSKeyword):
+        dest = dest.name
+    if isinstance(dest, bytes | str):
+        dest = resolve1(pdf.doc.get_dest(dest))
+    if isinstance(dest, dict):
+        dest = resolve1(dest.get("D"))
+    if isinstance(dest, list) and dest and isinstance(dest[0], PDFObjRef):
+        return dest[0].objid
+    return None
+
+
+def stated_title(pdf: PDF) -> str:
+    """The title in the file's own data, where it is one."""
+    raw = pdf.metadata.get("Title")
+    title = " ".join((decode_text(raw) if isinstance(raw, bytes) else str(raw or "")).replace("\x00", "").split())
+    return title if SENSIBLE_TITLE.match(title) and not FILE_NAME.search(title) else ""

@@ -1,0 +1,150 @@
+"""PDF files into documents: read, kept by their content, saved; the command and the uploads of staff share it."""
+
+import hashlib
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from urllib.parse import quote
+
+from django.conf import settings
+from django.core.files.storage import default_storage
+from django.utils import timezone
+
+from core.text import strip_nul
+from knowledge.ingest.files import drop_unused, keep, stored_name
+from knowledge.ingest.importer import DocumentRecord, import_records, readable_title
+from knowledge.ingest.pdf.reader import read_pdf
+from knowledge.ingest.pdf.types import BadPdf, Limits, PdfText, Said
+from knowledge.ingest.pdf.types import gettext_noop as _
+from knowledge.models import Collection, PdfUpload
+
+#: Counts up when the reader reads better: the same file is then read anew.
+READER = 1
+#: An upload whose reading tells of no page for so long has lost its task.
+LOST = timedelta(minutes=3)
+TELL = timedelta(seconds=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What became of a file; `outcome` is created, changed or unchanged."""
+
+    outcome: str
+    document_id: int
+    remarks: tuple[Said, ...] = ()
+
+
+def import_pdf(
+    path: Path,
+    *,
+    collection: Collection,
+    name: str = "",
+    url: str = "",
+    progress: Callable[[int, int], None] | None = None,
+) -> Imported:
+    """One document of the file, published at `url`, or by ourselves where none is given.
+
+    A file that was imported before is left as it is, with what staff have changed since. Indexing is the caller's
+    next step. Raises BadPdf, with nothing saved, and OSError.
+    """
+    name = strip_nul(name or path.name)
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    kept = stored_name(digest, name)
+    url = url or f"{settings.PUBLIC_URL}/{quote(kept)}"
+    there = collection.documents.filter(url=url).first()
+    before = str(there.file) if there else ""
+    if there and before == kept and there.metadata.get("reader") == READER and default_storage.exists(kept):
+        return Imported("unchanged", there.pk)
+    text = read_pdf(path, name=name, limits=limits(), progress=progress)
+    remarks = (*text.warnings, *_namesakes(collection, name, url))
+    keep(path, kept)
+    report = import_records([(1, _record(text, url=url, name=name, digest=digest, kept=kept))], collection=collection)
+    if report.problems:
+        drop_unused(kept)
+        raise BadPdf("{reason}", name=name, reason=report.problems[0][1])
+    if before and before != kept:
+        drop_unused(before)
+    outcome = "created" if report.created else "changed" if report.changed else "unchanged"
+    return Imported(outcome, collection.documents.get(url=url).pk, remarks)
+
+
+def _record(text: PdfText, *, url: str, name: str, digest: str, kept: str) -> DocumentRecord:
+    return DocumentRecord(
+        url=url,
+        title=(text.title or readable_title(name))[:500],
+        text=text.markdown,
+        language=text.language,
+        metadata={"file_name": name, "sha256": digest, "pages": text.pages, "reader": READER},
+        file=kept,
+    )
+
+
+def limits() -> Limits:
+    return Limits(pages=settings.PDF_MAX_PAGES, file_bytes=settings.PDF_MAX_MEGABYTES * 1_000_000)
+
+
+def _namesakes(collection: Collection, name: str, url: str) -> list[Said]:
+    """Says so where a document of an older file of this name goes on being published."""
+    others = collection.documents.published().filter(metadata__file_name=name).exclude(url=url)
+    if not others.exists():
+        return []
+    return [Said(_("another document from a file of this name is published; archive it if this one replaces it"))]
+
+
+# --- uploads ---
+
+
+def import_upload(upload_id: int) -> int | None:
+    """Imports an uploaded file and tells what came of it; returns the document to index.
+
+    One that is done, or that another task is reading, is left.
+    """
+    reading = PdfUpload.Status.READING
+    now = timezone.now()
+    claimable = PdfUpload.objects.unfinished().exclude(status=reading, changed_at__gte=now - LOST)
+    if not claimable.filter(pk=upload_id).update(status=reading, changed_at=now):
+        return None
+    rows = PdfUpload.objects.filter(pk=upload_id)
+    upload = rows.select_related("collection").get()
+    told = now
+
+    def progress(page: int, of: int) -> None:
+        nonlocal told
+        now = timezone.now()
+        if page == of or now - told > TELL:
+            told = now
+            rows.update(pages_read=page, pages=of, changed_at=now)
+
+    document_id: int | None = None
+    try:
+        imported = import_pdf(Path(upload.file.path), name=upload.name, collection=upload.collection, progress=progress)
+    except BadPdf as bad:
+        status, remarks = PdfUpload.Status.FAILED, _remarks_of(bad)
+    except FileNotFoundError:
+        status, remarks = PdfUpload.Status.FAILED, [Said(_("the file is gone: upload it again"))]
+    else:
+        document_id, remarks = imported.document_id, list(imported.remarks)
+        is_unchanged = imported.outcome == "unchanged"
+        status = PdfUpload.Status.UNCHANGED if is_unchanged else PdfUpload.Status.IMPORTED
+    rows.update(
+        status=status,
+        document=document_id,
+        remarks=[{"template": said.template, "values": dict(said.values)} for said in remarks],
+        changed_at=timezone.now(),
+    )
+    with suppress(OSError):  # the storage has its own copy
+        default_storage.delete(str(upload.file))
+    return document_id
+
+
+def _remarks_of(bad: BadPdf) -> list[Said]:
+    return [bad.reason, *([Said(_("page {page}"), {"page": bad.page})] if bad.page else [])]
+
+
+def lost_uploads() -> list[int]:
+    """Uploads that no task is reading."""
+    lost = PdfUpload.objects.untouched_since(timezone.now() - LOST)
+    return list(lost.order_by("pk").values_list("pk", flat=True))

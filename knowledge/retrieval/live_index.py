@@ -1,0 +1,93 @@
+"""Which generation this process answers from, and its lexical index.
+
+A switch must not make a student wait for a large index to load: until the new generation's is there, this process
+answers wholly from the old one, whose rows stay for `knowledge.indexing.generations.GRACE`.
+"""
+
+import logging
+import threading
+from dataclasses import dataclass
+
+from django.db import DatabaseError, connections
+
+from core.db.prepared import fetch_all
+from knowledge.indexing.generations import live_generation
+from knowledge.retrieval.bm25 import LexicalIndex, newest_change
+
+logger = logging.getLogger(__name__)
+
+SERVABLE = """
+SELECT id, model, state = 'live', (SELECT coalesce(max(id), 0) FROM knowledge_indexchange) FROM knowledge_generation
+WHERE state = 'live' OR id = ANY(%s::bigint[])
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """A generation that questions are asked in; `model` makes their vectors, `newest_change` is what indexes follow."""
+
+    pk: int
+    model: str
+    newest_change: int
+
+
+class LiveIndexes:
+    """This process's lexical indexes by generation: one, and during a switch two."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._ready: dict[int, LexicalIndex] = {}
+        self._loading: threading.Thread | None = None
+
+    def choose(self) -> Served:
+        rows = fetch_all(SERVABLE, [list(self._ready)])
+        if gone := set(self._ready) - {pk for pk, *_ in rows}:
+            with self._lock:
+                self._ready = {pk: index for pk, index in self._ready.items() if pk not in gone}
+        live = next((Served(pk, model, newest) for pk, model, is_live, newest in rows if is_live), None)
+        if live is None:
+            made = live_generation()
+            live = Served(made.pk, made.model, newest_change())
+        if live.pk in self._ready or not self._ready:
+            return live
+        former = [Served(pk, model, newest) for pk, model, is_live, newest in rows if not is_live]
+        if not former:  # it is gone already
+            return live
+        with self._lock:
+            if self._loading is None:
+                self._loading = threading.Thread(target=self._load, args=[live.pk], name="lexical-index", daemon=True)
+                self._loading.start()
+        return former[-1]
+
+    def of(self, generation_id: int) -> LexicalIndex:
+        """The generation's index, which follows the database from its first use on."""
+        with self._lock:
+            index = self._ready.get(generation_id)
+            if index is None:  # making one takes milliseconds, which every question would wait
+                index = self._ready[generation_id] = LexicalIndex(generation_id)
+            return index
+
+    def loaded(self) -> dict[int, LexicalIndex]:
+        """Those that are there, by generation; the newest is the live one's or will be."""
+        return dict(self._ready)
+
+    def _load(self, generation_id: int) -> None:
+        index = LexicalIndex(generation_id)
+        try:
+            index.follow()
+            with self._lock:  # the former one stays for questions that began in it, until its rows are deleted
+                self._ready[generation_id] = index
+        except DatabaseError:
+            logger.warning("lexical index not loaded, tried again generation=%d", generation_id)
+        finally:
+            self._loading = None
+            connections.close_all()
+
+    def clear(self) -> None:
+        with self._lock:
+            self._ready = {}
+
+
+_indexes = LiveIndexes()
+served_generation, lexical_index, forget_indexes = _indexes.choose, _indexes.of, _indexes.clear
+loaded_indexes = _indexes.loaded

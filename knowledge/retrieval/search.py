@@ -1,0 +1,160 @@
+"""Several retrievers, one ranking."""
+
+import os
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from core.inference.embeddings import get_embedder
+from core.inference.reranker import get_reranker
+from knowledge.chunking.periods import asked, in_full
+from knowledge.retrieval.fusion import Fusion, weighted_rrf, weighted_scores
+from knowledge.retrieval.live_index import Served, served_generation
+from knowledge.retrieval.periods import in_period
+from knowledge.retrieval.query_vectors import guess_vector, question_vector
+from knowledge.retrieval.rerank import rerank
+from knowledge.retrieval.types import Hit, Origin, Query, Retriever, Scope
+
+#: A passage of an FAQ that is at least so sure keeps its place when the rest is reranked.
+SURE = 0.5
+#: Embeds while the lexical index is searched; the model lets go of the interpreter meanwhile.
+_embedding = ThreadPoolExecutor(os.cpu_count() or 1, "question-vector")
+
+
+@dataclass(frozen=True, slots=True)
+class RetrieverConfig:
+    """One retriever's part in a fusion."""
+
+    retriever: Retriever
+    weight: float
+    k: int
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Which rankings are made, how they become one, and whether a cross-encoder puts its first ones in order."""
+
+    legs: Sequence[RetrieverConfig]
+    fusion: Fusion = Fusion.RRF
+    rerank_first: int = 0
+    protect_faqs: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class RankedPassage:
+    """A passage after fusion; `ranks` tells which retriever had it where."""
+
+    passage_id: int
+    document_id: int
+    rank: int
+    score: float
+    ranks: Mapping[Origin, int]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Retrieval:
+    """A fused ranking, the rankings it was made of, and milliseconds by step.
+
+    Where the question names a year or a term, `other_periods` are the passages of others, which must not answer it.
+    """
+
+    query: Query
+    hits: Sequence[RankedPassage]
+    runs: Mapping[Origin, Sequence[Hit]]
+    timings_ms: Mapping[str, float]
+    other_periods: AbstractSet[int] = frozenset()
+
+
+def retrieve(text: str, *, plan: Plan, scope: Scope, k: int, guesses: Sequence[str] = ()) -> Retrieval:
+    """Runs every leg over `scope` and fuses their rankings into the `k` best passages.
+
+    Passages of another year or term than `text` names come last, and its short forms are looked up as pages write them.
+
+    `guesses` are what a language model thinks an answer says, for a leg that looks for that. Raises
+    EmbeddingUnavailable, RerankerUnavailable.
+    """
+    timings: dict[str, float] = {}
+    generation = served_generation()
+    reranker = get_reranker() if plan.rerank_first else None
+    wanted = asked(text)
+    text = in_full(text) if wanted else text
+    runs, query = _run(text, plan.legs, scope, generation, guesses, timings)
+    scores = _fuse(plan, runs)
+    order = list(scores)
+    if reranker:
+        sure = {hit.passage_id for hit in runs.get(Origin.FAQ, ()) if hit.confidence >= SURE}
+        with _timed(timings, "rerank"):
+            order = rerank(
+                text,
+                order,
+                first=plan.rerank_first,
+                protected=sure if plan.protect_faqs else (),
+                reranker=reranker,
+            )
+    others: AbstractSet[int] = frozenset()
+    if wanted:
+        with _timed(timings, "periods"):
+            order, others = in_period(order, wanted)
+    documents: dict[int, int] = {}
+    ranks: dict[int, dict[Origin, int]] = {}
+    for origin, found in runs.items():
+        for hit in found:
+            documents[hit.passage_id] = hit.document_id
+            ranks.setdefault(hit.passage_id, {})[origin] = hit.rank
+    hits = [
+        RankedPassage(passage, documents[passage], rank, scores[passage], ranks[passage])
+        for rank, passage in enumerate(order[:k], start=1)
+    ]
+    return Retrieval(query=query, hits=hits, runs=runs, timings_ms=timings, other_periods=others)
+
+
+def _run(
+    text: str,
+    legs: Sequence[RetrieverConfig],
+    scope: Scope,
+    generation: Served,
+    guesses: Sequence[str],
+    timings: dict[str, float],
+) -> tuple[dict[Origin, Sequence[Hit]], Query]:
+    """Every leg's ranking; those that need no vector run while the question is embedded."""
+
+    def embed() -> "np.ndarray[tuple[int, ...], np.dtype[np.float32]]":
+        with _timed(timings, "embed"):
+            return question_vector(generation.model, text)
+
+    wanted = _embedding.submit(embed) if any(leg.retriever.needs_vector for leg in legs) else None
+    nothing = np.empty(0, dtype=np.float32)
+    query = Query(text, nothing, generation.pk, generation.model, newest_change=generation.newest_change)
+    runs: dict[Origin, Sequence[Hit]] = {}
+    for leg in sorted(legs, key=lambda leg: leg.retriever.needs_vector):
+        if leg.retriever.needs_vector and wanted and not len(query.vector):
+            vector = wanted.result()
+            guess = guess_vector(generation.model, vector, guesses) if guesses else None
+            query = replace(query, vector=vector, scale=get_embedder(generation.model).scale, guess=guess)
+        with _timed(timings, leg.retriever.origin.value):
+            runs[leg.retriever.origin] = leg.retriever.retrieve(query, k=leg.k, scope=scope)
+    return {leg.retriever.origin: runs[leg.retriever.origin] for leg in legs}, query
+
+
+def _fuse(plan: Plan, runs: Mapping[Origin, Sequence[Hit]]) -> dict[int, float]:
+    weights = {leg.retriever.origin: leg.weight for leg in plan.legs}
+    if plan.fusion == Fusion.SCORES:
+        return weighted_scores(
+            [(hit.passage_id, weights[origin] * hit.confidence, hit.score) for hit in hits]
+            for origin, hits in runs.items()
+        )
+    return weighted_rrf(
+        [(hit.passage_id, weights[origin] * hit.confidence) for hit in hits] for origin, hits in runs.items()
+    )
+
+
+@contextmanager
+def _timed(timings: dict[str, float], step: str) -> Iterator[None]:
+    started = time.perf_counter()
+    yield
+    timings[step] = (time.perf_counter() - started) * 1000

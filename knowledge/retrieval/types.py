@@ -1,0 +1,97 @@
+"""The values and the protocol that retrievers share; pure, so that fusion and tests need no database."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from enum import StrEnum
+from typing import TYPE_CHECKING, Protocol
+
+from django.utils import timezone
+
+from core.inference.embeddings.calibration import COMMON, Scale
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+class Origin(StrEnum):
+    """Which retriever found a passage."""
+
+    LEXICAL = "lexical"
+    DENSE = "dense"
+    DENSE_SENTENCE = "dense-sentence"
+    DENSE_PROPOSITION = "dense-proposition"
+    HYDE = "hyde"
+    FAQ = "faq"
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What may be retrieved; every retriever applies it inside its own query.
+
+    Documents of any language count where `language` is empty, else those of that one. `audience` is what is known of
+    who asks, as tags `kind:value`: a document with tags of such a kind must have one of these; a document without,
+    or a kind of which nothing is known, excludes nobody. `on` is the day on which documents must be valid.
+    """
+
+    collection_ids: tuple[int, ...]
+    language: str = ""
+    audience: tuple[str, ...] = ()
+    on: date = field(default_factory=timezone.localdate)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Query:
+    """A question, with its unit vector for the retrievers that compare meanings, and the generation it is asked in.
+
+    `model` made the vector, and `scale` reads its cosines. `guess` is the vector of what a language model guessed an
+    answer would say; `newest_change` the index change that lexical indexes must have followed, where it has been read
+    already.
+    """
+
+    text: str
+    vector: "NDArray[np.float32]"
+    generation_id: int
+    model: str = ""
+    scale: Scale = COMMON
+    guess: "NDArray[np.float32] | None" = None
+    newest_change: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One retrieved passage; `rank` counts from 1, `score` is the origin's own and not comparable across origins.
+
+    `confidence` (0 to 1) scales the retriever's weight in the fusion. Where staff linked the passage to a question,
+    `faq_id` is that question's and `hint` what a good answer to it says. Where a finer part of it was compared,
+    `matched` is that part: a sentence in the passage's very words, or a proposition in its own.
+    """
+
+    passage_id: int
+    document_id: int
+    rank: int
+    score: float
+    origin: Origin
+    confidence: float = 1.0
+    hint: str = ""
+    matched: str = ""
+    faq_id: int | None = None
+
+
+def matched_parts(runs: Iterable[Sequence[Hit]]) -> dict[int, str]:
+    """What was matched of each passage, by its id, where a retriever compared finer parts; the first such one tells."""
+    found: dict[int, str] = {}
+    for hit in (hit for run in runs for hit in run if hit.matched):
+        found.setdefault(hit.passage_id, hit.matched)
+    return found
+
+
+class Retriever(Protocol):
+    """`needs_vector` tells whether it must wait for the question's vector."""
+
+    origin: Origin
+    needs_vector: bool
+
+    def retrieve(self, query: Query, *, k: int, scope: Scope) -> Sequence[Hit]:
+        """At most `k` hits, best first."""

@@ -1,0 +1,1 @@
+"""What staff and commands do with documents and crawls."""

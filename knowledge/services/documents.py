@@ -1,0 +1,195 @@
+"""What staff and imports do to documents: check, save, queue after commit."""
+
+import uuid
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+from django.core.files import File
+from django.db import transaction
+
+from core.tasks import delay_on_commit
+from knowledge.courses.codes import code_key
+from knowledge.courses.prerequisites import CODES, lock_and_read, relink
+from knowledge.indexing.change_log import record_change
+from knowledge.indexing.flags import withhold_passages
+from knowledge.ingest.files import drop_unused
+from knowledge.models import (
+    Collection,
+    Course,
+    Document,
+    DocumentRevision,
+    FlaggedText,
+    Granularity,
+    IndexedDocument,
+    PdfUpload,
+)
+from knowledge.tasks import import_pdf_file, index_document, index_pending_documents, make_propositions
+
+
+@transaction.atomic
+def save_document(*, document: Document) -> Document:
+    """Saves it and has it indexed; raises ValidationError."""
+    document.full_clean(exclude=["collection"] if document.collection_id else None)
+    with _courses_settled([document]):
+        document.save()
+    delay_on_commit(index_document, document.pk)
+    return document
+
+
+@transaction.atomic
+def set_document_status(*, documents: Iterable[Document], status: str) -> int:
+    """Publishes, archives or returns to draft; retrieval heeds it at once. Returns how many changed."""
+    changed = [document for document in documents if document.status != status]
+    with _courses_settled(changed):
+        for document in changed:
+            document.status = status
+            document.save(update_fields=["status", "state_hash", "content_hash", "updated_at"])
+            delay_on_commit(index_document, document.pk)
+    return len(changed)
+
+
+@transaction.atomic
+def restore_revision(*, revision: DocumentRevision) -> Document:
+    """Makes an earlier version the present one; the one that was is kept as a version too. Raises ValidationError."""
+    document = Document.objects.select_for_update().get(pk=revision.document_id)
+    document.title, document.text = revision.title, revision.text
+    return save_document(document=document)
+
+
+@transaction.atomic
+def reindex_documents(*, documents: Iterable[Document]) -> int:
+    """Has them cut anew, changed or not; what is searched stays until then. Returns how many."""
+    ids = [document.pk for document in documents]
+    IndexedDocument.objects.filter(document__in=ids).delete()
+    for document_id in ids:
+        delay_on_commit(index_document, document_id)
+    return len(ids)
+
+
+@transaction.atomic
+def decide_flagged(*, flagged: Iterable[FlaggedText], state: str) -> list[FlaggedText]:
+    """Clear flagged texts or keep them hidden; the next question heeds it. Return those that changed."""
+    chosen = {row.pk: row for row in flagged}
+    # Locked like indexing does it, so that no passage is written meanwhile with what was decided before.
+    documents = {row.document_id for row in chosen.values()}
+    locked = list(Document.objects.filter(pk__in=documents).order_by("pk").select_for_update())
+    changed = list(FlaggedText.objects.filter(pk__in=chosen).exclude(state=state).order_by("pk"))
+    FlaggedText.objects.filter(pk__in=[row.pk for row in changed]).update(state=state)
+    altered = {row.document_id for row in changed}
+    for document in locked:
+        if document.pk in altered:
+            withhold_passages(document)
+    for document_id in sorted(altered):
+        record_change(document_id)
+    return changed
+
+
+@transaction.atomic
+def delete_document(*, document: Document) -> None:
+    """Deletes it with its passages and tells every lexical index."""
+    document_id = document.pk
+    _forget_files([document])
+    with _courses_settled([document]):
+        document.delete()
+    record_change(document_id)
+
+
+@transaction.atomic
+def delete_documents(*, documents: Iterable[Document]) -> int:
+    """Deletes several at once, as `delete_document` does one. Returns how many."""
+    documents = list(documents)
+    ids = [document.pk for document in documents]
+    _forget_files(documents)
+    with _courses_settled(documents):
+        Document.objects.filter(pk__in=ids).delete()
+    for document_id in ids:
+        record_change(document_id)
+    return len(ids)
+
+
+@transaction.atomic
+def save_collection(*, collection: Collection) -> Collection:
+    """Saves it and, where it is to be indexed otherwise, has that done; raises ValidationError."""
+    collection.granularities = [name for name in Granularity.values if name in collection.granularities]
+    collection.full_clean()
+    before = Collection.objects.filter(pk=collection.pk).values_list("granularities", flat=True).first() or []
+    collection.save()
+    if before != collection.granularities:
+        delay_on_commit(index_pending_documents)
+    if Granularity.PROPOSITION in set(collection.granularities) - set(before):
+        delay_on_commit(make_propositions, collection.pk)
+    return collection
+
+
+@transaction.atomic
+def save_course(*, course: Course, document: Document, required: Iterable[Course] | None = None) -> Course:
+    """Saves it with its document, which has its address, language, collection and status, and updates its siblings.
+
+    `required` are the courses that it needs besides those that its prerequisites name. Raises ValidationError.
+    """
+    collections = Document.objects.filter(pk=document.pk).values_list("collection_id", flat=True)
+    before = lock_and_read({document.collection_id, *collections})
+    document.title = str(course)
+    if required is not None:  # from now on people say what the file's list said; what it may still find stays
+        known = {code_key(entry.code) for entry in before.entries.values()}
+        waiting = [code for code in document.metadata.get(CODES, ()) if code_key(code) not in known]
+        document.metadata = {key: value for key, value in document.metadata.items() if key != CODES}
+        document.metadata |= {CODES: waiting} if waiting else {}
+    document.full_clean(exclude=["text"])
+    document.save()
+    course.document = document
+    course.full_clean()
+    course.save()
+    chosen = None if required is None else {course.pk: frozenset(other.pk for other in required)}
+    for document_id in {document.pk, *relink(before, changed={course.pk}, chosen=chosen)}:
+        delay_on_commit(index_document, document_id)
+    return course
+
+
+@transaction.atomic
+def upload_pdfs(*, files: "Iterable[File[bytes]]", collection: Collection) -> list[PdfUpload]:
+    """Keeps the files and has each imported; what comes of it is told by their state."""
+    uploads = []
+    for file in files:
+        name = Path((file.name or "").replace("\\", "/")).name[-255:] or "document.pdf"
+        upload = PdfUpload(name=name, collection=collection)
+        upload.file.save(f"{uuid.uuid4()}.pdf", file, save=False)
+        upload.save()
+        delay_on_commit(import_pdf_file, upload.pk)
+        uploads.append(upload)
+    return uploads
+
+
+def delete_courses(*, courses: Iterable[Course]) -> int:
+    """Deletes them with their documents; their siblings name them no more. Returns how many."""
+    return delete_documents(documents=[course.document for course in courses])
+
+
+def _forget_files(documents: Iterable[Document]) -> None:
+    """Deletes their files after the commit, but for those that another document is too."""
+    for name in {str(document.file) for document in documents if document.file}:
+        transaction.on_commit(partial(drop_unused, name))
+
+
+@contextmanager
+def _courses_settled(documents: Iterable[Document]) -> Iterator[None]:
+    """Whatever happens inside to documents of courses, those of their siblings follow."""
+    affected = list(Course.objects.filter(document__in=[document.pk for document in documents if document.pk]))
+    if not affected:
+        yield
+        return
+    places = Document.objects.filter(course__in=affected).values_list("collection_id", flat=True)
+    before = lock_and_read({*places, *(document.collection_id for document in documents)})
+    yield
+    for document_id in relink(before, changed={course.pk for course in affected}):
+        delay_on_commit(index_document, document_id)
+
+
+#: What a course's record says, and its document after it.
+WRITTEN_BY_COURSE = ["title", "url", "collection", "language", "text"]
+
+
+def version_of(document: Document) -> str:
+    return document.updated_at.isoformat()

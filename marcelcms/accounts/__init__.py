@@ -1,0 +1,1 @@
+"""Who the staff are, and how they sign in."""

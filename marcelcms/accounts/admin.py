@@ -1,0 +1,253 @@
+"""Who the staff are, and what they did."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, cast
+
+from django import forms
+from django.contrib import admin
+from django.contrib.admin.models import CHANGE, LogEntry
+from django.contrib.auth.admin import UserAdmin
+from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.template.loader import render_to_string
+from django.template.response import TemplateResponse
+from django.urls import NoReverseMatch
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+from django_celery_beat.admin import PeriodicTaskAdmin
+from django_celery_beat.models import PeriodicTask
+
+from marcelcms.models import APIToken, digest_of, new_token
+
+if TYPE_CHECKING:
+    TokenModelAdmin = admin.ModelAdmin[APIToken]
+    TokenModelForm = forms.ModelForm[APIToken]
+else:
+    TokenModelAdmin, TokenModelForm = admin.ModelAdmin, forms.ModelForm
+
+
+DAYS = [(30, _("30 days")), (90, _("90 days")), (365, _("one year"))]
+MOST_EACH = 20
+
+
+class TokenForm(TokenModelForm):
+    days = forms.TypedChoiceField(label=_("valid for"), choices=DAYS, coerce=int, initial=90)
+
+    class Meta:
+        model = APIToken
+        fields = ("name",)
+
+    def clean(self) -> dict[str, Any] | None:
+        if APIToken.objects.filter(user=self.instance.user_id).count() >= MOST_EACH:
+            said = _("You have %(most)d tokens already: delete one that you no longer need.")
+            raise ValidationError(said, params={"most": MOST_EACH})
+        return super().clean()
+
+
+@admin.register(APIToken)
+class APITokenAdmin(TokenModelAdmin):
+    """Everybody has their own; who has the permissions sees, and ends, everybody's."""
+
+    form = TokenForm
+    list_display = ["name", "user", "state", "created_at", "expires_at", "last_used_at"]
+    list_select_related = ["user"]
+    list_per_page = 50
+    show_full_result_count = False
+    actions = None
+    add_form_template = "admin/marcelcms/apitoken/add_form.html"
+    change_list_template = "admin/marcelcms/apitoken/change_list.html"
+
+    # --- who may ---
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        return True
+
+    def has_view_permission(self, request: HttpRequest, obj: APIToken | None = None) -> bool:
+        return obj is None or obj.user_id == request.user.pk or super().has_view_permission(request, obj)
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return True
+
+    def has_change_permission(self, request: HttpRequest, obj: APIToken | None = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: APIToken | None = None) -> bool:
+        return (obj is not None and obj.user_id == request.user.pk) or super().has_delete_permission(request, obj)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[APIToken]:
+        tokens = super().get_queryset(request)
+        return tokens if super().has_view_permission(request) else tokens.filter(user=request.user.pk)
+
+    # --- what is shown ---
+
+    def get_fieldsets(self, request: HttpRequest, obj: APIToken | None = None) -> Any:
+        shown = (
+            ["name", "days"] if obj is None else ["name", "user", "state", "created_at", "expires_at", "last_used_at"]
+        )
+        return [(None, {"fields": shown})]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: APIToken | None = None) -> Any:
+        return [] if obj is None else ["name", "user", "state", "created_at", "expires_at", "last_used_at"]
+
+    @admin.display(description=_("state"))
+    def state(self, token: APIToken) -> str:
+        context = {"token": token, "is_valid": token.expires_at > timezone.now() and token.user.is_active}
+        return render_to_string("admin/marcelcms/apitoken/state.html", context)
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        return super().changelist_view(request, {"title": gettext("API tokens"), **(extra_context or {})})
+
+    # --- what is done ---
+
+    def get_form(self, request: HttpRequest, obj: APIToken | None = None, change: bool = False, **kwargs: Any) -> Any:
+        form = super().get_form(request, obj, change=change, **kwargs)
+
+        class OfUser(form):  # type: ignore[misc, valid-type]
+            def __init__(self, *args: Any, **options: Any) -> None:
+                super().__init__(*args, **options)
+                if obj is None:
+                    self.instance.user_id = request.user.pk
+
+        return OfUser
+
+    def save_model(self, request: HttpRequest, obj: APIToken, form: Any, change: bool) -> None:
+        token = new_token()
+        obj.digest = digest_of(token)
+        obj.expires_at = timezone.now() + timedelta(days=form.cleaned_data["days"])
+        super().save_model(request, obj, form, change)
+        request.new_token = token  # type: ignore[attr-defined]
+
+    def response_add(self, request: HttpRequest, obj: APIToken, post_url_continue: str | None = None) -> HttpResponse:
+        """Shows the token: here and now, and never again."""
+        context = {
+            **self.admin_site.each_context(request),
+            "title": gettext("Your new token"),
+            "opts": self.opts,
+            "row": obj,
+            "token": request.new_token,  # type: ignore[attr-defined]
+            "address": request.build_absolute_uri("/api/staff/v1/documents/"),
+        }
+        response = TemplateResponse(request, "admin/marcelcms/apitoken/made.html", context)
+        response["Cache-Control"] = "no-store"
+        return response
+
+
+if TYPE_CHECKING:
+    StaffUserAdmin = UserAdmin[User]
+    LogEntryModelAdmin = admin.ModelAdmin[LogEntry]
+    TaskModelAdmin = admin.ModelAdmin[PeriodicTask]
+else:
+    StaffUserAdmin, LogEntryModelAdmin, TaskModelAdmin = UserAdmin, admin.ModelAdmin, PeriodicTaskAdmin
+
+
+admin.site.unregister([User, PeriodicTask])
+
+
+@admin.register(User)
+class StaffAdmin(StaffUserAdmin):
+    """Nobody makes themselves, or somebody else, more than they are."""
+
+    list_display = ["username", "first_name", "last_name", "email", "is_active", "last_login", "belongs_to"]
+    list_filter = ["is_active", "groups"]
+    readonly_fields = ["last_login", "date_joined"]
+    show_full_result_count = False
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
+        return super().get_queryset(request).prefetch_related("groups")
+
+    @admin.display(description=_("roles and teams"))
+    def belongs_to(self, user: User) -> str:
+        return ", ".join(group.name for group in user.groups.all())
+
+    def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> Any:
+        fields = super().get_readonly_fields(request, obj)
+        return fields if request.user.is_superuser else [*fields, "is_superuser", "user_permissions"]
+
+    def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
+        return super().has_change_permission(request, obj) and not (obj and outranks(obj, request.user))
+
+    def has_delete_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
+        """Whose deeds are on record stays on record: such an account is deactivated instead."""
+        if obj and (outranks(obj, request.user) or LogEntry.objects.filter(user=obj).exists()):
+            return False
+        return super().has_delete_permission(request, obj)
+
+    def get_actions(self, request: HttpRequest) -> Any:
+        """Several at once would pass over who has a record."""
+        return {name: action for name, action in super().get_actions(request).items() if name != "delete_selected"}
+
+
+@admin.register(PeriodicTask)
+class ScheduleAdmin(TaskModelAdmin):
+    """Puts on record who switches tasks on and off or starts them, which django-celery-beat does not."""
+
+    def get_actions(self, request: HttpRequest) -> Any:
+        actions: dict[str, tuple[Callable[..., Any], str, Any]] = super().get_actions(request)  # type: ignore[assignment]
+        return {
+            name: (action if name == "delete_selected" else recorded(action, said), name, said)
+            for name, (action, _name, said) in actions.items()
+        }
+
+
+def recorded(action: Callable[..., Any], said: Any) -> Callable[..., Any]:
+    def act(model_admin: Any, request: HttpRequest, queryset: QuerySet[Any]) -> Any:
+        rows = list(queryset)
+        done = action(model_admin, request, queryset)
+        LogEntry.objects.log_actions(cast("int", request.user.pk), cast("Any", rows), CHANGE, str(said))
+        return done
+
+    return act
+
+
+def outranks(user: User, other: Any) -> bool:
+    return user.is_superuser and not other.is_superuser
+
+
+@admin.register(LogEntry)
+class AuditLogAdmin(LogEntryModelAdmin):
+    """What staff did: read, never changed; the database refuses it too."""
+
+    list_display = ["action_time", "user", "what", "content_type", "row", "message"]
+    list_display_links = None
+    list_filter = ["action_time", "action_flag", ("content_type", admin.RelatedOnlyFieldListFilter)]
+    list_select_related = ["user", "content_type"]
+    list_per_page = 50
+    show_full_result_count = False
+    search_fields = ["user__username", "object_repr"]
+    search_help_text = _("Searches names of staff and of what they changed.")
+    ordering = ["-action_time", "-pk"]
+    actions = None
+    nothing_yet = _("Nobody changed anything yet. Whatever staff add, change, delete or take away is kept here.")
+
+    class Media:
+        css = {"all": ["knowledge/screens.css"]}
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: LogEntry | None = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: LogEntry | None = None) -> bool:
+        return False
+
+    @admin.display(description=_("action"), ordering="action_flag")
+    def what(self, entry: LogEntry) -> str:
+        return entry.get_action_flag_display()
+
+    @admin.display(description=_("of"), ordering="object_repr")
+    def row(self, entry: LogEntry) -> str:
+        try:
+            url = entry.get_admin_url()
+        except NoReverseMatch:
+            url = None
+        return format_html('<a href="{}">{}</a>', url, entry.object_repr) if url else entry.object_repr
+
+    @admin.display(description=_("what changed"))
+    def message(self, entry: LogEntry) -> str:
+        return entry.get_change_message()

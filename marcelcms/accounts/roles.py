@@ -1,0 +1,90 @@
+"""What each role of staff may do; the groups that stand for roles are made by a migration.
+
+A role says what somebody may do. Which rows they may do it to is said by their teams, which are groups too
+(`core.access`); the role WHOLE_UNIVERSITY lifts that limit.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from django.apps import apps
+from django.contrib.auth.management import create_permissions
+from django.contrib.auth.models import Group, Permission
+
+CURATOR = "Curator"
+REVIEWER = "Reviewer"
+ANALYST = "Analyst"
+ADMINISTRATOR = "Administrator"
+WHOLE_UNIVERSITY = "Whole university"
+
+EVERYTHING = ("view", "add", "change", "delete")
+
+#: By role: what may be done to which models, as `app.model: actions`; an action with a dot is a permission's own name.
+ROLES: Mapping[str, Mapping[str, Sequence[str]]] = {
+    CURATOR: {
+        "knowledge.collection": ("view", "change"),
+        "knowledge.document": EVERYTHING,
+        "knowledge.course": EVERYTHING,
+        "knowledge.flaggedtext": ("view", "change"),
+        "knowledge.source": (*EVERYTHING, ".crawl_source"),
+        "knowledge.crawlrun": ("view",),
+        "faqs.category": ("view", "add", "change"),
+        "faqs.faq": (*EVERYTHING, ".publish_faq"),
+        "chat.assistant": ("view", "change"),
+        "chat.site": ("view",),
+        "chat.conversation": ("view",),
+        "chat.retrievalprofile": ("view",),
+        "chat.promptversion": ("view",),
+        "analytics.gap": ("view", "change"),
+        "analytics.review": ("view", "change"),
+        "analytics.shadowtest": ("view", "add"),
+        "analytics.evaluationset": ("view",),
+        "analytics.evaluationquestion": ("view", "add", "change"),
+        "analytics.evaluationrun": ("view",),
+    },
+    REVIEWER: {
+        "knowledge.document": ("view",),
+        "faqs.faq": ("view", "add"),
+        "chat.assistant": ("view",),
+        "chat.conversation": ("view",),
+        "analytics.gap": ("view", "change"),
+        "analytics.review": ("view", "change"),
+        "analytics.evaluationset": ("view",),
+        "analytics.evaluationquestion": ("view", "add", "change"),
+    },
+    ANALYST: {
+        "knowledge.document": ("view",),
+        "faqs.faq": ("view",),
+        "chat.assistant": ("view",),
+        "chat.retrievalprofile": ("view",),
+        "analytics.usagecount": (".view_dashboard",),
+        "analytics.report": (".export_reports",),
+        "analytics.evaluationset": ("view",),
+        "analytics.evaluationrun": ("view", "add"),
+    },
+    WHOLE_UNIVERSITY: {"knowledge.collection": (".whole_university",)},
+}
+#: The apps of whose models an administrator may do everything.
+ADMINISTERED = ("auth", "knowledge", "faqs", "chat", "analytics", "marcelcms", "django_celery_beat", "admin")
+
+
+def permission_names(role: str) -> Iterator[tuple[str, str]]:
+    """The role's permissions as (app, codename)."""
+    for model, actions in ROLES[role].items():
+        app, name = model.split(".")
+        for action in actions:
+            yield app, action.removeprefix(".") if action.startswith(".") else f"{action}_{name}"
+
+
+def make_roles() -> None:
+    """Makes the groups, and gives each what it has not; what administrators added to one stays.
+
+    Raises Permission.DoesNotExist for a permission that no model has.
+    """
+    for config in apps.get_app_configs():
+        create_permissions(config, verbosity=0)
+    for role in ROLES:
+        group, _made = Group.objects.get_or_create(name=role)
+        for app, codename in permission_names(role):
+            group.permissions.add(Permission.objects.get(content_type__app_label=app, codename=codename))
+    group, _made = Group.objects.get_or_create(name=ADMINISTRATOR)
+    group.permissions.add(*Permission.objects.filter(content_type__app_label__in=ADMINISTERED))

@@ -1,0 +1,299 @@
+"""What needs a member of staff today: only what they may see and do something about, in as few queries as it takes."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, time, timedelta
+from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import urlencode
+
+import redis
+from django.conf import settings
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import Group
+from django.db.models import Count, Q, QuerySet, Subquery, Value
+from django.db.models.functions import Coalesce
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from analytics.models import EvaluationRun, Gap, GapRun, Review, ReviewFeed, ShadowTest, StoredReport
+from chat.conversations.impact import stale_documents
+from core.access import sees_everything
+from faqs.models import FAQ
+from knowledge.models import CrawlRun, FlaggedText, Generation, PdfUpload, Source
+from marcelcms.health import heartbeats
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+#: Gaps that are named.
+GAPS = 5
+#: A job that failed is news for so many days, today among them.
+NEWS_DAYS = 7
+#: Workers leave a sign every ten seconds, and look for answers to review once a minute; where they have not for so
+#: long, something is wrong.
+SILENCE = timedelta(minutes=10)
+#: By queue, what stands still without its workers.
+WAITING = {
+    "celery": gettext_lazy(
+        "The worker has been silent since %(at)s: edits and answers to review wait. Tell whoever runs this server."
+    ),
+    "long": gettext_lazy(
+        "The worker for long jobs has been silent since %(at)s: PDFs, new indexes, gaps, evaluations and tests wait. "
+        "Tell whoever runs this server."
+    ),
+    "crawl": gettext_lazy(
+        "The worker for crawls has been silent since %(at)s: no source is crawled. Tell whoever runs this server."
+    ),
+    "reports": gettext_lazy(
+        "The worker for reports has been silent since %(at)s: reports wait. Tell whoever runs this server."
+    ),
+}
+#: A new search index takes hours; one that took longer needs somebody.
+LONG_BUILD = timedelta(hours=24)
+REVIEWS, FAQS, CRAWLS = "analytics_review", "faqs_faq", "knowledge_crawlrun"
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """One sentence, and the list of exactly the rows it counts; `url` is empty where there is none."""
+
+    text: str
+    url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PendingCount:
+    """Rows to be counted together with others; `said` gets how many there are, and is asked only where some are."""
+
+    rows: "QuerySet[Any]"
+    said: Callable[[int], str]
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    title: str
+    needs: Sequence[Need]
+    gaps: Sequence[Gap] = ()
+
+
+def sections_for(user: "User") -> list[Section]:
+    """Those with something in them, what students ran into first."""
+    counted = {"content": list(_content(user)), "jobs": list(_jobs(user))}
+    needs = _needs_of(counted, user)
+    found = [
+        Section(_("Answers to review"), _reviews(user)),
+        _gaps(user),
+        Section(_("FAQs, pages and sources"), needs["content"]),
+        Section(_("Jobs in the background"), [*_standing_still(), *needs["jobs"]]),
+    ]
+    return [section for section in found if section.needs]
+
+
+def looks_after_nothing(user: "User") -> bool:
+    """Whoever is in no team that looks after something sees no row, and should hear why."""
+    teams = Group.objects.filter(user=user).exclude(collections=None, assistants=None)
+    return not sees_everything(user) and not teams.exists()
+
+
+def list_of(screen: str, **filters: object) -> str:
+    """The address of an admin list, narrowed."""
+    address = reverse(f"admin:{screen}_changelist")
+    return f"{address}?{urlencode(filters)}" if filters else address
+
+
+def begin_of_news() -> datetime:
+    """A midnight, so that a list that is opened later in the day holds the same rows."""
+    day = timezone.localdate() - timedelta(days=NEWS_DAYS - 1)
+    return timezone.make_aware(datetime.combine(day, time.min))
+
+
+# --- what students ran into ---
+
+
+def _reviews(user: "User") -> list[Need]:
+    if not user.has_perm("analytics.change_review"):
+        return []
+    reasons = {str(reason.value): Count("pk", filter=Q(reasons__contains=[reason])) for reason in Review.Reason}
+    opened = Review.objects.visible_to(user).filter(state=Review.State.OPEN)
+    counts = opened.aggregate(mine=Count("pk", filter=Q(assigned_to=user.pk)), **reasons)
+    said: Mapping[str, Callable[[int], str]] = {
+        "mine": lambda n: ngettext("%d answer is assigned to you.", "%d answers are assigned to you.", n),
+        Review.Reason.ABSTAINED: lambda n: ngettext("%d question got no answer.", "%d questions got no answer.", n),
+        Review.Reason.THUMBS_DOWN: lambda n: ngettext(
+            "%d answer got a thumbs down.", "%d answers got a thumbs down.", n
+        ),
+        Review.Reason.LOW_RATING: lambda n: ngettext(
+            "%d conversation got few stars.", "%d conversations got few stars.", n
+        ),
+        Review.Reason.FAILED: lambda n: ngettext("%d answer failed.", "%d answers failed.", n),
+        Review.Reason.INJECTION: lambda n: ngettext(
+            "%d answer shows signs of an attack.", "%d answers show signs of an attack.", n
+        ),
+    }
+    return [
+        Need(
+            sentence(counts[name]) % counts[name],
+            list_of(REVIEWS, assigned="me") if name == "mine" else list_of(REVIEWS, reason=str(name)),
+        )
+        for name, sentence in said.items()
+        if counts[name]
+    ]
+
+
+def _gaps(user: "User") -> Section:
+    title = _("Gaps: what students asked in vain")
+    if not user.has_perm("analytics.change_gap"):
+        return Section(title, [])
+    to_do = Gap.objects.visible_to(user).filter(merged_into=None, state__in=(Gap.State.OPEN, Gap.State.IN_WORK))
+    weightiest = list(to_do.defer("centroid").order_by("-weight", "pk")[:GAPS])
+    needs = []
+    if weightiest:
+        count = len(weightiest) if len(weightiest) < GAPS else to_do.count()
+        said = ngettext("%d gap is to be filled.", "%d gaps are to be filled, the weightiest first.", count)
+        needs.append(Need(said % count, list_of("analytics_gap")))
+    last = GapRun.objects.first()
+    if last and last.state == GapRun.State.FAILED:
+        needs.append(Need(_("The last look for gaps failed."), list_of("analytics_gap")))
+    return Section(title, needs, weightiest)
+
+
+# --- what is counted together, in one query ---
+
+
+def _needs_of(groups: Mapping[str, Sequence[PendingCount]], user: "User") -> dict[str, list[Need]]:
+    names = {f"{group}{place}": each for group, parts in groups.items() for place, each in enumerate(parts)}
+    counts: dict[str, int] = {}
+    if names:
+        columns = {name: _count(each.rows) for name, each in names.items()}
+        counts = cast("dict[str, int]", get_user_model().objects.filter(pk=user.pk).values(**columns).get())
+    return {
+        group: [
+            Need(each.said(count) % count, each.url)
+            for place, each in enumerate(parts)
+            if (count := counts[f"{group}{place}"])
+        ]
+        for group, parts in groups.items()
+    }
+
+
+def _count(rows: "QuerySet[Any]") -> Coalesce:
+    every = rows.order_by().annotate(one=Value(1)).values("one").annotate(count=Count("pk"))
+    return Coalesce(Subquery(every.values("count")), 0)
+
+
+def _content(user: "User") -> Iterator[PendingCount]:
+    if user.has_perm("faqs.change_faq"):
+        faqs = FAQ.objects.visible_to(user).of_university()
+        yield PendingCount(
+            faqs.expiring(),
+            lambda n: ngettext("%d FAQ ends within 14 days.", "%d FAQs end within 14 days.", n),
+            list_of(FAQS, valid="soon"),
+        )
+        yield PendingCount(
+            faqs.with_changed_sources(),
+            lambda n: ngettext(
+                "%d FAQ rests on a page that changed since.", "%d FAQs rest on pages that changed since.", n
+            ),
+            list_of(FAQS, documents="changed"),
+        )
+    if user.has_perm("knowledge.change_document"):
+        yield PendingCount(
+            stale_documents().visible_to(user),
+            lambda n: ngettext(
+                "%d page changed under FAQs or recent answers.", "%d pages changed under FAQs or recent answers.", n
+            ),
+            reverse("impact"),
+        )
+    if user.has_perm("knowledge.change_flaggedtext"):
+        yield PendingCount(
+            FlaggedText.objects.visible_to(user).to_check(),
+            lambda n: ngettext(
+                "%d passage is withheld from answers until you check it.",
+                "%d passages are withheld from answers until you check them.",
+                n,
+            ),
+            list_of("knowledge_flaggedtext", state__exact=FlaggedText.State.OPEN.value),
+        )
+    if user.has_perm("knowledge.crawl_source"):
+        yield PendingCount(
+            CrawlRun.objects.visible_to(user).filter(state=CrawlRun.State.HELD),
+            lambda n: ngettext("%d crawl waits for your decision.", "%d crawls wait for your decision.", n),
+            list_of(CRAWLS, state__exact=CrawlRun.State.HELD.value),
+        )
+        yield PendingCount(
+            Source.objects.visible_to(user).with_failed_crawl(),
+            lambda n: ngettext(
+                "%d source could not be crawled last time.", "%d sources could not be crawled last time.", n
+            ),
+            list_of("knowledge_source", crawl="failed"),
+        )
+    if user.has_perm("knowledge.add_document"):
+        since = begin_of_news()
+        failed = PdfUpload.objects.visible_to(user).filter(status=PdfUpload.Status.FAILED, created_at__gte=since)
+        yield PendingCount(
+            failed,
+            lambda n: ngettext(
+                "%d PDF was not imported in the last 7 days.", "%d PDFs were not imported in the last 7 days.", n
+            ),
+            list_of("knowledge_pdfupload", status__exact=PdfUpload.Status.FAILED.value, created_at__gte=since),
+        )
+
+
+def _jobs(user: "User") -> Iterator[PendingCount]:
+    since = begin_of_news()
+    if user.has_perm("analytics.add_evaluationrun"):
+        yield PendingCount(
+            EvaluationRun.objects.visible_to(user).filter(state=EvaluationRun.State.FAILED, created_at__gte=since),
+            lambda n: ngettext(
+                "%d evaluation failed in the last 7 days.", "%d evaluations failed in the last 7 days.", n
+            ),
+            list_of("analytics_evaluationrun", state__exact=EvaluationRun.State.FAILED.value, created_at__gte=since),
+        )
+    if user.has_perm("analytics.add_shadowtest"):
+        yield PendingCount(
+            ShadowTest.objects.visible_to(user).filter(state=ShadowTest.State.FAILED, created_at__gte=since),
+            lambda n: ngettext(
+                "%d shadow test failed in the last 7 days.", "%d shadow tests failed in the last 7 days.", n
+            ),
+            list_of("analytics_shadowtest", state__exact=ShadowTest.State.FAILED.value, created_at__gte=since),
+        )
+    if user.has_perm("analytics.export_reports"):
+        yield PendingCount(
+            StoredReport.objects.visible_to(user).filter(state=StoredReport.State.FAILED, created_at__gte=since),
+            lambda n: ngettext("%d report failed in the last 7 days.", "%d reports failed in the last 7 days.", n),
+            list_of("analytics_report"),
+        )
+    if user.has_perm("knowledge.view_generation"):
+        stuck = timezone.now() - LONG_BUILD
+        yield PendingCount(
+            Generation.objects.filter(state=Generation.State.BUILDING, created_at__lt=stuck),
+            lambda n: ngettext(
+                "%d new search index has been in the making for more than a day.",
+                "%d new search indexes have been in the making for more than a day.",
+                n,
+            ),
+            list_of("knowledge_generation"),
+        )
+
+
+def _standing_still() -> list[Need]:
+    """For everybody: whatever they hand to a worker waits. Of a worker that nobody ever saw nothing is said."""
+    seen = ReviewFeed.objects.order_by("looked_at").values_list("looked_at", flat=True).first()
+    silent = {settings.CELERY_TASK_DEFAULT_QUEUE: seen} if seen and timezone.now() - seen >= SILENCE else {}
+    others = {heartbeats.worker_of(queue): queue for queue in WAITING if queue not in silent}
+    try:
+        ages = heartbeats.seconds_since(others)
+    except redis.RedisError:
+        return [Need(_("Workers cannot be told to begin anything: Valkey is away. Tell whoever runs this server."))]
+    for sign, age in ages.items():
+        if age is not None and age >= SILENCE.total_seconds():
+            silent[others[sign]] = timezone.now() - timedelta(seconds=age)
+    return [Need(str(WAITING[queue]) % {"at": _time(at)}) for queue, at in silent.items()]
+
+
+def _time(at: datetime) -> str:
+    return date_format(timezone.localtime(at), "SHORT_DATETIME_FORMAT")

@@ -1,0 +1,52 @@
+"""All that the doctor looks at, in order; one thing that is away keeps nothing else from being looked at."""
+
+from collections.abc import Iterator, Mapping
+
+from django.db import Error as DatabaseError
+from redis import RedisError
+
+from marcelcms.doctor.checks import environment, models, servers, work
+from marcelcms.doctor.findings import Finding, Look, fail
+
+LOOKS: Mapping[str, Look] = {
+    "settings": environment.configuration,
+    "database": servers.database,
+    "extensions": servers.extensions,
+    "migrations": servers.migrations,
+    "connections": servers.connections,
+    "pooler": servers.pooler,
+    "clocks": servers.clocks,
+    "valkey": servers.valkey,
+    "disk": environment.media,
+    "static files": environment.static_files,
+    "embeddings": models.embeddings,
+    "language model": models.language_model,
+    "index": work.index,
+    "workers": work.workers,
+    "beat": work.beat,
+    "retention": work.retention,
+    "backups": work.backups,
+    "way in": environment.way_in,
+}
+
+
+def examine() -> Iterator[Finding]:
+    for what, look in LOOKS.items():
+        try:
+            yield from look()
+        except DatabaseError as error:
+            yield fail(
+                what, f"the database does not do it: {_said(error)}", "Check DATABASE_URL, the server, and its log."
+            )
+        except RedisError as error:
+            yield fail(what, f"Valkey does not answer: {_said(error)}", "Check REDIS_URL and the server.")
+        except OSError as error:
+            yield fail(
+                what,
+                f"{error.strerror or error}: {error.filename or ''}",
+                "Check that this user may read and write there.",
+            )
+
+
+def _said(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0][:200]

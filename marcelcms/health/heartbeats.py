@@ -1,0 +1,57 @@
+"""Who was there when: workers, beat and web processes leave the time in Valkey, health checks read it.
+
+Times are Valkey's own, so that clocks need not agree.
+"""
+
+from collections.abc import Iterable
+
+from django.conf import settings
+
+from core.redis import valkey
+
+#: A sign is forgotten after so long: then it is as if nobody had ever been there.
+KEPT_SECONDS = 60 * 24 * 3600
+BEAT, BACKUP = "beat", "backup"
+
+
+def record_heartbeat(*names: str) -> None:
+    """Raises redis.RedisError."""
+    client = valkey(settings.REDIS_URL)
+    (seconds, _microseconds) = client.time()
+    with client.pipeline(transaction=False) as pipeline:
+        for name in names:
+            pipeline.set(_key(name), seconds, ex=KEPT_SECONDS)
+        pipeline.execute()
+
+
+def seconds_since(names: Iterable[str]) -> dict[str, int | None]:
+    """By name, how long ago its last sign was left; None where there is none. Raises redis.RedisError."""
+    names = list(names)
+    client = valkey(settings.REDIS_URL)
+    (now, _microseconds) = client.time()
+    left = client.mget([_key(name) for name in names])
+    return {name: max(0, now - int(at)) if at else None for name, at in zip(names, left, strict=True)}
+
+
+def queues() -> list[str]:
+    """The queues that workers must serve."""
+    routed = {route["queue"] for route in settings.CELERY_TASK_ROUTES.values()}
+    return sorted({settings.CELERY_TASK_DEFAULT_QUEUE, *routed})
+
+
+def worker_of(queue: str) -> str:
+    """The name of the sign that a queue's workers leave."""
+    return f"worker:{queue}"
+
+
+def depths() -> dict[str, int]:
+    """By queue, how many tasks wait. Raises redis.RedisError."""
+    client, names = valkey(settings.CELERY_BROKER_URL), queues()
+    with client.pipeline(transaction=False) as pipeline:
+        for name in names:
+            pipeline.llen(name)
+        return dict(zip(names, pipeline.execute(), strict=True))
+
+
+def _key(name: str) -> str:
+    return f"marcelcms:sign:{name}"

@@ -1,0 +1,20 @@
+"""What the admin's first page begins with."""
+
+from typing import Any
+
+from django import template
+
+from marcelcms.admin_index import sections
+from marcelcms.admin_index.sections import Section, sections_for
+
+register = template.Library()
+
+
+@register.simple_tag(takes_context=True)
+def needs_today(context: Any) -> list[Section]:
+    return sections_for(context["request"].user)
+
+
+@register.simple_tag(takes_context=True)
+def looks_after_nothing(context: Any) -> bool:
+    return sections.looks_after_nothing(context["request"].user)

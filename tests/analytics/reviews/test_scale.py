@@ -1,0 +1,104 @@
+"""Lists that staff open stay fast: 100,000 reviews and conversations beside 1,000."""
+
+import statistics
+import time
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from analytics.models import Review, ReviewFeed
+from analytics.reviews.collect import FEEDS, collect, recheck
+from chat.models import Conversation
+from tests.factories import AssistantFactory, VisitorFactory
+
+pytestmark = [pytest.mark.django_db, pytest.mark.slow, pytest.mark.timeout(600)]
+FEW, MANY = 1_000, 100_000
+
+
+#: Conversations, each with a question, its answer and a review: number `n` of each, from the first to the last.
+ROWS = """
+INSERT INTO chat_conversation (id, visitor_id, assistant_id, audience, title, created_at, updated_at)
+SELECT md5(n::text)::uuid, %(visitor)s, %(assistant)s, '{{}}', 'Matter ' || n, now(), now() - n * interval '1 minute'
+FROM generate_series(%(first)s, %(last)s) AS n;
+INSERT INTO chat_message ({columns}, id, conversation_id, role, client_id, text, status, finished_at)
+SELECT {values}, 2 * n, md5(n::text)::uuid, 'user', gen_random_uuid(), 'Matter ' || n, 'complete', NULL
+FROM generate_series(%(first)s, %(last)s) AS n;
+INSERT INTO chat_message ({columns}, id, conversation_id, role, question_id, text, status, finished_at)
+SELECT {values}, 2 * n + 1, md5(n::text)::uuid, 'assistant', 2 * n, 'I do not know.', 'abstained',
+    now() - (10 + n) * interval '1 minute'
+FROM generate_series(%(first)s, %(last)s) AS n;
+INSERT INTO analytics_review (message_id, assistant_id, language, asked_at, reasons, state, verdict, version)
+SELECT 2 * n + 1, %(assistant)s, 'en', now() - n * interval '1 minute', '{{abstained}}',
+    CASE n %% 3 WHEN 0 THEN 'open' ELSE 'done' END, '', 0
+FROM generate_series(%(first)s, %(last)s) AS n;
+ANALYZE;
+"""
+#: What every message has and nobody here looks at.
+DEFAULTS = {
+    **dict.fromkeys(
+        ("strategy", "reason", "notice", "model", "profile", "prompt", "route", "rewritten", "language"), "''"
+    ),
+    **dict.fromkeys(("related", "retrieved"), "'[]'::jsonb"),
+    "timings_ms": "'{}'::jsonb",
+    "flags": "'{}'::varchar[]",
+    "created_at": "now()",
+}
+
+
+def fill(total: int, assistant: Any) -> None:
+    """So many conversations in all; a third of their reviews is to do."""
+    statements = ROWS.format(columns=", ".join(DEFAULTS), values=", ".join(DEFAULTS.values()))
+    span = {"first": Conversation.objects.count() + 1, "last": total}
+    with connection.cursor() as cursor:
+        for statement in filter(str.strip, statements.split(";")):
+            cursor.execute(statement, {**span, "visitor": VisitorFactory().pk, "assistant": assistant.pk})
+    for name in FEEDS:
+        ReviewFeed.objects.update_or_create(name=name, defaults={"until": timezone.now()})
+
+
+def seconds(client: Client, address: str) -> float:
+    """The median of some openings; nobody looks for news meanwhile."""
+    taken = []
+    for _ in range(9):
+        ReviewFeed.objects.update(looked_at=timezone.now())
+        began = time.perf_counter()
+        assert client.get(address).status_code == 200
+        taken.append(time.perf_counter() - began)
+    return statistics.median(taken)
+
+
+def test_lists_open_at_100_000_rows_in_no_more_than_three_times_the_time_of_1_000(admin_client: Client) -> None:
+    assistant = AssistantFactory()
+    reviews, conversations = reverse("admin:analytics_review_changelist"), reverse("admin:chat_conversation_changelist")
+    addresses = {
+        "to do": reviews,
+        "all": f"{reviews}?state=all",
+        "reason": f"{reviews}?reason=abstained",
+        "assistant": f"{reviews}?assistant__id__exact={assistant.pk}&state=all",
+        "a later page": f"{reviews}?p=6",
+        "conversations": conversations,
+    }
+    measured = {}
+    for total in (FEW, MANY):
+        fill(total, assistant)
+        addresses["one"] = reverse("admin:analytics_review_change", args=[middle()])
+        measured[total] = {name: seconds(admin_client, address) for name, address in addresses.items()}
+    for name in addresses:
+        few, many = measured[FEW][name], measured[MANY][name]
+        print(f"{name}: {few * 1000:.0f} ms, {many * 1000:.0f} ms")
+    began = time.perf_counter()
+    collect()
+    recheck()
+    print(f"collecting: {(time.perf_counter() - began) * 1000:.0f} ms")
+    for name in addresses:
+        assert measured[MANY][name] <= 3 * measured[FEW][name], name
+
+
+def middle() -> int:
+    """The id of a review in the middle of the list."""
+    open_ones = Review.objects.filter(state="open").values_list("pk", flat=True)
+    return open_ones[open_ones.count() // 2]

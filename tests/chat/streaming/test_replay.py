@@ -1,0 +1,96 @@
+"""Answers whose process died."""
+
+import asyncio
+import datetime
+import uuid
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+import pytest
+from django.utils import timezone
+
+from chat.conversations.store import StartedAnswer, open_question
+from chat.models import Message
+from chat.sites import session_tokens
+from chat.streaming import event_log
+from core import redis
+from tests.servers import Server, Tab
+
+
+@dataclass
+class Abandoned:
+    token: str
+    opened: StartedAnswer
+
+    @property
+    def saved(self) -> Message:
+        return Message.objects.get(pk=self.opened.reply.pk)
+
+
+@pytest.fixture
+def abandoned(server: Server) -> Abandoned:
+    """A question whose answer nobody writes any more."""
+    token = server.session()
+    question = {"conversation": uuid.uuid4(), "client_id": uuid.uuid4(), "text": "How much?", "language": "en"}
+    opened = open_question(visitor=session_tokens.read(token).visitor, **question)
+    Message.objects.update(created_at=timezone.now() - datetime.timedelta(seconds=30))
+    return Abandoned(token, opened)
+
+
+def in_valkey(work: Callable[[], Awaitable[object]]) -> None:
+    async def run() -> None:
+        await work()
+        await redis.connections().aclose()
+
+    asyncio.run(run())
+
+
+def snapshot(server: Server, token: str, conversation: uuid.UUID) -> dict:
+    with Tab(server, token) as tab:
+        tab.resume(conversation=str(conversation))
+        return tab.until("conversation")[-1]
+
+
+def test_what_was_taken_back_before_the_process_died_stays_taken_back(server: Server, abandoned: Abandoned) -> None:
+    async def say() -> None:
+        for kind, text in (
+            ("message_delta", "It is 999.50"),
+            ("message_replace", ""),
+            ("message_delta", "I do not know."),
+        ):
+            event = {"type": kind, "message": abandoned.opened.reply.pk, "text": text}
+            await event_log.append_all([event_log.Entry(abandoned.opened.conversation, event)])
+
+    in_valkey(say)
+    answer = snapshot(server, abandoned.token, abandoned.opened.conversation)["messages"][-1]
+    assert (answer["status"], answer["text"]) == ("failed", "I do not know.")
+
+
+def test_what_was_said_is_saved_as_a_failed_answer_on_the_next_visit(server: Server, abandoned: Abandoned) -> None:
+    async def say() -> None:
+        for text in ("The fee ", "is 3"):
+            event = {"type": "message_delta", "message": abandoned.opened.reply.pk, "text": text}
+            await event_log.append_all([event_log.Entry(abandoned.opened.conversation, event)])
+
+    in_valkey(say)
+    answer = snapshot(server, abandoned.token, abandoned.opened.conversation)["messages"][-1]
+    assert (answer["status"], answer["text"], answer["reason"]) == ("failed", "The fee is 3", "interrupted")
+
+
+@pytest.mark.usefixtures("pages")
+def test_the_next_question_is_answered(server: Server, abandoned: Abandoned) -> None:
+    with Tab(server, abandoned.token) as tab:
+        again = tab.answer("How much is the semester contribution?", conversation=str(abandoned.opened.conversation))
+    assert again.end["status"] == "complete"
+    assert abandoned.saved.status == Message.Status.FAILED
+
+
+def test_an_answer_whose_process_lives_is_left_alone(server: Server, abandoned: Abandoned) -> None:
+    in_valkey(lambda: event_log.renew_lease(abandoned.opened.reply.pk))
+    snapshot(server, abandoned.token, abandoned.opened.conversation)
+    assert abandoned.saved.status == Message.Status.GENERATING
+
+
+def test_nobody_else_ends_a_visitors_answer(server: Server, abandoned: Abandoned) -> None:
+    assert snapshot(server, server.session(), abandoned.opened.conversation)["messages"] == []
+    assert abandoned.saved.status == Message.Status.GENERATING

@@ -1,0 +1,115 @@
+"""PDFs that staff hand in, and what they are told of each."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from unittest.mock import Mock
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import override
+from pytest_django import Settings
+
+from knowledge.ingest.pdf_importer import import_upload, lost_uploads
+from knowledge.models import Collection, Document, PdfUpload
+from knowledge.tasks import import_pdf_file, import_pending_pdfs
+from tests.factories import CollectionFactory, UserFactory, is_indexed
+from tests.knowledge import pdfs
+
+UPLOAD, LIST = "admin:knowledge_pdfupload_add", "admin:knowledge_pdfupload_changelist"
+
+
+@pytest.fixture(autouse=True)
+def media(tmp_path: Path, settings: Settings) -> Path:
+    settings.MEDIA_ROOT = tmp_path / "media"
+    return tmp_path / "media"
+
+
+@pytest.fixture
+def queued(monkeypatch: pytest.MonkeyPatch) -> Mock:
+    delay = Mock()
+    monkeypatch.setattr(import_pdf_file, "delay", delay)
+    return delay
+
+
+def upload(client: Client, collection: Collection, **files: bytes) -> Any:
+    sent = [SimpleUploadedFile(f"{name}.pdf", content, "application/pdf") for name, content in files.items()]
+    return client.post(reverse(UPLOAD), {"pdfs": sent, "collection": collection.pk})
+
+
+def test_several_files_are_handed_in_and_each_is_told_of(
+    admin_client: Client, queued: Mock, django_capture_on_commit_callbacks: Callable[..., Any], media: Path
+) -> None:
+    with django_capture_on_commit_callbacks(execute=True):
+        answer = upload(admin_client, CollectionFactory(), good=pdfs.handbook(2), scan=pdfs.scanned(2))
+    assert answer.status_code == 302
+    ids = [call.args[0] for call in queued.call_args_list]
+    assert len(ids) == 2
+    waiting = admin_client.get(reverse(LIST))
+    assert waiting["Refresh"]
+    assert waiting.content.decode().count("Waiting") == 2
+    for upload_id in ids:
+        import_pdf_file(upload_id)
+    page = admin_client.get(reverse(LIST))
+    assert "Refresh" not in page.headers
+    document = Document.objects.get()
+    assert is_indexed(document)
+    assert f'<a href="{reverse("admin:knowledge_document_change", args=[document.pk])}">' in page.content.decode()
+    assert "2 of 2 pages are pictures without a text layer" in page.content.decode()
+    with override("de"):
+        german = admin_client.get(reverse(LIST), headers={"Accept-Language": "de"}).content.decode()
+    assert "2 von 2 Seiten sind Bilder ohne Textebene" in german
+    assert not list((media / "uploads").iterdir())
+    for upload_id in ids:  # delivered twice
+        import_pdf_file(upload_id)
+    assert Document.objects.count() == 1
+
+
+def test_what_is_no_pdf_or_too_large_is_refused_at_once(
+    admin_client: Client, queued: Mock, settings: Settings, media: Path
+) -> None:
+    settings.PDF_MAX_MEGABYTES = 1
+    answer = upload(admin_client, CollectionFactory(), page=b"<html>", large=b"%PDF-" + b"x" * 1_000_001)
+    said = answer.content.decode()
+    assert "page.pdf: it is not a PDF." in said
+    assert "large.pdf: it is larger than the 1 MB that are allowed." in said
+    assert not PdfUpload.objects.exists()
+    assert not (media / "uploads").exists()
+
+
+def test_who_may_not_add_documents_may_not_upload(client: Client, db: None, queued: Mock) -> None:
+    collection = CollectionFactory()
+    client.force_login(UserFactory(permissions=["knowledge.view_document"]))
+    assert client.get(reverse(UPLOAD)).status_code == 403
+    assert upload(client, collection, good=pdfs.handbook(2)).status_code == 403
+    assert client.get(reverse(LIST)).status_code == 403
+    client.force_login(UserFactory(permissions=["knowledge.add_document"]))
+    assert client.get(reverse(UPLOAD)).status_code == 200
+    assert upload(client, collection, good=pdfs.handbook(2)).status_code == 302
+
+
+@pytest.mark.django_db
+def test_an_upload_whose_task_was_lost_is_picked_up(queued: Mock) -> None:
+    one = PdfUpload(name="a.pdf", collection=CollectionFactory(), status=PdfUpload.Status.READING)
+    one.file.save("a.pdf", SimpleUploadedFile("a.pdf", pdfs.handbook(2)))
+    assert lost_uploads() == []
+    assert import_upload(one.pk) is None  # a task is reading it
+    PdfUpload.objects.update(changed_at=timezone.now() - timezone.timedelta(minutes=10))
+    import_pending_pdfs()
+    one.refresh_from_db()
+    assert one.status == PdfUpload.Status.IMPORTED
+    assert one.document == Document.objects.get()
+
+
+@pytest.mark.django_db
+def test_the_same_file_again_is_said_to_be_there(queued: Mock) -> None:
+    collection = CollectionFactory()
+    for expected in (PdfUpload.Status.IMPORTED, PdfUpload.Status.UNCHANGED):
+        one = PdfUpload(name="a.pdf", collection=collection)
+        one.file.save("a.pdf", SimpleUploadedFile("a.pdf", pdfs.handbook(2)))
+        import_upload(one.pk)
+        one.refresh_from_db()
+        assert one.status == expected

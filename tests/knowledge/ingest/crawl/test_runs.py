@@ -1,0 +1,460 @@
+"""Crawls: a site's pages become documents, stay equal to the site, and are never lost by accident."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.exceptions import ValidationError
+from django.core.management import CommandError, call_command
+from django.db import connection
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+from django_celery_beat.models import PeriodicTask
+from pytest_django import Settings
+
+from knowledge.indexing.documents import sync_document
+from knowledge.indexing.generations import live_generation
+from knowledge.ingest.crawl import runs
+from knowledge.ingest.crawl.runs import crawl, queue_run
+from knowledge.ingest.pdf.types import Said
+from knowledge.models import CrawlRun, Document, Passage, Source
+from knowledge.retrieval.lexical import LexicalRetriever
+from knowledge.retrieval.scope import scope_of
+from knowledge.retrieval.types import Query
+from knowledge.services.crawls import accept_loss, cancel_run, delete_source, keep_pages, save_source, start_crawl
+from knowledge.services.documents import save_document, set_document_status
+from knowledge.tasks import crawl_source, index_pending_documents, resume_crawls, run_crawl
+from tests.factories import CollectionFactory
+from tests.knowledge import site as sites
+from tests.knowledge.embedders import Instant, use
+from tests.knowledge.site import Answer, Site, html, page, serving, small, university
+from tests.runtime.processes import alive, command_lines, descendants, wait_until
+from tests.sent import as_sent
+
+pytestmark = [pytest.mark.slow, pytest.mark.django_db]
+
+ROOT = Path(__file__).resolve().parents[4]
+State = CrawlRun.State
+
+
+@pytest.fixture(autouse=True)
+def embedder(monkeypatch: pytest.MonkeyPatch, settings: Settings, tmp_path: Path) -> Instant:
+    """What is embedded; nothing is queued, and nothing takes long."""
+    settings.MEDIA_ROOT, settings.STATE_DIR = tmp_path / "media", tmp_path
+    settings.PDF_MAX_MEGABYTES = 1
+    monkeypatch.setattr(runs, "TIMEOUT_S", 1.0)
+    monkeypatch.setattr("knowledge.tasks.index_document.delay", lambda _id: None)
+    watched = Instant()
+    use(monkeypatch, watched)
+    return watched
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    with serving(small) as site:
+        yield site
+
+
+def source_of(site: Site, **values: Any) -> Source:
+    fixed = {"delay_s": 0, "allow_private": True, "start_urls": [site.url("/")], "max_loss_percent": 50}
+    source = Source(name="Site", collection=CollectionFactory(slug="site"), **{**fixed, **values})
+    return save_source(source=source)
+
+
+def crawled(source: Source, index: Callable[[int], object] = sync_document) -> CrawlRun:
+    run_id = queue_run(source.pk)
+    assert run_id
+    run = crawl(run_id, index=index)
+    assert run
+    return run
+
+
+def counts(run: CrawlRun) -> dict[str, int]:
+    names = ("new", "changed", "unchanged", "gone", "failed", "skipped")
+    return {name: value for name in names if (value := getattr(run, name))}
+
+
+def document(site: Site, path: str) -> Document:
+    return Document.objects.get(url=site.url(path))
+
+
+def reasons(run: CrawlRun, kind: str) -> dict[str, str]:
+    return {one.url: str(Said(**one.reason)) if one.reason else "" for one in run.outcomes.filter(kind=kind)}
+
+
+def found(words: str) -> list[str]:
+    """Documents with these words, best first."""
+    asked = Query(text=words, vector=None, generation_id=live_generation().pk)
+    hits = LexicalRetriever().retrieve(asked, k=5, scope=scope_of())
+    wanted = [Document.objects.get(pk=hit.document_id) for hit in hits]
+    return [one.url for one in wanted if one.title == words]
+
+
+# --- documents follow the site ---
+
+
+def test_a_whole_site_becomes_documents_and_only_what_changes_is_embedded_again(
+    embedder: Instant, tmp_path: Path
+) -> None:
+    with serving(university) as site:
+        source = source_of(site, max_depth=sites.DEPTH, domains=["localhost"])
+        first = crawled(source)
+        expected = sites.documents(site)
+        assert first.state == State.FINISHED
+        assert set(Document.objects.values_list("url", flat=True)) == expected
+        assert set(Document.objects.filter(passages__isnull=False).values_list("url", flat=True)) == expected
+        assert first.new == len(expected)
+        assert (first.outcomes.filter(kind="new").count(), first.failed) == (len(expected), 4)
+        assert document(site, "/handbook.pdf").title == "Regulations"
+        assert document(site, "/de/bewerbung").language == "de"
+        assert list(tmp_path.glob("crawls/*")) == []
+
+        embedder.seen.clear()
+        site.log.clear()
+        second = crawled(source)
+        assert embedder.seen == []
+        # Only the circular page names /moved, and it is not sent again.
+        assert counts(second) == {"unchanged": len(expected), "failed": 4, "skipped": first.skipped - 1}
+        assert sum(asked.status == 304 for asked in site.log) > 0.7 * len(site.log)
+
+        for name in ("art", "law", "music"):
+            more = f"<h2>Fees</h2><p>Studying {name} costs nothing.</p></main>".encode()
+            answer = site.answers[f"/study/{name}"]
+            assert isinstance(answer, Answer)
+            site.answers[f"/study/{name}"] = page(answer.body.replace(b"</main>", more))
+        third = crawled(source)
+        assert (third.changed, third.unchanged, third.new) == (3, len(expected) - 3, 0)
+        assert sorted(text.rpartition("\n")[2] for text in embedder.seen) == [
+            f"Studying {name} costs nothing." for name in ("art", "law", "music")
+        ]
+        assert document(site, "/study/law").revisions.count() == 1
+
+
+def test_a_page_that_is_gone_once_stays_and_twice_is_archived_and_may_come_back(site: Site) -> None:
+    source = source_of(site)
+    crawled(source)
+    art, home = site.answers.pop("/study/art"), site.answers["/"]
+    site.answers["/"] = page(html("Home", links=tuple(f"/study/{name}" for name in sites.STUDY[:9])))
+    site.answers["/study/film"] = Answer(500)
+    lost = {site.url("/study/art"): "the server answers with status 404",
+            site.url("/study/japanese"): "nothing on the site links to it any more"}  # fmt: skip
+    first = crawled(source)
+    assert (reasons(first, "gone"), first.failed, first.state) == (lost, 1, State.FINISHED)
+    assert set(Document.objects.values_list("status", flat=True)) == {"published"}
+    second = crawled(source)
+    assert set(reasons(second, "archived")) == set(lost)
+    assert set(Document.objects.filter(status="archived").values_list("url", flat=True)) == set(lost)
+    assert found("Studying art") == []
+    site.answers |= {"/study/art": art, "/": home}
+    third = crawled(source)
+    assert third.gone == 0
+    assert not Document.objects.filter(status="archived").exists()
+    assert reasons(third, "changed")[site.url("/study/art")] == "it is there again, and published again"
+    assert found("Studying art") == [site.url("/study/art")]
+
+
+def test_a_site_that_is_given_up_is_archived_where_nobody_wants_to_be_asked(site: Site) -> None:
+    source = source_of(site, max_loss_percent=100)
+    crawled(source)
+    site.answers.clear()
+    assert [crawled(source).state for _ in range(2)] == [State.FINISHED] * 2
+    assert set(Document.objects.values_list("status", flat=True)) == {"archived"}
+
+
+def test_what_staff_archived_or_edited_is_theirs_until_the_page_changes(site: Site) -> None:
+    source = source_of(site)
+    crawled(source)
+    set_document_status(documents=[document(site, "/study/art")], status="archived")
+    edited = document(site, "/study/film")
+    edited.text = "# Our own words\n\nBetter ones."
+    save_document(document=edited)
+    second = crawled(source)
+    assert counts(second) == {"unchanged": 11}
+    assert document(site, "/study/film").text == edited.text
+    site.answers["/study/film"] = page(html("Studying film", text="The site's new words."))
+    site.answers["/study/art"] = page(html("Studying art", text="New words of an archived page."))
+    third = crawled(source)
+    assert third.changed == 2
+    assert "The site's new words." in document(site, "/study/film").text
+    assert edited.text in document(site, "/study/film").revisions.values_list("text", flat=True)
+    assert "it had been edited here" in reasons(third, "changed")[site.url("/study/film")]
+    assert document(site, "/study/art").status == "archived"
+
+
+def test_what_a_crawl_finds_beside_the_text_is_not_taken_back_by_an_open_form(site: Site, admin_client: Client) -> None:
+    site.answers["/study/film"] = page(html("Studying film"))
+    source = source_of(site)
+    crawled(source)
+    address = reverse("admin:knowledge_document_change", args=[document(site, "/study/film").pk])
+    opened = as_sent(admin_client.get(address), "document_form", external_id="7")
+    site.answers["/study/film"] = page(html("Studying film", head='<meta property="og:site_name" content="Films">'))
+    assert crawled(source).changed == 0
+    shown = admin_client.post(address, opened)
+    assert shown.status_code == 200
+    assert admin_client.post(address, as_sent(shown, "document_form")).status_code == 302
+    saved = document(site, "/study/film")
+    assert (saved.external_id, saved.metadata["og"]) == ("7", {"site_name": "Films"})
+    crawled(source)
+    assert document(site, "/study/film").updated_at == saved.updated_at
+
+
+def test_a_site_that_loses_most_pages_waits_for_a_decision(site: Site) -> None:
+    source = source_of(site, max_loss_percent=30)
+    crawled(source)
+    for name in sites.STUDY[:6]:
+        del site.answers[f"/study/{name}"]
+    held = crawled(source)
+    assert held.state == State.HELD
+    assert str(Said(**held.message)) == "of 11 known pages 6 are gone and 0 could not be fetched"
+    assert not Document.objects.filter(status="archived").exists()
+    assert source.pages.filter(missing_runs__gt=0).count() == 0
+
+    keep_pages(run=held)
+    assert accept_loss(run=held) is None  # it is decided
+    again = crawled(source)
+    assert (again.state, Document.objects.filter(status="archived").count()) == (State.HELD, 0)
+
+    assert accept_loss(run=again) == 6
+    again.refresh_from_db()
+    assert (again.state, Document.objects.filter(status="archived").count()) == (State.FINISHED, 6)
+
+    site.close()  # a site that is away loses nothing
+    away = crawled(source)
+    assert (away.state, away.gone) == (State.FAILED, 0)
+    assert str(Said(**away.message)) == "of 5 known pages 0 are gone and 5 could not be fetched"
+    assert not source.pages.filter(missing_runs=1).exists()
+    assert "connection was refused" in reasons(away, "failed")[site.url("/")]
+
+
+# --- interruptions ---
+
+
+def slow_site(site: Site) -> None:
+    small(site)
+    site.answers |= {
+        path: Answer(200, answer.body, answer.headers, after_s=0.1)
+        for path, answer in site.answers.items()
+        if isinstance(answer, Answer)
+    }
+
+
+def everything_once(site: Site) -> None:
+    """No document is lost, and no document and no passage doubled."""
+    assert set(Document.objects.values_list("url", flat=True)) == {site.url(path) for path in site.answers}
+    for one in Document.objects.all():
+        positions = list(one.passages.order_by("position").values_list("position", flat=True))
+        assert positions
+        assert positions == list(range(len(positions)))
+
+
+def test_a_crawler_that_is_killed_loses_and_doubles_nothing(site: Site) -> None:
+    source, seen = source_of(site), []
+
+    def index(document_id: int) -> None:
+        sync_document(document_id)
+        seen.append(document_id)
+        if len(seen) == 3:
+            (crawler,) = descendants(os.getpid()) & crawlers()
+            os.kill(crawler, signal.SIGKILL)
+
+    slow_site(site)
+    run = crawled(source, index)
+    assert run.state == State.FAILED
+    assert "ended before it was done" in str(Said(**run.message))
+    assert 3 <= Document.objects.count() < 11
+    again = crawled(source)
+    assert again.state == State.FINISHED
+    assert again.unchanged >= 3
+    assert site.most_at_once == 2
+    everything_once(site)
+
+
+def crawlers() -> set[int]:
+    return {pid for pid, line in command_lines().items() if "knowledge.ingest.crawler" in line}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_worker_that_is_killed_is_replaced_and_loses_and_doubles_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with serving(small) as site:
+        source = source_of(site, delay_s=1)
+        run_id = queue_run(source.pk)
+        values = connection.settings_dict
+        url = f"postgresql://{values['USER']}:{values['PASSWORD']}@{values['HOST']}:{values['PORT']}/{values['NAME']}"
+        program = f"import django; django.setup(); from knowledge.tasks import run_crawl; run_crawl({run_id})"
+        environment = {**os.environ, "DATABASE_URL": url, "DJANGO_SETTINGS_MODULE": "marcelcms.settings"}
+        with subprocess.Popen([sys.executable, "-c", program], cwd=ROOT, env=environment) as worker:
+            wait_until(lambda: Document.objects.count() >= 2, 60)
+            (crawler,) = descendants(worker.pid) & crawlers()
+            worker.kill()
+        wait_until(lambda: not alive(crawler), 0.5)
+        assert Document.objects.count() < 11
+        Source.objects.update(delay_s=0)
+
+        begun: list[int] = []
+        monkeypatch.setattr(run_crawl, "delay", begun.append)
+        resume_crawls()
+        assert begun == []  # it may be at work yet
+        lost = timezone.now() - runs.LOST - timedelta(seconds=1)
+        CrawlRun.objects.filter(pk=run_id).update(heartbeat_at=lost)
+        resume_crawls()
+        assert CrawlRun.objects.get(pk=run_id).state == State.INTERRUPTED
+        (again,) = begun
+        run_crawl(again)
+        run = CrawlRun.objects.get(pk=again)
+        assert run.state == State.FINISHED
+        assert run.unchanged >= 1
+        index_pending_documents()  # the page that it had saved and not yet indexed
+        everything_once(site)
+
+
+def test_a_source_whose_crawls_always_die_is_not_begun_for_ever(site: Site) -> None:
+    source = source_of(site)
+    for _ in range(runs.MOST_INTERRUPTIONS):
+        (run_id,) = runs.lost_runs() or [queue_run(source.pk)]
+        lost = timezone.now() - runs.LOST - timedelta(seconds=1)
+        CrawlRun.objects.filter(pk=run_id).update(state=State.RUNNING, heartbeat_at=lost)
+    assert runs.lost_runs() == []
+    assert set(source.runs.values_list("state", flat=True)) == {State.INTERRUPTED}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_crawl_that_embeds_for_long_is_not_believed_lost(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runs, "LOST", timedelta(seconds=1))
+    found: list[list[int]] = []
+
+    def slowly(_document_id: int) -> None:
+        if not found:
+            time.sleep(2)
+            found.append(runs.lost_runs())
+
+    assert crawled(source_of(site), slowly).state == State.FINISHED
+    assert found == [[]]
+
+
+def test_a_worker_that_was_believed_lost_writes_no_more(site: Site) -> None:
+    source = source_of(site)
+
+    def index(_document_id: int) -> None:
+        source.runs.update(state=State.INTERRUPTED)
+
+    run = crawled(source, index)
+    assert (run.state, Document.objects.count()) == (State.INTERRUPTED, 1)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_crawl_is_cancelled_within_seconds_and_keeps_what_it_found(site: Site) -> None:
+    slow_site(site)
+    source = source_of(site, delay_s=1)
+    run_id = queue_run(source.pk)
+
+    def cancel() -> None:
+        try:
+            wait_until(lambda: Document.objects.exists(), 20)
+            cancel_run(run=CrawlRun.objects.get(pk=run_id))
+        finally:
+            connection.close()
+
+    thread = threading.Thread(target=cancel)
+    thread.start()
+    began = time.monotonic()
+    run = crawl(run_id, index=sync_document)
+    thread.join()
+    assert run
+    assert run.state == State.CANCELLED
+    assert time.monotonic() - began < 8  # all eleven pages take longer
+    assert 1 <= Document.objects.count() < 11
+    assert source.pages.filter(missing_runs__gt=0).count() == 0
+    assert not descendants(os.getpid()) & crawlers()
+
+
+# --- sources ---
+
+
+def test_one_crawl_of_a_source_goes_on_at_a_time(site: Site, django_capture_on_commit_callbacks: Any) -> None:
+    source = source_of(site)
+    with django_capture_on_commit_callbacks() as queued:
+        run, same = start_crawl(source=source), start_crawl(source=source)
+    assert (run, len(queued)) == (same, 1)
+    crawl_source(source.pk)  # its schedule comes round
+    assert list(source.runs.values_list("state", flat=True)) == [State.QUEUED]
+    cancel_run(run=run)
+    assert crawl(run.pk, index=sync_document) is None
+    assert not Document.objects.exists()
+
+
+def test_a_run_that_was_never_queued_is_found(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    run_id = queue_run(source_of(site).pk)
+    assert runs.lost_runs() == []
+    CrawlRun.objects.update(created_at=timezone.now() - runs.UNBEGUN)
+    assert runs.lost_runs() == [run_id]
+    assert runs.lost_runs() == [], "it may wait behind others for hours: it is not queued every minute"
+    CrawlRun.objects.update(heartbeat_at=timezone.now() - runs.AGAIN)
+    assert runs.lost_runs() == [run_id]
+
+
+def test_a_schedule_follows_its_source(site: Site) -> None:
+    source = source_of(site, every=Source.Every.WEEK, at_hour=4)
+    (task,) = PeriodicTask.objects.filter(name__startswith="crawl-source")
+    assert (task.task, task.args) == ("knowledge.tasks.crawl_source", f"[{source.pk}]")
+    assert (task.crontab.hour, task.crontab.day_of_week, str(task.crontab.timezone)) == ("4", "0", "Europe/Berlin")
+    source.every = Source.Every.HOUR
+    save_source(source=source)
+    task.refresh_from_db()
+    assert (task.crontab.hour, task.crontab.day_of_week) == ("*", "*")
+    source.every = Source.Every.NEVER
+    save_source(source=source)
+    assert not PeriodicTask.objects.filter(name__startswith="crawl-source").exists()
+    delete_source(source=source)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("start_urls", []),
+        ("start_urls", ["www.uni.example"]),
+        ("start_urls", ["file:///etc/passwd"]),
+        ("start_urls", ["https://user:secret@uni.example/"]),
+        ("allow", ["/en/*"]),
+        ("deny", ["www.uni.example/print/*"]),
+        ("domains", ["https://www.uni.example/"]),
+    ],
+)
+def test_what_could_never_match_a_page_is_told_at_the_door(field: str, value: list[str]) -> None:
+    fields = {"start_urls": ["https://www.uni.example/"], field: value}
+    with pytest.raises(ValidationError) as refused:
+        save_source(source=Source(name="Site", collection=CollectionFactory(), **fields))
+    assert list(refused.value.message_dict) == [field]
+    assert not Source.objects.exists()
+
+
+def test_the_command_crawls_tells_and_indexes(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
+    site.answers["/study/art"] = Answer(500)
+    options = {"collection": "faculty", "allow_private": True, "delay": 0}
+    call_command("crawl", site.url("/"), **options)
+    told = capsys.readouterr()
+    assert told.out == "10 new, 0 changed, 0 unchanged, 0 gone, 1 failed, 0 left out.\n"
+    assert f"failed: {site.url('/study/art')}: the server answers with status 500" in told.err
+    assert Passage.objects.values("document").distinct().count() == 10
+    call_command("crawl", site.url("/"), **options)
+    assert capsys.readouterr().out == "0 new, 0 changed, 10 unchanged, 0 gone, 1 failed, 0 left out.\n"
+    assert Source.objects.get().collection.slug == "faculty"
+
+
+def test_the_command_fails_where_nothing_could_be_fetched(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(CommandError, match="no page could be fetched"):
+        call_command("crawl", site.url("/"))
+    assert "127.0.0.1 leads to 127.0.0.1, which is not a public address" in capsys.readouterr().err
+    assert CrawlRun.objects.get().state == CrawlRun.State.FAILED
+    with pytest.raises(CommandError, match="no address"):
+        call_command("crawl", "www.uni.example")

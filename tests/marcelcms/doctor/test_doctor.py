@@ -1,0 +1,121 @@
+"""`manage.py doctor` looks at everything, says what to do, and fails where something is broken."""
+
+import json
+from datetime import timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from io import StringIO
+from threading import Thread
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.utils import timezone
+from pytest_django import Settings
+
+from analytics.models import RetentionRun
+from knowledge.models import Passage
+from marcelcms.doctor.report import LOOKS
+from marcelcms.health import heartbeats
+from tests.factories import DocumentFactory
+from tests.fakes.llm import FakeLLM
+from tests.servers import Server
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def examine() -> tuple[bool, dict[str, list[dict[str, Any]]]]:
+    """(healthy, what is not ok by what was looked at)."""
+    out = StringIO()
+    failed = False
+    try:
+        call_command("doctor", "--json", stdout=out)
+    except CommandError:
+        failed = True
+    report = json.loads(out.getvalue())
+    assert report["healthy"] is not failed
+    assert set(LOOKS) <= {finding["what"] for finding in report["findings"]}
+    wrong: dict[str, list[dict[str, Any]]] = {}
+    for finding in report["findings"]:
+        assert bool(finding["todo"]) is (finding["level"] != "ok"), "what is wrong comes with what to do"
+        if finding["level"] != "ok":
+            wrong.setdefault(finding["what"], []).append(finding)
+    return not failed, wrong
+
+
+@pytest.fixture
+def sound(well: None, pages: None, server: Server, settings: Settings) -> None:
+    """A deployment that runs."""
+    heartbeats.record_heartbeat(heartbeats.BACKUP)
+    RetentionRun.objects.create(finished_at=timezone.now() - timedelta(hours=9))
+    settings.PUBLIC_URL = server.origin
+
+
+def test_a_sound_deployment_is_found_sound(sound: None) -> None:
+    healthy, wrong = examine()
+    # Tests run on a Valkey that keeps nothing.
+    assert (healthy, set(wrong) - {"valkey", "disk"}) == (True, set())
+
+
+def test_a_stack_without_workers_is_told_what_to_start(pages: None, settings: Settings) -> None:
+    settings.PUBLIC_URL = "http://127.0.0.1:1"  # the default is where `make run` answers on this machine
+    healthy, wrong = examine()
+    assert not healthy
+    assert {"workers", "beat", "retention", "backups", "way in"} <= set(wrong)
+    assert "celery -A marcelcms worker --queues long" in wrong["workers"][2]["todo"]
+
+
+def test_an_index_that_differs_is_found(sound: None) -> None:
+    Passage.objects.first().delete()  # type: ignore[union-attr]
+    DocumentFactory()
+    healthy, wrong = examine()
+    assert not healthy
+    assert any("documents: 1" in finding["said"] for finding in wrong["index"])
+
+
+def test_without_valkey_the_rest_is_looked_at_all_the_same(sound: None, settings: Settings) -> None:
+    settings.REDIS_URL = "redis://127.0.0.1:1/0"
+    healthy, wrong = examine()
+    assert not healthy
+    assert {"valkey", "workers", "beat", "backups"} <= set(wrong)
+    assert "index" not in wrong
+
+
+def test_unsafe_settings_fail(sound: None, settings: Settings) -> None:
+    settings.ALLOWED_HOSTS = ["chat.uni.example"]
+    assert "settings" in examine()[1]
+
+
+@pytest.mark.parametrize(("served", "level"), [("fake", None), ("another", "fail")])
+def test_the_language_model_must_be_served(
+    sound: None, llm: FakeLLM, settings: Settings, served: str, level: str
+) -> None:
+    class Models(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            body = json.dumps({"data": [{"id": served}]}).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_args: object) -> None:
+            """Nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Models) as endpoint:
+        Thread(target=endpoint.serve_forever, daemon=True).start()
+        settings.LLM_BASE_URL = f"http://127.0.0.1:{endpoint.server_port}/v1"
+        _healthy, wrong = examine()
+        endpoint.shutdown()
+    assert [finding["level"] for finding in wrong.get("language model", [])] == ([level] if level else [])
+
+
+def test_a_language_model_that_is_away_fails(sound: None, settings: Settings) -> None:
+    settings.LLM_BASE_URL, settings.LLM_MODEL = "http://127.0.0.1:1/v1", "x"
+    assert "language model" in examine()[1]
+
+
+def test_for_people_it_prints_a_line_each_and_a_sum(sound: None) -> None:
+    out = StringIO()
+    call_command("doctor", stdout=out, no_color=True)
+    text = out.getvalue()
+    assert "ok    database        PostgreSQL" in text
+    assert "0 fail" in text
