@@ -7,8 +7,7 @@ class FAQsConfig(AppConfig):
     verbose_name = _("FAQs")
 
     def ready(self) -> None:
-        """A new generation of the index is not whole without the FAQs' vectors."""
-        from faqs.indexing import FOLLOWER
-        from knowledge.indexing.generations import followers
+        from faqs.indexing import build_in
+        from knowledge.indexing.generations import generation_built
 
-        followers.append(FOLLOWER)
+        generation_built.connect(build_in, dispatch_uid="faqs.indexing")

@@ -8,7 +8,7 @@ from django.db.models import Count, Exists, F, OuterRef, Q
 
 from core.inference.embeddings import Embedder
 from faqs.models import FAQ, FAQQuerySet, FAQVector, Phrasing
-from knowledge.indexing.generations import IndexBuilder, active_generations, embedder_of, live_generation
+from knowledge.indexing.generations import active_generations, embedder_of, live_generation
 from knowledge.models import Generation
 from knowledge.services.verification import SAMPLE, Part, check_shapes, compare_vectors, some_of
 
@@ -108,11 +108,9 @@ def sync_generation(generation: Generation, *, progress: Callable[[int, int], No
     return len(pending)
 
 
-def _is_pending(generation_id: int) -> bool:
-    return needing_index(generation_id).exists()
-
-
-FOLLOWER = IndexBuilder(pending=_is_pending, sync=sync_generation)
+def build_in(*, generation: Generation, **_: object) -> int:
+    """Receives `generation_built`: a new generation of the index is not whole without the FAQs' vectors."""
+    return sync_generation(generation)
 
 
 def verify(generation: Generation, *, every_vector: bool = False) -> Part:

@@ -20,7 +20,7 @@ from knowledge.indexing.flags import Flag, FlagFinder, drop_unused_flags, is_wit
 from knowledge.indexing.generations import (
     active_generations,
     embedder_of,
-    followers,
+    generation_built,
     generation_to_build,
     go_live,
     live_generation,
@@ -253,10 +253,11 @@ def build_pending(*, progress: Callable[[int, int], None] | None = None) -> Gene
     generation = generation_to_build()
     if generation is None:
         return None
-    while Document.objects.needing_index(generation.pk).exists() or any(f.pending(generation.pk) for f in followers):
+    is_whole = False
+    while not is_whole:
         sync_generation(generation, progress=progress)
-        for follower in followers:
-            follower.sync(generation)
+        more = [count for _receiver, count in generation_built.send(sender=Generation, generation=generation)]
+        is_whole = not any(more) and not Document.objects.needing_index(generation.pk).exists()
     go_live(generation)
     sync_generation(generation)  # what was edited while its last index was built
     return generation

@@ -5,12 +5,11 @@ are built beside the live ones; questions go on being answered from those until 
 switch is one transaction. A process that answers questions follows within its next question.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import timedelta
 
 from django.conf import settings
 from django.db import connection, transaction
+from django.dispatch import Signal
 from django.utils import timezone
 
 from core.db.locks import Lock, hold_until_commit
@@ -24,17 +23,9 @@ CUTTING_VERSION = "1"
 #: Questions that began before a switch, and processes that still load the new index, go on from the old one so long.
 GRACE = timedelta(minutes=15)
 INDEXED_TABLES = (Passage._meta.db_table, Unit._meta.db_table)
-
-
-@dataclass(frozen=True, slots=True)
-class IndexBuilder:
-    """Something outside this app that a generation must hold before it goes live, such as the FAQs."""
-
-    pending: Callable[[int], bool]
-    sync: Callable[[Generation], int]
-
-
-followers: list[IndexBuilder] = []
+#: Sent with `generation` whenever a generation holds all documents, before it goes live: a receiver builds what else it
+#: must hold, such as the FAQs, and returns how much that was.
+generation_built = Signal()
 
 
 def cutting_recipe(passage_tokens: int) -> str:

@@ -1,8 +1,8 @@
 """A fetched HTML page as clean Markdown, with what belongs to it. Knows no Django models.
 
-The steps, each a module: `charset` (bytes into text), `tree` (text into elements), `head` (title, language, Open
-Graph …), `links`, `panels` (accordions and tabs opened), `main_content` (boilerplate goes), `markdown` with `tables`.
-`reading` calls them.
+The steps: `convert` (bytes into text, then each of the others), `dom` (text into elements, with their links),
+`metadata` (title, language, Open Graph …), `main_content` (accordions and tabs are opened, boilerplate goes),
+`markdown` with `tables`.
 
 Own rules find the content and an own walk over lxml's tree writes it, because that measured best on 229 pages of nine
 documentation packages (`benchmarks.fidelity_html`): at least 99 % of the words kept on each, where trafilatura keeps
