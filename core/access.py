@@ -1,6 +1,7 @@
 """Which rows somebody of the staff works on: those of the collections and assistants that their teams look after.
 
-A team is a group of users, such as a faculty's; the groups of `marcelcms.roles` say what one may do, teams with what.
+A team is a group of users, such as a faculty's. The groups of `marcelcms.accounts.roles` say what one may do, teams say
+with what.
 """
 
 from typing import TYPE_CHECKING, ClassVar, Self, TypeVar

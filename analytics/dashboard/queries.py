@@ -1,7 +1,7 @@
 """What was asked in a period and how it was answered, beside the period before it; read from the counts alone.
 
 A handful of queries however long the period and however many conversations: long periods read whole months. For readers
-who may not see small groups the same queries also say who is beside what they chose (`viewing.wider`).
+who may not see small groups the same queries also say who is beside what they chose (`visibility.wider`).
 """
 
 import datetime

@@ -1,6 +1,6 @@
 """What of an overview may be told to who must not learn about few people; pure.
 
-A group is told where at least so many different people are known to be in it (`values.People`): somebody who asks on
+A group is told where at least so many different people are known to be in it (`types.People`): somebody who asks on
 several days, in several languages or on several sites is no group. What sums up a group that is told is told too,
 whatever it comes to; but thumbs and stars are of those alone who gave them, at most as many people as there are thumbs
 or rated conversations. Where parts of a known whole are hidden, so many are hidden that the difference between the

@@ -32,7 +32,7 @@ class People:
         return People(self.newcomers + other.newcomers, max(self.busiest, other.busiest))
 
 
-#: Who is behind what each wider view holds besides (`viewing.wider`), where anything is.
+#: Who is behind what each wider view holds besides (`visibility.wider`), where anything is.
 Beside = Mapping[int, People]
 
 
@@ -41,7 +41,7 @@ class Totals:
     """Sums over some days; visitors are counted once a day. `busiest` is no sum (`people`). Thumbs, and stars with
     their ratings, are None where too few people are behind them (`small_groups`).
 
-    `beside` are the sums of what each wider view holds besides (`viewing.wider`), where that is weighed.
+    `beside` are the sums of what each wider view holds besides (`visibility.wider`), where that is weighed.
     """
 
     visitors: int = 0

@@ -141,7 +141,7 @@ def build_question(assistant: Assistant | None, text: str, language: str) -> Que
 def build_question_cached(
     assistant: int | None, versions: tuple[str | None, ...], text: str, language: str
 ) -> Question:
-    """As `ask_of`; the assistant is read only where `versions` differ from when it was read before (`records.Look`)."""
+    """Build a question as `build_question` does; read the assistant only if its `versions` have changed."""
     return replace(cached_config(assistant, versions, language_of(text) or language), text=text)
 
 

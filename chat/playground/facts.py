@@ -1,4 +1,4 @@
-"""What is known of a document and a question, from which `chat.playground.diagnosing` tells why it was not found."""
+"""What is known of a document and a question, from which `chat.playground.diagnosis` tells why it was not found."""
 
 import datetime
 from collections import Counter

@@ -1,7 +1,7 @@
 """The same question to one profile or to two: what each would answer, and every step that led there.
 
-The steps are those of `chat.answering`, taken one by one so that they can be shown; only the ranking is made once more,
-in full, where an answer needs its first passages alone.
+The steps are those of `chat.pipeline.run`, taken one by one so that they can be shown. Only the ranking is made once
+more, in full, where an answer needs its first passages alone.
 """
 
 import asyncio

@@ -1,6 +1,6 @@
 """What a visitor's tab may do, the same over every door: checked, saved, told to all of the visitor's tabs.
 
-All raise `services.NotFound` for what is not the visitor's own, `guard.Refused` for what makes no sense, and
+All raise `errors.NotFound` for what is not the visitor's own, `errors.Refused` for what makes no sense, and
 redis.RedisError, OSError and django.db.DatabaseError where a part is away.
 """
 
@@ -20,7 +20,7 @@ from core.db.prepared import in_database
 async def ask(
     session: Session, *, conversation: UUID, client_id: UUID, text: str, address: str, as_question: bool = False
 ) -> StartedAnswer:
-    """Saves a question (`guard.clean_question`) and begins its answer; where it was asked already, only finds both."""
+    """Save a cleaned question and begin its answer; find both if it was asked already."""
     await rate_limits.count_question(visitor=session.visitor.hex, address=address, site=session.site)
     if await event_log.is_forgotten(conversation):
         raise NotFound

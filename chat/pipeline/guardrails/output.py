@@ -37,7 +37,7 @@ SUSPICIOUS = re.compile(
 #: The beginning of a tag, an image or a program's own mark, before its end has come.
 BEGUN_MARKUP = re.compile(r"<[a-z/!?|]|!\[", re.IGNORECASE)
 
-#: Without one of these, where all was resolved that a browser resolves, a text hides no other (`disguises.decoded`).
+#: A text without one of these hides no other, once all that a browser resolves is resolved (`decoded`).
 HIDING = re.compile(r"[\w+/-]{16}|[0-9a-fA-Fx\\%,: ]{20}|[%&]")
 
 FENCE = re.compile(r"<<[0-9a-f]{8}>>", re.IGNORECASE)
