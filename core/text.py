@@ -21,3 +21,12 @@ def strip_nul(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [strip_nul(item) for item in value]
     return value
+
+
+#: Words that a list is searched for: each costs a subquery, and whoever pastes a page finds it by its first words.
+MOST_WORDS = 20
+
+
+def search_words(text: str) -> list[str]:
+    """Return the first different words of a search, MOST_WORDS at most."""
+    return list(dict.fromkeys(text.replace("\x00", "").split()))[:MOST_WORDS]

@@ -16,6 +16,7 @@ from pgvector.django import HalfVectorField
 
 from core.access import StaffScoped, sees_everything
 from core.language import TAG
+from core.text import search_words
 from knowledge.models import Collection, Document, Generation
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ class FAQQuerySet(StaffScoped["FAQ"]):
         """Those with each of the words, or part of one, in the question or in a phrasing."""
         phrasings = apps.get_model("faqs", "Phrasing").objects.order_by()
         found = self
-        for word in text.replace("\x00", "").split():
+        for word in search_words(text):
             # A union, since under OR no index is used.
             asked = self.model._default_manager.order_by().filter(question__icontains=word).values("pk")
             found = found.filter(pk__in=asked.union(phrasings.filter(text__icontains=word).values("faq")))

@@ -20,6 +20,7 @@ from chat.models.conversations import may_read_help
 from chat.pipeline.question import profile_for
 from core.admin.scoped import ScopedAdmin, ScopedFilter
 from core.db.annotations import count_of
+from core.text import search_words
 from knowledge.guardrails.signs import SIGNS
 
 ORIGINS: Mapping[str, str | Promise] = {
@@ -240,7 +241,7 @@ class ConversationAdmin(ScopedAdmin, ConversationModelAdmin):
         if not search_term or may_read_help(request.user):
             return super().get_search_results(request, queryset, search_term)
         found = queryset
-        for word in search_term.split():
+        for word in search_words(search_term):
             said = Message.objects.filter(conversation=OuterRef("pk"), text__icontains=word)
             found = found.filter(Exists(said.without_help()))
         return found, False

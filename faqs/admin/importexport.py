@@ -1,6 +1,7 @@
 """Files of FAQs: what importing one would change, shown before anything is written, and the list as a file."""
 
 import json
+import re
 import uuid
 from dataclasses import dataclass
 from typing import Any, cast
@@ -9,9 +10,10 @@ import tablib
 from django import forms
 from django.contrib import messages
 from django.contrib.admin.models import ADDITION, CHANGE, LogEntry
+from django.contrib.admin.options import IncorrectLookupParameters
 from django.core.cache import cache
 from django.core.exceptions import PermissionDenied
-from django.db import transaction
+from django.db import DataError, transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
@@ -34,6 +36,7 @@ from faqs.versions.snapshots import as_text
 FORMATS = {"xlsx": XLSX, "csv": CSV, "json": JSON}
 #: How long a file waits for somebody to say that it is to be imported.
 KEPT_SECONDS = 3600
+FILE_KEY = re.compile("[0-9a-f]{32}")
 #: Rows of each kind that a page shows.
 SHOWN = 100
 
@@ -61,7 +64,8 @@ def import_view(request: HttpRequest, *, model_admin: Any) -> HttpResponse:
     form = FileForm(request.POST, request.FILES) if request.method == "POST" else FileForm()
     context: dict[str, Any] = {"form": form}
     if "confirmed" in request.POST:
-        kept = cache.get(_key(request, request.POST.get("file_key", "")))
+        key = request.POST.get("file_key", "")
+        kept = cache.get(_key(request, key)) if FILE_KEY.fullmatch(key) else None
         if kept is None:
             messages.error(request, gettext("The file is no longer kept: choose it once more."))
             return redirect("admin:faqs_faq_import")
@@ -98,11 +102,13 @@ def export_view(request: HttpRequest, *, model_admin: Any) -> HttpResponse:
     """Asks for the kind of file; the list's filters stay in the address."""
     if not model_admin.has_view_or_change_permission(request):
         raise PermissionDenied
+    if (chosen := _chosen(request, model_admin)) is None:
+        return _to_the_list(request)
     context = {
         **model_admin.admin_site.each_context(request),
         "title": _("Export FAQs"),
         "opts": model_admin.opts,
-        "count": _chosen(request, model_admin).count(),
+        "count": chosen.count(),
         "is_filtered": bool(request.GET),
         "media": model_admin.media,
     }
@@ -114,13 +120,29 @@ def download_view(request: HttpRequest, name: str, *, model_admin: Any) -> HttpR
     """The list, filtered and searched as the address says, as a file that can be imported again."""
     if name not in FORMATS or not model_admin.has_view_or_change_permission(request):
         raise Http404
-    dataset = _resource(request).export(_chosen(request, model_admin))
+    if (chosen := _chosen(request, model_admin)) is None:
+        return _to_the_list(request)
+    dataset = _resource(request).export(chosen)
     return _as_file(dataset, name, gettext("faqs-%(day)s") % {"day": timezone.localdate().isoformat()})
 
 
 def _chosen(request: HttpRequest, model_admin: Any) -> Any:
-    """What the list would show with this address, and no data set's FAQs."""
-    return model_admin.get_changelist_instance(request).get_queryset(request).of_university()
+    """What the list would show with this address, and no data set's FAQs; None if its filters mean nothing.
+
+    Some values fail only once the database is asked: a number without end, a year 0.
+    """
+    try:
+        with transaction.atomic():
+            rows = model_admin.get_changelist_instance(request).get_queryset(request).of_university()
+            rows.exists()
+    except (IncorrectLookupParameters, DataError, ArithmeticError, LookupError, ValueError):
+        return None
+    return rows
+
+
+def _to_the_list(request: HttpRequest) -> HttpResponse:
+    messages.error(request, gettext("The filters in this address cannot be read: choose them anew, then export."))
+    return redirect("admin:faqs_faq_changelist")
 
 
 def _preview(request: HttpRequest, name: str, content: bytes) -> dict[str, Any]:
@@ -199,7 +221,7 @@ def _resource(request: HttpRequest) -> FAQResource:
 
 def _key(request: HttpRequest, key: str) -> str:
     """Of a file that one member of staff chose; nobody else's key finds it."""
-    return f"faq-import:{request.user.pk}:{key[:40]}"
+    return f"faq-import:{request.user.pk}:{key}"
 
 
 def _as_file(dataset: Any, name: str, title: str) -> HttpResponse:

@@ -143,6 +143,10 @@ class FAQResource(resources.Resource):  # type: ignore[misc]
 
     def get_instance(self, instance_loader: Any, row: dict[str, Any]) -> FAQ | None:
         """The FAQ that the row is about; raises ValidationError."""
+        if lists := [
+            name for name in ("number", "id", "question", "translation_of") if isinstance(row.get(name), list)
+        ]:
+            raise ValidationError({lists[0]: _("Write one text here, not a list.")})
         faq = self.known.faq_of(row)
         key = (faq.pk, "", "") if faq else (0, row.get("id") or "", "" if row.get("id") else row.get("question") or "")
         if key in self._lines:

@@ -171,8 +171,8 @@ DELIMITER = any_of(
     rf"(?:^|[\n.!?] ?)[ #*=>-]{{0,6}}(?:system|assistant|developer|instruction|anweisung)[*]{{0,2}} ?: ?(?:{_SAY}"
     rf"|{_SAGE}"
     r"|the (?:assistant|model|ai|user)|sure\b|be )",
-    r"#{2,} ?(?:system|new (?:task|instructions?)|response) ?(?:prompt|message|override|:)",
-    r"[=\-*_]{3,} ?(?:end|begin|start|ende|beginn) (?:of |der |des )?(?:the )?(?:prompt|context|sources?"
+    r"(?<!#)#{2,} ?(?:system|new (?:task|instructions?)|response) ?(?:prompt|message|override|:)",
+    r"(?<![=\-*_])[=\-*_]{3,} ?(?:end|begin|start|ende|beginn) (?:of |der |des )?(?:the )?(?:prompt|context|sources?"
     r"|instructions?|user "
     r"(?:input|message)|system|quellen|user)\b",
     r"\[system\]|\{\{ ?(?:system|prompt|context) ?\}\}",

@@ -21,6 +21,7 @@ from core.access import StaffScoped
 from core.db.annotations import count_of
 from core.hashing import fingerprint
 from core.language import TAG
+from core.text import search_words
 from knowledge.guardrails.injection import DOCUMENT_RECIPE
 from knowledge.models.collections import Collection
 
@@ -60,7 +61,7 @@ class DocumentQuerySet(StaffScoped["Document"]):
         # The expression of the index `document_by_words`; a subquery of its own, since under OR no index is used.
         words = SearchVector(Left("text", 200_000), config="simple")
         found = self
-        for word in text.replace("\x00", "").split():
+        for word in search_words(text):
             quoted = word.replace("\\", "\\\\").replace("'", "''")
             query = SearchQuery(f"'{quoted}':*", search_type="raw", config="simple")
             in_text = self.model._default_manager.annotate(words=words).filter(words=query).values("pk")

@@ -140,7 +140,7 @@ def test_openpyxl_never_sees_a_workbook_that_holds_too_much(kind: str, monkeypat
 def test_of_a_text_in_every_cell_no_more_rows_are_read_than_the_limit_holds(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[Any] = []
     cell = faqs.importexport.files._cell
-    monkeypatch.setattr(faqs.tables, "_cell", lambda value: read.append(value) or cell(value))
+    monkeypatch.setattr(faqs.importexport.files, "_cell", lambda value: read.append(value) or cell(value))
     with pytest.raises(BadTable):
         read_table("a.xlsx", HOSTILE["one long text in every cell"][0]())
     assert len(read) < 1 + 10 * 1024 * 1024 / 32_000
@@ -195,7 +195,7 @@ def test_a_text_file_that_holds_too_much_says_so(name: str, content: bytes, said
 
 def test_of_a_table_with_too_many_columns_no_cell_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[Any] = []
-    monkeypatch.setattr(faqs.tables, "_cell", read.append)
+    monkeypatch.setattr(faqs.importexport.files, "_cell", read.append)
     with pytest.raises(BadTable):
         read_table("a.csv", ",".join(f"c{n}" for n in range(20_000)).encode() + b"\na\n")
     assert not read

@@ -6,6 +6,7 @@ from django.conf import settings
 from core import redis
 from marcelcms.health import heartbeats
 from marcelcms.health.checks import PROBES
+from tests.marcelcms.observability.test_logs import lines  # noqa: F401 (a fixture)
 
 
 @pytest.fixture(autouse=True)

@@ -21,9 +21,7 @@ from pytest_django import Settings
 
 from marcelcms.observability import logs
 from tests.factories import UserFactory
-from tests.marcelcms.observability.test_logs import (
-    Lines,  # a fixture
-)
+from tests.marcelcms.observability.test_logs import Lines
 from tests.runtime.processes import ROOT
 from tests.servers import _answers, wait_until
 

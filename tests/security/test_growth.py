@@ -5,7 +5,6 @@ from collections.abc import Callable
 import pytest
 
 from analytics.privacy import mask_pii, without
-from chat.guarding.injection import flag_document, flag_injection
 from chat.pipeline.answering.citations import CitationProcessor, last_sentence
 from chat.pipeline.guardrails.addresses import emails, links, phones, without_links
 from chat.pipeline.guardrails.eligibility import decisions
@@ -15,6 +14,7 @@ from knowledge.admin.markdown import rendered
 from knowledge.chunking.chunker import cut
 from knowledge.chunking.page_markers import without_markers
 from knowledge.chunking.sentences import sentences, spoken
+from knowledge.guardrails.injection import flag_document, flag_injection
 from knowledge.ingest.html.convert import read_html
 from knowledge.ingest.html.markdown import lines_of, wrapped
 from tests.growth import grows_linearly

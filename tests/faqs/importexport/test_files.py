@@ -422,3 +422,67 @@ def test_exporting_takes_as_many_queries_for_60_as_for_3(admin_client: Client) -
             exported(admin_client, "csv")
         counts.append(len(queries))
     assert counts[0] == counts[1]
+
+
+NONSENSE = [
+    *("?format=csv", "?nosuch=1", "?status__gte=x", "?o=99", "?o=-", "?p=-1", "?p=abc", "?all=x", "?q=%00", "?q=%ff"),
+    *("?id__exact=99999999999999999999999", "?id__exact=%00", "?id__in=a,b", "?id__lt=1e400", "?id__range=1", "?id=x"),
+    *("?status__year=0", "?created_at__year=99999", "?question__regex=(((", "?_to_field=question", "?_popup=1", "?e=1"),
+    *("?category__id__exact=abc", "?category__id__exact=%00", "?collection=%00", "?language=%00", "?%00=1"),
+    *("?valid_until__gte=x", "?valid_until__year=0", "?status__isnull=maybe", "?category__id__exact=" + "9" * 30),
+    *(
+        "?updated_at__day=99&updated_at__month=99&updated_at__year=99999",
+        "?status=%ed%a0%80",
+        "?q=" + "%20".join(f"a{n}" for n in range(500)),
+    ),
+]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("query", NONSENSE)
+def test_an_address_of_nonsense_is_no_error_of_ours(admin_client: Client, query: str) -> None:
+    FAQFactory(question="So?")
+    admin_client.raise_request_exception = False
+    for name, arguments in (
+        ("faqs_faq_export", []),
+        *(("faqs_faq_download", [kind]) for kind in ("csv", "xlsx", "json", "nonsense")),
+        *(("faqs_faq_import_template", [kind]) for kind in ("csv", "nonsense")),
+        ("faqs_faq_import", []),
+    ):
+        for method in ("get", "head", "post", "put", "delete"):
+            page = getattr(admin_client, method)(reverse(f"admin:{name}", args=arguments) + query)
+            assert page.status_code < 500, (method, name, arguments)
+
+
+@pytest.mark.django_db
+def test_filters_that_cannot_be_read_lead_back_to_the_list(admin_client: Client) -> None:
+    page = admin_client.get(reverse("admin:faqs_faq_export") + "?format=csv", follow=True)
+    assert page.redirect_chain == [(reverse("admin:faqs_faq_changelist"), 302)]
+    assert "The filters in this address cannot be read" in page.content.decode()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("key", ["", "\x00", "a b\n", "x" * 5_000, "ü"])
+def test_a_file_that_nobody_chose_cannot_be_confirmed(admin_client: Client, key: str) -> None:
+    page = admin_client.post(reverse(IMPORT), {"confirmed": "1", "file_key": key, "fingerprint": key}, follow=True)
+    assert "no longer kept" in page.content.decode()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"question": {"a": 1}, "phrasings": {"a": 1}, "sources": [[1]]},
+        *({"question": "a", name: ["b"]} for name in FAQResource.fields if name != "question"),
+        {"question": ["a"]},
+        {"question": "a", "number": 10**30},
+        {"question": "a", "number": "²"},
+        {"question": "a", "valid_from": "0000-00-00", "valid_until": "99999-01-01"},
+        {"question": "a", "id": "x" * 5_000, "category": "x" * 5_000, "collection": "x" * 5_000},
+    ],
+)
+def test_a_row_of_nonsense_is_no_error_of_ours(admin_client: Client, row: dict[str, Any]) -> None:
+    page = check(admin_client, "a.json", json.dumps([row]))
+    assert page.status_code == 200
+    if "file_key" in page.context:
+        assert confirm(admin_client, page).status_code == 200
