@@ -19,6 +19,9 @@ from knowledge.ingest.html.convert import read_html
 from knowledge.ingest.html.markdown import lines_of, wrapped
 from tests.growth import grows_linearly
 
+#: Every reader with every kind of text: a minute and a half.
+pytestmark = pytest.mark.slow
+
 PAGE = "https://www.uni.example/"
 READERS: dict[str, Callable[[str], object]] = {
     "links": lambda text: [*links(text)],
