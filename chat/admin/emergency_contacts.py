@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     ContactInline = admin.StackedInline[EmergencyContact, Assistant]
     ContactBaseFormSet = BaseInlineFormSet[EmergencyContact, Assistant, ModelForm[EmergencyContact]]
 else:
-    ContactModelForm, ContactInline, ContactBaseFormSet = ModelForm, admin.TabularInline, LabelledFormSet
+    ContactModelForm, ContactInline, ContactBaseFormSet = ModelForm, admin.StackedInline, LabelledFormSet
 
 FIELDS = ("needs", "name", "name_de", "phone", "url", "email", "position")
 
