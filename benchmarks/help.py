@@ -1,8 +1,8 @@
 """How many cries for help are recognised, by language and kind, and how many ordinary questions are taken for one.
 
 Reads `benchmarks/data/help_messages.jsonl`, written by somebody who did not see the examples that the classifier is
-fitted to, and the questions of the data sets in a folder. Threshold, kernel and the choice of languages were settled with
-all of these figures in sight, so they are those of a set that was tuned on, not of a hold-out.
+fitted to, and the questions of the data sets in a folder. Threshold, kernel and the choice of languages were settled
+with all of these figures in sight, so they are those of a set that was tuned on, not of a hold-out.
 """
 
 import json
