@@ -132,6 +132,7 @@ def test_reading_is_not_disturbed_by_new_text(student: Student) -> None:
     student.asks("long")
     student.asks("please hold", None)
     student("stop").click()
+    expect(student("send")).to_be_visible()
     student("question").fill("long again")
     student("question").press("Enter")
     expect(student.answers.nth(2)).to_contain_text("Paragraph 2")
