@@ -14,8 +14,8 @@ from typing import Any
 from benchmarks.loading import Loader
 from benchmarks.measuring import percentiles, say
 from chat.pipeline.question import Question
-from chat.pipeline.retrieval.search import found_for
-from core.db.prepared import in_database
+from chat.pipeline.retrieval.search import retrieve
+from chat.pipeline.understanding.route import understand
 from knowledge.retrieval.query_vectors import forget_vectors
 
 ASKERS, EACH, ALONE, CORES = 32, 15, 100, 2
@@ -29,12 +29,11 @@ def measure(folder: Path) -> dict[str, Any]:
     loader.grow(DOCUMENTS)
     loader.add_faqs(FAQS)
     questions = loader.corpus.questions(ALONE + ASKERS * EACH, pages=loader.size)
-    for question in questions[:15]:
-        found_for(Question(question))
+    asyncio.run(ask_together(questions[:15], askers=1))
     forget_vectors()
-    alone = [timed(question) for question in questions[:ALONE]]
+    alone = asyncio.run(ask_together(questions[:ALONE], askers=1))
     started = time.perf_counter()
-    waits = asyncio.run(ask_together(questions[ALONE:]))
+    waits = asyncio.run(ask_together(questions[ALONE:], askers=ASKERS))
     seconds = time.perf_counter() - started
     single, together = percentiles(alone), percentiles(waits)
     ideal = single["p50"] * ASKERS / CORES
@@ -55,20 +54,15 @@ def measure(folder: Path) -> dict[str, Any]:
     return result
 
 
-async def ask_together(questions: list[str]) -> list[float]:
+async def ask_together(questions: list[str], *, askers: int) -> list[float]:
+    """Return the milliseconds until each question's passages were found."""
     waits: list[float] = []
 
     async def ask_all(own: list[str]) -> None:
         for question in own:
             started = time.perf_counter()
-            await in_database(found_for)(Question(question))
+            await retrieve(await understand(Question(question)))
             waits.append((time.perf_counter() - started) * 1000)
 
-    await asyncio.gather(*(ask_all(questions[number::ASKERS]) for number in range(ASKERS)))
+    await asyncio.gather(*(ask_all(questions[number::askers]) for number in range(askers)))
     return waits
-
-
-def timed(question: str) -> float:
-    started = time.perf_counter()
-    found_for(Question(question))
-    return (time.perf_counter() - started) * 1000

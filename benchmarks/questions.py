@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from asgiref.sync import async_to_sync
 from django.core.management import call_command
 
 from benchmarks.environment import ROOT
@@ -46,9 +47,11 @@ def ask(text: str) -> dict[str, Any]:
     """The pages found and quoted, best first, and the evidence."""
     from chat.pipeline.answering.extract import closest_sentences
     from chat.pipeline.question import Question
-    from chat.pipeline.retrieval.search import found_for
+    from chat.pipeline.retrieval.search import retrieve
+    from chat.pipeline.understanding.route import understand
 
-    context = found_for(Question(text=text))
+    context = async_to_sync(understand)(Question(text=text))
+    async_to_sync(retrieve)(context)
     return {
         "found": list(dict.fromkeys(candidate.url for candidate in context.candidates)),
         "quoted": [quotation.candidate.url for quotation in closest_sentences(context)],

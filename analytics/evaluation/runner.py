@@ -17,17 +17,14 @@ from analytics.evaluation.comparison import TESTED, compare
 from analytics.evaluation.heartbeat import Cancelled, Heartbeat, save
 from analytics.evaluation.metrics.ranking import auroc, means, measure_rankings
 from analytics.models import EvaluationQuestion, EvaluationRun, QuestionResult
-from chat.models import Message
-from chat.pipeline.question import Question, Turn
-from chat.pipeline.retrieval.profiles import Profile, UnknownProfile, get_profile, retrieve_with
-from chat.pipeline.retrieval.search import look_up
-from chat.pipeline.understanding.hyde import hypothesise
+from chat.pipeline.question import Question
+from chat.pipeline.retrieval.profiles import Profile, UnknownProfile, get_profile
+from chat.pipeline.retrieval.search import find_passages, guess
 from chat.pipeline.understanding.route import understand
 from core.db.locks import Lock, advisory_lock
 from core.inference.embeddings import EmbeddingUnavailable
 from core.inference.reranker import RerankerUnavailable
 from knowledge.retrieval.query_vectors import forget_vectors
-from knowledge.retrieval.search import Retrieval
 from knowledge.retrieval.types import Scope
 
 #: Documents that a ranking is measured to.
@@ -114,22 +111,18 @@ def search(
 
 
 def ask(profile: Profile, text: str, scope: Scope, history: Sequence[tuple[str, str]] = ()) -> Asked:
-    """`history` is (role, text), oldest first: what a follow-up is made to stand alone with."""
+    """Understand and retrieve as a question is served, but rank deeper. `history` is (role, text), oldest first."""
     forget_vectors()  # what a student waits for is measured
     started = time.perf_counter()
-    asked = Question(text, history=history)
-    turn = Turn(Message.Route.QUESTION, asked.text)
-    if history:
-        turn, _usage = async_to_sync(understand)(asked)
-    guesses = async_to_sync(hypothesise)(turn.question) if profile.guesses else ()
-
-    def retrieved(question: str) -> Retrieval:
-        return retrieve_with(profile, question, scope=scope, k=PASSAGES, guesses=guesses)
-
-    found = look_up(asked, turn, retrieved, sources=profile.sources)
+    context = async_to_sync(understand)(Question(text, history=history, profile=profile))
+    context.scope = scope
+    if context.is_question:
+        async_to_sync(guess)(context)
+        find_passages(context, depth=PASSAGES, degrades=False)
     seconds = time.perf_counter() - started
-    documents = list(dict.fromkeys(hit.document_id for hit in found.retrieval.hits))[:DEPTH]
-    return Asked(documents, found.evidence, seconds)
+    hits = context.retrieval.hits if context.retrieval else ()
+    documents = list(dict.fromkeys(hit.document_id for hit in hits))[:DEPTH]
+    return Asked(documents, context.evidence or 0.0, seconds)
 
 
 def _measured(questions: Sequence[EvaluationQuestion], asked: Mapping[int, Asked]) -> dict[int, dict[str, float]]:

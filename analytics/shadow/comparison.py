@@ -13,19 +13,16 @@ from asgiref.sync import async_to_sync
 from analytics.shadow.overlays import Overlay, rolled_back
 from analytics.shadow.questions import TriedQuestion
 from analytics.shadow.verdicts import Difference, Served, difference
-from chat.models import Assistant, Message
-from chat.pipeline.collect import reply_of
+from chat.models import Assistant
 from chat.pipeline.question import Context, Question, Turn, build_question
-from chat.pipeline.retrieval.profiles import retrieve_with
-from chat.pipeline.retrieval.search import look_up
-from chat.pipeline.run import answer_from
-from chat.pipeline.understanding.hyde import hypothesise
+from chat.pipeline.reply import fold
+from chat.pipeline.retrieval.search import find_passages, guess
+from chat.pipeline.run import respond
 from chat.pipeline.understanding.route import understand
 from core.language import language_of
 from knowledge.retrieval.live_index import served_generation
 from knowledge.retrieval.query_vectors import question_vector
 from knowledge.retrieval.scope import scope_of
-from knowledge.retrieval.search import Retrieval
 from knowledge.retrieval.types import Origin, Scope
 
 #: So that students who ask meanwhile are not held up.
@@ -66,10 +63,10 @@ class Asking:
         self._assistants, self._asks_model = assistants, asks_model
         self._scopes: dict[tuple[Sequence[str], Sequence[str]], Scope] = {}
 
-    def ask(self, question: TriedQuestion) -> tuple[Question, Turn]:
+    def ask(self, question: TriedQuestion) -> Question:
         assistant, plain = self._assistants[question.assistant_id], self._plain[question.assistant_id]
         language = assistant.language_for(language_of(question.text) or "en")
-        ask = replace(
+        return replace(
             plain,
             text=question.text,
             language=language,
@@ -79,10 +76,6 @@ class Asking:
             caller=CALLER,
             may_write=self._asks_model,
         )
-        if not question.history:
-            return ask, Turn(Message.Route.QUESTION, question.text)
-        turn, _usage = async_to_sync(understand)(ask)
-        return ask, replace(turn, route=Message.Route.QUESTION)
 
     def scope_of(self, ask: Question) -> Scope:
         """Raises UnknownCollection."""
@@ -101,32 +94,25 @@ def look_up_batch(overlay: Overlay, asking: Asking, questions: Sequence[TriedQue
     _embed(list(dict.fromkeys(text for pair in pairs for text in (pair.turn.question, pair.before.text))))
     found: list[Found] = []
     with rolled_back():
-        former = [looked_up(pair.before, pair.turn, pair.scope, pair.guesses) for pair in pairs]
+        former = [_look_up(pair, pair.before) for pair in pairs]
         overlay.lay()
         began = time.monotonic()
         for pair, before in zip(pairs, former, strict=True):
             after = before
             if overlay.touches(before, pair.scope):
-                after = looked_up(pair.after, pair.turn, pair.scope, pair.guesses)
+                after = _look_up(pair, pair.after)
             found.append(Found(pair.question, before, after))
             if time.monotonic() - began > HELD_SECONDS:
                 break
     return found
 
 
-def looked_up(ask: Question, turn: Turn, scope: Scope, guesses: Sequence[str]) -> Context:
-    """As `chat.pipeline.retrieval.search.gather`; but what is away ends the test, since it would change the answers by
-    itself."""
-
-    def retrieved(question: str) -> Retrieval:
-        return retrieve_with(ask.profile, question, scope=scope, k=ask.profile.sources, guesses=guesses)
-
-    found = look_up(ask, turn, retrieved, sources=ask.profile.sources)
-    if found.question != turn.question:
-        turn = replace(turn, question=found.question, begins_anew=True)
-    return Context(
-        ask, turn, found.retrieval, found=found.candidates, candidates=found.candidates, evidence=found.evidence
-    )
+def _look_up(pair: "_Pair", ask: Question) -> Context:
+    """Retrieve for one of a pair's two questions. A part that is away ends the test: it alone would change answers."""
+    context = Context(ask, pair.turn, scope=pair.scope, guesses=pair.guesses)
+    if context.is_question:
+        find_passages(context, degrades=False)
+    return context
 
 
 def without_answers(found: Found) -> Compared:
@@ -168,11 +154,19 @@ class _Pair:
 
 
 def _pair(overlay: Overlay, asking: Asking, question: TriedQuestion) -> _Pair:
-    ask, turn = asking.ask(question)
+    ask = asking.ask(question)
     before, after = overlay.asks(ask)
-    guesses = before.profile.guesses or after.profile.guesses
-    guessed = async_to_sync(hypothesise)(turn.question, caller=CALLER) if guesses else ()
-    return _Pair(question, turn, before, after, asking.scope_of(ask), guessed)
+    return async_to_sync(_understand)(question, asking.scope_of(ask), before, after)
+
+
+async def _understand(question: TriedQuestion, scope: Scope, before: Question, after: Question) -> _Pair:
+    """Understand once what both versions share; the guesses of HyDE too, so that chance makes no difference."""
+    context = await understand(before)
+    for ask in (before, after):
+        if context.is_question and not context.guesses:
+            context.ask = ask
+            await guess(context)
+    return _Pair(question, context.turn, before, after, scope, context.guesses)
 
 
 def _embed(questions: Sequence[str]) -> None:
@@ -202,8 +196,7 @@ def _read(context: Context) -> Iterator[tuple[Any, ...]]:
 
 def _served(context: Context) -> Served:
     documents = tuple(dict.fromkeys(each.document_id for each in context.candidates))
-    lacks_evidence = context.evidence is not None and context.evidence < context.ask.profile.threshold
-    return Served(documents, abstains=not documents or lacks_evidence)
+    return Served(documents, abstains=context.is_question and not context.is_answerable)
 
 
 def _answered(context: Context) -> tuple[Served, tuple[int, int]]:
@@ -211,7 +204,7 @@ def _answered(context: Context) -> tuple[Served, tuple[int, int]]:
     looked_up = _served(context)
     if looked_up.abstains:
         return looked_up, (0, 0)
-    reply = async_to_sync(reply_of)(answer_from(context))
+    reply = async_to_sync(fold)(respond(context))
     spent = (reply.end.prompt_tokens or 0, reply.end.answer_tokens or 0) if reply.end else (0, 0)
     if reply.reason:  # the model declined, or its answer was taken back
         return replace(looked_up, abstains=True), spent

@@ -17,10 +17,11 @@ from psycopg.sql import Literal
 from psycopg.types.json import Jsonb
 
 from chat.errors import Busy, NotFound
-from chat.events import Abstain, Cited, Clarify, End, Help
+from chat.events import Cited
 from chat.models import Assistant, Citation, Conversation, Message
 from chat.pipeline.answering.help_contacts import card_of, contacts_of
 from chat.pipeline.question import Question, build_question_cached, contact_of
+from chat.pipeline.reply import Reply
 from chat.pipeline.understanding.clarify import chosen, stored
 from chat.pipeline.understanding.help_classifier import recognised_need
 from chat.prompt_template import HISTORY_MESSAGES
@@ -417,27 +418,22 @@ def _mark_need(reply_id: int, route: str) -> None:
         Message.objects.filter(Q(pk=reply_id) | Q(answer=reply_id)).update(route=route)
 
 
-def close_answer(
-    *, reply_id: int, text: str, status: str, end: End | None, events: list[Cited | Abstain | Clarify | Help]
-) -> None:
-    """Saves what became of an answer, whatever it was; an answer deleted meanwhile stays deleted."""
-    row: dict[str, Any] = {"text": text}
+def close_answer(*, reply_id: int, reply: Reply, status: str) -> None:
+    """Save what became of an answer. An answer that was deleted meanwhile stays deleted."""
+    end = reply.end
     _mark_need(reply_id, end.route if end else _need_of_question(reply_id))
-    for event in events:
-        if isinstance(event, Abstain):
-            row |= {"text": event.text, "reason": event.reason, "related": event.related}
-        elif isinstance(event, Help):
-            row |= {"text": event.text}
-        elif isinstance(event, Clarify):
-            row |= {"text": event.text, "choices": stored(event)}
+    row: dict[str, Any] = {"text": reply.text}
+    if reply.abstained:
+        row |= {"reason": reply.reason, "related": reply.related}
+    if reply.clarified:
+        row |= {"choices": stored(reply.clarified)}
     if end is not None:
         row |= {name: getattr(end, name) for name in (*RECORDED, "faq")}
         row["timings_ms"] = {name: round(value, 1) for name, value in (end.timings_ms or {}).items()}
-    cited = [event for event in events if isinstance(event, Cited)]
     # A passage may have been re-cut or deleted while the model wrote: the citation keeps its words all the same.
-    passages = flagged_texts({event.passage_id for event in cited}) if cited else []
+    passages = flagged_texts({event.passage_id for event in reply.cited}) if reply.cited else []
     row["flags"] = sorted({flag for passage in passages for flag in flag_document(passage)})
-    save_answer(reply_id, cited=cited, status=str(status), now=timezone.now(), **row)
+    save_answer(reply_id, cited=reply.cited, status=str(status), now=timezone.now(), **row)
 
 
 def saved_messages(conversation: Conversation) -> list[dict[str, Any]]:

@@ -77,14 +77,20 @@ class Turn:
 
 @dataclass(slots=True)
 class Context:
-    """What is known of an answer on its way; `candidates` may be narrowed to what is the student's own concern, and to
-    what finds room in a prompt: `found` is all that was found."""
+    """A question on its way through the pipeline, and what each stage found out.
+
+    `guesses` are passages that a model made up to search with (HyDE). `found` are all sources of the ranking's head;
+    `candidates` are those that concern the student: `named` are the tags of readers that the question names. Making a
+    prompt leaves out the candidates that find no room in it.
+    """
 
     ask: Question
     turn: Turn
+    guesses: Sequence[str] = ()
     retrieval: Retrieval | None = None
     found: Sequence[Candidate] = ()
     candidates: list[Candidate] = field(default_factory=list)
+    named: Sequence[str] = ()
     evidence: float | None = None
     scope: Scope | None = None
     model: str = ""
@@ -93,8 +99,18 @@ class Context:
     started: float = field(default_factory=time.perf_counter)
     timings_ms: dict[str, float] = field(default_factory=dict)
 
+    @property
+    def is_question(self) -> bool:
+        """Whether pages are searched for an answer."""
+        return self.turn.route == Message.Route.QUESTION
+
+    @property
+    def is_answerable(self) -> bool:
+        """Whether enough was found to answer from."""
+        return bool(self.candidates) and (self.evidence is None or self.evidence >= self.ask.profile.threshold)
+
     def mark(self, name: str) -> None:
-        """Notes the milliseconds from the beginning until now, once."""
+        """Note the milliseconds from the beginning until now, once."""
         self.timings_ms.setdefault(name, (time.perf_counter() - self.started) * 1000)
 
     def end(self, status: Message.Status, strategy: Message.Strategy, *, notice: str = "") -> End:

@@ -1,12 +1,11 @@
-"""THE pipeline: one question in, events out. Every door relays this generator, so what is measured is what is served.
+"""The pipeline: one question in, events out, in the stages `understand`, `retrieve` and `respond`.
 
-It stores nothing: `chat.streaming.runner` saves a visitor's questions and answers around it.
+Every door relays `answer`. Playground, prompt preview, shadow test and evaluation call the same stages, so that what
+is measured is what is served. Nothing is stored here: `chat.streaming.runner` saves visitors' questions and answers.
 """
 
-import time
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from dataclasses import replace
 
 from django.utils import translation
 from django.utils.translation import gettext as _
@@ -20,73 +19,65 @@ from chat.pipeline.answering.generate import generate
 from chat.pipeline.answering.help_contacts import card_of
 from chat.pipeline.guardrails.eligibility import asks_for_decision
 from chat.pipeline.question import Context, Question
-from chat.pipeline.retrieval.search import gather
-from chat.pipeline.understanding.clarify import clarify, clarifying_facet, matches_audience, mentioned_tags
-from chat.pipeline.understanding.hyde import hypothesise
+from chat.pipeline.reply import Reply, fold
+from chat.pipeline.retrieval.search import retrieve
+from chat.pipeline.understanding.clarify import clarify, clarifying_facet
 from chat.pipeline.understanding.route import understand, wants_person
-from core.db.prepared import in_database
 from core.inference.llm import client
 
 Route = Message.Route
 
 
-async def answer(ask: Question) -> AsyncGenerator[Event]:
-    """Understands, retrieves, then has the model write or quotes; the last event is always End.
+async def answer(question: Question) -> AsyncGenerator[Event]:
+    """Answer a question; the last event is always End.
 
-    What fails outside ends in an Error event that says so to the student; only a mistake of ours raises.
+    A failure outside (the model, the embedding endpoint) ends in an event that tells the student. Only our own
+    mistakes raise, and an unknown collection: UnknownCollection.
     """
-    started = time.perf_counter()
-    turn, usage = await understand(ask)
-    context = Context(ask, turn, started=started)
-    context.usage += [usage] if usage else []
-    if turn.route != Route.QUESTION:
-        events = _reply(context)
-    else:
-        context.mark("understood")
-        # Given back before the model speaks: no connection is held while it does.
-        guesses_first = ask.profile.guesses and ask.may_write
-        guesses = await hypothesise(turn.question, caller=ask.caller) if guesses_first else ()
-        await in_database(gather)(context, guesses)
-        events = answer_from(context)
-    async with aclosing(events) as stream:
-        async for event in stream:
+    context = await understand(question)
+    await retrieve(context)
+    async with aclosing(respond(context)) as events:
+        async for event in events:
             yield event
 
 
-async def answer_from(context: Context) -> AsyncGenerator[Event]:
-    """From what was found for a question; the last event is End."""
+async def collect(question: Question) -> Reply:
+    """Answer a question as one value, for doors that do not stream. Raises as `answer`."""
+    return await fold(answer(question))
+
+
+async def respond(context: Context) -> AsyncGenerator[Event]:
+    """Answer from what was understood and retrieved; the last event is End."""
     ask = context.ask
-    if not context.candidates:
-        found_any = context.retrieval and context.retrieval.hits
-        events = abstain(context, "no_evidence" if found_any else "nothing_found")
-    elif context.evidence is not None and context.evidence < ask.profile.threshold:
-        events = abstain(context, "no_evidence")
-    else:
-        if named := mentioned_tags(context.turn.question, context.candidates):
-            context.candidates = [each for each in context.candidates if matches_audience(each, named)]
-        if not context.candidates:  # each is for others than the question names
-            events = abstain(context, "no_evidence")
-        elif kind := clarifying_facet(replace(context, ask=replace(ask, audience=(*ask.audience, *named)))):
-            events = clarify(context, kind)
-        else:
-            events = _told(context)
-    async with aclosing(events) as stream:
-        async for event in stream:
-            if isinstance(event, End) and event.status == Message.Status.COMPLETE and asks_for_decision(ask.text):
+    async with aclosing(_choose(context)) as events:
+        async for event in events:
+            if isinstance(event, End) and event.status == Message.Status.COMPLETE and _needs_note(context):
                 with translation.override(ask.language):
                     yield Delta("\n\n" + _("Who is admitted or eligible is decided by the university, not by me."))
             yield event
 
 
-def _told(context: Context) -> AsyncGenerator[Event]:
-    """Written, or quoted where there is no model or it has no time."""
+def _choose(context: Context) -> AsyncGenerator[Event]:
+    """Choose the way to answer: a fixed reply, abstention, a question back, the model, or quotes."""
+    if not context.is_question:
+        return _reply(context)
+    if not context.is_answerable:
+        found_any = context.retrieval and context.retrieval.hits
+        return abstain(context, "no_evidence" if found_any else "nothing_found")
+    if kind := clarifying_facet(context):
+        return clarify(context, kind)
     if not client.is_configured():
         return quote(context)
     return generate(context) if context.ask.may_write else quote(context, notice="busy")
 
 
+def _needs_note(context: Context) -> bool:
+    """Return whether an answer must say that the university decides."""
+    return context.is_question and asks_for_decision(context.ask.text)
+
+
 async def _reply(context: Context) -> AsyncGenerator[Event]:
-    """To what no page answers."""
+    """Reply to a message that no page answers."""
     ask, route = context.ask, context.turn.route
     context.mark("first_token")
     with translation.override(ask.language):

@@ -14,12 +14,11 @@ from asgiref.sync import async_to_sync
 from chat.events import End
 from chat.models import Message
 from chat.pipeline.answering.prompt import Prompt, build_prompt
-from chat.pipeline.collect import Reply, collect, reply_of
 from chat.pipeline.question import Context, Question, Turn
+from chat.pipeline.reply import Reply, fold
 from chat.pipeline.retrieval.profiles import retrieve_with
-from chat.pipeline.retrieval.search import gather
-from chat.pipeline.run import answer_from
-from chat.pipeline.understanding.hyde import hypothesise
+from chat.pipeline.retrieval.search import retrieve
+from chat.pipeline.run import respond
 from chat.pipeline.understanding.rewrite import needs_context
 from chat.pipeline.understanding.route import understand
 from chat.playground.rankings import (
@@ -34,7 +33,6 @@ from chat.playground.rankings import (
     near_faqs,
     ranking_of,
 )
-from core.db.prepared import in_database
 from core.inference.embeddings import EmbeddingUnavailable
 from core.inference.llm import client
 from core.inference.llm.token_budget import estimate_tokens
@@ -129,10 +127,9 @@ class Trial:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Answered:
-    """`context` is what the answer was made in, `guesses` what a model thought that it says (HyDE)."""
+    """`context` is what the answer was made in."""
 
     context: Context
-    guesses: Sequence[str]
     reply: Reply
 
 
@@ -147,16 +144,10 @@ async def _answer_all(asks: Sequence[Question]) -> list[_Answered]:
 
 
 async def _answer(ask: Question) -> _Answered:
-    """As `chat.pipeline.run.answer`, with its context kept."""
-    turn, usage = await understand(ask)
-    context = Context(ask, turn)
-    if turn.route != Message.Route.QUESTION:
-        return _Answered(context, (), await collect(ask))
-    context.usage += [usage] if usage else []
-    context.mark("understood")
-    guesses = await hypothesise(turn.question, caller=ask.caller) if ask.profile.guesses else ()
-    await in_database(gather)(context, guesses)
-    return _Answered(context, guesses, await reply_of(answer_from(context)))
+    """Answer as `chat.pipeline.run.answer` does, with its context kept."""
+    context = await understand(ask)
+    await retrieve(context)
+    return _Answered(context, await fold(respond(context)))
 
 
 def _retraced(answered: _Answered) -> Trial:
@@ -164,7 +155,7 @@ def _retraced(answered: _Answered) -> Trial:
     if reply.end is None:
         raise AssertionError("an answer ended without an End")
     search, failure = None, ""
-    if turn.route == Message.Route.QUESTION:
+    if answered.context.is_question:
         try:
             search = _searched(answered)
         except (EmbeddingUnavailable, RerankerUnavailable) as error:
@@ -187,7 +178,7 @@ def _searched(answered: _Answered) -> Search:
     ask, profile, question = context.ask, context.ask.profile, context.turn.question
     scope = scope_of(ask.collections, audience=ask.audience)
     everything = sum(leg.k for leg in profile.legs)
-    retrieval = retrieve_with(profile, question, scope=scope, k=everything, guesses=answered.guesses)
+    retrieval = retrieve_with(profile, question, scope=scope, k=everything, guesses=context.guesses)
     shown = max(SHOWN, profile.sources)
     passages = load_passages(retrieval, shown)
     given = {each.passage_id for each in context.candidates}

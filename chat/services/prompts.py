@@ -13,9 +13,9 @@ from django.utils.translation import ngettext
 
 from chat.models import Assistant, Message, PromptVersion
 from chat.pipeline.answering.prompt import build_prompt
-from chat.pipeline.question import Context, Turn, build_question
-from chat.pipeline.retrieval.search import gather
-from chat.pipeline.understanding.hyde import hypothesise
+from chat.pipeline.question import build_question
+from chat.pipeline.retrieval.search import find_passages, guess
+from chat.pipeline.understanding.route import understand
 from chat.prompt_template import Template, question_problems, system_problems
 from core.inference.llm.token_budget import estimate_tokens
 
@@ -85,11 +85,17 @@ def check_unused(version: PromptVersion) -> None:
 
 
 def preview(*, template: Template, assistant: Assistant, question: str, language: str) -> Preview:
-    """Stores nothing; raises ValidationError for what cannot be sent, EmbeddingUnavailable, RerankerUnavailable."""
+    """Make the two messages that the model would get. Store nothing.
+
+    Raises ValidationError for what cannot be sent, EmbeddingUnavailable, RerankerUnavailable.
+    """
     check_texts(template)
     ask = replace(build_question(assistant, question, language), template=template)
-    context = Context(ask, Turn(Message.Route.QUESTION, question))
-    gather(context, async_to_sync(hypothesise)(question) if ask.profile.guesses else ())
+    context = async_to_sync(understand)(ask)
+    if not context.is_question:
+        raise ValidationError(_("This message gets a fixed reply, so the model is not asked. Enter a question."))
+    async_to_sync(guess)(context)
+    find_passages(context, degrades=False)
     try:
         prompt = build_prompt(context)
     except ValueError as error:
@@ -100,5 +106,5 @@ def preview(*, template: Template, assistant: Assistant, question: str, language
         user=prompt.user,
         sources=len(prompt.candidates),
         tokens=estimate_tokens(prompt.system) + estimate_tokens(prompt.user),
-        is_enough=bool(context.candidates) and (context.evidence or 0) >= ask.profile.threshold,
+        is_enough=context.is_answerable,
     )

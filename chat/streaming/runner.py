@@ -16,9 +16,10 @@ from django.utils.translation import gettext as _
 from redis import ConnectionError, RedisError
 
 from chat.conversations.store import StartedAnswer, close_answer
-from chat.events import Abstain, Cited, Clarify, Delta, End, Error, Event, Help, Replace
+from chat.events import End, Error, Event
 from chat.models import Message
 from chat.pipeline.question import Question
+from chat.pipeline.reply import Reply
 from chat.pipeline.run import answer
 from chat.pipeline.understanding.route import route_of
 from chat.sites import rate_limits
@@ -110,9 +111,7 @@ class AnswerRunner:
 
     def __init__(self, opened: StartedAnswer, visitor: UUID) -> None:
         self.opened, self.visitor = opened, visitor
-        self.text = ""
-        self.kept: list[Cited | Abstain | Clarify | Help] = []
-        self.end: End | None = None
+        self.reply = Reply()
         self.status: str = Message.Status.FAILED
         self._post = get_publisher(_deliver)
 
@@ -157,30 +156,20 @@ class AnswerRunner:
     async def _relay(self) -> None:
         async with aclosing(answer(await _within_budget(self.opened.ask))) as events:
             async for event in events:
+                self.reply.take(event)
                 if isinstance(event, End):
-                    self.end, self.status = event, event.status
+                    self.status = event.status
                 else:
-                    self._take(event)
-
-    def _take(self, event: Event) -> None:
-        if isinstance(event, Delta):
-            self.text += event.text
-        elif isinstance(event, Replace):
-            self.text, self.kept = event.text, []  # what it cited goes with it
-        elif isinstance(event, Cited):
-            self.kept.append(event)
-        elif isinstance(event, (Abstain, Clarify, Help)):
-            self.kept = [event]  # neither has sources
-        self._tell_of(event)
+                    self._tell_of(event)
 
     async def _finish(self) -> None:
         """Saved first, so that whoever reloads on the last event finds it."""
         if not await self._save():
-            self.end, self.status = None, Message.Status.FAILED
+            self.reply.end, self.status = None, Message.Status.FAILED
             with translation.override(self.opened.ask.language):
                 detail = _("The service is interrupted. Please try again in a moment.")
             self._tell_of(Error("unavailable", detail))
-        end = self.end or End(status=self.status, strategy="")
+        end = self.reply.end or End(status=self.status, strategy="")
         count_answer(status=self.status, strategy=end.strategy, notice=end.notice, timings_ms=end.timings_ms)
         told = {**end.to_wire(), "message": self.opened.reply.pk, "finished_at": timezone.now().isoformat()}
         await self._tell(told).wait()
@@ -190,9 +179,7 @@ class AnswerRunner:
         save = in_database(close_answer)
         for pause in (*SAVE_AGAIN_AFTER, None):
             try:
-                await save(
-                    reply_id=self.opened.reply.pk, text=self.text, status=self.status, end=self.end, events=self.kept
-                )
+                await save(reply_id=self.opened.reply.pk, reply=self.reply, status=self.status)
                 return True
             except (OperationalError, InterfaceError) as error:
                 logger.error("answer not saved message=%d error=%s", self.opened.reply.pk, type(error).__name__)

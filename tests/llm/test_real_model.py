@@ -6,8 +6,8 @@ import pytest
 from django.db import connections
 from pytest_django import Settings
 
-from chat.pipeline.collect import collect
 from chat.pipeline.question import Question
+from chat.pipeline.run import collect
 from faqs.models import FAQ
 from knowledge.indexing.documents import sync_document
 from tests.factories import DocumentFactory

@@ -23,10 +23,11 @@ from analytics.evaluation.metrics.text import MODEL as TOKEN_MODEL
 from analytics.evaluation.metrics.text import has_wordnet
 from analytics.models import EvaluationQuestion, EvaluationRun
 from chat.models.assistants import default_assistant
-from chat.pipeline.collect import Reply, collect
 from chat.pipeline.question import Question, build_question
+from chat.pipeline.reply import Reply
 from chat.pipeline.retrieval.candidates import plain
 from chat.pipeline.retrieval.profiles import Profile
+from chat.pipeline.run import collect
 from core.inference.embeddings import configured_model
 from core.inference.llm import client
 from knowledge.indexing.generations import live_generation

@@ -10,10 +10,11 @@ from django.core.management.base import BaseCommand, CommandError
 
 from chat.errors import Refused
 from chat.models.assistants import default_assistant
-from chat.pipeline.collect import Reply, collect
 from chat.pipeline.guardrails.input import clean_question
 from chat.pipeline.question import build_question
+from chat.pipeline.reply import Reply
 from chat.pipeline.retrieval.profiles import UnknownProfile, get_profile
+from chat.pipeline.run import collect
 from knowledge.retrieval.scope import UnknownCollection, scope_of
 
 #: What the contract tells of a citation.

@@ -1,14 +1,16 @@
-"""How likely the retrieved passages hold an answer: the first gate of abstention."""
+"""The retrieval stage: what is found for a question, and how likely it holds an answer (the evidence)."""
 
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from chat.models import Message
 from chat.pipeline.question import Context, Question, Turn, logger
 from chat.pipeline.retrieval.candidates import BETWEEN, Candidate, load_candidates
 from chat.pipeline.retrieval.profiles import PROFILES, Profile, retrieve_with
+from chat.pipeline.understanding.clarify import matches_audience, mentioned_tags
+from chat.pipeline.understanding.hyde import hypothesise
 from chat.pipeline.understanding.rewrite import has_anaphora
+from core.db.prepared import in_database
 from core.inference.embeddings import EmbeddingUnavailable
 from core.inference.reranker import RerankerUnavailable
 from core.terms import content_words
@@ -45,13 +47,6 @@ def _is_of(wanted: Sequence[Period], candidate: Candidate) -> bool:
     return bool(wanted) and grade_passage(wanted, candidate.label.split(BETWEEN), candidate.text)[0] == Grade.FITS
 
 
-def found_for(ask: Question) -> Context:
-    """What retrieval finds for the question as it is asked; raises as `gather`."""
-    context = Context(ask, Turn(Message.Route.QUESTION, ask.text))
-    gather(context)
-    return context
-
-
 @dataclass(frozen=True, slots=True)
 class Found:
     """What retrieval found for one reading of a question."""
@@ -82,34 +77,56 @@ def look_up(ask: Question, turn: Turn, retrieved: Callable[[str], Retrieval], *,
     return max(found, key=answers)
 
 
-def gather(context: Context, guesses: Sequence[str] = ()) -> None:
-    """All database work before an answer: retrieval and its passages; raises UnknownCollection.
+async def retrieve(context: Context) -> None:
+    """Find the passages that a question is answered from; nothing for a message that is no question.
 
-    Where the embedding model or the reranker is away, what is left of the profile searches, and `notice` says so.
+    Raises UnknownCollection. If the embedding model or the reranker is away, the rest of the profile searches, and the
+    answer's notice says so.
+    """
+    if context.is_question:
+        await guess(context)
+        # The connection is given back before the model speaks.
+        await in_database(find_passages)(context)
+
+
+async def guess(context: Context) -> None:
+    """Have the model guess what a page with the answer says, if the profile uses HyDE."""
+    if context.ask.profile.guesses and context.ask.may_write:
+        context.guesses = await hypothesise(context.turn.question, caller=context.ask.caller)
+
+
+def find_passages(context: Context, *, depth: int = 0, degrades: bool = True) -> None:
+    """Do all database work before an answer: rank passages, load the sources, narrow them to the readers named.
+
+    `depth` is how many passages are ranked, if more than the sources. A `scope` that the context has already is used.
+    Raises UnknownCollection, and unless it `degrades`: EmbeddingUnavailable, RerankerUnavailable.
     """
     began = time.perf_counter()
-    ask = context.ask
-    scope = context.scope = scope_of(ask.collections, audience=ask.audience)
+    ask, profile = context.ask, context.ask.profile
+    scope = context.scope = context.scope or scope_of(ask.collections, audience=ask.audience)
 
-    def retrieved(question: str, profile: Profile = ask.profile) -> Retrieval:
-        return retrieve_with(profile, question, scope=scope, k=ask.profile.sources, guesses=guesses)
+    def rank(question: str, profile: Profile = profile) -> Retrieval:
+        return retrieve_with(profile, question, scope=scope, k=depth or ask.profile.sources, guesses=context.guesses)
 
-    def retrieved_anyhow(question: str) -> Retrieval:
+    def rank_anyhow(question: str) -> Retrieval:
         try:
-            return retrieved(question)
+            return rank(question)
         except EmbeddingUnavailable:
             logger.exception("searched by words alone")
             context.notice = "words_only"
-            return retrieved(question, PROFILES["bm25"])
+            return rank(question, PROFILES["bm25"])
         except RerankerUnavailable:
             logger.exception("searched without reranking")
             context.notice = "not_reranked"
-            return retrieved(question, replace(ask.profile, plan=replace(ask.profile.plan, rerank_first=0)))
+            return rank(question, replace(profile, plan=replace(profile.plan, rerank_first=0)))
 
-    found = look_up(ask, context.turn, retrieved_anyhow, sources=ask.profile.sources)
+    found = look_up(ask, context.turn, rank_anyhow if degrades else rank, sources=profile.sources)
     if found.question != context.turn.question:
         context.turn = replace(context.turn, question=found.question, begins_anew=True)
     context.retrieval, context.evidence = found.retrieval, found.evidence
     context.found = context.candidates = found.candidates
+    if context.is_answerable and (named := mentioned_tags(context.turn.question, found.candidates)):
+        context.named = named
+        context.candidates = [each for each in found.candidates if matches_audience(each, named)]
     context.timings_ms.update(found.retrieval.timings_ms)
     context.timings_ms["retrieval"] = (time.perf_counter() - began) * 1000

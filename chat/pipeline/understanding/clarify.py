@@ -22,7 +22,7 @@ COMPARED = 4
 def clarifying_facet(context: Context) -> str:
     """The kind of tag that decides between the best passages and of which nothing is known yet; else empty."""
     best = context.candidates[:COMPARED]
-    known = {kind_of(tag) for tag in context.ask.audience} | set(context.ask.asked_kinds)
+    known = {kind_of(tag) for tag in (*context.ask.audience, *context.named)} | set(context.ask.asked_kinds)
     if not best:
         return ""
     # Where the best passage is for everybody, those for some add to it and do not contradict it.

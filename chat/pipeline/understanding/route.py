@@ -5,10 +5,11 @@ wording; and the built-in replies to them, to cries for help and to abuse.
 import asyncio
 import logging
 import re
+import time
 from typing import Any
 
 from chat.models import Message
-from chat.pipeline.question import Question, Turn
+from chat.pipeline.question import Context, Question, Turn
 from chat.pipeline.understanding.help_classifier import recognised_need
 from chat.pipeline.understanding.rewrite import condense_question, has_anaphora, needs_context, topic_words
 from chat.prompt_template import HISTORY_CHARACTERS, HISTORY_MESSAGES
@@ -162,11 +163,21 @@ student: haha nice, you are smart
 {"kind": "chit-chat", "question": "haha nice, you are smart"}"""
 
 
-async def understand(ask: Question) -> tuple[Turn, Usage | None]:
-    """Return the turn, and what the model used for it. A model that is slow, away or wrong leaves it to the rule.
+async def understand(question: Question) -> Context:
+    """Find out what kind of message this is, and make a follow-up stand alone.
 
-    A cry for help comes before anything else: it is never taken for a follow-up, and no model has a say in it.
+    A cry for help comes before anything else: it is never taken for a follow-up, and no model has a say in it. If the
+    model is slow, away or wrong, a rule rewrites the follow-up.
     """
+    started = time.perf_counter()
+    turn, usage = await _read(question)
+    context = Context(question, turn, started=started, usage=[usage] if usage else [])
+    context.mark("understood")
+    return context
+
+
+async def _read(ask: Question) -> tuple[Turn, Usage | None]:
+    """Return the turn, and the tokens that the model used for it."""
     if not ask.as_question and (need := await asyncio.to_thread(recognised_need, ask.text)):
         return Turn(Route(need), ask.text), None
     if route := route_of(ask.text):

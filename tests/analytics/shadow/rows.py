@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from asgiref.sync import async_to_sync
+
 from analytics.models import EvaluationQuestion, EvaluationSet, Judgment, ShadowTest
 from analytics.shadow.comparison import Asking, Found, look_up_batch
 from analytics.shadow.drafts import Draft
@@ -11,7 +13,8 @@ from analytics.shadow.run import work_on
 from analytics.shadow.services import start_test
 from chat.models import Assistant, Message
 from chat.pipeline.question import Context
-from chat.pipeline.retrieval.search import gather
+from chat.pipeline.retrieval.search import find_passages
+from chat.pipeline.understanding.route import understand
 from knowledge.models import Collection, Document
 from tests.factories import AnswerFactory, AssistantFactory, ConversationFactory, QuestionFactory, UserFactory
 
@@ -80,9 +83,8 @@ def served() -> list[Context]:
     asking = Asking({the_assistant().pk: the_assistant()})
     contexts = []
     for question in questions_for(the_assistant()):
-        ask, turn = asking.ask(question)
-        context = Context(ask, turn)
-        gather(context)
+        context = async_to_sync(understand)(asking.ask(question))
+        find_passages(context)
         contexts.append(context)
     return contexts
 

@@ -204,7 +204,14 @@ def test_a_preview_looks_where_the_assistant_looks(admin_client: Client, assista
     assert "would say that it does not know" in response.content.decode()
 
 
-@pytest.mark.parametrize(("question", "said"), [("", "This field is required."), ("?!", "There are no words in it")])
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("", "This field is required."),
+        ("?!", "There are no words in it"),
+        ("Thank you!", "This message gets a fixed reply, so the model is not asked."),
+    ],
+)
 def test_a_preview_of_no_question_says_so(admin_client: Client, assistant: Assistant, question: str, said: str) -> None:
     response = admin_client.post(url_of("built-in", "preview"), asked(assistant, asked=question))
     assert said in response.content.decode()
@@ -214,10 +221,10 @@ def test_a_preview_of_no_question_says_so(admin_client: Client, assistant: Assis
 def test_a_preview_without_embeddings_says_so(
     admin_client: Client, assistant: Assistant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(**_given: Any) -> None:
+    def fail(*_given: Any) -> None:
         raise EmbeddingUnavailable("The package is missing.")
 
-    monkeypatch.setattr("chat.admin.prompts.preview", fail)
+    monkeypatch.setattr("knowledge.retrieval.search.question_vector", fail)
     response = admin_client.post(url_of("built-in", "preview"), asked(assistant))
     assert "The package is missing." in response.content.decode()
 

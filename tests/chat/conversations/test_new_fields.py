@@ -13,6 +13,7 @@ from chat.conversations.store import close_answer, open_question
 from chat.conversations.visitors import new_visitor
 from chat.events import Cited
 from chat.models import Citation, Conversation, Message
+from chat.pipeline.reply import Reply
 from chat.pipeline.retrieval.candidates import Source
 from tests.factories import AssistantFactory
 
@@ -49,7 +50,7 @@ def ask() -> int:
     )
     source = Source(n=1, title="Fees", url="https://www.uni.example/fees", heading="", page=None, quote="318 euros")
     cited = Cited(source=source, passage_id=1, document_id=1)
-    close_answer(reply_id=opened.reply.pk, text="318 euros [1].", status="complete", end=None, events=[cited])
+    close_answer(reply_id=opened.reply.pk, reply=Reply(text="318 euros [1].", cited=[cited]), status="complete")
     assert Citation.objects.filter(message=opened.reply.pk).count() == 1
     return opened.reply.pk
 

@@ -12,6 +12,7 @@ from chat.conversations.visitors import new_visitor
 from chat.errors import Busy, NotFound
 from chat.events import End
 from chat.models import Assistant, Conversation, Message, PromptVersion, RetrievalProfile
+from chat.pipeline.reply import Reply
 from chat.sites.lookup import UnknownSite
 from tests.chat.statements import statements
 from tests.conftest import QUESTION
@@ -80,7 +81,7 @@ def test_a_question_to_an_assistant_that_is_known_takes_two_statements_and_its_a
     visitor = new_visitor()
     with statements() as sent:
         reply = opened(visitor=visitor).reply
-        close_answer(reply_id=reply.pk, text="Yes.", status="complete", end=End("complete", ""), events=[])
+        close_answer(reply_id=reply.pk, reply=Reply(text="Yes.", end=End("complete", "")), status="complete")
     assert len(sent) == 3
 
 
@@ -128,7 +129,7 @@ def test_a_conversation_begins_with_the_assistant_of_its_site_and_stays_with_it(
     site = SiteFactory(assistant=own)
     visitor = new_visitor()
     first = opened(visitor=visitor, site=site.public_id)
-    close_answer(reply_id=first.reply.pk, text="Yes.", status="complete", end=None, events=[])
+    close_answer(reply_id=first.reply.pk, reply=Reply(text="Yes."), status="complete")
     site.assistant = other
     site.save()
     opened(visitor=visitor, conversation=first.conversation, site=site.public_id)
@@ -149,7 +150,7 @@ def test_nothing_is_saved_where_the_conversation_changed_since_it_was_looked_at(
     visitor, conversation, client_id = new_visitor(), uuid.uuid4(), uuid.uuid4()
     seen = load_state(visitor=visitor, conversation=conversation, client_id=client_id, site="")
     first = opened(visitor=visitor if change == "another was asked" else new_visitor(), conversation=conversation)
-    close_answer(reply_id=first.reply.pk, text="Yes.", status="complete", end=None, events=[])
+    close_answer(reply_id=first.reply.pk, reply=Reply(text="Yes."), status="complete")
     question = Message(conversation_id=conversation, client_id=client_id, text="x", created_at=first.reply.created_at)
     assert save_question(question, seen=seen, visitor=visitor, title="x", ask=first.ask) is None
     assert Message.objects.count() == 2
@@ -161,5 +162,5 @@ def test_what_was_said_is_understood_in_one_spelling_and_kept_as_it_was_typed() 
         typed = unicodedata.normalize("NFD", text)
         one = opened(visitor=visitor, conversation=conversation, text=typed)
         assert (one.question.text, one.ask.text) == (typed, text)
-        close_answer(reply_id=one.reply.pk, text="318 Euro.", status="complete", end=None, events=[])
+        close_answer(reply_id=one.reply.pk, reply=Reply(text="318 Euro."), status="complete")
     assert one.ask.history[0] == ("user", "Prüfungsgebühren in der Universität?")

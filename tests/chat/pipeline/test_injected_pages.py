@@ -10,8 +10,9 @@ import pytest
 from asgiref.sync import async_to_sync
 from django.db import connections
 
-from chat.pipeline.collect import Reply, collect
 from chat.pipeline.question import Question
+from chat.pipeline.reply import Reply
+from chat.pipeline.run import collect
 from knowledge.indexing.documents import sync_pending
 from knowledge.models import FlaggedText
 from knowledge.services.documents import decide_flagged

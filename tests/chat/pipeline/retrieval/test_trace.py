@@ -13,10 +13,11 @@ from chat.conversations.store import close_answer, open_question, saved_messages
 from chat.conversations.visitors import all_of, new_visitor
 from chat.events import End
 from chat.models import Message
-from chat.pipeline.collect import collect
 from chat.pipeline.question import Question
+from chat.pipeline.reply import Reply
 from chat.pipeline.retrieval.candidates import Candidate
 from chat.pipeline.retrieval.trace import KEPT, boosting_faq, rows_of
+from chat.pipeline.run import collect
 from faqs.indexing import sync_faq
 from faqs.models import FAQ
 from knowledge.models import Document
@@ -166,7 +167,9 @@ def opened(text: str = QUESTION) -> Any:
 
 
 def close(reply: Message, **end: Any) -> Message:
-    close_answer(reply_id=reply.pk, text="Yes.", status="complete", end=End("complete", "extractive", **end), events=[])
+    close_answer(
+        reply_id=reply.pk, reply=Reply(text="Yes.", end=End("complete", "extractive", **end)), status="complete"
+    )
     reply.refresh_from_db()
     return reply
 
@@ -190,7 +193,7 @@ def test_saving_it_takes_no_further_query() -> None:
     faq, reply = FAQFactory(), opened().reply
     end = End("complete", "", retrieved=[{"passage": 1}], faq=faq.pk, faq_similarity=0.5)
     with statements() as sent:
-        close_answer(reply_id=reply.pk, text="", status="complete", end=end, events=[])
+        close_answer(reply_id=reply.pk, reply=Reply(text="", end=end), status="complete")
     assert len(sent) == 1
 
 

@@ -23,6 +23,7 @@ from analytics.reviews.collect import collect
 from analytics.shadow.questions import asked_questions
 from chat.conversations.store import close_answer, give_up
 from chat.models import Conversation, EmergencyContact, Message, Need
+from chat.pipeline.reply import Reply
 from chat.pipeline.understanding.help_classifier import HelpClassifierOutdated, get_classifier, recognised_need
 from chat.pipeline.understanding.help_examples import ORDINARY, load_examples
 from core.inference.embeddings import EmbeddingUnavailable
@@ -208,7 +209,7 @@ def test_it_stays_hidden_where_its_answer_was_never_finished(how: str) -> None:
     if how == "the process died":
         give_up(reply.pk, "")
     else:
-        close_answer(reply_id=reply.pk, text="", status="failed", end=None, events=[])
+        close_answer(reply_id=reply.pk, reply=Reply(text=""), status="failed")
     assert set(Message.objects.values_list("route", "status")) == {("crisis", "complete"), ("crisis", "failed")}
     assert not asked_in_vain().exists()
 

@@ -189,8 +189,8 @@ def test_whatever_may_be_a_question_is_one(text: str) -> None:
 
 
 def understood(text: str, history: Sequence[tuple[str, str]] = TICKET) -> tuple[Turn, Usage | None]:
-    turn, usage = async_to_sync(understand)(Question(text, history=history))
-    return turn, usage
+    context = async_to_sync(understand)(Question(text, history=history))
+    return context.turn, context.usage[0] if context.usage else None
 
 
 def test_a_model_rewrites_a_follow_up(llm: FakeLLM) -> None:

@@ -1,0 +1,88 @@
+"""The events of an answer folded into one value, for whoever saves, returns or measures it."""
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import dataclass, field
+
+from chat.events import Abstain, Cited, Clarify, Contact, Delta, End, Error, Event, Help, HelpCard, Replace, Source
+
+
+@dataclass(slots=True)
+class Reply:
+    """What a student sees of an answer so far, and its record.
+
+    At most one of `abstained`, `clarified` and `help` is set. `error` is the sentence that says what failed.
+    """
+
+    text: str = ""
+    cited: list[Cited] = field(default_factory=list)
+    abstained: Abstain | None = None
+    clarified: Clarify | None = None
+    help: Help | None = None
+    error: str = ""
+    end: End | None = None
+
+    def take(self, event: Event) -> None:
+        """Apply the next event."""
+        match event:
+            case Delta():
+                self.text += event.text
+            case Replace():
+                self._replace(event.text)
+            case Cited():
+                self.cited.append(event)
+            case Abstain():
+                self._replace(event.text)
+                self.abstained = event
+            case Clarify():
+                self._replace(event.text)
+                self.clarified = event
+            case Help():
+                self._replace(event.text)
+                self.help = event
+            case Error():
+                self.error = event.detail
+            case End():
+                self.end = event
+
+    def _replace(self, text: str) -> None:
+        """Set the whole text. The sources of the text before are no longer cited."""
+        self.text = text
+        self.cited.clear()
+
+    @property
+    def sources(self) -> list[tuple[Source, int]]:
+        """Each cited source with the id of its document."""
+        return [(event.source, event.document_id) for event in self.cited]
+
+    @property
+    def reason(self) -> str:
+        """Why there is no answer; empty if there is one."""
+        return self.abstained.reason if self.abstained else ""
+
+    @property
+    def contact(self) -> Contact | None:
+        return self.abstained.contact if self.abstained else None
+
+    @property
+    def related(self) -> tuple[str, ...]:
+        """Curated questions close to one that was not answered."""
+        return self.abstained.related if self.abstained else ()
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """What the student may choose from when asked back."""
+        return tuple(choice.label for choice in self.clarified.choices) if self.clarified else ()
+
+    @property
+    def card(self) -> HelpCard | None:
+        return self.help.card if self.help else None
+
+
+async def fold(events: AsyncGenerator[Event]) -> Reply:
+    """Read all events of an answer into one reply."""
+    reply = Reply()
+    async with aclosing(events) as stream:
+        async for event in stream:
+            reply.take(event)
+    return reply

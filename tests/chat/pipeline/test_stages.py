@@ -1,0 +1,59 @@
+"""Playground, shadow test and evaluation take the same stages as an answer to a student."""
+
+import json
+
+import pytest
+from django.db import connections
+
+from analytics.evaluation.runner import ask as evaluate_question
+from analytics.shadow.overlays import PromptOverlay
+from chat.events import Abstain, Cited, Delta, Replace, Source
+from chat.models import Message
+from chat.pipeline.question import Question
+from chat.pipeline.reply import Reply
+from chat.pipeline.retrieval.profiles import PROFILES
+from chat.pipeline.understanding import hyde
+from chat.playground.trial import try_question
+from chat.prompt_template import BUILT_IN
+from knowledge.retrieval.scope import scope_of
+from tests.analytics.shadow.rows import keep, looked_up, the_assistant
+from tests.conftest import QUESTION
+from tests.fakes.llm import FakeLLM
+
+pytestmark = pytest.mark.django_db(transaction=True)
+GREETING = "Hello there!"
+
+
+@pytest.fixture(autouse=True)
+def _connections_end_with_their_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that a thread kept would outlive the thread, and the test database."""
+    monkeypatch.setitem(connections["default"].settings_dict, "CONN_MAX_AGE", 0)
+    monkeypatch.setattr(hyde, "_paused_until", 0.0)
+
+
+def test_an_evaluation_routes_a_message_without_history_too(pages: None) -> None:
+    greeted = evaluate_question(PROFILES["default"], GREETING, scope_of())
+    assert (list(greeted.documents), greeted.evidence) == ([], 0.0)
+    assert evaluate_question(PROFILES["default"], QUESTION, scope_of()).documents
+
+
+def test_a_shadow_test_does_not_take_a_greeting_for_an_abstention(pages: None) -> None:
+    the_assistant()
+    keep(GREETING)
+    (found,) = looked_up(PromptOverlay(BUILT_IN))
+    assert found.before.retrieval is None
+    assert found.before.turn.route == Message.Route.CHIT_CHAT
+
+
+def test_the_playground_asks_no_model_for_guesses_where_a_student_would_get_none(pages: None, llm: FakeLLM) -> None:
+    llm.completes(lambda _prompt: json.dumps({"passages": ["Books are lent for four weeks."] * 3}))
+    try_question([Question(QUESTION, profile=PROFILES["bm25+hyde"], may_write=False)])
+    assert llm.requests == []
+
+
+def test_the_events_of_an_abstention_leave_no_source_of_the_text_that_was_taken_back() -> None:
+    reply = Reply()
+    cited = Cited(Source(1, "Fees", "https://www.uni.example/fees", "", None, "318 euros"), 1, 2)
+    for event in (cited, Delta("318 euros [1]."), Replace(""), Abstain("unsupported", "I do not know.", None)):
+        reply.take(event)
+    assert (reply.text, reply.sources, reply.reason) == ("I do not know.", [], "unsupported")
