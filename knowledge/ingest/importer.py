@@ -95,7 +95,7 @@ def checked_url(text: str, *, key: str = "url") -> str:
 
 def _page(html: str, url: str) -> HtmlPage:
     try:
-        return read_html(html.encode("utf-8", "replace"), url=url, charset="utf-8")
+        return read_html(html.encode("utf-8", "replace"), url=url, content_type="text/html; charset=utf-8")
     except UnreadablePage as error:
         raise BadRecord(f'"html" has no text to import: {error}') from error
 

@@ -15,7 +15,7 @@ from scrapy.utils.sitemap import Sitemap
 from knowledge.ingest.crawler.frontier import Scope, normalised
 from knowledge.ingest.crawler.messages import Page, iso, likeness
 from knowledge.ingest.html import UnreadablePage, read_html
-from knowledge.ingest.html.convert import decoded
+from knowledge.ingest.html.convert import decode_html
 from knowledge.ingest.html.dom import base_of, outgoing, parsed
 
 SECONDS = 20
@@ -33,7 +33,7 @@ class Read:
 def read_page(url: str, *, address: str, body: bytes, headers: Any, scope: Scope) -> Read:
     """Raises UnreadablePage."""
     with _in_time():
-        html = read_html(body, url=address, charset=charset_of(headers))
+        html = read_html(body, url=address, content_type=header(headers, "Content-Type"))
     directives = html.robots | _header_directives(headers)
     links = () if directives & {"nofollow", "none"} else links_on_site(html.outgoing, scope)
     canonical = normalised(html.canonical)
@@ -58,17 +58,13 @@ def read_page(url: str, *, address: str, body: bytes, headers: Any, scope: Scope
 def links_only(*, address: str, body: bytes, headers: Any, scope: Scope) -> tuple[str, ...]:
     """Those of a page that has no text of its own."""
     with _in_time():
-        root = parsed(decoded(body, charset_of(headers)))
+        root = parsed(decode_html(body, header(headers, "Content-Type")))
         return links_on_site(outgoing(root, base_of(root, address)), scope)
 
 
 def links_on_site(links: Iterable[str], scope: Scope) -> tuple[str, ...]:
     found = dict.fromkeys(map(normalised, links))
     return tuple(link for link in found if link and scope.is_on_site(link))
-
-
-def charset_of(headers: Any) -> str:
-    return header(headers, "Content-Type").lower().partition("charset=")[2].split(";")[0].strip(" \"'")
 
 
 def header(headers: Any, name: str) -> str:
