@@ -12,7 +12,6 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django_celery_beat.models import CrontabSchedule, PeriodicTask
 
-from core.tasks import delay_on_commit
 from knowledge.ingest.crawl.runs import archive_lost, queue_run
 from knowledge.ingest.crawler.frontier import normalised
 from knowledge.models import CrawlRun, Source
@@ -45,7 +44,7 @@ def start_crawl(*, source: Source) -> CrawlRun:
     run_id = queue_run(source.pk)
     if run_id is None:
         return source.runs.latest("created_at")
-    delay_on_commit(run_crawl, run_id)
+    run_crawl.delay_on_commit(run_id)
     return CrawlRun.objects.get(pk=run_id)
 
 
@@ -65,7 +64,7 @@ def accept_loss(*, run: CrawlRun) -> int | None:
         return None
     archived = archive_lost(run)
     for document_id in archived:
-        delay_on_commit(index_document, document_id)
+        index_document.delay_on_commit(document_id)
     return len(archived)
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from django.core.files import File
 from django.db import transaction
 
-from core.tasks import delay_on_commit
 from knowledge.courses.codes import code_key
 from knowledge.courses.prerequisites import CODES, lock_and_read, relink
 from knowledge.indexing.change_log import record_change
@@ -34,7 +33,7 @@ def save_document(*, document: Document) -> Document:
     document.full_clean(exclude=["collection"] if document.collection_id else None)
     with _courses_settled([document]):
         document.save()
-    delay_on_commit(index_document, document.pk)
+    index_document.delay_on_commit(document.pk)
     return document
 
 
@@ -46,7 +45,7 @@ def set_document_status(*, documents: Iterable[Document], status: str) -> int:
         for document in changed:
             document.status = status
             document.save(update_fields=["status", "state_hash", "content_hash", "updated_at"])
-            delay_on_commit(index_document, document.pk)
+            index_document.delay_on_commit(document.pk)
     return len(changed)
 
 
@@ -64,7 +63,7 @@ def reindex_documents(*, documents: Iterable[Document]) -> int:
     ids = [document.pk for document in documents]
     IndexedDocument.objects.filter(document__in=ids).delete()
     for document_id in ids:
-        delay_on_commit(index_document, document_id)
+        index_document.delay_on_commit(document_id)
     return len(ids)
 
 
@@ -117,9 +116,9 @@ def save_collection(*, collection: Collection) -> Collection:
     before = Collection.objects.filter(pk=collection.pk).values_list("granularities", flat=True).first() or []
     collection.save()
     if before != collection.granularities:
-        delay_on_commit(index_pending_documents)
+        index_pending_documents.delay_on_commit()
     if Granularity.PROPOSITION in set(collection.granularities) - set(before):
-        delay_on_commit(make_propositions, collection.pk)
+        make_propositions.delay_on_commit(collection.pk)
     return collection
 
 
@@ -144,7 +143,7 @@ def save_course(*, course: Course, document: Document, required: Iterable[Course
     course.save()
     chosen = None if required is None else {course.pk: frozenset(other.pk for other in required)}
     for document_id in {document.pk, *relink(before, changed={course.pk}, chosen=chosen)}:
-        delay_on_commit(index_document, document_id)
+        index_document.delay_on_commit(document_id)
     return course
 
 
@@ -157,7 +156,7 @@ def upload_pdfs(*, files: "Iterable[File[bytes]]", collection: Collection) -> li
         upload = PdfUpload(name=name, collection=collection)
         upload.file.save(f"{uuid.uuid4()}.pdf", file, save=False)
         upload.save()
-        delay_on_commit(import_pdf_file, upload.pk)
+        import_pdf_file.delay_on_commit(upload.pk)
         uploads.append(upload)
     return uploads
 
@@ -184,7 +183,7 @@ def _courses_settled(documents: Iterable[Document]) -> Iterator[None]:
     before = lock_and_read({*places, *(document.collection_id for document in documents)})
     yield
     for document_id in relink(before, changed={course.pk for course in affected}):
-        delay_on_commit(index_document, document_id)
+        index_document.delay_on_commit(document_id)
 
 
 #: What a course's record says, and its document after it.
