@@ -13,11 +13,10 @@ from pgvector.django import CosineDistance
 from chat.models import Message
 from chat.pipeline.question import Context
 from chat.pipeline.understanding.clarify import matches_audience, mentioned_tags
-from chat.pipeline.understanding.rewrite import topic_words
 from chat.playground.rankings import Share, matcher_of, shares_of
 from chat.playground.trial import Search, Trial
 from core.language import language_of
-from core.terms import WORD
+from core.terms import WORD, topic_words
 from faqs.models import FAQ
 from faqs.retriever import Match
 from faqs.retriever import match as match_faqs

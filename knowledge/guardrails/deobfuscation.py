@@ -12,6 +12,8 @@ import unicodedata
 from collections.abc import Iterator
 from urllib.parse import unquote
 
+from core.terms import WORD
+
 #: Letters of other scripts that look like Latin ones (Unicode TR 39, the ones that occur in practice).
 LOOK_ALIKES = str.maketrans(
     "аеорсухіјѕԁһԛԝкмтвніοαεικνρτυχβηѵɡıⅼ",
@@ -22,7 +24,6 @@ LEET = str.maketrans("0134578@$", "oieastbas")
 WHOLE = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "æ": "ae", "œ": "oe", "’": "'", "`": "'", "´": "'"})
 #: Tag characters mirror ASCII and are never drawn; a flag has at most six.
 TAGS = re.compile(r"[\U000e0020-\U000e007e]{7,}")
-WORD = re.compile(r"\w+")
 LATIN = re.compile(r"[a-z]")
 MIXED = re.compile(r"(?<![\w@$])(?=\w*[a-z])[\w@$]*[0-9@$][\w@$]*")
 #: "i g n o r e", "i.g.n.o.r.e", "i-g-n-o-r-e": five single letters at least.

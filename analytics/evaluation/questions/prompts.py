@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from core.terms import WORD
 from knowledge.chunking.propositions import Source, entries_of, fenced, new_fence
 
 #: Kept with every question that was made by it.
@@ -121,7 +122,7 @@ def read_units(data: Any, units: int) -> list[int]:
 
 def normalised(text: str) -> str:
     """What two spellings of one question have in common."""
-    return " ".join(re.findall(r"\w+", text.casefold()))
+    return " ".join(WORD.findall(text.casefold()))
 
 
 def _draft(entry: Any, passages: int) -> Draft | None:

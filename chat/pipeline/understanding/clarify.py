@@ -11,7 +11,7 @@ from chat.events import Choice, Clarify, Event
 from chat.models import Message
 from chat.pipeline.question import Context
 from chat.pipeline.retrieval.candidates import Candidate
-from core.terms import figures, words_of
+from core.terms import distinct_words, figures
 from knowledge.retrieval.scope import kind_of
 
 MOST_CHOICES = 6
@@ -34,9 +34,9 @@ def clarifying_facet(context: Context) -> str:
 
 def mentioned_tags(question: str, candidates: Sequence[Candidate]) -> tuple[str, ...]:
     """Tags of the passages whose value the question names: "in the master's" needs no asking back."""
-    asked = words_of(question)
+    asked = distinct_words(question)
     tags = dict.fromkeys(tag for candidate in candidates for tag in candidate.audience)
-    named = [tag for tag in tags if words_of(label_of(tag)) <= asked]
+    named = [tag for tag in tags if distinct_words(label_of(tag)) <= asked]
     kinds = [kind_of(tag) for tag in named]
     return tuple(tag for tag in named if kinds.count(kind_of(tag)) == 1)
 
@@ -70,7 +70,7 @@ def chosen(text: str, choices: dict[str, Any]) -> Choice | None:
     for number, option in enumerate(options, start=1):
         if said in (option.label.casefold(), str(number)):
             return option
-    mentioned = [option for option in options if option.tag and words_of(option.label) <= words_of(text)]
+    mentioned = [option for option in options if option.tag and distinct_words(option.label) <= distinct_words(text)]
     return mentioned[0] if len(mentioned) == 1 else None
 
 
@@ -89,7 +89,7 @@ def _differ(candidates: Sequence[Candidate], kind: str) -> bool:
     for candidate in candidates:
         for tag in candidate.audience:
             if kind_of(tag) == kind:
-                said.setdefault(tag, set()).update(figures(candidate.text) or words_of(candidate.text))
+                said.setdefault(tag, set()).update(figures(candidate.text) or distinct_words(candidate.text))
     first, *others = said.values()
     return any(first != other for other in others)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from statistics import median
 
+from core.terms import LETTERS
 from knowledge.ingest.pdf.types import Char, Element, Line, Part, Table
 
 #: Gaps, in the size of the letters: between words, and between parts of a line that may belong to two columns.
@@ -358,7 +359,6 @@ HYPHENS = ("-", "\u2010", "\u00ad")
 CONJUNCTIONS = {"und", "oder", "bzw.", "bzw", "sowie", "bis", "and", "or", "to", "nor"}
 #: English prefixes that keep their hyphen.
 PREFIXES = {"self", "well", "non", "e", "ex", "x", "co", "all", "half", "cross", "user", "long", "short", "high", "low"}
-WORD = re.compile(r"[^\W\d_]+")
 HYPHENATED = re.compile(r"\b[^\W\d_]+(?:-[^\W\d_]+)+\b")
 
 
@@ -408,6 +408,6 @@ def vocabulary(lines: Sequence[str]) -> set[str]:
     for line in lines:
         inner = line.split()[1:-1]
         text = " ".join(inner).casefold()
-        found.update(WORD.findall(text))
+        found.update(LETTERS.findall(text))
         found.update(HYPHENATED.findall(text))
     return found
