@@ -33,7 +33,7 @@ class StaffScoped(QuerySet[Row]):
     owner_model: ClassVar[str] = "knowledge.Collection"
 
     def visible_to(self, user: "Staff") -> Self:
-        """Those that this member of staff works on; what belongs to nobody is left to those who see everything."""
+        """Filter the rows that a member of staff works on; rows without an owner are for staff with full access."""
         if sees_everything(user):
             return self
         own = apps.get_model(self.owner_model)._default_manager.filter(teams__in=user.groups.all())

@@ -70,7 +70,7 @@ def _lines(before: Sequence[str], after: Sequence[str]) -> Iterator[Line]:
 
 
 def _by_words(old: Sequence[str], new: Sequence[str]) -> Iterator[Line]:
-    """The lines on both sides, with the words marked in which they differ."""
+    """Yield the lines of both sides with the words marked in which they differ."""
     removed: list[tuple[str, bool]] = []
     added: list[tuple[str, bool]] = []
     for operation, i1, i2, j1, j2 in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
@@ -81,7 +81,7 @@ def _by_words(old: Sequence[str], new: Sequence[str]) -> Iterator[Line]:
 
 
 def _split(words: Sequence[tuple[str, bool]]) -> Iterator[tuple[Part, ...]]:
-    """Lines again, each with neighbouring words of one kind as one part."""
+    """Split words into lines, and merge neighbouring words of one kind into one part."""
     parts: list[Part] = []
     for word, is_changed in words:
         if word == "\n":

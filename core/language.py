@@ -32,14 +32,14 @@ LOOKED_AT = 200_000
 
 
 def tag_in(text: str) -> str:
-    """The tag that what somebody calls a language begins with, such as `de-DE` in de_DE.UTF-8; empty for no tag."""
+    """Find the language tag that a locale name begins with, such as `de-DE` in de_DE.UTF-8; empty if there is none."""
     found = TAG_FIRST.match(text.strip().replace("_", "-"))
     main, hyphen, variety = found[0].partition("-") if found else ("", "", "")
     return f"{main.lower()}{hyphen}{variety}"
 
 
 def language_of(text: str) -> str | None:
-    """`de` or `en`, by which language's words are more; None where neither has more."""
+    """Detect `de` or `en` by which language's words are more frequent; None if neither is."""
     text = nfc(text[:LOOKED_AT])
     words = [word.casefold() for word in LETTERS.findall(text.replace("ß", "ss"))]
     german = sum(word in GERMAN for word in words) + bool(GERMAN_LETTERS.search(text.casefold()))
@@ -48,5 +48,5 @@ def language_of(text: str) -> str | None:
 
 
 def guess_language(text: str) -> str:
-    """`de` or `en`: English where it cannot be told."""
+    """Guess `de` or `en`: English if it cannot be detected."""
     return language_of(text) or "en"

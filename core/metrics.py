@@ -43,7 +43,7 @@ NOT_STEPS = frozenset({"understood", "first_token", "total"})
 
 
 def count_answer(*, status: str, strategy: str, notice: str, timings_ms: Mapping[str, float] | None) -> None:
-    """One finished answer, whatever became of it; `timings_ms` as in its row."""
+    """Count one finished answer, whatever its status; `timings_ms` as in its row."""
     ANSWERS.labels(status, strategy, notice).inc()
     for step, milliseconds in (timings_ms or {}).items():
         if step == "total":
@@ -56,8 +56,10 @@ def count_answer(*, status: str, strategy: str, notice: str, timings_ms: Mapping
 
 @contextmanager
 def model_call() -> Iterator[None]:
-    """Around a call whose turn it is. Its outcome is `ok`, the code of what it raises, or `abandoned` where whoever
-    asked went away."""
+    """Measure a call whose turn it is.
+
+    Its outcome is `ok`, the code of what it raises, or `abandoned` if the caller stopped waiting.
+    """
     started, outcome = time.perf_counter(), "abandoned"
     try:
         yield

@@ -13,7 +13,7 @@ AWAY_SECONDS = 5
 def problem(
     status: int, code: str, detail: str, *, retry_after: int | None = None, errors: list[dict[str, Any]] | None = None
 ) -> HttpResponse:
-    """`errors` name the fields that are wrong, never what was in them."""
+    """Build a problem response (RFC 9457); `errors` name the invalid fields, never their contents."""
     body: dict[str, Any] = {
         "type": "about:blank",
         "title": HTTPStatus(status).phrase,

@@ -32,7 +32,7 @@ _pools: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, async_redis.Redis
 
 
 def connections() -> async_redis.Redis:
-    """One pool a loop, since connections belong to it."""
+    """Return the connection pool of this event loop, since connections belong to it."""
     pools, url = _pools.setdefault(asyncio.get_running_loop(), {}), settings.REDIS_URL
     if url not in pools:
         pools[url] = async_redis.Redis.from_url(
@@ -48,5 +48,5 @@ def connections() -> async_redis.Redis:
 
 @lru_cache(maxsize=4)
 def valkey(url: str) -> redis.Redis:
-    """A client for probes, which must not hang."""
+    """Return a client for probes, which must not hang."""
     return redis.Redis.from_url(url, socket_connect_timeout=1, socket_timeout=1, decode_responses=True)

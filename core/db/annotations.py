@@ -7,6 +7,6 @@ from django.db.models.functions import Coalesce
 
 
 def count_of(rows: QuerySet[Any], *, by: str) -> Coalesce:
-    """An annotation: how many of `rows` name the row outside in their foreign key `by`."""
+    """Annotate with the number of `rows` whose foreign key `by` names the outer row."""
     of_this = rows.filter(**{by: OuterRef("pk")}).order_by().values(by)
     return Coalesce(Subquery(of_this.annotate(count=Count("pk")).values("count")), 0)

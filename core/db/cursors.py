@@ -9,8 +9,11 @@ from django.db.models import QuerySet
 
 
 def rows_of(found: QuerySet[Any, tuple[Any, ...]], *, size: int) -> Iterator[tuple[Any, ...]]:
-    """The rows of a `values_list`, `size` at a time, as they were when the first was read; as PostgreSQL gives them,
-    without what a field would make of them. The transaction is open until the last one is read."""
+    """Yield the rows of a `values_list` in tuples, `size` fetched at a time.
+
+    All rows are as they were when the first was read, with PostgreSQL's values, not those of Django's fields. The
+    transaction stays open until the last row is read.
+    """
     sql, parameters = found.query.get_compiler(connection=connection).as_sql()
     with transaction.atomic(), connection.chunked_cursor() as cursor:
         cursor.execute(sql, parameters)

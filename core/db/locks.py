@@ -37,7 +37,7 @@ PER_ROW = frozenset({Lock.EVALUATION_RUN, Lock.SHADOW_TEST, Lock.REPORT})
 
 @contextmanager
 def advisory_lock(lock: Lock, *, row: int = 0, wait: bool = False) -> Iterator[bool]:
-    """Whether this process got the lock, which it keeps until the block ends; with `wait` it gets it in turn.
+    """Try to get the lock, and yield whether this process holds it until the block ends; with `wait`, wait for it.
 
     It is held by an open transaction on a connection of its own: a session's lock would be lost, or kept for ever,
     behind a pooler such as PgBouncer. `row` is the id of the row that is locked, for a lock of `PER_ROW`.

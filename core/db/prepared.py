@@ -39,7 +39,10 @@ psycopg.adapters.register_dumper(BinaryVector, _BinaryVectorDumper)
 
 
 def fetch_all(statement: str, parameters: Mapping[str, Any] | Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-    """All rows; raises django.db's errors. Statements are the code's own, never built from what somebody sent."""
+    """Fetch all rows of a prepared statement; raises django.db's errors.
+
+    Statements are the code's own, never built from user input.
+    """
     connection.ensure_connection()
     with connection.wrap_database_errors, psycopg.Cursor(connection.connection) as cursor:
         return cursor.execute(statement, parameters, prepare=True).fetchall()

@@ -29,7 +29,7 @@ class Reranker(Protocol):
     model: str
 
     def scores(self, question: str, texts: Sequence[str]) -> "NDArray[np.float32]":
-        """Shape (len(texts),), in the texts' order; higher is closer."""
+        """Score the texts: shape (len(texts),), in their order; higher is closer."""
 
 
 class OnnxReranker:
@@ -97,7 +97,7 @@ def _load(name: str) -> Reranker:
 
 
 def get_reranker() -> Reranker:
-    """This process's cross-encoder, loaded once; raises RerankerUnavailable."""
+    """Return this process's cross-encoder, loaded once; raises RerankerUnavailable."""
     if not settings.RERANKER_MODEL:
         raise RerankerUnavailable(
             "This retrieval profile reranks, but RERANKER_MODEL names no cross-encoder: set it to a folder or a name, "

@@ -45,7 +45,7 @@ class CollectionAdmin(TeamsAdmin, CollectionModelAdmin):
     readonly_fields = ["units"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Collection]:
-        """Those that hold a data set are opened from it alone."""
+        """Count documents; collections of data sets are not listed, only opened from their set."""
         counted = count_of(Document.objects.all(), by="collection")
         collections: QuerySet[Collection] = super().get_queryset(request).annotate(document_count=counted)
         opens_one = request.resolver_match and (request.resolver_match.url_name or "").endswith("_change")

@@ -34,7 +34,7 @@ OF_DOCUMENT = ("url", "collection", "language", "status")
 
 
 def named_and_others(course: Course) -> tuple[list[Course], list[Course]]:
-    """The required courses that the prerequisites name, and those that staff chose besides."""
+    """Split the required courses into those that the prerequisites name and those that staff chose besides."""
     return split_by_mention(course.prerequisites, list(course.required_courses.all()) if course.pk else [])
 
 
@@ -62,7 +62,7 @@ class CourseForm(CourseModelForm):
             self.initial["required_courses"] = named_and_others(self.instance)[1]
 
     def clean(self) -> dict[str, Any]:
-        """Its document must be fine too: what is wrong with that is said at this form's fields."""
+        """Validate the course's document too, and report its errors at this form's fields."""
         values = super().clean() or self.cleaned_data
         if not all(values.get(name) for name in (*OF_DOCUMENT, "code", "name")):
             return values
@@ -130,7 +130,7 @@ class CourseAdmin(ScopedAdmin, CourseModelAdmin):
 
     @admin.display(description=_("named in the prerequisites"))
     def named(self, course: Course) -> str:
-        """Linked by their codes alone; the field below is for those that the text does not name."""
+        """List the courses linked by their codes; the field below is for those that the text does not name."""
         return "; ".join(map(str, named_and_others(course)[0])) or "–"
 
     @admin.display(description=_("document"))
@@ -142,7 +142,7 @@ class CourseAdmin(ScopedAdmin, CourseModelAdmin):
         return fieldsets if obj else fieldsets[:-1]
 
     def view_on_site(self, course: Course) -> str | None:
-        """The page itself; nothing but a web address becomes a link."""
+        """Link to the page itself; only web addresses become links."""
         return course.document.url if course.document.url.startswith(("https://", "http://")) else None
 
     def get_search_results(
@@ -161,7 +161,7 @@ class CourseAdmin(ScopedAdmin, CourseModelAdmin):
         save_course(course=obj, document=form.document, required=form.cleaned_data["required_courses"])
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
-        """Nothing is left to do: the form does not know of all the links that `save_course` has made."""
+        """Do nothing: `save_course` has saved all links, and the form does not know them all."""
 
     def delete_model(self, request: HttpRequest, obj: Course) -> None:
         delete_courses(courses=[obj])
@@ -172,7 +172,7 @@ class CourseAdmin(ScopedAdmin, CourseModelAdmin):
     def get_deleted_objects(
         self, objs: Any, request: HttpRequest
     ) -> tuple[list[Any], dict[str, int], set[str], list[Any]]:
-        """A course goes with its document: names the courses and counts what goes with them."""
+        """Name the courses, and count what is deleted with them: a course's document is deleted too."""
         documents = Document.objects.filter(course__in=list(objs))
         _listed, counts, lacking, protected = super().get_deleted_objects(cast("Any", documents), request)
         lacking -= {str(FlaggedText._meta.verbose_name)}  # they go with the document, though nobody deletes them alone

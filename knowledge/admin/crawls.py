@@ -31,7 +31,7 @@ COUNTS = ("new", "changed", "unchanged", "gone", "failed", "skipped")
 
 
 def said(remark: dict[str, Any]) -> str:
-    """A run's message or an outcome's reason in the reader's language."""
+    """Format a run's message or an outcome's reason in the reader's language."""
     return gettext(remark["template"]).format(**remark["values"]) if remark else ""
 
 
@@ -45,7 +45,7 @@ def counts_of(run: CrawlRun) -> list[dict[str, Any]]:
 
 
 def progress_of(run: CrawlRun) -> str:
-    """One sentence on how it goes."""
+    """Describe the run's progress in one sentence."""
     visited = sum(getattr(run, name) for name in COUNTS)
     if run.state == State.QUEUED:
         return gettext("Waits for its turn.")
@@ -93,7 +93,7 @@ class CrawlRunAdmin(ScopedAdmin, CrawlRunModelAdmin):
         return False
 
     def has_view_permission(self, request: HttpRequest, obj: CrawlRun | None = None) -> bool:
-        """Who may start one may see it."""
+        """Allow everybody to see a crawl who may start one."""
         return self._may_crawl(request) or super().has_view_permission(request, obj)
 
     def _may_crawl(self, request: HttpRequest) -> bool:
@@ -116,7 +116,7 @@ class CrawlRunAdmin(ScopedAdmin, CrawlRunModelAdmin):
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """Nothing can be changed: what the crawl found, and what there is to decide."""
+        """Show what the crawl found and what there is to decide; nothing can be changed."""
         run = self.get_object(request, unquote(object_id))
         if run is None:
             raise Http404
@@ -147,7 +147,7 @@ class CrawlRunAdmin(ScopedAdmin, CrawlRunModelAdmin):
         return TemplateResponse(request, "admin/knowledge/crawlrun/change_form.html", context)
 
     def progress_view(self, request: HttpRequest, run_id: int) -> JsonResponse:
-        """What the page asks for every two seconds while the crawl goes on."""
+        """Report the progress, for the page that asks every two seconds while the crawl is running."""
         run = get_object_or_404(self.get_queryset(request), pk=run_id)
         if not self.has_view_permission(request, run):
             raise PermissionDenied
@@ -191,7 +191,7 @@ class CrawlRunAdmin(ScopedAdmin, CrawlRunModelAdmin):
 
 
 def outcomes_of(run: CrawlRun, kind: str) -> QuerySet[CrawlOutcome]:
-    """With the version of its document that a changed page replaced."""
+    """Select outcomes, each with the version of its document that a changed page replaced."""
     replaced = DocumentRevision.objects.filter(
         document=OuterRef("document"), replaced_at__lte=OuterRef("created_at"), replaced_at__gte=run.created_at
     )

@@ -38,7 +38,7 @@ PRESENT = "now"
 
 @require_safe
 def versions_view(request: HttpRequest, document_id: int, *, model_admin: Any) -> HttpResponse:
-    """The list, and below it what changed from the version `old` to the version `new` (else: its successor)."""
+    """Show the list of versions, and below it the changes from version `old` to `new` (else: its successor)."""
     document = get_object_or_404(Document.objects.visible_to(request.user).select_related("collection"), pk=document_id)
     if not model_admin.has_view_or_change_permission(request, document):
         raise PermissionDenied
@@ -92,7 +92,7 @@ def restore_view(request: HttpRequest, document_id: int, revision_id: int, *, mo
 
 
 def numbered(document: Document) -> QuerySet[DocumentRevision]:
-    """Its versions, the newest first, each with its number, and with who made it where that was staff."""
+    """Select a document's versions, newest first, with their numbers and the staff who made them, if any."""
     made = OuterRef("made_at")
     within = logged(document).filter(
         action_time__gte=made, action_time__lte=made + LOGGED_WITHIN, action_time__lt=OuterRef("replaced_at")
@@ -103,14 +103,14 @@ def numbered(document: Document) -> QuerySet[DocumentRevision]:
 
 
 def logged(document: Document) -> QuerySet[LogEntry, str]:
-    """The names of who did something to it, the first one first."""
+    """Select the names of the staff who changed a document, the first one first."""
     kind = ContentType.objects.get_for_model(Document)
     entries = LogEntry.objects.filter(content_type=kind, object_id=str(document.pk))
     return entries.order_by("pk").values_list("user__username", flat=True)
 
 
 def _may_restore(model_admin: Any, request: HttpRequest, document: Document) -> bool:
-    """A course's text is written from its record, which would overwrite what was brought back."""
+    """Allow restoring, except for a course: its text is written from its record, which would overwrite it."""
     return bool(model_admin.has_change_permission(request, document)) and course_of(document) is None
 
 
@@ -123,7 +123,7 @@ def _version(document: Document, asked: str) -> Document | DocumentRevision:
 
 
 def _successor(revisions: QuerySet[DocumentRevision], version: Document | DocumentRevision) -> str:
-    """What replaced it."""
+    """Return the version that replaced this one."""
     if isinstance(version, Document):
         return PRESENT
     newer = revisions.filter(pk__gt=version.pk).order_by("pk").values_list("pk", flat=True).first()
@@ -131,9 +131,9 @@ def _successor(revisions: QuerySet[DocumentRevision], version: Document | Docume
 
 
 def conflict_of(document: Document, *, data: Mapping[str, Any], form: "BaseForm", user: "Staff") -> Conflict | None:
-    """What was saved since the form was opened that sent this; `form` has the document as it is now.
+    """Find what was saved since the submitted form was opened; `form` has the document as it is now.
 
-    A save that changed nothing of what the form has is none.
+    A save that changed none of the form's fields is no conflict.
     """
     version, seen = version_of(document), data.get("seen", "")
     names = changed_meanwhile(data, form)
@@ -151,12 +151,12 @@ def conflict_of(document: Document, *, data: Mapping[str, Any], form: "BaseForm"
 
 
 def gone(data: Mapping[str, Any]) -> Conflict | None:
-    """That it was deleted, unless the form that sent this has said so."""
+    """Report that the document was deleted, unless the submitted form already says so."""
     return None if data.get("seen") == GONE else Conflict(GONE)
 
 
 def _replaced_since(document: Document, seen: str) -> DocumentRevision | None:
-    """The title and the text that the form was opened with, where they are other ones by now."""
+    """Find the title and text that the form was opened with, if they changed since."""
     with suppress(ValueError):
         if at := parse_datetime(seen):
             return document.revisions.filter(replaced_at__gt=at).order_by("pk").first()
@@ -164,7 +164,7 @@ def _replaced_since(document: Document, seen: str) -> DocumentRevision | None:
 
 
 def _makers(document: Document, since: datetime) -> list[str]:
-    """Who changed it, the latest last; nobody where the last change was none of staff, as a crawl's."""
+    """Name who changed the document, the latest last; nobody if the last change was not by staff, as a crawl's."""
     entries = LogEntry.objects.filter(
         content_type=ContentType.objects.get_for_model(Document),
         object_id=str(document.pk),
@@ -176,7 +176,7 @@ def _makers(document: Document, since: datetime) -> list[str]:
 
 
 def _compared(names: Sequence[str], data: Mapping[str, Any], form: "BaseForm", texts: tuple[str, str]) -> Comparison:
-    """The fields that were changed meanwhile, the text last; of a form that does not say what it had, the text."""
+    """Compare the fields that were changed meanwhile, the text last; without a form's old values, only the text."""
     fields = [form[name] for name in names if name != "text"]
     sides = [[_said(bound, values[bound.name]) for bound in fields] for values in (opened(data), values_of(form))]
     if "text" in names or not names:
@@ -187,6 +187,6 @@ def _compared(names: Sequence[str], data: Mapping[str, Any], form: "BaseForm", t
 
 
 def _said(bound: "BoundField", value: str) -> str:
-    """A value for people to read; a very long one is not there any more."""
+    """Format a value for people to read; very long values are not available any more."""
     labels = {str(key): str(label) for key, label in getattr(bound.field, "choices", ())}
     return f"{bound.label}: {'…' if value.startswith(HASHED) else labels.get(value, value)}"

@@ -115,7 +115,7 @@ CITED_DAYS = 30
 
 
 def shows_list(request: HttpRequest) -> bool:
-    """Whether this is the list (or an action on it), which shows counts that nothing else needs."""
+    """Return whether this is the list (or an action on it), which shows counts that nothing else needs."""
     return bool(request.resolver_match and (request.resolver_match.url_name or "").endswith("_changelist"))
 
 
@@ -192,7 +192,7 @@ class DocumentAdmin(OptimisticLockAdmin, ScopedAdmin, DocumentModelAdmin):
         return fieldsets
 
     def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
-        """A data set's collection is a choice only for a document that is in it."""
+        """Offer a data set's collection only for a document that is in it."""
         if db_field.name == "collection":
             document_id = str(request.resolver_match.kwargs.get("object_id", "")) if request.resolver_match else ""
             own = Document.objects.filter(pk__in=[int(document_id)] if document_id.isdecimal() else [])
@@ -202,7 +202,7 @@ class DocumentAdmin(OptimisticLockAdmin, ScopedAdmin, DocumentModelAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Document], search_term: str
     ) -> tuple[QuerySet[Document], bool]:
-        """The list is searched for words of texts too; an FAQ's form asks for titles, and refuses archived ones."""
+        """Search the list in texts too; an FAQ's form searches titles, and leaves out archived documents."""
         if shows_list(request):
             return cast("DocumentQuerySet", queryset).with_words(search_term), False
         found, may_repeat = super().get_search_results(request, queryset, search_term)
@@ -242,7 +242,7 @@ class DocumentAdmin(OptimisticLockAdmin, ScopedAdmin, DocumentModelAdmin):
 
     @admin.display(description=_("passages"))
     def passages(self, document: Document) -> str:
-        """What retrieval can find of it, as of its last indexing."""
+        """Show the passages that retrieval can find, as of the last indexing."""
         cut = Passage.objects.live().filter(document=document.pk).defer("embedding").order_by("position")
         count = cut.count()
         shown = cut.annotate(cited=Count("citations"))[:PASSAGES_SHOWN]
@@ -255,7 +255,7 @@ class DocumentAdmin(OptimisticLockAdmin, ScopedAdmin, DocumentModelAdmin):
         return link_to(course) if course else ""
 
     def view_on_site(self, document: Document) -> str | None:
-        """The page itself; nothing but a web address becomes a link."""
+        """Link to the page itself; only web addresses become links."""
         return document.url if document.url.startswith(("https://", "http://")) else None
 
     def render_change_form(
@@ -294,9 +294,9 @@ class DocumentAdmin(OptimisticLockAdmin, ScopedAdmin, DocumentModelAdmin):
     def get_deleted_objects(
         self, objs: Any, request: HttpRequest
     ) -> tuple[list[Any], dict[str, int], set[str], list[Any]]:
-        """Names the documents and counts the rest: nobody reads a list of hundreds of passages.
+        """Name the documents and count the rest: nobody reads a list of hundreds of passages.
 
-        Flagged texts go with their document, though nobody deletes them alone.
+        Flagged texts are deleted with their document, although nobody may delete them alone.
         """
         listed, counts, lacking, protected = super().get_deleted_objects(objs, request)
         lacking -= {str(FlaggedText._meta.verbose_name)}
@@ -336,7 +336,7 @@ class DocumentAdmin(OptimisticLockAdmin, ScopedAdmin, DocumentModelAdmin):
 
 
 def usage_of(document: Document) -> dict[str, Any]:
-    """Where it comes from and who relies on it; FAQs and citations belong to apps that this one does not know."""
+    """Describe where a document comes from and who relies on it; this app does not know FAQs and citations."""
     since = timezone.now() - timedelta(days=CITED_DAYS)
     recent = Document.objects.filter(pk=document.pk, citations__message__created_at__gte=since)
     return {

@@ -38,7 +38,7 @@ def _parser() -> MarkdownIt:
 
 
 def references_of(metadata: Any) -> list[dict[str, str]]:
-    """The links of a page that its text names by number; an address that is none of the web's is left out."""
+    """List the links of a page that its text names by number; addresses outside the web are left out."""
     links = metadata.get("references") if isinstance(metadata, dict) else None
     found = []
     for link in links if isinstance(links, list) else ():
@@ -48,7 +48,7 @@ def references_of(metadata: Any) -> list[dict[str, str]]:
 
 
 def rendered(text: str, references: Iterable[dict[str, str]] = ()) -> SafeString:
-    """HTML of the text's beginning, whose `[text][n]` leads to the n-th reference."""
+    """Render the text's beginning as HTML; `[text][n]` links to the n-th reference."""
     parser = _parser()
     known = {str(n): {"href": link["url"], "title": ""} for n, link in enumerate(references, start=1) if link["url"]}
     env: dict[str, Any] = {"references": known}

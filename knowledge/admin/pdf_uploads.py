@@ -74,7 +74,7 @@ class UploadForm(forms.Form):
     collection = forms.ModelChoiceField(label=_("collection"), queryset=Collection.objects.none())
 
     def __init__(self, *args: Any, collections: CollectionQuerySet, **kwargs: Any) -> None:
-        """`collections` are those that may be chosen; the only one is chosen already."""
+        """Offer the `collections` that may be chosen; a single one is preselected."""
         super().__init__(*args, **kwargs)
         cast("forms.ModelChoiceField[Collection]", self.fields["collection"]).queryset = collections
         if len(some := list(collections[:2])) == 1:
@@ -123,7 +123,7 @@ class PdfUploadAdmin(ScopedAdmin, PdfUploadModelAdmin):
     # --- what is done ---
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        """Loads itself anew while files are being read."""
+        """Show the list, which reloads itself while files are being read."""
         title = {"title": capfirst(self.opts.verbose_name_plural)}
         response = super().changelist_view(request, {**title, **(extra_context or {})})
         if PdfUpload.objects.visible_to(request.user).unfinished().exists():

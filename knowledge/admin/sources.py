@@ -33,7 +33,7 @@ def check_address(line: str) -> None:
 
 
 def check_pattern(line: str) -> None:
-    """Patterns are compared with whole addresses: one that begins with neither a scheme nor * never matches."""
+    """Check a pattern: patterns are compared with whole addresses, so it must begin with a scheme or *."""
     if any(sign.isspace() for sign in line):
         raise ValidationError(_("an address has no spaces."))
     if not line.startswith(("http://", "https://", "*")):
@@ -61,7 +61,7 @@ ACTIVE = (CrawlRun.State.QUEUED, CrawlRun.State.RUNNING)
 
 
 def lines_field(name: str, **kwargs: Any) -> LinesField:
-    """In place of a model's array, with its own words."""
+    """Build the form field of a model's array, with its label and help text."""
     array = cast("Any", Source._meta.get_field(name))
     words = {"label": capfirst(array.verbose_name), "help_text": array.help_text, "required": not array.blank}
     return LinesField(max_length=array.base_field.max_length, **words, **kwargs)
@@ -138,7 +138,7 @@ class SourceAdmin(ScopedAdmin, SourceModelAdmin):
         return request.user.has_perm("knowledge.crawl_source")
 
     def get_readonly_fields(self, request: HttpRequest, obj: Source | None = None) -> Any:
-        """Who may not open a private network sees whether it is open."""
+        """Show whether private networks are allowed, read-only for staff who may not change it."""
         fields = super().get_readonly_fields(request, obj)
         return fields if request.user.has_perm("knowledge.allow_private") else [*fields, "allow_private"]
 
@@ -201,7 +201,7 @@ class SourceAdmin(ScopedAdmin, SourceModelAdmin):
     def get_deleted_objects(
         self, objs: Any, request: HttpRequest
     ) -> tuple[list[Any], dict[str, int], set[str], list[Any]]:
-        """Its crawls go with it, though nobody may delete one; its documents stay."""
+        """Count the crawls that are deleted with a source, though nobody may delete one alone; documents stay."""
         runs = CrawlRun.objects.filter(source__in=list(objs)).count()
         counts = {str(Source._meta.verbose_name_plural): len(objs), str(CrawlRun._meta.verbose_name_plural): runs}
         return [str(source) for source in objs], counts, set(), []

@@ -26,12 +26,12 @@ class Source:
 
 
 def new_fence() -> str:
-    """What stands around data: it is random, so that no text can close it."""
+    """Make a random fence to put around data, so that no text can close it."""
     return f"<<{secrets.token_hex(4)}>>"
 
 
 def fenced(sources: Sequence[Source]) -> str:
-    """Passages numbered from 1."""
+    """Fence passages, numbered from 1."""
     fence = new_fence()
     return "\n\n".join(
         f"Passage {number}, between two lines of {fence}:\n{fence}\n"
@@ -41,7 +41,7 @@ def fenced(sources: Sequence[Source]) -> str:
 
 
 def entries_of(data: Any, name: str) -> list[Any]:
-    """The list of that name in an answer; raises WrongAnswer where there is none."""
+    """Return the list of that name in an answer; raises WrongAnswer if it is missing."""
     if data is None:
         raise WrongAnswer("no_json")
     entries = data.get(name) if isinstance(data, dict) else None
@@ -95,7 +95,7 @@ class SizedSource(Source):
 
 
 def build_messages(sources: Sequence[Source]) -> list[dict[str, str]]:
-    """Chat messages; passages are numbered from 1."""
+    """Build the chat messages; passages are numbered from 1."""
     form = {"propositions": [{"passage": n, "statements": ["…"]} for n in range(1, len(sources) + 1)]}
     count = "the passage" if len(sources) == 1 else f"each of the {len(sources)} passages"
     user = USER.format(passages=fenced(sources), count=count, form=json.dumps(form, ensure_ascii=False))
@@ -103,9 +103,9 @@ def build_messages(sources: Sequence[Source]) -> list[dict[str, str]]:
 
 
 def read_propositions(data: Any, sources: Sequence[Source]) -> dict[str, list[str]]:
-    """The propositions by input hash; a passage whose entry is missing or unusable is left out.
+    """Read the propositions by input hash; a passage whose entry is missing or unusable is left out.
 
-    Of a single passage a plain list of statements is taken too. Raises WrongAnswer where nothing can be read.
+    For a single passage a plain list of statements is accepted too. Raises WrongAnswer if nothing can be read.
     """
     entries = entries_of(data, "propositions")
     if len(sources) == 1 and all(isinstance(entry, str) for entry in entries):
@@ -121,7 +121,7 @@ def read_propositions(data: Any, sources: Sequence[Source]) -> dict[str, list[st
 
 
 def _statements(values: Any) -> list[str] | None:
-    """Each once; None where they cannot be used."""
+    """Clean the statements and drop duplicates; None if they cannot be used."""
     if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
         return None
     said = [" ".join(value.encode("utf-8", "ignore").decode().replace("\0", "").split()) for value in values]

@@ -85,7 +85,7 @@ class Row:
 
 
 def read_courses(path: Path) -> CourseFile:
-    """Every record of the file and every mistake in it; raises BadFile or OSError."""
+    """Read every record of the file and every mistake in it; raises BadFile or OSError."""
     with path.open("rb") as stream:
         content = stream.read(LIMITS.size + 1)
     try:
@@ -177,7 +177,7 @@ def _normalised(column: str) -> str:
 
 
 def _checked(row: Row, known: Mapping[str, str]) -> tuple[CourseRecord | None, list[str]]:
-    """The record, or all that is wrong with the row."""
+    """Return the record, or everything that is wrong with the row."""
     if row.problem:
         return None, [row.problem]
     reasons: list[str] = []

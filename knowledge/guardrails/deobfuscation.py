@@ -36,7 +36,7 @@ READABLE = re.compile(r"[\w\s.,;:!?'\"()/-]*")
 
 
 def fold(text: str) -> str:
-    """Lower-case Latin without marks, zero-width characters and look-alikes; runs of blanks become one blank."""
+    """Fold text to lower-case Latin without marks, zero-width characters and look-alikes, and with single blanks."""
     decomposed = unicodedata.normalize("NFKD", text).casefold()
     visible = "".join(
         character for character in decomposed if unicodedata.category(character) not in ("Cf", "Mn", "Me", "Co")
@@ -46,14 +46,14 @@ def fold(text: str) -> str:
 
 
 def _latin(word: str) -> str:
-    """Look-alikes in a word that also has Latin letters: a word of one other script is itself."""
+    """Replace look-alikes in a word that also has Latin letters: a word of one other script is itself."""
     if word.isascii() or not LATIN.search(word):
         return word
     return word.translate(LOOK_ALIKES)
 
 
 def deobfuscate(folded: str) -> list[str]:
-    """Further readings of folded text: figures as letters, spaced letters as words."""
+    """Return further readings of folded text: figures as letters, spaced letters as words."""
     readings = []
     plain = MIXED.sub(lambda word: word[0].translate(LEET), folded)
     if plain != folded:
@@ -64,9 +64,9 @@ def deobfuscate(folded: str) -> list[str]:
 
 
 def decoded(text: str) -> Iterator[str]:
-    """What is hidden in `text` by base64, hexadecimal digits, percent signs, HTML entities or tag characters.
+    """Yield text hidden in base64, hexadecimal digits, percent signs, HTML entities or tag characters.
 
-    Only what decodes to readable text: a long word is no payload.
+    Only readable text is yielded: a long word is no payload.
     """
     for run in BASE64.finditer(text):
         yield from _readable(_from_base64(run[0]))
@@ -82,7 +82,7 @@ def decoded(text: str) -> Iterator[str]:
 
 
 def rot13(folded: str) -> tuple[str, str]:
-    """Folded text read by ROT13 and backwards: nonsense, unless it was turned before."""
+    """Return folded text read by ROT13 and backwards: nonsense, unless it was turned before."""
     return codecs.encode(folded, "rot13"), folded[::-1]
 
 
@@ -92,7 +92,7 @@ def _from_base64(run: str) -> bytes:
 
 
 def _readable(data: bytes) -> Iterator[str]:
-    """The text of bytes that are text: cut within a character at most at the end."""
+    """Yield the text of bytes that are text: cut within a character at most at the end."""
     text = data.decode("utf-8", errors="ignore")
     if len(text) >= 10 and len(text.encode()) >= len(data) - 3 and READABLE.fullmatch(text) and " " in text:
         yield text

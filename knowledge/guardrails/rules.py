@@ -13,7 +13,7 @@ Rules = Mapping[str, re.Pattern[str]]
 
 
 def gap(words: int) -> str:
-    """At most so many words within the sentence, and the blank before the next."""
+    """Build a pattern of at most `words` words within the sentence, and the blank before the next."""
     return rf"(?:[^\w.!?\n]++\w++){{0,{words}}}?[^\w.!?\n]++"
 
 

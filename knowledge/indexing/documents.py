@@ -62,14 +62,14 @@ class Cut:
 
 
 def embedding_input(title: str, chunk: Chunk) -> str:
-    """What the embedder reads of a passage."""
+    """Build the embedder's input of a passage."""
     return in_context(title, chunk.heading_path, chunk.text)
 
 
 def sync_document(document_id: int) -> SyncReport:
-    """Brings one document up to date in every active generation; a document that is gone is fine.
+    """Bring one document up to date in every active generation; a deleted document is fine.
 
-    Returns what it took in the live one. Raises EmbeddingUnavailable.
+    Returns the work done in the live one. Raises EmbeddingUnavailable.
     """
     live, *building = active_generations()
     report = sync_in(document_id, live, embedder_of(live))
@@ -79,10 +79,9 @@ def sync_document(document_id: int) -> SyncReport:
 
 
 def sync_in(document_id: int, generation: Generation, embedder: Embedder) -> SyncReport:
-    """Brings one document's passages in one generation up to date; unchanged texts keep their vectors.
+    """Bring one document's passages in one generation up to date; unchanged texts keep their vectors.
 
-    Embedding happens outside the transaction, so that nobody's edit waits for it; an edit made meanwhile starts it
-    again.
+    Embedding happens outside the transaction, so that no edit waits for it; an edit made meanwhile starts it again.
     """
     while True:
         work = _prepare(document_id, generation, embedder)
@@ -107,7 +106,7 @@ class _Work:
         return dict(zip(missing, embedder.embed(list(missing.values())), strict=True)) if missing else {}
 
     def write(self, embedded: dict[str, Any]) -> SyncReport | None:
-        """None where the document was edited since it was read, and must be read again."""
+        """Write the passages; return None if the document was edited since it was read, and must be read again."""
         with transaction.atomic():
             locked = Document.objects.select_for_update().filter(pk=self.document.pk).first()
             if locked is None:
@@ -130,13 +129,13 @@ class _Work:
         return SyncReport(embedded=len(embedded), kept=kept, removed=removed)
 
     def finish(self, embedder: Embedder) -> None:
-        """Makes the units that the collection asks for; until then the document goes on needing its index."""
+        """Make the units that the collection asks for; until then the document still needs its index."""
         if self.document.collection.granularities:
             sync_units(self.document.pk, self.generation, embedder)
 
 
 def _prepare(document_id: int, generation: Generation, embedder: Embedder) -> _Work | None:
-    """None where there is nothing to do."""
+    """Prepare the work on a document; None if there is nothing to do."""
     pending = Document.objects.needing_index(generation.pk).select_related("collection")
     document = pending.filter(pk=document_id).first()
     if document is None:
@@ -149,7 +148,7 @@ def _prepare(document_id: int, generation: Generation, embedder: Embedder) -> _W
 
 
 def cuts_of(document: Document, generation: Generation, embedder: Embedder) -> list[Cut]:
-    """The passages that a generation is to have of a document, in order."""
+    """Cut a document into the passages that a generation is to have, in order."""
     cuts = []
     finder = FlagFinder(title=document.title, text=document.text)
     for chunk, page in with_pages(cut(document.text, limit=generation.passage_tokens, measure=embedder.count_tokens)):
@@ -163,9 +162,9 @@ def cuts_of(document: Document, generation: Generation, embedder: Embedder) -> l
 def _replace_passages(
     document: Document, generation: Generation, cuts: Sequence[Cut], vectors: dict[str, Any], cleared: Collection[str]
 ) -> int:
-    """Rows whose text stayed keep their ids, so that citations go on pointing at them; returns how many went.
+    """Replace the passages; rows whose text stayed keep their ids, so that citations still point at them.
 
-    `cleared` are the hashes of the flags that keep no passage out of answers.
+    Returns how many were deleted. `cleared` are the hashes of the flags that keep no passage out of answers.
     """
     spare: dict[str, list[Passage]] = {}
     for passage in document.passages.filter(generation=generation).defer("embedding"):
@@ -205,7 +204,7 @@ def _replace_passages(
 
 
 def sync_pending(*, progress: Callable[[int, int], None] | None = None) -> int:
-    """Brings every document that needs it up to date in the live generation; returns how many.
+    """Bring every document that needs it up to date in the live generation; return how many.
 
     `progress` gets (done, of).
     """
@@ -213,9 +212,9 @@ def sync_pending(*, progress: Callable[[int, int], None] | None = None) -> int:
 
 
 def sync_generation(generation: Generation, *, progress: Callable[[int, int], None] | None = None) -> int:
-    """Brings every document that needs it up to date in this generation; returns how many.
+    """Bring every document that needs it up to date in this generation; return how many.
 
-    While a thread embeds one document the one before it is written and the next one is cut, so that the model never
+    While a thread embeds one document, the one before it is written and the next one is cut, so that the model never
     waits; at most `IN_FLIGHT` documents are in memory.
     """
     embedder = embedder_of(generation)
@@ -248,8 +247,10 @@ def sync_generation(generation: Generation, *, progress: Callable[[int, int], No
 
 
 def build_pending(*, progress: Callable[[int, int], None] | None = None) -> Generation | None:
-    """Builds what the settings ask for beside the live generation, then puts it in its place; returns it, or None
-    where there was nothing to build. It can be stopped and started again at any time."""
+    """Build the generation that the settings ask for beside the live one, then make it live.
+
+    Returns it, or None if there was nothing to build. It can be stopped and started again at any time.
+    """
     generation = generation_to_build()
     if generation is None:
         return None

@@ -25,7 +25,7 @@ class Flag:
 
     @property
     def text_hash(self) -> str:
-        """The same however the words are wrapped."""
+        """Hash of the text, the same however the words are wrapped."""
         return fingerprint(_on_one_line(self.text))
 
 
@@ -70,7 +70,7 @@ class FlagFinder:
 
     @cached_property
     def _paragraphs(self) -> list[tuple[str, str]]:
-        """Paragraphs as they stand, and on one line."""
+        """Paragraphs, each as it stands and on one line."""
         blocks = without_markers(self._text.replace("\r\n", "\n")).split("\n\n")
         return [(block.strip(), _on_one_line(block)) for block in blocks if block.strip()]
 
@@ -120,7 +120,7 @@ def drop_unused_flags(document: Document) -> None:
 
 
 def is_withheld(hashes: Iterable[str], cleared: Collection[str]) -> bool:
-    """Whether a passage with these flags is kept out of answers."""
+    """Decide whether a passage with these flags is kept out of answers."""
     return any(text_hash not in cleared for text_hash in hashes)
 
 

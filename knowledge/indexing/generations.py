@@ -33,12 +33,12 @@ def cutting_recipe(passage_tokens: int) -> str:
 
 
 def embedder_of(generation: Generation) -> Embedder:
-    """The model that its vectors are made with; raises EmbeddingUnavailable."""
+    """Load the model that the generation's vectors are made with; raises EmbeddingUnavailable."""
     return get_embedder(generation.model)
 
 
 def live_generation() -> Generation:
-    """The one that questions are answered from; on an empty database, one as the settings want it."""
+    """Return the generation that questions are answered from; in an empty database, create it from the settings."""
     found = Generation.objects.filter(state=State.LIVE).first()
     if found is None:
         with transaction.atomic():
@@ -52,13 +52,13 @@ def live_generation() -> Generation:
 
 
 def active_generations() -> list[Generation]:
-    """Those that edits must reach: the live one, then the one being built."""
+    """Return the generations that edits must reach: the live one, then the one being built."""
     live = live_generation()
     return [live, *Generation.objects.filter(state=State.BUILDING)]
 
 
 def generation_to_build() -> Generation | None:
-    """The one that the settings ask for where it is not the live one, begun if need be."""
+    """Return the generation that the settings ask for if it is not the live one, created if need be."""
     wanted, live = _wanted(), live_generation()
     with transaction.atomic():
         _lock()
@@ -76,7 +76,7 @@ def generation_to_build() -> Generation | None:
 
 
 def go_live(generation: Generation) -> None:
-    """Makes a built generation the live one; not to be called inside a transaction."""
+    """Make a built generation the live one; do not call this inside a transaction."""
     create_indexes(generation, concurrently=True)
     with transaction.atomic():
         _lock()
@@ -87,7 +87,7 @@ def go_live(generation: Generation) -> None:
 
 
 def delete_retired() -> int:
-    """Deletes what retired generations held, once nobody can be answering from them; returns how many."""
+    """Delete the contents of retired generations once nobody can be answering from them; return how many."""
     old = list(Generation.objects.filter(state=State.RETIRED, retired_at__lt=timezone.now() - GRACE))
     for generation in old:
         drop_indexes(generation)
@@ -99,7 +99,7 @@ def delete_retired() -> int:
 
 
 def create_indexes(generation: Generation, *, concurrently: bool) -> None:
-    """HNSW (Malkov and Yashunin 2018) over the vectors of one generation, which all have one length."""
+    """Create HNSW indexes (Malkov and Yashunin 2018) over one generation's vectors, which all have one length."""
     how = "CONCURRENTLY" if concurrently else ""
     with connection.cursor() as cursor:
         for table in INDEXED_TABLES:
@@ -144,7 +144,7 @@ def _retire(generation: Generation) -> None:
 
 
 def _lock() -> None:
-    """Let generations begin, go live and go away one at a time."""
+    """Lock generations, so that they begin, go live and are deleted one at a time."""
     hold_until_commit(Lock.GENERATION)
 
 

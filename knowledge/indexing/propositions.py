@@ -73,7 +73,7 @@ class Standing:
 
 
 def needed(collection_id: int | None = None) -> Needed:
-    """In one collection, or in all that ask for propositions."""
+    """Estimate the work in one collection, or in all that ask for propositions."""
     calls = _calls(_sources(lacking(collection_id)))
     told = [sum(len(message["content"]) for message in build_messages(call)) for call in calls]
     return Needed(sum(len(call) for call in calls), sum(told) // CHARACTERS_A_TOKEN)
@@ -91,7 +91,7 @@ def standing(collection: Collection) -> Standing:
 
 
 def lacking(collection_id: int | None = None) -> QuerySet[Passage]:
-    """Published passages of active generations that have no propositions by this prompt, unless given up on."""
+    """Select published passages of active generations without propositions by this prompt, unless given up on."""
     current = PropositionSet.objects.filter(Q(failure="") | _given_up(), prompt_version=VERSION)
     return _wanted(collection_id).exclude(Exists(current.filter(input_hash=OuterRef("input_hash"))))
 
@@ -102,7 +102,7 @@ def make(
     seconds: float | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Made:
-    """Makes what is lacking, for about `seconds`, and adds the units; `progress` gets (done, of).
+    """Make missing propositions, for about `seconds`, and add their units; `progress` gets (done, of).
 
     It needs a language model. Raises EmbeddingUnavailable.
     """
@@ -117,7 +117,7 @@ def make(
 
 
 def add_units(collection_id: int | None = None) -> None:
-    """Adds the units of propositions that were made, also by a run that was killed before it came to this."""
+    """Add the units of propositions that were made, also by a run that was killed before it did so."""
     made = PropositionSet.objects.exclude(propositions=[]).filter(input_hash=OuterRef("input_hash"))
     units = Unit.objects.filter(passage=OuterRef("pk"), granularity=Granularity.PROPOSITION)
     for generation in active_generations():
@@ -146,7 +146,7 @@ def _delete_orphans() -> None:
 
 
 def _sources(passages: QuerySet[Passage]) -> list[tuple[SizedSource, bool]]:
-    """Each text once, in reading order, and whether it is to be asked for alone."""
+    """List each text once, in reading order, and whether it is to be asked for alone."""
     failed = set(PropositionSet.objects.exclude(failure="").values_list("input_hash", flat=True))
     rows = passages.order_by("document", "position").values_list(
         "input_hash", "document__title", "heading_path", "text", "tokens"
@@ -188,7 +188,7 @@ class _Run:
         return Made(**self._counts, left=left, stopped=self._stopped)
 
     def ask_for_all(self) -> None:
-        """Each text is asked for once a run, so that a wrong answer is tried again later, and alone."""
+        """Ask for each text once a run, so that a wrong answer is tried again later, and alone."""
         calls = _calls(_sources(lacking(self._collection_id)))
         done, total = 0, sum(len(call) for call in calls)
         with asyncio.Runner() as runner:
@@ -225,7 +225,7 @@ class _Run:
         self._counts["answer_tokens"] += answer.answer_tokens
 
     def _miss(self, call: Sequence[SizedSource], code: str, *, is_there: bool, is_only: bool) -> None:
-        """`is_there`: other calls were answered meanwhile."""
+        """Record a failed call; `is_there`: other calls were answered meanwhile."""
         is_fault_of_call = code in FAULTS_OF_THE_CALL
         logger.warning("no propositions code=%s passages=%d", code, len(call))
         if is_fault_of_call and (is_there or is_only):
@@ -256,7 +256,7 @@ async def _ask(call: Sequence[SizedSource]) -> JsonAnswer | ModelUnavailable:
 def _save(
     call: Sequence[SizedSource], found: dict[str, list[str]], failure: str, prompt_tokens: int, answer_tokens: int
 ) -> None:
-    """Keeps what was found by input hash; the others of the call failed."""
+    """Save the found propositions by input hash; the other passages of the call have failed."""
     shares = zip(call, _shares(prompt_tokens, call), _shares(answer_tokens, call), strict=True)
     with transaction.atomic():
         for source, prompt_share, answer_share in shares:
@@ -275,7 +275,7 @@ def _save(
 
 
 def _shares(tokens: int, call: Sequence[SizedSource]) -> list[int]:
-    """A call's tokens split over its passages by their length; they add up."""
+    """Split a call's tokens over its passages by their length; the shares add up."""
     weights = [max(1, source.tokens) for source in call]
     shares = [tokens * weight // sum(weights) for weight in weights]
     shares[0] += tokens - sum(shares)

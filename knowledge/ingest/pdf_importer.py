@@ -44,10 +44,10 @@ def import_pdf(
     url: str = "",
     progress: Callable[[int, int], None] | None = None,
 ) -> Imported:
-    """One document of the file, published at `url`, or by ourselves where none is given.
+    """Import a file as one document, published at `url`, or by ourselves if none is given.
 
-    A file that was imported before is left as it is, with what staff have changed since. Indexing is the caller's
-    next step. Raises BadPdf, with nothing saved, and OSError.
+    A file that was imported before is left as it is, with what staff have changed since. The caller indexes next.
+    Raises BadPdf, with nothing saved, and OSError.
     """
     name = strip_nul(name or path.name)
     with path.open("rb") as file:
@@ -87,7 +87,7 @@ def limits() -> Limits:
 
 
 def _namesakes(collection: Collection, name: str, url: str) -> list[Said]:
-    """Says so where a document of an older file of this name goes on being published."""
+    """Warn if a document of an older file of this name stays published."""
     others = collection.documents.published().filter(metadata__file_name=name).exclude(url=url)
     if not others.exists():
         return []
@@ -98,9 +98,9 @@ def _namesakes(collection: Collection, name: str, url: str) -> list[Said]:
 
 
 def import_upload(upload_id: int) -> int | None:
-    """Imports an uploaded file and tells what came of it; returns the document to index.
+    """Import an uploaded file and record the result; return the document to index.
 
-    One that is done, or that another task is reading, is left.
+    An upload that is done, or that another task is reading, is skipped.
     """
     reading = PdfUpload.Status.READING
     now = timezone.now()
@@ -145,6 +145,6 @@ def _remarks_of(bad: BadPdf) -> list[Said]:
 
 
 def lost_uploads() -> list[int]:
-    """Uploads that no task is reading."""
+    """List uploads that no task is reading."""
     lost = PdfUpload.objects.untouched_since(timezone.now() - LOST)
     return list(lost.order_by("pk").values_list("pk", flat=True))

@@ -14,7 +14,7 @@ class FlaggedTextQuerySet(StaffScoped["FlaggedText"]):
     owner = "document__collection"
 
     def for_queue(self) -> Self:
-        """Those of documents that may be used in answers."""
+        """Filter flagged texts of documents that may be used in answers."""
         return self.exclude(document__status="archived")
 
     def to_check(self) -> Self:

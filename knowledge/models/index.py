@@ -72,11 +72,11 @@ class IndexedDocument(models.Model):
 
 class PassageQuerySet(QuerySet["Passage"]):
     def live(self) -> Self:
-        """Those that questions are answered from."""
+        """Filter rows of the live generation, which questions are answered from."""
         return self.filter(generation__state="live")
 
     def retrievable(self, generation_id: int) -> Self:
-        """Passages of published documents as one generation has them, without those that staff must clear first."""
+        """Filter passages of published documents in one generation, without those that staff must clear first."""
         return self.filter(generation=generation_id, document__status="published", is_withheld=False)
 
     def in_collections(self, collection_ids: Iterable[int]) -> Self:

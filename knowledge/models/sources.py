@@ -17,7 +17,7 @@ from knowledge.models.documents import Document
 
 class SourceQuerySet(StaffScoped["Source"]):
     def with_failed_crawl(self) -> Self:
-        """Those whose last crawl failed, or was broken off."""
+        """Filter sources whose last crawl failed or was interrupted."""
         runs = apps.get_model("knowledge", "CrawlRun").objects.filter(source=OuterRef("pk"))
         newest = runs.order_by("-created_at", "-pk").values("state")[:1]
         return self.annotate(last_state=Subquery(newest)).filter(last_state__in=["failed", "interrupted"])

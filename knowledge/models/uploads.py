@@ -16,7 +16,7 @@ class PdfUploadQuerySet(StaffScoped["PdfUpload"]):
         return self.filter(status__in=[self.model.Status.WAITING, self.model.Status.READING])
 
     def untouched_since(self, moment: datetime) -> Self:
-        """Unfinished ones whose task was lost: reading tells of every page."""
+        """Filter unfinished uploads whose task was lost: reading reports every page."""
         return self.unfinished().filter(changed_at__lt=moment)
 
 

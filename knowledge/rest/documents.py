@@ -37,7 +37,7 @@ VERSION = "2026-11-21T09:30:00.123456+00:00"
 
 
 def save(document: Document, values: dict[str, Any]) -> Document:
-    """Raises ValidationError."""
+    """Save the values; raises ValidationError."""
     for name, value in values.items():
         setattr(document, name, value)
     document.validate_constraints()
@@ -173,7 +173,7 @@ class DocumentViewSet(WrittenViewSet):
         return DocumentSummary if self.action == "list" else super().get_serializer_class()
 
     def locked(self) -> Document:
-        """Raises PermissionDenied: with a course's document its record would go."""
+        """Lock the document; raises PermissionDenied if deleting it would delete a course's record."""
         document: Document = super().locked()
         is_deleted = self.action == "destroy"
         if is_deleted and course_of(document) and not self.request.user.has_perm("knowledge.delete_course"):
@@ -192,7 +192,7 @@ class DocumentViewSet(WrittenViewSet):
         default_ordering="position",
     )
     def passages(self, request: Request, pk: str) -> Response:
-        """What questions can find of it, as of its last indexing."""
+        """List the passages that questions can find, as of the last indexing."""
         document = self.get_object()
         passages = Passage.objects.live().filter(document=document.pk).defer("embedding")
         return self.page_of(self.filter_queryset(passages))

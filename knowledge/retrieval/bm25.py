@@ -81,7 +81,7 @@ class LexicalIndex:
         self._any_dates = False
 
     def follow(self, newest: int | None = None) -> None:
-        """Takes in every change committed so far, or up to `newest` where that was read just now."""
+        """Read every change committed so far, or up to `newest` if that was read just now."""
         newest = newest_change() if newest is None else newest
         if newest == self._at:
             return
@@ -108,14 +108,16 @@ class LexicalIndex:
         self._show()
 
     def take_in(self, document_id: int) -> None:
-        """Reads a document anew as this transaction sees it, which may never be committed: for an index of one's own,
-        never for the one that answers."""
+        """Read a document anew as this transaction sees it, which may never be committed.
+
+        Only for an index of one's own, never for the one that answers.
+        """
         with self._lock:
             self._replace({document_id})
             self._show()
 
     def as_now(self) -> "LexicalIndex":
-        """A view that stays as the index is now, whatever that takes in later; it can only be searched."""
+        """Return a view that stays as the index is now; it can only be searched."""
         view = copy(self)
         view._searcher = self._index.searcher()
         view._collections, view._languages = set(self._collections), set(self._languages)
@@ -168,7 +170,7 @@ class LexicalIndex:
             self._writer.add_document(document)
 
     def search(self, text: str, *, k: int, scope: Scope) -> list[tuple[int, int, float]]:
-        """(passage id, document id, BM25 score) of the `k` best, best first."""
+        """Return (passage id, document id, BM25 score) of the `k` best, best first."""
         terms = [
             (tantivy.Occur.Should, self._term(field, term, "freq"))
             for field, analyzer in self._analyzers.items()
@@ -192,11 +194,11 @@ class LexicalIndex:
 
     @property
     def at(self) -> int:
-        """The change that it has followed; -1 before its first use."""
+        """Number of the last change read; -1 before the first use."""
         return self._at
 
     def contents(self) -> set[Entry]:
-        """All that it holds."""
+        """Return all entries of the index."""
         searcher = self._searcher
         if not searcher.num_docs:
             return set()
@@ -237,6 +239,6 @@ def _any_of(queries: Sequence[tantivy.Query]) -> tantivy.Query:
 
 
 def newest_change() -> int:
-    """The number of the newest change, 0 where there is none yet."""
+    """Return the number of the newest change, 0 if there is none yet."""
     ((newest,),) = fetch_all("SELECT coalesce(max(id), 0) FROM knowledge_indexchange")
     return int(newest)

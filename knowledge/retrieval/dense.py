@@ -80,7 +80,7 @@ class DenseRetriever:
         ]
 
     def has_units(self, query: Query, *, scope: Scope) -> bool:
-        """Whether there is anything of this granularity to compare with; for passages that is not asked."""
+        """Return whether there are vectors of this granularity to compare with; always true for passages."""
         parameters = {"generation": query.generation_id, "granularity": self.granularity}
         return self.granularity is None or bool(fetch_all(HAS_UNITS, scope_parameters(scope) | parameters))
 
@@ -91,7 +91,7 @@ def _nearest(query: Query, k: int, parameters: dict[str, Any]) -> list[tuple[Any
 
 
 def _nearest_units(query: Query, granularity: Granularity, k: int, parameters: dict[str, Any]) -> list[tuple[Any, ...]]:
-    """Looks at more units where those of too few passages filled the list."""
+    """Search the nearest units, and more of them if those of too few passages filled the list."""
     units = k * UNITS_A_PASSAGE
     while True:
         statement = NEAREST_UNITS.format(

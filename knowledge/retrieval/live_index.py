@@ -60,7 +60,7 @@ class LiveIndexes:
         return former[-1]
 
     def of(self, generation_id: int) -> LexicalIndex:
-        """The generation's index, which follows the database from its first use on."""
+        """Return the generation's index, which follows the database from its first use on."""
         with self._lock:
             index = self._ready.get(generation_id)
             if index is None:  # making one takes milliseconds, which every question would wait
@@ -68,7 +68,7 @@ class LiveIndexes:
             return index
 
     def loaded(self) -> dict[int, LexicalIndex]:
-        """Those that are there, by generation; the newest is the live one's or will be."""
+        """Return the loaded indexes by generation; the newest is, or will be, the live one's."""
         return dict(self._ready)
 
     def _load(self, generation_id: int) -> None:

@@ -39,7 +39,10 @@ def scope_parameters(scope: Scope) -> dict[str, Any]:
 
 
 def scope_of(slugs: Iterable[str] = (), *, language: str = "", audience: Sequence[str] = ()) -> Scope:
-    """The named collections, or those searched by default, as of today; raises UnknownCollection."""
+    """Build the scope of the named collections, or of those searched by default, as of today.
+
+    Raises UnknownCollection.
+    """
     wanted = list(slugs)
     if not wanted:
         found = tuple(pk for (pk,) in fetch_all("SELECT id FROM knowledge_collection WHERE searched_by_default"))

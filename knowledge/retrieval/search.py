@@ -71,12 +71,11 @@ class Retrieval:
 
 
 def retrieve(text: str, *, plan: Plan, scope: Scope, k: int, guesses: Sequence[str] = ()) -> Retrieval:
-    """Runs every leg over `scope` and fuses their rankings into the `k` best passages.
+    """Run every retriever over `scope` and fuse their rankings into the `k` best passages.
 
     Passages of another year or term than `text` names come last, and its short forms are looked up as pages write them.
 
-    `guesses` are what a language model thinks an answer says, for a leg that looks for that. Raises
-    EmbeddingUnavailable, RerankerUnavailable.
+    `guesses` are answers that a language model guessed, for HyDE. Raises EmbeddingUnavailable, RerankerUnavailable.
     """
     timings: dict[str, float] = {}
     generation = served_generation()
@@ -121,7 +120,7 @@ def _run(
     guesses: Sequence[str],
     timings: dict[str, float],
 ) -> tuple[dict[Origin, Sequence[Hit]], Query]:
-    """Every leg's ranking; those that need no vector run while the question is embedded."""
+    """Run every retriever; those that need no vector run while the question is embedded."""
 
     def embed() -> "np.ndarray[tuple[int, ...], np.dtype[np.float32]]":
         with _timed(timings, "embed"):

@@ -80,7 +80,7 @@ class Hit:
 
 
 def matched_parts(runs: Iterable[Sequence[Hit]]) -> dict[int, str]:
-    """What was matched of each passage, by its id, where a retriever compared finer parts; the first such one tells."""
+    """Return the matched part of each passage by its id, if a retriever compared finer parts; the first one wins."""
     found: dict[int, str] = {}
     for hit in (hit for run in runs for hit in run if hit.matched):
         found.setdefault(hit.passage_id, hit.matched)
@@ -94,4 +94,4 @@ class Retriever(Protocol):
     needs_vector: bool
 
     def retrieve(self, query: Query, *, k: int, scope: Scope) -> Sequence[Hit]:
-        """At most `k` hits, best first."""
+        """Return at most `k` hits, best first."""

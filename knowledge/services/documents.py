@@ -29,7 +29,7 @@ from knowledge.tasks import import_pdf_file, index_document, index_pending_docum
 
 @transaction.atomic
 def save_document(*, document: Document) -> Document:
-    """Saves it and has it indexed; raises ValidationError."""
+    """Save a document and queue its indexing; raises ValidationError."""
     document.full_clean(exclude=["collection"] if document.collection_id else None)
     with _courses_settled([document]):
         document.save()
@@ -39,7 +39,7 @@ def save_document(*, document: Document) -> Document:
 
 @transaction.atomic
 def set_document_status(*, documents: Iterable[Document], status: str) -> int:
-    """Publishes, archives or returns to draft; retrieval heeds it at once. Returns how many changed."""
+    """Publish, archive or return documents to draft, with effect on the next question. Return how many changed."""
     changed = [document for document in documents if document.status != status]
     with _courses_settled(changed):
         for document in changed:
@@ -51,7 +51,7 @@ def set_document_status(*, documents: Iterable[Document], status: str) -> int:
 
 @transaction.atomic
 def restore_revision(*, revision: DocumentRevision) -> Document:
-    """Makes an earlier version the present one; the one that was is kept as a version too. Raises ValidationError."""
+    """Restore an earlier version; the present one is kept as a version too. Raises ValidationError."""
     document = Document.objects.select_for_update().get(pk=revision.document_id)
     document.title, document.text = revision.title, revision.text
     return save_document(document=document)
@@ -59,7 +59,7 @@ def restore_revision(*, revision: DocumentRevision) -> Document:
 
 @transaction.atomic
 def reindex_documents(*, documents: Iterable[Document]) -> int:
-    """Has them cut anew, changed or not; what is searched stays until then. Returns how many."""
+    """Queue documents to be cut anew, changed or not; until then the old passages are searched. Return how many."""
     ids = [document.pk for document in documents]
     IndexedDocument.objects.filter(document__in=ids).delete()
     for document_id in ids:
@@ -87,7 +87,7 @@ def decide_flagged(*, flagged: Iterable[FlaggedText], state: str) -> list[Flagge
 
 @transaction.atomic
 def delete_document(*, document: Document) -> None:
-    """Deletes it with its passages and tells every lexical index."""
+    """Delete a document with its passages and announce that to every lexical index."""
     document_id = document.pk
     _forget_files([document])
     with _courses_settled([document]):
@@ -97,7 +97,7 @@ def delete_document(*, document: Document) -> None:
 
 @transaction.atomic
 def delete_documents(*, documents: Iterable[Document]) -> int:
-    """Deletes several at once, as `delete_document` does one. Returns how many."""
+    """Delete several documents at once, as `delete_document` does one. Return how many."""
     documents = list(documents)
     ids = [document.pk for document in documents]
     _forget_files(documents)
@@ -110,7 +110,7 @@ def delete_documents(*, documents: Iterable[Document]) -> int:
 
 @transaction.atomic
 def save_collection(*, collection: Collection) -> Collection:
-    """Saves it and, where it is to be indexed otherwise, has that done; raises ValidationError."""
+    """Save a collection, and queue its indexing if its granularities changed; raises ValidationError."""
     collection.granularities = [name for name in Granularity.values if name in collection.granularities]
     collection.full_clean()
     before = Collection.objects.filter(pk=collection.pk).values_list("granularities", flat=True).first() or []
@@ -124,9 +124,10 @@ def save_collection(*, collection: Collection) -> Collection:
 
 @transaction.atomic
 def save_course(*, course: Course, document: Document, required: Iterable[Course] | None = None) -> Course:
-    """Saves it with its document, which has its address, language, collection and status, and updates its siblings.
+    """Save a course with its document, and update its siblings.
 
-    `required` are the courses that it needs besides those that its prerequisites name. Raises ValidationError.
+    The document has its address, language, collection and status. `required` are the courses that it needs besides
+    those that its prerequisites name. Raises ValidationError.
     """
     collections = Document.objects.filter(pk=document.pk).values_list("collection_id", flat=True)
     before = lock_and_read({document.collection_id, *collections})
@@ -149,7 +150,7 @@ def save_course(*, course: Course, document: Document, required: Iterable[Course
 
 @transaction.atomic
 def upload_pdfs(*, files: "Iterable[File[bytes]]", collection: Collection) -> list[PdfUpload]:
-    """Keeps the files and has each imported; what comes of it is told by their state."""
+    """Store the files and queue their import; each upload's state shows the result."""
     uploads = []
     for file in files:
         name = Path((file.name or "").replace("\\", "/")).name[-255:] or "document.pdf"
@@ -162,19 +163,19 @@ def upload_pdfs(*, files: "Iterable[File[bytes]]", collection: Collection) -> li
 
 
 def delete_courses(*, courses: Iterable[Course]) -> int:
-    """Deletes them with their documents; their siblings name them no more. Returns how many."""
+    """Delete courses with their documents; their siblings no longer name them. Return how many."""
     return delete_documents(documents=[course.document for course in courses])
 
 
 def _forget_files(documents: Iterable[Document]) -> None:
-    """Deletes their files after the commit, but for those that another document is too."""
+    """Delete the documents' files after the commit, except those that another document uses too."""
     for name in {str(document.file) for document in documents if document.file}:
         transaction.on_commit(partial(drop_unused, name))
 
 
 @contextmanager
 def _courses_settled(documents: Iterable[Document]) -> Iterator[None]:
-    """Whatever happens inside to documents of courses, those of their siblings follow."""
+    """Update the documents of sibling courses after changes to documents of courses inside the block."""
     affected = list(Course.objects.filter(document__in=[document.pk for document in documents if document.pk]))
     if not affected:
         yield

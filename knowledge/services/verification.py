@@ -56,7 +56,7 @@ class Part:
 
 @contextmanager
 def one_moment() -> Iterator[None]:
-    """A read-only transaction that sees the database as it is now; not inside another one."""
+    """Open a read-only transaction that sees the database as it is now; not inside another one."""
     with transaction.atomic(durable=True):
         with connection.cursor() as cursor:
             cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
@@ -66,8 +66,11 @@ def one_moment() -> Iterator[None]:
 def verify(
     generation: Generation, *, every_vector: bool = False, progress: Callable[[int, int], None] | None = None
 ) -> list[Part]:
-    """All parts of one generation. `every_vector` embeds all passages, sentences and propositions again, which takes as
-    long as indexing them; else SAMPLE of each. Raises EmbeddingUnavailable."""
+    """Verify all parts of one generation.
+
+    `every_vector` embeds all passages, sentences and propositions again, which takes as long as indexing them; else
+    SAMPLE of each. Raises EmbeddingUnavailable.
+    """
     embedder = embedder_of(generation)
     documents, passages, units = Part("documents"), Part("passages"), Part("sentences and propositions")
     up_to_date = set(Document.objects.in_index(generation.pk).values_list("pk", flat=True))
@@ -95,7 +98,7 @@ def verify(
 
 
 def _documents(every: list[int]) -> Iterator[Document]:
-    """Few texts at once, also behind a pooler, where `iterator` holds all of them."""
+    """Yield documents, few at once: behind a pooler `iterator` would hold all of them."""
     documents = Document.objects.select_related("collection").order_by("pk")
     for start in range(0, len(every), BATCH):
         yield from documents.filter(pk__in=every[start : start + BATCH])
@@ -163,14 +166,14 @@ def _verify_vectors(generation: Generation, embedder: Embedder, size: int | None
 
 
 def some_of(rows: QuerySet[RowT], size: int | None) -> Iterator[list[RowT]]:
-    """So many of `rows` at random, or all, few at once: behind a pooler `iterator` would hold all of them."""
+    """Yield `size` random rows, or all, few at once: behind a pooler `iterator` would hold all of them."""
     chosen = list(rows.order_by("?").values_list("pk", flat=True)[:size])
     for start in range(0, len(chosen), BATCH):
         yield list(rows.filter(pk__in=chosen[start : start + BATCH]))
 
 
 def check_shapes(part: Part, table: str, generation: Generation) -> None:
-    """Every vector of the generation in this table has the model's length, and is a unit vector."""
+    """Check that every vector of the generation in this table has the model's length, and is a unit vector."""
     with connection.cursor() as cursor:
         cursor.execute(
             f"SELECT id, vector_dims(embedding), l2_norm(embedding) FROM {table} WHERE generation_id = %s"  # noqa: S608
@@ -190,7 +193,7 @@ def compare_vectors(
     texts: Sequence[str],
     embed: Callable[[Sequence[str]], "np.ndarray[tuple[int, ...], np.dtype[np.float32]]"],
 ) -> None:
-    """Each row must have the vector that `embed` gives its text; `texts` has one for each of `rows`, at least one."""
+    """Check that each row has the vector that `embed` gives its text; there is at least one row."""
     for row, new in zip(rows, embed(texts), strict=True):
         old = row.embedding
         if len(new) != len(old) or float(np.dot(new, old)) < SAME_COSINE:
@@ -216,7 +219,7 @@ def _verify_vector_indexes(generation: Generation) -> Part:
 
 
 def verify_lexical(generation: Generation) -> Part:
-    """An index made anew holds what the database says that one must hold."""
+    """Compare a new index with what the database says that it must hold."""
     part = Part("lexical index")
     index = LexicalIndex(generation.pk)
     index.follow()
@@ -228,7 +231,7 @@ def verify_lexical(generation: Generation) -> Part:
 
 
 def retrievable_entries(generation_id: int) -> set[Entry]:
-    """What every lexical index of this generation must hold now."""
+    """Return what every lexical index of this generation must hold now."""
     rows = Passage.objects.retrievable(generation_id).order_by()
     fields = rows.values_list("pk", "document", "document__valid_from", "document__valid_until")
     return {

@@ -27,13 +27,13 @@ class Embedder(Protocol):
     scale: Scale
 
     def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
-        """Unit vectors of what may answer a question: of shape (len(texts), dimensions), in the texts' order.
+        """Embed passages as unit vectors of shape (len(texts), dimensions), in the order of the texts.
 
         Raises EmbeddingUnavailable.
         """
 
     def embed_questions(self, texts: Sequence[str]) -> "NDArray[np.float32]":
-        """Unit vectors of questions, to be compared with those of answers and of other questions; as `embed`."""
+        """Embed questions, as `embed`; compare these vectors with those of answers and of other questions."""
 
     def count_tokens(self, text: str) -> int:
-        """The text's length in the model's word pieces, without the special ones and without a limit."""
+        """Count a text's word pieces, without special ones and without a limit."""

@@ -16,7 +16,7 @@ class Band:
     same: float
 
     def to(self, other: "Band", cosine: float) -> float:
-        """The cosine as `other` has it, 0 to 1: straight lines through both means, and up to 1 for equal texts."""
+        """Convert a cosine to the other band, 0 to 1: straight lines through both means, up to 1 for equal texts."""
         if cosine < self.same:
             slope = (other.same - other.unrelated) / (self.same - self.unrelated)
         else:
@@ -32,11 +32,11 @@ class Scale:
     passages: Band
 
     def of_question(self, cosine: float) -> float:
-        """The similarity of two questions, 0 to 1, whatever the model."""
+        """Return the similarity of two questions, 0 to 1, whatever the model."""
         return self.questions.to(COMMON.questions, cosine)
 
     def of_passage(self, cosine: float) -> float:
-        """The similarity of a question and what may answer it, 0 to 1, whatever the model."""
+        """Return the similarity of a question and a passage, 0 to 1, whatever the model."""
         return self.passages.to(COMMON.passages, cosine)
 
 
@@ -123,7 +123,10 @@ NEARLY = 0.6
 
 
 def measured_scale(embed_questions: "Embed", embed: "Embed") -> Scale:
-    """Over the languages that the model knows: those whose texts it tells apart nearly as well as the other's."""
+    """Measure the scale over the languages that the model knows.
+
+    These are the languages whose texts it separates nearly as well as those of the other.
+    """
     scales = []
     for examples in (ENGLISH, GERMAN):
         asked, again, answers = zip(*examples, strict=True)
@@ -140,7 +143,7 @@ def _mean(bands: Sequence[Band]) -> Band:
 
 
 def _band(cosines: "NDArray[np.float32]") -> Band:
-    """Of a square whose diagonal holds the pairs that belong together."""
+    """Measure the band of a square matrix whose diagonal holds the pairs that belong together."""
     others = ~np.eye(len(cosines), dtype=bool)
     same = min(0.99, float(np.diag(cosines).mean()))
     return Band(unrelated=min(same - LEAST_WIDTH, float(cosines[others].mean())), same=same)

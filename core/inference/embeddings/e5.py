@@ -60,7 +60,7 @@ class MultilingualEmbedder:
         return self._vectors([QUESTION + text for text in texts])
 
     def _vectors(self, texts: Sequence[str]) -> "NDArray[np.float32]":
-        """One text a run: a batch would share its quantization scale, so a vector would depend on its neighbours."""
+        """Embed each text alone: a batch shares its quantization scale, so a vector would depend on its neighbours."""
         vectors = np.empty((len(texts), self.dimensions), dtype=np.float32)
         for row, text in enumerate(texts):
             pieces = self._tokenizer.ids(text)[: len(self._places) - 2]

@@ -38,7 +38,7 @@ class JoinedEmbedder:
         self._multilingual = MultilingualEmbedder(threads=threads, folder=folder)
 
     def count_tokens(self, text: str) -> int:
-        """As the model counts that needs more: a passage must fit the windows of both."""
+        """Count as the model that needs more pieces: a passage must fit the windows of both."""
         return max(self._english.count_tokens(text), self._multilingual.count_tokens(text))
 
     def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":

@@ -54,7 +54,7 @@ class MiniLMEmbedder:
         return len(self._counter.encode(text, add_special_tokens=False).ids)
 
     def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
-        """One text a run: a batch would share its quantization scale, so a vector would depend on its neighbours."""
+        """Embed each text alone: a batch shares its quantization scale, so a vector would depend on its neighbours."""
         vectors = np.empty((len(texts), self.dimensions), dtype=np.float32)
         for row, encoding in enumerate(self._tokenizer.encode_batch(list(texts))):
             ids = np.array([encoding.ids], dtype=np.int64)

@@ -30,19 +30,19 @@ class Circuit:
 
     @property
     def is_open(self) -> bool:
-        """A call would be refused now."""
+        """Whether a call would be refused now."""
         with self._lock:
             return self._refuses()
 
     @property
     def has_failed(self) -> bool:
-        """It opened, and no call has succeeded since."""
+        """Whether the circuit opened and no call has succeeded since."""
         with self._lock:
             return self._opened_at is not None
 
     @contextmanager
     def attempt(self) -> Iterator["Attempt"]:
-        """Around one call; raises CircuitOpen. A call that reports nothing counts neither way."""
+        """Guard one call; raises CircuitOpen. A call that reports nothing counts neither as success nor as failure."""
         with self._lock:
             if self._refuses():
                 raise CircuitOpen
@@ -83,7 +83,7 @@ class Attempt:
         self._is_heard = self._is_reported = False
 
     def heard(self) -> None:
-        """The endpoint speaks: a trial need not wait for the end, others still may fail on the way."""
+        """Report that the endpoint answers: a trial need not wait for the end, others may still fail."""
         self._is_heard = True
         if self.is_trial:
             self.is_trial = False

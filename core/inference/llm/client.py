@@ -91,18 +91,17 @@ def is_configured() -> bool:
 
 
 def has_failed() -> bool:
-    """The endpoint of the settings failed again and again, and no call has succeeded since."""
+    """Return whether the endpoint kept failing and no call has succeeded since."""
     return is_configured() and _circuit((settings.LLM_BASE_URL, settings.LLM_MODEL)).has_failed
 
 
 async def stream(
     messages: Sequence[dict[str, str]], *, sampling: Sampling = PROSE, caller: str = ""
 ) -> AsyncGenerator[str | Waiting | Usage]:
-    """Waiting as its place in the queue changes, the answer's text in pieces, Usage last; raises ModelUnavailable,
-    also in the middle.
+    """Stream an answer: `Waiting` as the place in the queue changes, pieces of text, and `Usage` last.
 
-    `caller` is whose turn it is: callers take turns. Once it is, the first piece must come within
-    LLM_FIRST_TOKEN_SECONDS, each next one too, all within LLM_TOTAL_SECONDS.
+    Raises ModelUnavailable, also in the middle. `caller` is whose turn it is: callers take turns. Once it is, the first
+    piece must come within LLM_FIRST_TOKEN_SECONDS, each next one too, all within LLM_TOTAL_SECONDS.
     """
     openai = await _library()
     loop = asyncio.get_running_loop()
@@ -168,10 +167,9 @@ async def complete_json(
     sampling: Sampling = EXACT,
     seconds: float | None = None,
 ) -> JsonAnswer:
-    """What the model writes as JSON, within LLM_TOTAL_SECONDS of its turn, or within `seconds` with all waiting;
-    raises ModelUnavailable.
+    """Complete as JSON, within LLM_TOTAL_SECONDS of the turn, or within `seconds` including the wait.
 
-    The schema is sent where the endpoint knows what to do with it, so `data` must be checked all the same.
+    Raises ModelUnavailable. The schema is sent if the endpoint supports schemas, so check `data` all the same.
     """
     openai = await _library()
     loop = asyncio.get_running_loop()
@@ -199,7 +197,7 @@ async def complete_json(
 
 
 async def _library() -> Any:
-    """Its first import takes a second or two, so that is apart from the loop."""
+    """Import the client library outside the event loop: the first import takes a second or two."""
     return _openai() if _openai.cache_info().currsize else await asyncio.to_thread(_openai)
 
 
@@ -210,7 +208,7 @@ def _openai() -> Any:
 
 @lru_cache(maxsize=4)
 def _client(base_url: str, api_key: str, timeout: int, loop: asyncio.AbstractEventLoop) -> "AsyncOpenAI":
-    """One a loop, since its connections belong to the loop; `loop` only keeps them apart."""
+    """Return the client of an event loop, since its connections belong to the loop; `loop` only keeps them apart."""
     from openai import AsyncOpenAI, DefaultAsyncHttpxClient, Timeout
 
     from core.inference.llm.response_limit import bound_body
@@ -230,7 +228,7 @@ def _client(base_url: str, api_key: str, timeout: int, loop: asyncio.AbstractEve
 
 @lru_cache(maxsize=1)
 def _queue(at_once: int, most: int) -> ModelQueue:
-    """One a process."""
+    """Return this process's queue."""
     return ModelQueue(at_once=at_once, most=most)
 
 
@@ -241,7 +239,7 @@ def _circuit(endpoint: tuple[str, str]) -> Circuit:
 
 @contextmanager
 def _place(endpoint: tuple[str, str], caller: str) -> Iterator[QueueTicket]:
-    """A place in the queue; nobody waits for an endpoint that is left alone."""
+    """Wait in the queue; refuse at once if the endpoint's circuit is open."""
     if _circuit(endpoint).is_open:
         raise ModelUnavailable("circuit_open")
     try:
@@ -260,7 +258,7 @@ async def _moved(place: QueueTicket, limit: float) -> int:
 
 
 def _json_in(text: str) -> Any:
-    """The first JSON object in it: models put fences, or a sentence, around theirs."""
+    """Parse the first JSON object in a text: models put fences, or a sentence, around theirs."""
     decoder = json.JSONDecoder()
     for opening in OPENING.finditer(text):
         try:
@@ -272,8 +270,7 @@ def _json_in(text: str) -> Any:
 
 @contextmanager
 def _attempt(endpoint: tuple[str, str], openai: Any, *, is_timeout_a_failure: bool = True) -> Iterator[Attempt]:
-    """Around a call whose turn it is: everything that an endpoint makes the client raise, as ModelUnavailable, and
-    what it says about the endpoint."""
+    """Guard a call whose turn it is: raise every error of the endpoint as ModelUnavailable, and report its health."""
     try:
         with _circuit(endpoint).attempt() as attempt:
             try:

@@ -28,9 +28,10 @@ class Call:
     may_retry: bool
 
     async def begin_with(self, optional: Mapping[str, Any], refused_by: set[tuple[str, str]], **options: Any) -> Any:
-        """The completion or, once its headers are there, the stream; raises what the client raises.
+        """Start a call and return the completion, or the stream once its headers are there.
 
-        Without the `optional` part where the endpoint refused that before, or does so now, which is remembered.
+        Raises what the client raises. The `optional` part is left out if the endpoint refused it before, or refuses it
+        now, which is remembered.
         """
         from openai import BadRequestError, UnprocessableEntityError
 
@@ -72,7 +73,7 @@ def _backoff(retry: int) -> float:
 
 
 def _pause_before(retry: int, error: "APIStatusError") -> float | None:
-    """Seconds until retry number `retry`, counted from 0; None where there should be none."""
+    """Return the seconds until retry number `retry`, counted from 0, or None if there should be none."""
     told = error.response.headers.get("retry-after", "").strip()
     if error.status_code not in RETRIED_STATUSES and not (error.status_code == BUSY and told):
         return None

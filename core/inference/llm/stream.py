@@ -17,10 +17,10 @@ DONE = b"[DONE]"
 
 
 async def chunks_of(response: "httpx2.Response") -> AsyncGenerator[dict[str, Any]]:
-    """The chunks of a streamed completion as they came, not as the client's objects: building one of these takes
-    twenty times as long as reading it, which is most of a busy server's work.
+    """Yield the chunks of a streamed completion as dictionaries.
 
-    Raises ValueError for what is no chunk, openai.APIConnectionError where the connection breaks.
+    Building the client's objects takes twenty times as long as reading them, which is most of a busy server's work.
+    Raises ValueError for invalid chunks, openai.APIConnectionError if the connection breaks.
     """
     import httpx2
     import openai
@@ -67,10 +67,10 @@ class StreamedAnswer:
         return "".join(self._pieces)
 
     def take(self, chunk: dict[str, Any]) -> str:
-        """The text that this chunk adds, "" where none; raises TypeError or AttributeError where it is of another form.
+        """Return the text that this chunk adds, possibly "".
 
-        A role holds for the chunks after it too, until another is named. What another role says, a second choice
-        and tool calls are no part of the answer.
+        Raises TypeError or AttributeError for a chunk of another form. A role holds for the chunks after it too, until another is named. What another role says, a second choice and
+        tool calls are no part of the answer.
         """
         spent = chunk.get("usage") or {}
         read, written = spent.get("prompt_tokens"), spent.get("completion_tokens")

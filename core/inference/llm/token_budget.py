@@ -11,7 +11,7 @@ LATIN_END = "\u0250"
 
 
 def estimate_tokens(text: str) -> int:
-    """At least as many tokens as a model's tokenizer makes of it.
+    """Estimate how many tokens a model's tokenizer makes of a text, rather too many than too few.
 
     No byte-level tokenizer makes more tokens than there are bytes, so that bound is taken for digits, signs and all
     scripts but the Latin. Latin words are counted as half their bytes, an upper-case letter as one more half: that
@@ -44,11 +44,11 @@ class Fit:
 
 
 def fit(*, fixed: int, passages: Sequence[int], history: Sequence[int], room: int) -> Fit:
-    """Fits a prompt into `room` tokens: its `fixed` text, the question in it; passages, best first; history, oldest
-    first.
+    """Fit a prompt into `room` tokens.
 
-    The weakest passages go first, down to one; then the oldest turns; then the end of that passage. Raises
-    ValueError("question") where the fixed text alone is too long, since the question is never cut.
+    `fixed` is the fixed text with the question; passages come best first, history oldest first. The weakest passages
+    are dropped first, down to one, then the oldest turns, then the end of that passage. Raises ValueError("question")
+    if the fixed text alone is too long, since the question is never cut.
     """
     left = room - fixed
     if left < 0:

@@ -57,7 +57,7 @@ class TakenAway(Exception):
 
 
 def queue_run(source_id: int) -> int | None:
-    """A new run that waits to be crawled; None where one waits or goes on already, or the source is gone."""
+    """Create a run to be crawled; None if one is queued or running already, or the source was deleted."""
     try:
         with transaction.atomic():
             return CrawlRun.objects.create(source_id=source_id).pk
@@ -68,7 +68,7 @@ def queue_run(source_id: int) -> int | None:
 def crawl(
     run_id: int, *, index: Callable[[int], object], progress: Callable[[int, int], None] | None = None
 ) -> CrawlRun | None:
-    """Works on a run that waits; None where it does not, or not any more.
+    """Work on a queued run; None if it is not, or no longer, queued.
 
     `index` brings a document's passages up to date. `progress` gets (visited, known of so far).
     """
@@ -225,12 +225,12 @@ class _Crawl:
         CrawlRun.objects.filter(pk=self.run.pk, state=State.RUNNING).update(heartbeat_at=timezone.now())
 
     def _hold(self) -> None:
-        """Keeps the run this worker's until the transaction ends. Raises TakenAway."""
+        """Keep the run this worker's until the transaction ends. Raises TakenAway."""
         if not CrawlRun.objects.select_for_update().filter(pk=self.run.pk, state=State.RUNNING).exists():
             raise TakenAway
 
     def beat(self, *, at_once: bool = False) -> None:
-        """Saves the counts, once a second at most. Raises Cancelled and TakenAway."""
+        """Save the counts, once a second at most. Raises Cancelled and TakenAway."""
         if not at_once and time.monotonic() - self.beaten < 1:
             return
         self.beaten = time.monotonic()
@@ -252,7 +252,7 @@ class _Crawl:
     # --- the end ---
 
     def end(self) -> None:
-        """Decides about the pages that are gone; too many are staff's to decide about."""
+        """Decide about missing pages; if there are too many, staff decide."""
         self.beat(at_once=True)
         if self.done and self.done.complete:
             for url in sorted(self.known - self.met):
@@ -290,7 +290,7 @@ def said_as_json(said: Said | None) -> dict[str, Any]:
 
 @transaction.atomic
 def archive_lost(run: CrawlRun) -> list[int]:
-    """Archives at once what a held run found gone; the documents that this changed."""
+    """Archive at once what a held run found missing; return the documents that this changed."""
     lost = run.outcomes.filter(kind=Kind.GONE).values("url")
     archived = []
     for row in SourcePage.objects.select_for_update().filter(source=run.source_id, url__in=lost):
@@ -303,7 +303,7 @@ def archive_lost(run: CrawlRun) -> list[int]:
 
 
 def lost_runs() -> list[int]:
-    """Runs to be crawled that no task will: never queued, or new ones in place of those whose worker died."""
+    """List runs that no task will crawl: never queued, or replacing those whose worker died."""
     now = timezone.now()
     instead = []
     for run in CrawlRun.objects.filter(state=State.RUNNING, heartbeat_at__lt=now - LOST):

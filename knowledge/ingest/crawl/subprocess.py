@@ -30,7 +30,7 @@ class CrawlerDied(RuntimeError):
 
 @contextmanager
 def crawling(plan: CrawlPlan) -> Iterator[Iterator[Finding | None]]:
-    """Findings as they come, the last one `Done`; None whenever a second passed without. Raises CrawlerDied.
+    """Start the crawler and yield its findings, `Done` last; None for every second without one. Raises CrawlerDied.
 
     The process does not outlive the block.
     """
@@ -77,7 +77,7 @@ def _findings(process: "subprocess.Popen[bytes]") -> Generator[Finding | None]:
 
 
 def _take(process: "subprocess.Popen[bytes]") -> None:
-    """It fetches no more than we can keep up with."""
+    """Acknowledge a finding: the crawler fetches no more than we can process."""
     with suppress(BrokenPipeError):  # it ended; what it said last is still to be read
         os.write(_opened(process.stdin).fileno(), TAKEN)
 
@@ -89,7 +89,10 @@ def _opened(pipe: IO[bytes] | None) -> IO[bytes]:
 
 
 def _listen(process: "subprocess.Popen[bytes]") -> "SimpleQueue[Finding | None]":
-    """What it says, and None at its end; a thread reads it, so that waiting can end and a full pipe stops nobody."""
+    """Queue what the process writes, and None at its end.
+
+    A thread reads it, so that waiting can end and a full pipe blocks nobody.
+    """
     said: SimpleQueue[Finding | None] = SimpleQueue()
 
     def read(output: IO[bytes]) -> None:

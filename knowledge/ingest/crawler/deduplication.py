@@ -33,7 +33,7 @@ class Gathering:
         self._before = {page.likeness: url for url, page in self.known.items() if page.likeness}
 
     def read(self, visit: Visit, page: Page, canonical: str) -> Page | Skipped | None:
-        """The page where it is to be handed over, why not, or None while it waits."""
+        """Return the page if it is to be handed over, why it is skipped, or None while it waits."""
         self.concluded.add(page.url)
         if canonical and canonical != page.url:
             self._waiting.append((visit, page, canonical, CANONICAL))
@@ -45,7 +45,7 @@ class Gathering:
         return self._once(page)
 
     def stays(self, url: str) -> None:
-        """A page that is there without being handed over: it did not change, or could not be read this time."""
+        """Record a page that exists without being handed over: unchanged, or not readable this time."""
         self.concluded.add(url)
         self.present.add(url)
         if url in self.known:
@@ -56,7 +56,7 @@ class Gathering:
         self._moved[url] = to
 
     def settle(self) -> Iterator[tuple[Visit, Page | Skipped]]:
-        """What waited, once nothing else is to be visited."""
+        """Decide about the pages that waited, once nothing else is to be visited."""
         waiting, self._waiting = sorted(self._waiting, key=lambda waits: waits[1].url), []
         for visit, page, other, reason in waiting:
             there = self._where(other)

@@ -101,7 +101,7 @@ def to_line(finding: Finding) -> str:
 
 
 def from_line(line: str | bytes) -> Finding:
-    """Raises ValueError where the line was not written to its end."""
+    """Parse a line; raises ValueError if it was not written to its end."""
     wire = json.loads(line)
     kind = KINDS[wire.pop("kind")]
     if "reason" in wire:
@@ -191,7 +191,7 @@ class Parent:
             os._exit(1)  # nobody listens any more
 
     async def catches_up(self) -> None:
-        """Waits until one more finding may be told."""
+        """Wait until one more finding may be written."""
         self._loop = asyncio.get_running_loop()
         while self._said - self._taken >= self._most_ahead:
             self._taken_more.clear()

@@ -31,7 +31,7 @@ class Read:
 
 
 def read_page(url: str, *, address: str, body: bytes, headers: Any, scope: Scope) -> Read:
-    """Raises UnreadablePage."""
+    """Read a page of the site; raises UnreadablePage."""
     with _in_time():
         html = read_html(body, url=address, content_type=header(headers, "Content-Type"))
     directives = html.robots | _header_directives(headers)
@@ -56,7 +56,7 @@ def read_page(url: str, *, address: str, body: bytes, headers: Any, scope: Scope
 
 
 def links_only(*, address: str, body: bytes, headers: Any, scope: Scope) -> tuple[str, ...]:
-    """Those of a page that has no text of its own."""
+    """List the links of a page that has no text of its own."""
     with _in_time():
         root = parsed(decode_html(body, header(headers, "Content-Type")))
         return links_on_site(outgoing(root, base_of(root, address)), scope)
@@ -73,7 +73,7 @@ def header(headers: Any, name: str) -> str:
 
 
 def _header_directives(headers: Any) -> frozenset[str]:
-    """X-Robots-Tag, but for what it says to a crawler of another name."""
+    """Read X-Robots-Tag, except for lines that address another crawler."""
     lines = (value.decode("latin-1").lower() for value in headers.getlist("X-Robots-Tag"))
     return frozenset(word.strip() for line in lines for word in line.split(","))
 
@@ -108,7 +108,7 @@ class Listed:
 
 
 def read_sitemap(body: bytes) -> Listed:
-    """What it lists. Raises ValueError where it is none, or too large."""
+    """Read a sitemap; raises ValueError if it is none, or too large."""
     try:
         if body[:2] == b"\x1f\x8b":
             body = gunzip(body, max_size=MAX_BYTES)

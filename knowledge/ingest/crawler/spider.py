@@ -297,7 +297,7 @@ def host_of(url: str) -> str:
 
 
 def wait_of(response: Any, visit: Visit) -> float | None:
-    """Seconds until a busy server wants to be asked again; None where it is not to be."""
+    """Return the seconds until a busy server may be asked again; None if it should not be."""
     asked = header(response.headers, "Retry-After")
     try:
         wait = float(asked) if asked else 2.0 * 2**visit.tries

@@ -18,7 +18,7 @@ NOWHERE = tuple(map(ip_network, ("0.0.0.0/8", "::/128", "224.0.0.0/4", "ff00::/8
 
 
 def is_allowed(address: str, *, allow_private: bool) -> bool:
-    """Whether to connect to this IP address; what is none is refused."""
+    """Return whether to connect to this IP address; invalid ones are refused."""
     try:
         ip = ip_address(address.partition("%")[0])
     except ValueError:
@@ -37,7 +37,7 @@ def _is_allowed(ip: IPv4Address | IPv6Address, *, allow_private: bool) -> bool:
 
 
 def _embedded(ip: IPv4Address | IPv6Address) -> list[IPv4Address]:
-    """The IPv4 addresses that an IPv6 address leads to: mapped, compatible, 6to4, Teredo and NAT64."""
+    """List the IPv4 addresses that an IPv6 address leads to: mapped, compatible, 6to4, Teredo and NAT64."""
     if isinstance(ip, IPv4Address):
         return []
     low = IPv4Address(int(ip) & 0xFFFFFFFF)

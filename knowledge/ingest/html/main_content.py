@@ -22,7 +22,7 @@ ELSEWHERE = re.compile("menu|modal|nav|navbar|dropdown|search|offcanvas")
 
 
 def open_panels(page: Element) -> set[Element]:
-    """The elements that a click would show, each with its title in front or inside."""
+    """Open the elements that a click would show, each with its title in front or inside, and return them."""
     by_id = {attribute(element, "id"): element for element in elements(page) if element.get("id")}
     opened: set[Element] = set()
     for trigger in list(elements(page, "a", "button", "div", "li", "span", "label")):
@@ -125,7 +125,7 @@ class Size:
 
 
 def main_content(page: Element, url: str, title: str) -> Iterator[Element]:
-    """The elements to write, in order: the main heading where it stands apart, then the content. Changes `page`."""
+    """Yield the elements to write, in order: the main heading if it is apart, then the content. Changes `page`."""
     heading = next((found for found in elements(page, "h1") if text_of(found) and not _is_logo(found)), None)
     apart = heading is not None and any(True for _ in heading.iterancestors("header", "nav"))
     opened = open_panels(page)
@@ -146,7 +146,7 @@ def main_content(page: Element, url: str, title: str) -> Iterator[Element]:
 
 
 def _with_its_lead(heading: Element, content: Element, sizes: dict[Element, Size]) -> Element:
-    """What stands beside a heading apart is its introduction, if it is not links."""
+    """Add what is beside a separate heading, its introduction, unless that is links."""
     parent = heading.getparent()
     size = sizes.get(parent)
     if size and parent.tag == "div" and size.density < 0.2 and parent not in set(content.iterancestors()):
@@ -156,7 +156,7 @@ def _with_its_lead(heading: Element, content: Element, sizes: dict[Element, Size
 
 
 def _landmark(page: Element, sizes: dict[Element, Size]) -> Element:
-    """`<main>`, else what is named as the content; the whole body where that holds little of the page's own words."""
+    """Find `<main>`, else what is named as the content; the whole body if that holds little of the page's own words."""
     body = next(elements(page, "body"), page)
     words = max(sizes[body].own, 1) if body in sizes else 1
     for candidates in (
@@ -182,7 +182,7 @@ def _is_named_content(element: Element) -> bool:
 
 
 def _is_boilerplate(element: Element, sizes: dict[Element, Size], kept: set[Element]) -> bool:
-    """`kept` is what holds the main heading."""
+    """Recognise boilerplate; `kept` is what holds the main heading."""
     size, tag = sizes.get(element), element.tag
     if size is None or element in kept or tag in HEADINGS or tag in {"main", "body", "html"}:
         return False
@@ -218,7 +218,7 @@ def _is_logo(heading: Element) -> bool:
 
 
 def _sizes(page: Element, url: str) -> dict[Element, Size]:
-    """In one walk, of those elements that a rule may ask about."""
+    """Measure, in one walk, the elements that a rule may ask about."""
     found: dict[Element, Size] = {}
     sizes = [Size()]
     links = 0

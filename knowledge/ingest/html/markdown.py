@@ -37,7 +37,7 @@ MARKED_CODE = re.compile(f"{CODE_START}([^{CODE_START}{CODE_END}]*){CODE_END}")
 
 
 def spaced(text: str) -> str:
-    """White space as a browser shows it: one blank."""
+    """Collapse white space as a browser does: to one blank."""
     return SPACES.sub(" ", INVISIBLE.sub("", text))
 
 
@@ -49,7 +49,7 @@ def escaped(text: str, *, link: bool = False, cell: bool = False) -> str:
 
 
 def wrapped(text: str, before: str, after: str) -> str:
-    """`text` in a pair of marks that stand directly at its words, on one line."""
+    """Wrap `text` in a pair of marks that stand directly at its words, on one line."""
     inner = text.strip()
     if not inner:
         return text
@@ -59,7 +59,7 @@ def wrapped(text: str, before: str, after: str) -> str:
 
 
 def lines_of(text: str, *, cell: bool = False) -> list[list[str]]:
-    """A gathered text as paragraphs of lines: an empty line between two breaks ends a paragraph."""
+    """Split a gathered text into paragraphs of lines: an empty line between two breaks ends a paragraph."""
     text = text.replace(CODE_END + CODE_START, "")
     found: list[list[str]] = [[]]
     for line in re.sub(" {2,}", " ", text).split("\n"):
@@ -163,7 +163,7 @@ class Writer:
         return "".join(self._out)
 
     def _whole(self, element: Element) -> bool:
-        """Writes what is not walked into: pictures, breaks, code as it stands, tables."""
+        """Write what is not walked into: pictures, breaks, code as it stands, tables."""
         tag = element.tag
         if tag in {"br", "hr", "img"}:
             if tag == "img":
@@ -310,14 +310,14 @@ class Writer:
             self._term = False
 
     def _break(self) -> None:
-        """A block begins or ends here."""
+        """Begin or end a block here."""
         if self.cell or self._heading:
             self._inline.append(" ")
         elif not self._term:
             self._flush()
 
     def _taken(self) -> str:
-        """The paragraph so far; what is still open goes on in the next one."""
+        """Take the paragraph so far; marks that are still open continue in the next one."""
         for mark in reversed(self._marks):
             self._wrap(mark)
             mark.start = 0

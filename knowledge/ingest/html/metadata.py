@@ -24,7 +24,7 @@ class Head:
                 self._meta.setdefault(name.strip().lower(), content)
 
     def title(self) -> str:
-        """A main heading that the title repeats is the title without the site's name."""
+        """Find the title: a main heading that `<title>` repeats is the title without the site's name."""
         own = next((text_of(element) for element in elements(self._root, "title")), "")
         headings = [text_of(element) for element in elements(self._root, "h1")]
         return (
@@ -87,7 +87,7 @@ class Head:
 
 
 def _date(text: str) -> datetime | None:
-    """ISO 8601 or as in mails; without a zone it is UTC."""
+    """Parse a date in ISO 8601 or as in mails; without a zone it is UTC."""
     for read in (datetime.fromisoformat, parsedate_to_datetime):
         try:
             date = read(text.strip())

@@ -12,7 +12,7 @@ MAX_REPEATED = 200
 
 
 def cells_of(table: Element) -> list[list[Element]]:
-    """Its rows where it is a table of data; else none."""
+    """List the rows of a data table; none for other tables."""
     if attribute(table, "role") in {"presentation", "none"}:
         return []
     if holds(table, "table", "pre", "summary", *HEADINGS):
@@ -26,7 +26,7 @@ def cells_of(table: Element) -> list[list[Element]]:
 
 
 def pipe_table(rows: Sequence[Sequence[Element]], texts: Mapping[Element, str]) -> list[str]:
-    """Its lines; rows of headings become one, cells that span are said where they belong."""
+    """Write a table's lines; rows of headings become one, and spanning cells are repeated in each place."""
     width = max(sum(_span(cell, "colspan") for cell in row) for row in rows)
     headings = 0
     while headings < len(rows) - 1 and _is_heading(rows[headings]):

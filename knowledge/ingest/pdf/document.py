@@ -28,7 +28,7 @@ def read_document(
     progress: Callable[[int, int], None] | None = None,
     use_bookmarks: bool = True,
 ) -> PdfText:
-    """Reads it in this process, without limits of memory and time; raises BadPdf."""
+    """Read a PDF in this process, without limits of memory and time; raises BadPdf."""
     pdf = open_pdf(file, limits)
     count = len(pdf.pages)
     if progress:
@@ -43,7 +43,7 @@ def read_document(
 
 
 def text_of(pages: Sequence[Page], *, bookmarks: Sequence[Bookmark] = (), title: str = "") -> PdfText:
-    """The text of pages as extracted; takes their elements apart. Raises BadPdf."""
+    """Assemble the text of extracted pages; changes their elements. Raises BadPdf."""
     warnings = _legible(pages)
     first = [element for page in pages for element in page.elements]
     stated, title = title, title or find_title(first, body_style(first))
@@ -70,7 +70,7 @@ def text_of(pages: Sequence[Page], *, bookmarks: Sequence[Bookmark] = (), title:
 
 
 def _legible(pages: Sequence[Page]) -> list[Said]:
-    """What to tell staff of pages without text; raises BadPdf where that is the whole file."""
+    """Return remarks about pages without text; raises BadPdf if the whole file has none."""
     letters = sum(page.characters for page in pages)
     unmapped = sum(page.unmapped for page in pages)
     if unmapped > UNMAPPED * (letters + unmapped):

@@ -50,7 +50,7 @@ CAPTION = re.compile(
 
 
 def kind_of(text: str) -> tuple[str, int]:
-    """How a heading is numbered, and how deep: (“number”, 2) for “1.2 Fees”."""
+    """Recognise how a heading is numbered, and how deep: (“number”, 2) for “1.2 Fees”."""
     for name, pattern in KINDS:
         if found := pattern.match(text):
             depth = len(re.findall(r"\d+", found.group())) if name in {"number", "letter"} else 1
@@ -59,7 +59,7 @@ def kind_of(text: str) -> tuple[str, int]:
 
 
 def bare(title: str) -> str:
-    """Without its number."""
+    """Strip the number from a title."""
     return NUMBERING.sub("", title, count=1)
 
 
@@ -87,12 +87,12 @@ class Candidate:
 
     @property
     def cluster(self) -> Cluster:
-        """Candidates of one cluster have one level."""
+        """Cluster of the candidate: all of one cluster have one level."""
         return self.kind, self.depth, *self.lines[0].style
 
 
 def body_style(flow: Sequence[Element]) -> tuple[float, bool]:
-    """The look of most of the text."""
+    """Find the look of most of the text."""
     weights: Counter[tuple[float, bool]] = Counter()
     for element in flow:
         if isinstance(element, Line):
@@ -101,7 +101,7 @@ def body_style(flow: Sequence[Element]) -> tuple[float, bool]:
 
 
 def candidates_of(flow: Sequence[Element], body: tuple[float, bool]) -> list[Candidate]:
-    """In the order of the text; `body` is the look of most of it."""
+    """List the candidates in the order of the text; `body` is the look of most of it."""
     found: list[Candidate] = []
     index = 0
     while index < len(flow):
@@ -122,7 +122,7 @@ def candidates_of(flow: Sequence[Element], body: tuple[float, bool]) -> list[Can
 
 
 def is_labelled(flow: Sequence[Element], index: int) -> bool:
-    """Whether “Chapter 3” stands on the line above."""
+    """Return whether a label such as “Chapter 3” stands on the line above."""
     above = flow[index - 1] if index else None
     return isinstance(above, Line) and above.page == flow[index].page and bool(LABEL.match(above.text))
 
@@ -140,7 +140,7 @@ def stands_out(line: Line, body: tuple[float, bool]) -> bool:
 
 
 def _goes_on(line: Line, following: Line) -> bool:
-    """Whether the next line is the same heading's."""
+    """Return whether the next line belongs to the same heading."""
     if following.style != line.style or (following.page, following.frame) != (line.page, line.frame) or following.mono:
         return False
     if following.baseline - line.baseline > 1.75 * line.size:
@@ -155,7 +155,7 @@ Tier = tuple[str, int] | tuple[float, bool]
 
 
 def known_levels(candidates: Sequence[Candidate], told: Mapping[int, int]) -> dict[Cluster, int]:
-    """Levels of the looks that bookmarks have told of; `told` has a level by a heading's first line."""
+    """Return the levels of the looks that bookmarks name; `told` has a level by a heading's first line."""
     votes: dict[Cluster, Counter[int]] = defaultdict(Counter)
     for candidate in candidates:
         if level := told.get(candidate.start):
@@ -165,7 +165,7 @@ def known_levels(candidates: Sequence[Candidate], told: Mapping[int, int]) -> di
 
 
 def levels_of(candidates: Sequence[Candidate], known: Mapping[Cluster, int]) -> dict[Cluster, int]:
-    """A level for every cluster: larger letters stand above smaller ones, shorter numbers above longer ones."""
+    """Assign a level to every cluster: larger letters stand above smaller, shorter numbers above longer ones."""
     sizes = _sizes(candidates)
     items = _listlike(sizes)
     clusters = {candidate.cluster for candidate in candidates}
@@ -183,7 +183,7 @@ def levels_of(candidates: Sequence[Candidate], known: Mapping[Cluster, int]) -> 
 
 
 def _sizes(candidates: Sequence[Candidate]) -> dict[tuple[str, int], float]:
-    """The usual size of the letters, by the way of numbering."""
+    """Measure the usual size of the letters, by the way of numbering."""
     sizes: dict[tuple[str, int], list[float]] = defaultdict(list)
     for candidate in candidates:
         if candidate.kind:
@@ -192,7 +192,7 @@ def _sizes(candidates: Sequence[Candidate]) -> dict[tuple[str, int], float]:
 
 
 def _listlike(sizes: Mapping[tuple[str, int], float]) -> set[tuple[str, int]]:
-    """Bold items of a numbered list: they are smaller than the sections that they stand in."""
+    """Find bold items of a numbered list: they are smaller than the sections that they stand in."""
     numbers = {depth: size for (kind, depth), size in sizes.items() if kind == "number"}
     return {
         ("number", depth)
@@ -207,7 +207,7 @@ def _own_tier(cluster: Cluster) -> Tier:
 
 
 def _tiers(candidates: Sequence[Candidate], clusters: set[Cluster]) -> dict[Cluster, Tier]:
-    """Each cluster's tier; a heading without a number that looks like numbered ones has theirs."""
+    """Assign each cluster's tier; a heading without a number that looks like numbered ones has theirs."""
     numbered = Counter(c.cluster for c in candidates if c.kind and c.cluster in clusters)
     looks: dict[Tier, Tier] = {}
     for (kind, depth, size, bold), _count in numbered.most_common():
@@ -219,7 +219,7 @@ def _tiers(candidates: Sequence[Candidate], clusters: set[Cluster]) -> dict[Clus
 
 
 def _ordered(tiers: set[Tier], sizes: Mapping[tuple[str, int], float]) -> list[Tier]:
-    """From the highest to the lowest."""
+    """Order tiers from the highest to the lowest."""
 
     def height(tier: Tier) -> tuple[float, int, int]:
         if isinstance(tier[0], str):
@@ -254,7 +254,7 @@ class Heading:
 
 
 def find_title(flow: Sequence[Element], body: tuple[float, bool]) -> str:
-    """The largest words of the first page, where they are larger than its text."""
+    """Find the largest words of the first page, if they are larger than its text."""
     first = [element for element in flow[:60] if isinstance(element, Line) and element.page == flow[0].page]
     if not first:
         return ""
@@ -271,7 +271,7 @@ def find_title(flow: Sequence[Element], body: tuple[float, bool]) -> str:
 
 
 def with_run_in_split(flow: Sequence[Element], bookmarks: Sequence[Bookmark]) -> list[Element]:
-    """Headings that their paragraph begins beside, set apart where a bookmark names them."""
+    """Split headings from the paragraph that begins beside them if a bookmark names them."""
     wanted: dict[int, set[str]] = defaultdict(set)
     for bookmark in bookmarks:
         wanted[bookmark.page] |= {comparable(bookmark.title), comparable(bare(bookmark.title))}
@@ -291,7 +291,7 @@ def with_run_in_split(flow: Sequence[Element], bookmarks: Sequence[Bookmark]) ->
 def find_headings(
     flow: Sequence[Element], *, bookmarks: Sequence[Bookmark], entries: Sequence[Entry], title: str
 ) -> dict[int, Heading]:
-    """Headings by the index of their first line in `flow`."""
+    """Find headings by the index of their first line in `flow`."""
     body = body_style(flow)
     candidates = candidates_of(flow, body)
     front = _front(flow, candidates, body, title)
@@ -318,7 +318,7 @@ def find_headings(
 def _with_label(
     flow: Sequence[Element], start: int, found: Mapping[int, Heading], body: tuple[float, bool]
 ) -> tuple[int, Heading]:
-    """The heading with “Chapter 3”, which stands on lines of its own above it; a number alone goes."""
+    """Add a label such as “Chapter 3” above a heading to it; a number alone is dropped."""
     heading, label = found[start], ""
     while start - 1 not in found and is_labelled(flow, start):
         line = flow[start - 1]
@@ -335,7 +335,7 @@ def _with_label(
 def _bookmarked(
     flow: Sequence[Element], bookmarks: Sequence[Bookmark], candidates: Sequence[Candidate]
 ) -> dict[int, Heading]:
-    """The lines that bookmarks name, in order, on the page that they open or the one after."""
+    """Find the lines that bookmarks name, in order, on the page that they open or the one after."""
     by_page: dict[int, list[int]] = defaultdict(list)
     for index, element in enumerate(flow):
         if isinstance(element, Line):
@@ -363,7 +363,7 @@ def _bookmarked(
 
 
 def _matches(flow: Sequence[Element], index: int, wanted: set[str]) -> int:
-    """How many lines from here say one of the wanted titles; 0 for none."""
+    """Count the lines from here that make one of the wanted titles; 0 for none."""
     said = ""
     first = flow[index]
     for count in range(1, MOST_LINES + 1):
@@ -380,7 +380,7 @@ def _matches(flow: Sequence[Element], index: int, wanted: set[str]) -> int:
 
 
 def _listed_only(flow: Sequence[Element], listed: set[str], taken: set[int]) -> list[Candidate]:
-    """Numbered lines that look like text but stand in the table of contents."""
+    """List numbered lines that look like text but stand in the table of contents."""
     return [
         candidate_from(index, [line])
         for index, line in enumerate(flow)
@@ -396,7 +396,7 @@ def _listed_only(flow: Sequence[Element], listed: set[str], taken: set[int]) -> 
 
 
 def _front(flow: Sequence[Element], candidates: Sequence[Candidate], body: tuple[float, bool], title: str) -> set[int]:
-    """Where the title, and the authors and dates under it, begin: they head no section."""
+    """Find the title, and the authors and dates under it: they head no section."""
     first = [candidate for candidate in candidates if candidate.lines[0].page == flow[0].page and candidate.start < 30]
     if not first:
         return set()
@@ -466,7 +466,7 @@ def _stands_out_at(flow: Sequence[Element], index: int, label: Line, body: tuple
 
 
 def _gap(upper: Element | None, lower: Element) -> float:
-    """The distance of their baselines in the lower one's letters; large where they stand in different columns."""
+    """Measure the distance of baselines in the lower one's letters; large if they are in different columns."""
     if upper is None or (upper.page, upper.frame) != (lower.page, lower.frame):
         return 9.0
     if not isinstance(lower, Line):

@@ -57,7 +57,7 @@ class Segment:
 
 
 def segments_of(chars: Sequence[Char]) -> list[Segment]:
-    """What stands on one line without a wide gap, with what is raised or lowered put into it."""
+    """Group characters on one line without a wide gap, and join what is raised or lowered to it."""
     return _raised_joined(_segments(chars))
 
 
@@ -89,7 +89,7 @@ def _segments(chars: Sequence[Char]) -> list[Segment]:
 
 
 def _is_double(char: Char, before: Sequence[Char]) -> bool:
-    """Letters printed twice, a little apart, to look bold."""
+    """Recognise letters printed twice, a little apart, to look bold."""
     return any(
         other.text == char.text
         and abs(other.x0 - char.x0) < 0.12 * char.size
@@ -99,7 +99,7 @@ def _is_double(char: Char, before: Sequence[Char]) -> bool:
 
 
 def _raised_joined(segments: list[Segment]) -> list[Segment]:
-    """Superscripts, subscripts and lowered letters (as in TeX's name) put into the line they hang on."""
+    """Join superscripts, subscripts and lowered letters (as in TeX's name) to their line."""
     if not segments:
         return []
     common = Counter(segment.size for segment in segments).most_common(1)[0][0]
@@ -145,7 +145,7 @@ def _hangs_on(segment: Segment, host: Segment) -> bool:
 
 
 def _letter_under(chars: Sequence[Char], index: int) -> int | None:
-    """The neighbour that an accent is printed over."""
+    """Find the neighbour that an accent is printed over."""
     accent = chars[index]
     centre = (accent.x0 + accent.x1) / 2
     for near in (index - 1, index + 1):
@@ -155,7 +155,7 @@ def _letter_under(chars: Sequence[Char], index: int) -> int | None:
 
 
 def text_of(chars: Sequence[Char]) -> str:
-    """Characters from left to right as words."""
+    """Join characters from left to right to words."""
     found: list[str] = []
     end: float | None = None
     over: Char | None = None  # an accent that stands over the next letter
@@ -193,7 +193,7 @@ Frame = tuple[list[Item], float, float]
 
 
 def frames(items: list[Item], *, columns: bool) -> Iterator[Frame]:
-    """(what stands in a column, its left and right edge), columns in reading order."""
+    """Yield (contents, left and right edge) of each column, in reading order."""
     if not items:
         return
     yield from _split(
@@ -232,7 +232,7 @@ def _split(items: list[Item], left: float, right: float, depth: int) -> Iterator
 
 
 def _beside(lefts: Sequence[Item], rights: Sequence[Item]) -> bool:
-    """Whether they are a line or two with a gap, not columns."""
+    """Return whether they are a line or two with a gap, not columns."""
     return (
         len(lefts) <= 2
         and len(rights) <= 2
@@ -245,7 +245,7 @@ def _top(item: Item) -> float:
 
 
 def _gutter(items: Sequence[Item], left: float, right: float) -> tuple[float, float] | None:
-    """The empty strip between two columns of prose, if there are two."""
+    """Find the empty strip between two columns of prose, if there are two."""
     if right - left < 2 * COLUMN_WIDTH:
         return None
     width = int(right - left) + 1
@@ -298,7 +298,7 @@ MONO = re.compile(r"mono|courier|typewriter|cmtt|sftt|ectt|cmsltt|consol|menlo|n
 def lines_of(
     chars: Sequence[Char], tables: Sequence[Table] = (), *, number: int = 1, columns: bool = True
 ) -> list[Element]:
-    """The page's lines and tables in reading order."""
+    """List the page's lines and tables in reading order."""
     items: list[Item] = [*segments_of(chars), *tables]
     found: list[Element] = []
     for frame, (members, left, right) in enumerate(frames(items, columns=columns)):
@@ -363,12 +363,12 @@ HYPHENATED = re.compile(r"\b[^\W\d_]+(?:-[^\W\d_]+)+\b")
 
 
 def comparable(text: str) -> str:
-    """Letters and digits alone."""
+    """Reduce a text to letters and digits."""
     return "".join(char for char in text.casefold() if char.isalnum())
 
 
 def join_words(before: str, after: str, known: Collection[str] = frozenset()) -> str:
-    """Two lines of a paragraph as one; `known` holds the words, hyphenated or not, that stand within lines."""
+    """Join two lines of a paragraph; `known` holds the words, hyphenated or not, that stand within lines."""
     if not before or not after:
         return before or after
     if not before.endswith(HYPHENS) or len(before) < 2 or not (before[-2].isalnum()):
@@ -403,7 +403,7 @@ def join_lines(lines: Sequence[str], known: Collection[str] = frozenset()) -> st
 
 
 def vocabulary(lines: Sequence[str]) -> set[str]:
-    """The words that stand within lines, without each line's first and last, which may be halves."""
+    """Collect the words within lines, without each line's first and last, which may be halves."""
     found: set[str] = set()
     for line in lines:
         inner = line.split()[1:-1]

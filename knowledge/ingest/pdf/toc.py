@@ -26,7 +26,7 @@ class Entry:
 
 
 def without_contents(pages: Sequence[Page]) -> list[Entry]:
-    """Takes tables of contents out of the pages; gives their entries."""
+    """Remove tables of contents from the pages; return their entries."""
     lines = [element for page in pages for element in page.elements if isinstance(element, Line)]
     here = {comparable(line.text) for line in lines}
     entries: list[Entry] = []
@@ -48,7 +48,7 @@ def without_contents(pages: Sequence[Page]) -> list[Entry]:
 
 
 def _runs(lines: Sequence[Line]) -> list[tuple[int, int]]:
-    """[start, end) of lines that are mostly entries."""
+    """Find runs [start, end) of lines that are mostly entries."""
     runs: list[tuple[int, int]] = []
     start = last = -1
     count = 0

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 
 def gettext_noop(text: str) -> str:
-    """Marks a text for the catalogue of translations, as Django's does; this package knows no Django."""
+    """Mark a text for the translation catalogue, as Django's does; this package does not import Django."""
     return text
 
 

@@ -34,7 +34,7 @@ def versions_of(document: Document) -> str:
 
 
 def rewritten(*texts: str, **values: Any) -> Document:
-    """A document that was saved with each of the texts."""
+    """Make a document that was saved with each of the texts."""
     document = DocumentFactory(text=texts[0], **values)
     for text in texts[1:]:
         document.text = text

@@ -41,7 +41,7 @@ def queued(monkeypatch: pytest.MonkeyPatch) -> Mock:
 
 
 def form_of(document: Document, **changes: Any) -> dict[str, Any]:
-    """What is sent right after it was opened."""
+    """Return what is sent right after the form was opened."""
     names = ("title", "url", "language", "status", "text", "external_id")
     seen = Document.objects.filter(pk=document.pk).values_list("updated_at", flat=True).first()
     return {

@@ -50,7 +50,7 @@ def write(path: Path, *courses: Any) -> Path:
 
 
 def run(path: Path, **options: Any) -> tuple[str, list[str]]:
-    """(what it said, its complaints)."""
+    """Run the command and return (its output, its errors)."""
     out, err = StringIO(), StringIO()
     try:
         call_command("import_courses", str(path), stdout=out, stderr=err, **options)
@@ -61,7 +61,7 @@ def run(path: Path, **options: Any) -> tuple[str, list[str]]:
 
 @pytest.fixture
 def load(tmp_path: Path) -> Callable[..., str]:
-    """Imports courses and returns what was said."""
+    """Import courses and return the output."""
     return lambda *courses, **options: run(write(tmp_path / "courses.json", *courses), **options)[0]
 
 
@@ -76,7 +76,7 @@ def section(text: str, heading: str) -> str:
 
 
 def state() -> list[Any]:
-    """Everything that an import could change, but for times."""
+    """Return everything that an import could change, except times."""
     documents = Document.objects.order_by("pk").values("pk", "url", "title", "text", "metadata", "indexed__indexed_at")
     courses = Course.objects.order_by("pk", "required_courses").values()
     links = Course.objects.order_by("pk", "required_courses").values("pk", "required_courses")

@@ -52,7 +52,7 @@ def passages_in(prompt: str) -> list[tuple[int, str]]:
 
 
 def answer(propose: Callable[[str], Any]) -> Callable[[str], str]:
-    """A model that says of each passage what `propose` makes of it."""
+    """Answer like a model that says of each passage what `propose` makes of it."""
 
     def write(prompt: str) -> str:
         entries = [{"passage": number, "statements": propose(text)} for number, text in passages_in(prompt)]

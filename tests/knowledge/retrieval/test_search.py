@@ -62,7 +62,7 @@ def query(text: str) -> Query:
 
 
 def lexical(text: str, scope: Scope | None = None, k: int = 10) -> list[int]:
-    """Documents by words, best first."""
+    """Search documents by words, best first."""
     asked = Query(text=text, vector=None, generation_id=live_generation().pk)
     return [hit.document_id for hit in LexicalRetriever().retrieve(asked, k=k, scope=scope or scope_of())]
 
@@ -141,7 +141,7 @@ def test_an_index_whose_first_loading_broke_off_has_nothing_twice(monkeypatch: p
 @pytest.mark.parametrize("asked", ["NFC", "NFD"])
 @pytest.mark.parametrize("written", ["NFC", "NFD"])
 def test_a_letter_with_a_mark_is_one_letter_however_it_is_spelled(asked: str, written: str) -> None:
-    """A Mac writes NFD into names of files, and some pages have it."""
+    """Find NFD, which a Mac writes into names of files, and some pages have."""
     text = unicodedata.normalize(written, "Die Anmeldung läuft über das Prüfungsbüro.")  # type: ignore[arg-type]
     document = page(text, language="de")
     question = unicodedata.normalize(asked, "Prüfungsbüro")  # type: ignore[arg-type]

@@ -48,7 +48,7 @@ State = CrawlRun.State
 
 @pytest.fixture(autouse=True)
 def embedder(monkeypatch: pytest.MonkeyPatch, settings: Settings, tmp_path: Path) -> Instant:
-    """What is embedded; nothing is queued, and nothing takes long."""
+    """Record what is embedded; nothing is queued, and nothing takes long."""
     settings.MEDIA_ROOT, settings.STATE_DIR = tmp_path / "media", tmp_path
     settings.PDF_MAX_MEGABYTES = 1
     monkeypatch.setattr(runs, "TIMEOUT_S", 1.0)
@@ -92,7 +92,7 @@ def reasons(run: CrawlRun, kind: str) -> dict[str, str]:
 
 
 def found(words: str) -> list[str]:
-    """Documents with these words, best first."""
+    """Find documents with these words, best first."""
     asked = Query(text=words, vector=None, generation_id=live_generation().pk)
     hits = LexicalRetriever().retrieve(asked, k=5, scope=scope_of())
     wanted = [Document.objects.get(pk=hit.document_id) for hit in hits]
@@ -248,7 +248,7 @@ def slow_site(site: Site) -> None:
 
 
 def everything_once(site: Site) -> None:
-    """No document is lost, and no document and no passage doubled."""
+    """Check that no document is lost, and no document and no passage doubled."""
     assert set(Document.objects.values_list("url", flat=True)) == {site.url(path) for path in site.answers}
     for one in Document.objects.all():
         positions = list(one.passages.order_by("position").values_list("position", flat=True))

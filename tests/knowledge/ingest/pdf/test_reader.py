@@ -20,7 +20,7 @@ HEADINGS = [f"{number} Section of {pdfs.WORDS[number - 1]}" for number in range(
 
 
 def read(source: bytes, **options: Any) -> PdfText:
-    """In this process, which takes a second less than `read_pdf`."""
+    """Read in this process, which takes a second less than `read_pdf`."""
     return read_document(BytesIO(source), limits=Limits(), **options)
 
 
