@@ -69,8 +69,8 @@ class StreamedAnswer:
     def take(self, chunk: dict[str, Any]) -> str:
         """Return the text that this chunk adds, possibly "".
 
-        Raises TypeError or AttributeError for a chunk of another form. A role holds for the chunks after it too, until another is named. What another role says, a second choice and
-        tool calls are no part of the answer.
+        Raises TypeError or AttributeError for a chunk of another form. A role holds for the chunks after it too, until
+        another is named. What another role says, a second choice and tool calls are no part of the answer.
         """
         spent = chunk.get("usage") or {}
         read, written = spent.get("prompt_tokens"), spent.get("completion_tokens")
