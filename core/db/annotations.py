@@ -6,7 +6,7 @@ from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 
-def count_of(rows: QuerySet[Any], *, by: str) -> Coalesce:
+def count_related(rows: QuerySet[Any], *, by: str) -> Coalesce:
     """Annotate with the number of `rows` whose foreign key `by` names the outer row."""
     of_this = rows.filter(**{by: OuterRef("pk")}).order_by().values(by)
     return Coalesce(Subquery(of_this.annotate(count=Count("pk")).values("count")), 0)

@@ -8,7 +8,7 @@ from django.db import connection, transaction
 from django.db.models import QuerySet
 
 
-def rows_of(found: QuerySet[Any, tuple[Any, ...]], *, size: int) -> Iterator[tuple[Any, ...]]:
+def stream_rows(found: QuerySet[Any, tuple[Any, ...]], *, size: int) -> Iterator[tuple[Any, ...]]:
     """Yield the rows of a `values_list` in tuples, `size` fetched at a time.
 
     All rows are as they were when the first was read, with PostgreSQL's values, not those of Django's fields. The

@@ -10,7 +10,7 @@ from django.template.loader import render_to_string
 from django.utils.translation import gettext_lazy as _
 
 from core.admin.scoped import TeamsAdmin
-from core.db.annotations import count_of
+from core.db.annotations import count_related
 from core.inference.llm import client
 from knowledge.indexing.propositions import standing
 from knowledge.indexing.units import count_unindexed, count_units
@@ -46,7 +46,7 @@ class CollectionAdmin(TeamsAdmin, CollectionModelAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Collection]:
         """Count documents; collections of data sets are not listed, only opened from their set."""
-        counted = count_of(Document.objects.all(), by="collection")
+        counted = count_related(Document.objects.all(), by="collection")
         collections: QuerySet[Collection] = super().get_queryset(request).annotate(document_count=counted)
         opens_one = request.resolver_match and (request.resolver_match.url_name or "").endswith("_change")
         return collections if opens_one else collections.filter(for_evaluation=False)

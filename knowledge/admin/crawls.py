@@ -30,7 +30,7 @@ OUTCOMES_A_PAGE = 50
 COUNTS = ("new", "changed", "unchanged", "gone", "failed", "skipped")
 
 
-def said(remark: dict[str, Any]) -> str:
+def format_remark(remark: dict[str, Any]) -> str:
     """Format a run's message or an outcome's reason in the reader's language."""
     return gettext(remark["template"]).format(**remark["values"]) if remark else ""
 
@@ -39,12 +39,12 @@ def is_active(run: CrawlRun) -> bool:
     return run.state in {State.QUEUED, State.RUNNING}
 
 
-def counts_of(run: CrawlRun) -> list[dict[str, Any]]:
+def list_counts(run: CrawlRun) -> list[dict[str, Any]]:
     labels = {name: CrawlRun._meta.get_field(name).verbose_name for name in COUNTS}  # type: ignore[union-attr]
     return [{"name": name, "label": str(labels[name]), "count": getattr(run, name)} for name in COUNTS]
 
 
-def progress_of(run: CrawlRun) -> str:
+def describe_progress(run: CrawlRun) -> str:
     """Describe the run's progress in one sentence."""
     visited = sum(getattr(run, name) for name in COUNTS)
     if run.state == State.QUEUED:
@@ -52,7 +52,7 @@ def progress_of(run: CrawlRun) -> str:
     if run.state == State.RUNNING and run.cancel_requested:
         return gettext("Is being stopped.")
     text = ngettext("%(count)s address so far.", "%(count)s addresses so far.", visited)
-    return text % {"count": visited} if run.state == State.RUNNING else said(run.message)
+    return text % {"count": visited} if run.state == State.RUNNING else format_remark(run.message)
 
 
 @admin.register(CrawlRun)
@@ -107,7 +107,9 @@ class CrawlRunAdmin(ScopedAdmin, CrawlRunModelAdmin):
 
     @admin.display(description=_("state"), ordering="state")
     def state_now(self, run: CrawlRun) -> str:
-        return render_to_string("admin/knowledge/crawlrun/state.html", {"run": run, "message": said(run.message)})
+        return render_to_string(
+            "admin/knowledge/crawlrun/state.html", {"run": run, "message": format_remark(run.message)}
+        )
 
     @admin.display(description=_("outcome"))
     def counts(self, run: CrawlRun) -> str:
@@ -123,10 +125,10 @@ class CrawlRunAdmin(ScopedAdmin, CrawlRunModelAdmin):
         if not self.has_view_permission(request, run):
             raise PermissionDenied
         kind = request.GET.get("kind", "")
-        outcomes = outcomes_of(run, kind)
+        outcomes = select_outcomes(run, kind)
         page = Paginator(outcomes, OUTCOMES_A_PAGE).get_page(request.GET.get("p"))
         for outcome in page:
-            cast("Any", outcome).said = said(outcome.reason)
+            cast("Any", outcome).said = format_remark(outcome.reason)
         context = {
             **self.admin_site.each_context(request),
             "title": str(run.source),
@@ -134,10 +136,10 @@ class CrawlRunAdmin(ScopedAdmin, CrawlRunModelAdmin):
             "run": run,
             "is_active": is_active(run),
             "may_crawl": self._may_crawl(request),
-            "message": progress_of(run),
-            "counts": counts_of(run),
+            "message": describe_progress(run),
+            "counts": list_counts(run),
             "known": run.message.get("values", {}).get("known") if run.message else None,
-            "kinds": kinds_of(run),
+            "kinds": list_kinds(run),
             "kind": kind,
             "page": page,
             "pages": page.paginator.get_elided_page_range(page.number, on_each_side=2, on_ends=1),
@@ -151,8 +153,8 @@ class CrawlRunAdmin(ScopedAdmin, CrawlRunModelAdmin):
         run = get_object_or_404(self.get_queryset(request), pk=run_id)
         if not self.has_view_permission(request, run):
             raise PermissionDenied
-        counts = {count["name"]: count["count"] for count in counts_of(run)}
-        state = {"state": run.get_state_display(), "message": progress_of(run), "counts": counts}
+        counts = {count["name"]: count["count"] for count in list_counts(run)}
+        state = {"state": run.get_state_display(), "message": describe_progress(run), "counts": counts}
         return JsonResponse({**state, "is_active": is_active(run)}, headers={"Cache-Control": "no-store"})
 
     # --- what is done ---
@@ -190,7 +192,7 @@ class CrawlRunAdmin(ScopedAdmin, CrawlRunModelAdmin):
         return run
 
 
-def outcomes_of(run: CrawlRun, kind: str) -> QuerySet[CrawlOutcome]:
+def select_outcomes(run: CrawlRun, kind: str) -> QuerySet[CrawlOutcome]:
     """Select outcomes, each with the version of its document that a changed page replaced."""
     replaced = DocumentRevision.objects.filter(
         document=OuterRef("document"), replaced_at__lte=OuterRef("created_at"), replaced_at__gte=run.created_at
@@ -201,6 +203,6 @@ def outcomes_of(run: CrawlRun, kind: str) -> QuerySet[CrawlOutcome]:
     return found.annotate(replaced_version=Subquery(version))
 
 
-def kinds_of(run: CrawlRun) -> list[dict[str, Any]]:
+def list_kinds(run: CrawlRun) -> list[dict[str, Any]]:
     counts = dict(run.outcomes.order_by().values_list("kind").annotate(count=Count("pk")))
     return [{"value": kind.value, "label": kind.label, "count": counts[kind]} for kind in Kind if kind in counts]

@@ -21,8 +21,8 @@ from django.views.decorators.http import require_POST, require_safe
 from core.admin.edit_conflicts import GONE, HASHED, Conflict, changed_meanwhile, opened, values_of
 from core.diffs import Comparison, compare
 from knowledge.models import Document, DocumentRevision
-from knowledge.models.courses import course_of
-from knowledge.services.documents import restore_revision, version_of
+from knowledge.models.courses import find_course
+from knowledge.services.documents import read_version, restore_revision
 
 if TYPE_CHECKING:
     from django.forms import BaseForm, BoundField
@@ -42,7 +42,7 @@ def versions_view(request: HttpRequest, document_id: int, *, model_admin: Any) -
     document = get_object_or_404(Document.objects.visible_to(request.user).select_related("collection"), pk=document_id)
     if not model_admin.has_view_or_change_permission(request, document):
         raise PermissionDenied
-    revisions = numbered(document)
+    revisions = number_versions(document)
     count = revisions.count()
     since = document.altered_at or document.created_at
     context = {
@@ -53,7 +53,7 @@ def versions_view(request: HttpRequest, document_id: int, *, model_admin: Any) -
         "present": {
             "number": count + 1,
             "made_at": since,
-            "made_by": logged(document).filter(action_time__range=(since, since + LOGGED_WITHIN)).first(),
+            "made_by": select_editors(document).filter(action_time__range=(since, since + LOGGED_WITHIN)).first(),
         },
         "versions": revisions[:VERSIONS_SHOWN],
         "preset": revisions.first(),
@@ -91,10 +91,10 @@ def restore_view(request: HttpRequest, document_id: int, revision_id: int, *, mo
     return redirect("admin:knowledge_document_versions", document_id)
 
 
-def numbered(document: Document) -> QuerySet[DocumentRevision]:
+def number_versions(document: Document) -> QuerySet[DocumentRevision]:
     """Select a document's versions, newest first, with their numbers and the staff who made them, if any."""
     made = OuterRef("made_at")
-    within = logged(document).filter(
+    within = select_editors(document).filter(
         action_time__gte=made, action_time__lte=made + LOGGED_WITHIN, action_time__lt=OuterRef("replaced_at")
     )
     return document.revisions.defer("text").annotate(
@@ -102,7 +102,7 @@ def numbered(document: Document) -> QuerySet[DocumentRevision]:
     )
 
 
-def logged(document: Document) -> QuerySet[LogEntry, str]:
+def select_editors(document: Document) -> QuerySet[LogEntry, str]:
     """Select the names of the staff who changed a document, the first one first."""
     kind = ContentType.objects.get_for_model(Document)
     entries = LogEntry.objects.filter(content_type=kind, object_id=str(document.pk))
@@ -111,7 +111,7 @@ def logged(document: Document) -> QuerySet[LogEntry, str]:
 
 def _may_restore(model_admin: Any, request: HttpRequest, document: Document) -> bool:
     """Allow restoring, except for a course: its text is written from its record, which would overwrite it."""
-    return bool(model_admin.has_change_permission(request, document)) and course_of(document) is None
+    return bool(model_admin.has_change_permission(request, document)) and find_course(document) is None
 
 
 def _version(document: Document, asked: str) -> Document | DocumentRevision:
@@ -130,12 +130,12 @@ def _successor(revisions: QuerySet[DocumentRevision], version: Document | Docume
     return str(newer) if newer else PRESENT
 
 
-def conflict_of(document: Document, *, data: Mapping[str, Any], form: "BaseForm", user: "Staff") -> Conflict | None:
+def find_conflict(document: Document, *, data: Mapping[str, Any], form: "BaseForm", user: "Staff") -> Conflict | None:
     """Find what was saved since the submitted form was opened; `form` has the document as it is now.
 
     A save that changed none of the form's fields is no conflict.
     """
-    version, seen = version_of(document), data.get("seen", "")
+    version, seen = read_version(document), data.get("seen", "")
     names = changed_meanwhile(data, form)
     if version == seen or (opened(data) and not names):
         return None
@@ -150,7 +150,7 @@ def conflict_of(document: Document, *, data: Mapping[str, Any], form: "BaseForm"
     )
 
 
-def gone(data: Mapping[str, Any]) -> Conflict | None:
+def report_deletion(data: Mapping[str, Any]) -> Conflict | None:
     """Report that the document was deleted, unless the submitted form already says so."""
     return None if data.get("seen") == GONE else Conflict(GONE)
 

@@ -21,20 +21,20 @@ from core.admin.edit_conflicts import Conflict, GuardedForm, OptimisticLockAdmin
 from core.admin.scoped import ScopedAdmin
 from knowledge.admin.collections import CollectionFilter
 from knowledge.admin.courses import link_to
-from knowledge.admin.document_history import conflict_of, gone, restore_view, versions_view
-from knowledge.admin.markdown import MOST_CHARACTERS, references_of, rendered
+from knowledge.admin.document_history import find_conflict, report_deletion, restore_view, versions_view
+from knowledge.admin.markdown import MOST_CHARACTERS, list_references, render_markdown
 from knowledge.indexing.generations import live_generation
 from knowledge.models import Collection, Document, FlaggedText, Passage, Source
-from knowledge.models.courses import course_of
+from knowledge.models.courses import find_course
 from knowledge.models.documents import DocumentQuerySet
 from knowledge.services.documents import (
     WRITTEN_BY_COURSE,
     delete_document,
     delete_documents,
+    read_version,
     reindex_documents,
     save_document,
     set_document_status,
-    version_of,
 )
 
 
@@ -182,11 +182,11 @@ class DocumentAdmin(OptimisticLockAdmin, ScopedAdmin, DocumentModelAdmin):
 
     def get_readonly_fields(self, request: HttpRequest, obj: Document | None = None) -> Any:
         fields = super().get_readonly_fields(request, obj)
-        return [*fields, "course_record", *WRITTEN_BY_COURSE] if obj and course_of(obj) else fields
+        return [*fields, "course_record", *WRITTEN_BY_COURSE] if obj and find_course(obj) else fields
 
     def get_fieldsets(self, request: HttpRequest, obj: Document | None = None) -> Any:
         fieldsets = super().get_fieldsets(request, obj)
-        if obj and course_of(obj):
+        if obj and find_course(obj):
             (label, first), *others = fieldsets
             return [(label, {**first, "fields": ["course_record", *first["fields"]]}), *others]
         return fieldsets
@@ -225,9 +225,9 @@ class DocumentAdmin(OptimisticLockAdmin, ScopedAdmin, DocumentModelAdmin):
 
     @admin.display(description=_("preview"))
     def preview(self, document: Document) -> str:
-        references = references_of(document.metadata)
+        references = list_references(document.metadata)
         context = {
-            "html": rendered(document.text, references),
+            "html": render_markdown(document.text, references),
             "is_cut": len(document.text) > MOST_CHARACTERS,
             "references": references[:REFERENCES_SHOWN],
             "more": max(0, len(references) - REFERENCES_SHOWN),
@@ -251,7 +251,7 @@ class DocumentAdmin(OptimisticLockAdmin, ScopedAdmin, DocumentModelAdmin):
 
     @admin.display(description=_("course"))
     def course_record(self, document: Document) -> str:
-        course = course_of(document)
+        course = find_course(document)
         return link_to(course) if course else ""
 
     def view_on_site(self, document: Document) -> str | None:
@@ -268,19 +268,19 @@ class DocumentAdmin(OptimisticLockAdmin, ScopedAdmin, DocumentModelAdmin):
         obj: Document | None = None,
     ) -> HttpResponse:
         if obj:
-            context |= usage_of(obj)
+            context |= describe_usage(obj)
         return super().render_change_form(request, context, add, change, form_url, obj)
 
     # --- what is done ---
 
     def fingerprint_of(self, document: Document) -> str:
-        return version_of(document)
+        return read_version(document)
 
     def conflict_of(self, request: HttpRequest, document: Document | None) -> Conflict | None:
         if document is None:
-            return gone(request.POST)
+            return report_deletion(request.POST)
         form = self.get_form(request, document, change=True)(instance=document)
-        return conflict_of(document, data=request.POST, form=form, user=request.user)
+        return find_conflict(document, data=request.POST, form=form, user=request.user)
 
     def save_model(self, request: HttpRequest, obj: Document, form: DocumentForm, change: bool) -> None:
         save_document(document=obj)
@@ -335,7 +335,7 @@ class DocumentAdmin(OptimisticLockAdmin, ScopedAdmin, DocumentModelAdmin):
         return count
 
 
-def usage_of(document: Document) -> dict[str, Any]:
+def describe_usage(document: Document) -> dict[str, Any]:
     """Describe where a document comes from and who relies on it; this app does not know FAQs and citations."""
     since = timezone.now() - timedelta(days=CITED_DAYS)
     recent = Document.objects.filter(pk=document.pk, citations__message__created_at__gte=since)

@@ -37,7 +37,7 @@ def _parser() -> MarkdownIt:
     return parser
 
 
-def references_of(metadata: Any) -> list[dict[str, str]]:
+def list_references(metadata: Any) -> list[dict[str, str]]:
     """List the links of a page that its text names by number; addresses outside the web are left out."""
     links = metadata.get("references") if isinstance(metadata, dict) else None
     found = []
@@ -47,7 +47,7 @@ def references_of(metadata: Any) -> list[dict[str, str]]:
     return found
 
 
-def rendered(text: str, references: Iterable[dict[str, str]] = ()) -> SafeString:
+def render_markdown(text: str, references: Iterable[dict[str, str]] = ()) -> SafeString:
     """Render the text's beginning as HTML; `[text][n]` links to the n-th reference."""
     parser = _parser()
     known = {str(n): {"href": link["url"], "title": ""} for n, link in enumerate(references, start=1) if link["url"]}

@@ -20,7 +20,7 @@ from django.views.decorators.http import require_POST
 
 from core.admin.forms import LinesField
 from core.admin.scoped import ScopedAdmin
-from core.db.annotations import count_of
+from core.db.annotations import count_related
 from knowledge.admin.collections import CollectionFilter, university_collections
 from knowledge.ingest.crawler.frontier import normalised
 from knowledge.models import CrawlRun, Source, SourcePage
@@ -152,7 +152,9 @@ class SourceAdmin(ScopedAdmin, SourceModelAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Source]:
         pages = SourcePage.objects.filter(archived_here=False, document__isnull=False)
         newest = CrawlRun.objects.order_by("source_id", "-created_at", "-pk").distinct("source_id")
-        sources: QuerySet[Source] = super().get_queryset(request).annotate(pages_there=count_of(pages, by="source"))
+        sources: QuerySet[Source] = (
+            super().get_queryset(request).annotate(pages_there=count_related(pages, by="source"))
+        )
         return sources.prefetch_related(Prefetch("runs", newest, to_attr="newest_runs"))
 
     @admin.display(description=gettext_lazy("pages"), ordering="pages_there")

@@ -30,7 +30,7 @@ def new_fence() -> str:
     return f"<<{secrets.token_hex(4)}>>"
 
 
-def fenced(sources: Sequence[Source]) -> str:
+def fence_passages(sources: Sequence[Source]) -> str:
     """Fence passages, numbered from 1."""
     fence = new_fence()
     return "\n\n".join(
@@ -40,7 +40,7 @@ def fenced(sources: Sequence[Source]) -> str:
     )
 
 
-def entries_of(data: Any, name: str) -> list[Any]:
+def read_entries(data: Any, name: str) -> list[Any]:
     """Return the list of that name in an answer; raises WrongAnswer if it is missing."""
     if data is None:
         raise WrongAnswer("no_json")
@@ -98,7 +98,7 @@ def build_messages(sources: Sequence[Source]) -> list[dict[str, str]]:
     """Build the chat messages; passages are numbered from 1."""
     form = {"propositions": [{"passage": n, "statements": ["…"]} for n in range(1, len(sources) + 1)]}
     count = "the passage" if len(sources) == 1 else f"each of the {len(sources)} passages"
-    user = USER.format(passages=fenced(sources), count=count, form=json.dumps(form, ensure_ascii=False))
+    user = USER.format(passages=fence_passages(sources), count=count, form=json.dumps(form, ensure_ascii=False))
     return [{"role": "system", "content": SYSTEM}, {"role": "user", "content": user}]
 
 
@@ -107,7 +107,7 @@ def read_propositions(data: Any, sources: Sequence[Source]) -> dict[str, list[st
 
     For a single passage a plain list of statements is accepted too. Raises WrongAnswer if nothing can be read.
     """
-    entries = entries_of(data, "propositions")
+    entries = read_entries(data, "propositions")
     if len(sources) == 1 and all(isinstance(entry, str) for entry in entries):
         entries = [{"passage": 1, "statements": entries}]
     found = {}

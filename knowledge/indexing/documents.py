@@ -19,11 +19,11 @@ from knowledge.indexing.change_log import record_change
 from knowledge.indexing.flags import Flag, FlagFinder, drop_unused_flags, is_withheld, record_flags
 from knowledge.indexing.generations import (
     active_generations,
-    embedder_of,
     generation_built,
     generation_to_build,
     go_live,
     live_generation,
+    load_embedder,
 )
 from knowledge.indexing.units import delete_unwanted, sync_units
 from knowledge.models import Document, Generation, IndexedDocument, Passage
@@ -72,9 +72,9 @@ def sync_document(document_id: int) -> SyncReport:
     Returns the work done in the live one. Raises EmbeddingUnavailable.
     """
     live, *building = active_generations()
-    report = sync_in(document_id, live, embedder_of(live))
+    report = sync_in(document_id, live, load_embedder(live))
     for generation in building:
-        sync_in(document_id, generation, embedder_of(generation))
+        sync_in(document_id, generation, load_embedder(generation))
     return report
 
 
@@ -140,14 +140,14 @@ def _prepare(document_id: int, generation: Generation, embedder: Embedder) -> _W
     document = pending.filter(pk=document_id).first()
     if document is None:
         return None
-    cuts = cuts_of(document, generation, embedder)
+    cuts = cut_passages(document, generation, embedder)
     # Vectors of the same model count whichever generation made them: cutting anew embeds only what is new.
     same_model = Passage.objects.filter(document=document, generation__embedder=generation.embedder)
     known = dict(same_model.values_list("input_hash", "embedding"))
     return _Work(document, generation, cuts, known)
 
 
-def cuts_of(document: Document, generation: Generation, embedder: Embedder) -> list[Cut]:
+def cut_passages(document: Document, generation: Generation, embedder: Embedder) -> list[Cut]:
     """Cut a document into the passages that a generation is to have, in order."""
     cuts = []
     finder = FlagFinder(title=document.title, text=document.text)
@@ -217,7 +217,7 @@ def sync_generation(generation: Generation, *, progress: Callable[[int, int], No
     While a thread embeds one document, the one before it is written and the next one is cut, so that the model never
     waits; at most `IN_FLIGHT` documents are in memory.
     """
-    embedder = embedder_of(generation)
+    embedder = load_embedder(generation)
     pending = list(Document.objects.needing_index(generation.pk).order_by("pk").values_list("pk", flat=True))
     in_flight: deque[tuple[_Work, Future[dict[str, Any]]]] = deque()
 

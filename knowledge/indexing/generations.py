@@ -32,7 +32,7 @@ def cutting_recipe(passage_tokens: int) -> str:
     return fingerprint(CUTTING_VERSION, str(passage_tokens))
 
 
-def embedder_of(generation: Generation) -> Embedder:
+def load_embedder(generation: Generation) -> Embedder:
     """Load the model that the generation's vectors are made with; raises EmbeddingUnavailable."""
     return get_embedder(generation.model)
 

@@ -22,7 +22,7 @@ from django.utils import timezone
 from core.db.locks import Lock, advisory_lock
 from core.inference.llm.client import JsonAnswer, ModelUnavailable, complete_json
 from knowledge.chunking.propositions import SCHEMA, VERSION, SizedSource, WrongAnswer, build_messages, read_propositions
-from knowledge.indexing.generations import active_generations, embedder_of
+from knowledge.indexing.generations import active_generations, load_embedder
 from knowledge.indexing.units import sync_units
 from knowledge.models import Collection, Generation, Granularity, Passage, PropositionSet, Unit
 
@@ -123,7 +123,7 @@ def add_units(collection_id: int | None = None) -> None:
     for generation in active_generations():
         waiting = _wanted(collection_id).filter(Exists(made), ~Exists(units), generation=generation)
         for document_id in list(waiting.order_by("document").values_list("document", flat=True).distinct()):
-            sync_units(document_id, generation, embedder_of(generation))
+            sync_units(document_id, generation, load_embedder(generation))
 
 
 def _wanted(collection_id: int | None) -> QuerySet[Passage]:

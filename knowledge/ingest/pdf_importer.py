@@ -122,7 +122,7 @@ def import_upload(upload_id: int) -> int | None:
     try:
         imported = import_pdf(Path(upload.file.path), name=upload.name, collection=upload.collection, progress=progress)
     except BadPdf as bad:
-        status, remarks = PdfUpload.Status.FAILED, _remarks_of(bad)
+        status, remarks = PdfUpload.Status.FAILED, _list_remarks(bad)
     except FileNotFoundError:
         status, remarks = PdfUpload.Status.FAILED, [Said(_("the file is gone: upload it again"))]
     else:
@@ -140,7 +140,7 @@ def import_upload(upload_id: int) -> int | None:
     return document_id
 
 
-def _remarks_of(bad: BadPdf) -> list[Said]:
+def _list_remarks(bad: BadPdf) -> list[Said]:
     return [bad.reason, *([Said(_("page {page}"), {"page": bad.page})] if bad.page else [])]
 
 

@@ -18,7 +18,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from core.access import StaffScoped
-from core.db.annotations import count_of
+from core.db.annotations import count_related
 from core.hashing import fingerprint
 from core.language import TAG
 from core.text import search_words
@@ -97,7 +97,7 @@ class DocumentQuerySet(StaffScoped["Document"]):
         states = apps.get_model("knowledge", "IndexedDocument").objects.filter(
             generation__state="live", document=OuterRef("pk"), state_hash=OuterRef("state_hash")
         )
-        counted = count_of(passages, by="document")
+        counted = count_related(passages, by="document")
         annotated = self.of_university().annotate(passage_count=counted, indexed_now=Exists(states))
         return annotated.select_related("collection").defer("text")
 

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 
 import tantivy
 
-from core.db.cursors import rows_of
+from core.db.cursors import stream_rows
 from core.db.prepared import fetch_all
 from core.text import nfc
 from knowledge.models import IndexChange, Passage
-from knowledge.retrieval.scope import kind_of
+from knowledge.retrieval.scope import read_kind
 from knowledge.retrieval.types import Scope
 
 #: Stemmed and without stop words; texts of other languages are only lower-cased.
@@ -148,7 +148,7 @@ class LexicalIndex:
             "heading_path",
             "text",
         )
-        for row in rows_of(rows, size=LOAD_BATCH):
+        for row in stream_rows(rows, size=LOAD_BATCH):
             pk, document_id, collection_id, language, valid_from, valid_until, audience, title, headings, text = row
             document = tantivy.Document()
             document.add_unsigned("passage", pk)
@@ -157,7 +157,7 @@ class LexicalIndex:
             document.add_unsigned("valid_from", valid_from.toordinal() if valid_from else FIRST_DAY)
             document.add_unsigned("valid_until", valid_until.toordinal() if valid_until else LAST_DAY)
             self._any_dates = self._any_dates or bool(valid_from or valid_until)
-            kinds = {kind_of(tag) for tag in audience}
+            kinds = {read_kind(tag) for tag in audience}
             for term in (*audience, *kinds):
                 document.add_text("audience", term)
             language = language.partition("-")[0]
@@ -210,17 +210,17 @@ class LexicalIndex:
     def _filters(self, scope: Scope) -> list[tantivy.Query]:
         filters = []
         if not self._collections <= set(scope.collection_ids):
-            filters.append(_any_of([self._term("collection", pk) for pk in scope.collection_ids]))
+            filters.append(_match_any([self._term("collection", pk) for pk in scope.collection_ids]))
         if scope.language and self._languages - {scope.language}:
             filters.append(self._term("language", scope.language))
         if self._any_dates:
             filters += self._valid_on(scope.on)
-        for kind in self._kinds & {kind_of(tag) for tag in scope.audience}:
+        for kind in self._kinds & {read_kind(tag) for tag in scope.audience}:
             everyone = tantivy.Query.boolean_query(
                 [(tantivy.Occur.Must, tantivy.Query.all_query()), (tantivy.Occur.MustNot, self._term("audience", kind))]
             )
-            tags = [self._term("audience", tag) for tag in scope.audience if kind_of(tag) == kind]
-            filters.append(_any_of([everyone, *tags]))
+            tags = [self._term("audience", tag) for tag in scope.audience if read_kind(tag) == kind]
+            filters.append(_match_any([everyone, *tags]))
         return filters
 
     def _valid_on(self, day: date) -> list[tantivy.Query]:
@@ -234,7 +234,7 @@ class LexicalIndex:
         return tantivy.Query.term_query(self._schema, field, value, option)
 
 
-def _any_of(queries: Sequence[tantivy.Query]) -> tantivy.Query:
+def _match_any(queries: Sequence[tantivy.Query]) -> tantivy.Query:
     return tantivy.Query.boolean_query([(tantivy.Occur.Should, query) for query in queries])
 
 

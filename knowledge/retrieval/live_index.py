@@ -39,7 +39,8 @@ class LiveIndexes:
         self._ready: dict[int, LexicalIndex] = {}
         self._loading: threading.Thread | None = None
 
-    def choose(self) -> Served:
+    def current(self) -> Served:
+        """Return the generation that this process answers from; begin to load a new one's index."""
         rows = fetch_all(SERVABLE, [list(self._ready)])
         if gone := set(self._ready) - {pk for pk, *_ in rows}:
             with self._lock:
@@ -89,5 +90,5 @@ class LiveIndexes:
 
 
 _indexes = LiveIndexes()
-served_generation, lexical_index, forget_indexes = _indexes.choose, _indexes.of, _indexes.clear
+served_generation, lexical_index, forget_indexes = _indexes.current, _indexes.of, _indexes.clear
 loaded_indexes = _indexes.loaded

@@ -24,7 +24,7 @@ class UnknownCollection(ValueError):
     """A collection was named that does not exist; the message lists those that do."""
 
 
-def kind_of(tag: str) -> str:
+def read_kind(tag: str) -> str:
     return tag.partition(":")[0]
 
 
@@ -34,11 +34,11 @@ def scope_parameters(scope: Scope) -> dict[str, Any]:
         "on": scope.on,
         "language": scope.language,
         "audience": list(scope.audience),
-        "kinds": list({kind_of(tag) for tag in scope.audience}),
+        "kinds": list({read_kind(tag) for tag in scope.audience}),
     }
 
 
-def scope_of(slugs: Iterable[str] = (), *, language: str = "", audience: Sequence[str] = ()) -> Scope:
+def build_scope(slugs: Iterable[str] = (), *, language: str = "", audience: Sequence[str] = ()) -> Scope:
     """Build the scope of the named collections, or of those searched by default, as of today.
 
     Raises UnknownCollection.

@@ -191,5 +191,5 @@ def _courses_settled(documents: Iterable[Document]) -> Iterator[None]:
 WRITTEN_BY_COURSE = ["title", "url", "collection", "language", "text"]
 
 
-def version_of(document: Document) -> str:
+def read_version(document: Document) -> str:
     return document.updated_at.isoformat()

@@ -15,9 +15,9 @@ from django.db.models import Model, QuerySet
 from core.hashing import fingerprint
 from core.inference.embeddings import Embedder
 from knowledge.chunking.sentences import in_context, sentences, spoken
-from knowledge.indexing.documents import cuts_of
+from knowledge.indexing.documents import cut_passages
 from knowledge.indexing.flags import cleared_hashes, is_withheld
-from knowledge.indexing.generations import INDEXED_TABLES, embedder_of
+from knowledge.indexing.generations import INDEXED_TABLES, load_embedder
 from knowledge.models import Document, Generation, Granularity, Passage, PropositionSet, Unit
 from knowledge.retrieval.bm25 import FIRST_DAY, LAST_DAY, Entry, LexicalIndex
 
@@ -71,7 +71,7 @@ def verify(
     `every_vector` embeds all passages, sentences and propositions again, which takes as long as indexing them; else
     SAMPLE of each. Raises EmbeddingUnavailable.
     """
-    embedder = embedder_of(generation)
+    embedder = load_embedder(generation)
     documents, passages, units = Part("documents"), Part("passages"), Part("sentences and propositions")
     up_to_date = set(Document.objects.in_index(generation.pk).values_list("pk", flat=True))
     every = list(Document.objects.order_by("pk").values_list("pk", flat=True))
@@ -113,7 +113,7 @@ def _compare_passages(document: Document, generation: Generation, embedder: Embe
             *(each.position, list(each.heading_path), each.text, each.page, each.input_hash),
             *(each.flag_hashes, is_withheld(each.flag_hashes, cleared)),
         )
-        for each in cuts_of(document, generation, embedder)
+        for each in cut_passages(document, generation, embedder)
     ]
     part.checked += len(wanted)
     if list(there) != wanted:
@@ -153,11 +153,11 @@ def _verify_vectors(generation: Generation, embedder: Embedder, size: int | None
     for model in (Passage, Unit):
         check_shapes(part, model._meta.db_table, generation)
     passages = Passage.objects.filter(generation=generation).select_related("document")
-    for some_passages in some_of(passages, size):
+    for some_passages in sample_rows(passages, size):
         texts = [in_context(each.document.title, each.heading_path, each.text) for each in some_passages]
         compare_vectors(part, "passage", some_passages, texts, embedder.embed)
     units = Unit.objects.filter(generation=generation).select_related("passage__document")
-    for some_units in some_of(units, size):
+    for some_units in sample_rows(units, size):
         texts = [
             in_context(each.passage.document.title, each.passage.heading_path, spoken(each.text)) for each in some_units
         ]
@@ -165,7 +165,7 @@ def _verify_vectors(generation: Generation, embedder: Embedder, size: int | None
     return part
 
 
-def some_of(rows: QuerySet[RowT], size: int | None) -> Iterator[list[RowT]]:
+def sample_rows(rows: QuerySet[RowT], size: int | None) -> Iterator[list[RowT]]:
     """Yield `size` random rows, or all, few at once: behind a pooler `iterator` would hold all of them."""
     chosen = list(rows.order_by("?").values_list("pk", flat=True)[:size])
     for start in range(0, len(chosen), BATCH):

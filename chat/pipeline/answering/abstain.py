@@ -14,7 +14,7 @@ from core.terms import GENERAL_WORDS, topic_words
 from faqs.models import main_language
 from faqs.retriever import match
 from knowledge.retrieval.lexical import LexicalRetriever
-from knowledge.retrieval.scope import scope_of
+from knowledge.retrieval.scope import build_scope
 from knowledge.retrieval.types import Origin, Query, Scope
 
 WORDS = LexicalRetriever()
@@ -40,7 +40,7 @@ def _known_instead(context: Context) -> tuple[tuple[str, ...], list[str]]:
     """Curated questions that are close, and the question's words that stand on no page."""
     if (retrieval := context.retrieval) is None:
         return (), []
-    scope = context.scope or scope_of(context.ask.collections, audience=context.ask.audience)
+    scope = context.scope or build_scope(context.ask.collections, audience=context.ask.audience)
     missing = missing_words(context.ask.text, retrieval.query, scope)
     nearest = retrieval.runs.get(Origin.FAQ)
     if nearest and nearest[0].score < LEAST_SIMILARITY:

@@ -15,7 +15,7 @@ from core.terms import content_words
 from knowledge.chunking import periods
 from knowledge.chunking.period_match import grade_passage
 from knowledge.chunking.periods import Grade, Period, without_periods
-from knowledge.retrieval.scope import scope_of
+from knowledge.retrieval.scope import build_scope
 from knowledge.retrieval.search import Retrieval
 from knowledge.retrieval.types import Origin
 
@@ -89,7 +89,7 @@ def gather(context: Context, guesses: Sequence[str] = ()) -> None:
     """
     began = time.perf_counter()
     ask = context.ask
-    scope = context.scope = scope_of(ask.collections, audience=ask.audience)
+    scope = context.scope = build_scope(ask.collections, audience=ask.audience)
 
     def retrieved(question: str, profile: Profile = ask.profile) -> Retrieval:
         return retrieve_with(profile, question, scope=scope, k=ask.profile.sources, guesses=guesses)

@@ -19,7 +19,7 @@ from django.conf import settings
 from core.inference.llm.circuit_breaker import Attempt, Circuit, CircuitOpen
 from core.inference.llm.queue import ModelQueue, QueueFull, QueueTicket
 from core.inference.llm.retry import Call
-from core.inference.llm.stream import StreamedAnswer, chunks_of
+from core.inference.llm.stream import StreamedAnswer, read_chunks
 from core.inference.llm.token_budget import estimate_tokens
 from core.metrics import model_call
 from core.text import strip_nul
@@ -130,7 +130,7 @@ async def stream(
                     },
                 )
             async with completion:
-                chunks = chunks_of(completion.response)
+                chunks = read_chunks(completion.response)
                 while True:
                     try:
                         async with asyncio.timeout_at(limit):

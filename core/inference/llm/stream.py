@@ -16,7 +16,7 @@ EVENT_END = re.compile(rb"\r\n\r\n|\n\n|\r\r")
 DONE = b"[DONE]"
 
 
-async def chunks_of(response: "httpx2.Response") -> AsyncGenerator[dict[str, Any]]:
+async def read_chunks(response: "httpx2.Response") -> AsyncGenerator[dict[str, Any]]:
     """Yield the chunks of a streamed completion as dictionaries.
 
     Building the client's objects takes twenty times as long as reading them, which is most of a busy server's work.

@@ -82,7 +82,7 @@ def crawl(
     folder.mkdir(parents=True, exist_ok=True)
     work = _Crawl(run, index, progress)
     try:
-        with crawling(plan_of(run.source, folder)) as findings:
+        with crawling(build_plan(run.source, folder)) as findings:
             for finding in findings:
                 work.take(finding)
         work.end()
@@ -106,7 +106,7 @@ def crawl(
     return run
 
 
-def plan_of(source: Source, folder: Path) -> CrawlPlan:
+def build_plan(source: Source, folder: Path) -> CrawlPlan:
     # A page whose document was deleted, or lies in an older collection, is fetched anew.
     there = source.pages.filter(document__collection=source.collection_id)
     rows = there.values_list("url", "etag", "last_modified", "likeness", "links").iterator()

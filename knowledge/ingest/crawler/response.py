@@ -16,7 +16,7 @@ from knowledge.ingest.crawler.frontier import Scope, normalised
 from knowledge.ingest.crawler.messages import Page, iso, likeness
 from knowledge.ingest.html import UnreadablePage, read_html
 from knowledge.ingest.html.convert import decode_html
-from knowledge.ingest.html.dom import base_of, outgoing, parsed
+from knowledge.ingest.html.dom import find_base, list_links, parse_html
 
 SECONDS = 20
 
@@ -58,8 +58,8 @@ def read_page(url: str, *, address: str, body: bytes, headers: Any, scope: Scope
 def links_only(*, address: str, body: bytes, headers: Any, scope: Scope) -> tuple[str, ...]:
     """List the links of a page that has no text of its own."""
     with _in_time():
-        root = parsed(decode_html(body, header(headers, "Content-Type")))
-        return links_on_site(outgoing(root, base_of(root, address)), scope)
+        root = parse_html(decode_html(body, header(headers, "Content-Type")))
+        return links_on_site(list_links(root, find_base(root, address)), scope)
 
 
 def links_on_site(links: Iterable[str], scope: Scope) -> tuple[str, ...]:

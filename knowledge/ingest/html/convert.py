@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from w3lib.encoding import html_body_declared_encoding, http_content_type_encoding, read_bom, to_unicode
 
-from knowledge.ingest.html.dom import base_of, holds, outgoing, parsed
+from knowledge.ingest.html.dom import find_base, holds, list_links, parse_html
 from knowledge.ingest.html.main_content import main_content
 from knowledge.ingest.html.markdown import Writer
 from knowledge.ingest.html.metadata import Head
@@ -70,9 +70,9 @@ def read_html(body: bytes, *, url: str, content_type: str = "") -> HtmlPage:
         raise UnreadablePage("it is empty")
     if _binary(text):
         raise UnreadablePage("it is not HTML but binary data")
-    root = parsed(text)
-    base = base_of(root, url)
-    head, links = Head(root, base), outgoing(root, base)
+    root = parse_html(text)
+    base = find_base(root, url)
+    head, links = Head(root, base), list_links(root, base)
     framed = holds(root, "frameset")
     scripted = holds(root, "script")
     title = head.title()

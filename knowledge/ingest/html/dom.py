@@ -60,7 +60,7 @@ INLINE = FORMATTING | {
 INLINE |= {"img", "label", "nobr", "q", "rp", "rt", "ruby", "samp", "span", "time", "tt", "var", "wbr"}
 
 
-def parsed(html: str) -> Element:
+def parse_html(html: str) -> Element:
     """Parse HTML and return the root element; raises UnreadablePage."""
     parser = etree.HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
     source = DECLARATION.sub("", CONTROLS.sub("", html)).encode("utf-8", "replace")
@@ -91,7 +91,7 @@ def clean(text: str | None) -> str:
     return SPACES.sub(" ", INVISIBLE.sub("", text or "")).strip()
 
 
-def text_of(element: Element) -> str:
+def read_text(element: Element) -> str:
     parts: list[str] = []
     for event, inner in etree.iterwalk(element, events=("start", "end")):
         if inner.tag not in INLINE:
@@ -124,7 +124,7 @@ WEB = frozenset({"http", "https"})
 SHOWN = WEB | {"mailto", "tel"}
 
 
-def base_of(root: Element, url: str) -> str:
+def find_base(root: Element, url: str) -> str:
     """Find the address that relative ones are based on: the page's own or its `<base href>`."""
     base = next((attribute(element, "href") for element in elements(root, "base") if element.get("href")), "")
     return absolute(base, url, WEB) or url
@@ -146,7 +146,7 @@ def absolute(href: str, base: str, schemes: frozenset[str] = SHOWN) -> str:
     return url.replace(" ", "%20").replace("<", "%3C").replace(">", "%3E")
 
 
-def outgoing(root: Element, base: str) -> tuple[str, ...]:
+def list_links(root: Element, base: str) -> tuple[str, ...]:
     """List every link of the whole page that a crawler may follow, once; a frame is one too."""
     found: dict[str, None] = {}
     for element in elements(root, "a", "area", "frame"):
@@ -167,7 +167,7 @@ class References:
 
     def number(self, url: str, element: Element) -> int:
         if url not in self._numbers:
-            shown = text_of(element) or clean(" ".join(attribute(image, "alt") for image in elements(element, "img")))
+            shown = read_text(element) or clean(" ".join(attribute(image, "alt") for image in elements(element, "img")))
             self._links.append(Link(shown, url))
             self._numbers[url] = len(self._links)
         return self._numbers[url]

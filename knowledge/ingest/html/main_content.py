@@ -7,7 +7,7 @@ from urllib.parse import urldefrag, urljoin
 
 from lxml import etree
 
-from knowledge.ingest.html.dom import HEADINGS, Element, attribute, clean, elements, holds, hollow, named, text_of
+from knowledge.ingest.html.dom import HEADINGS, Element, attribute, clean, elements, holds, hollow, named, read_text
 
 #: Ways to say which element a click shows.
 TARGETS = ("aria-controls", "data-bs-target", "data-target", "href")
@@ -31,12 +31,12 @@ def open_panels(page: Element) -> set[Element]:
             continue
         titled = panel in opened
         opened.add(panel)
-        text = text_of(trigger)
+        text = read_text(trigger)
         if titled or any(True for _ in trigger.iterancestors("summary", *HEADINGS)) or holds(trigger, *HEADINGS):
             continue
         if _is_tab(trigger):
             hollow(trigger)
-            if text and not any(text_of(heading) == text for heading in panel[:2] if heading.tag in HEADINGS):
+            if text and not any(read_text(heading) == text for heading in panel[:2] if heading.tag in HEADINGS):
                 title = etree.Element("summary")
                 title.text, title.tail, panel.text = text, panel.text, None
                 panel.insert(0, title)
@@ -126,7 +126,7 @@ class Size:
 
 def main_content(page: Element, url: str, title: str) -> Iterator[Element]:
     """Yield the elements to write, in order: the main heading if it is apart, then the content. Changes `page`."""
-    heading = next((found for found in elements(page, "h1") if text_of(found) and not _is_logo(found)), None)
+    heading = next((found for found in elements(page, "h1") if read_text(found) and not _is_logo(found)), None)
     apart = heading is not None and any(True for _ in heading.iterancestors("header", "nav"))
     opened = open_panels(page)
     etree.strip_elements(page, *PROGRAMS, *CONTROLS, with_tail=False)
@@ -135,8 +135,8 @@ def main_content(page: Element, url: str, title: str) -> Iterator[Element]:
             hollow(element)
     sizes = _sizes(page, urldefrag(url).url)
     content = _landmark(page, sizes)
-    headless = heading is not None and not any(text_of(inner) for inner in elements(content, "h1"))
-    if headless and (not apart or text_of(heading) in title):
+    headless = heading is not None and not any(read_text(inner) for inner in elements(content, "h1"))
+    if headless and (not apart or read_text(heading) in title):
         yield _with_its_lead(heading, content, sizes)
     kept = set(heading.iterancestors()) if heading is not None else set()
     for element in list(elements(content)):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-from knowledge.ingest.html.dom import WEB, Element, absolute, attribute, clean, elements, text_of
+from knowledge.ingest.html.dom import WEB, Element, absolute, attribute, clean, elements, read_text
 
 LANGUAGE = re.compile(r"\s*([a-z]{2,3})(?:[-_]|\s*$|\s*,)", re.IGNORECASE)
 MODIFIED = ("article:modified_time", "og:updated_time", "dcterms.modified", "dc.date.modified", "last-modified")
@@ -25,8 +25,8 @@ class Head:
 
     def title(self) -> str:
         """Find the title: a main heading that `<title>` repeats is the title without the site's name."""
-        own = next((text_of(element) for element in elements(self._root, "title")), "")
-        headings = [text_of(element) for element in elements(self._root, "h1")]
+        own = next((read_text(element) for element in elements(self._root, "title")), "")
+        headings = [read_text(element) for element in elements(self._root, "h1")]
         return (
             next((heading for heading in headings if heading and heading in own), "")
             or own

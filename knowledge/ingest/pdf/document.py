@@ -5,7 +5,7 @@ from typing import BinaryIO
 
 from core.language import guess_language
 from knowledge.ingest.pdf.blocks import Composer
-from knowledge.ingest.pdf.extract import bookmarks_of, open_pdf, pages_of, stated_title
+from knowledge.ingest.pdf.extract import open_pdf, read_bookmarks, read_pages, stated_title
 from knowledge.ingest.pdf.headers_footers import without_running
 from knowledge.ingest.pdf.headings import bare, body_style, find_headings, find_title, with_run_in_split
 from knowledge.ingest.pdf.layout import comparable, vocabulary
@@ -34,15 +34,15 @@ def read_document(
     if progress:
         progress(0, count)
     pages: list[Page] = []
-    for page in pages_of(pdf, limits):
+    for page in read_pages(pdf, limits):
         pages.append(page)
         if progress:
             progress(page.number, count)
-    bookmarks = bookmarks_of(pdf) if use_bookmarks else []
-    return text_of(pages, bookmarks=bookmarks, title=stated_title(pdf))
+    bookmarks = read_bookmarks(pdf) if use_bookmarks else []
+    return assemble_text(pages, bookmarks=bookmarks, title=stated_title(pdf))
 
 
-def text_of(pages: Sequence[Page], *, bookmarks: Sequence[Bookmark] = (), title: str = "") -> PdfText:
+def assemble_text(pages: Sequence[Page], *, bookmarks: Sequence[Bookmark] = (), title: str = "") -> PdfText:
     """Assemble the text of extracted pages; changes their elements. Raises BadPdf."""
     warnings = _legible(pages)
     first = [element for page in pages for element in page.elements]

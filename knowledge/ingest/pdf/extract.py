@@ -12,8 +12,8 @@ from pdfplumber.page import Page as PlumberPage
 from pdfplumber.pdf import PDF
 from pdfplumber.utils.exceptions import PdfminerException
 
-from knowledge.ingest.pdf.layout import lines_of
-from knowledge.ingest.pdf.tables import aligned, tables_of
+from knowledge.ingest.pdf.layout import arrange_lines
+from knowledge.ingest.pdf.tables import aligned, find_tables
 from knowledge.ingest.pdf.types import BadPdf, Bookmark, Char, Limits, Page, Rule
 from knowledge.ingest.pdf.types import gettext_noop as _
 
@@ -76,7 +76,7 @@ def _refusal(error: object) -> BadPdf:
     return BadPdf(_("it is damaged and cannot be opened ({kind})"), kind=type(error).__name__)
 
 
-def pages_of(pdf: PDF, limits: Limits) -> Iterator[Page]:
+def read_pages(pdf: PDF, limits: Limits) -> Iterator[Page]:
     """Yield the pages one by one, each released by pdfplumber before the next; raises BadPdf."""
     for number, page in enumerate(pdf.pages, start=1):
         try:
@@ -124,8 +124,8 @@ def _page(page: PlumberPage, number: int, limits: Limits) -> Page:
     found = Page(number, width, height, has_pictures=bool(objects.get("image")), unmapped=unmapped)
     found.characters = sum(not char.text.isspace() for char in chars)
     rules = [Rule(edge["x0"], edge["x1"], edge["top"], edge["bottom"]) for edge in page.edges]
-    tables, rest = tables_of(page, chars, rules, number=number)
-    found.elements = aligned(lines_of(rest, tables, number=number))
+    tables, rest = find_tables(page, chars, rules, number=number)
+    found.elements = aligned(arrange_lines(rest, tables, number=number))
     return found
 
 
@@ -167,7 +167,7 @@ def _upright(raw: list[dict[str, Any]], width: float, height: float) -> tuple[li
     return ways[main], unmapped
 
 
-def bookmarks_of(pdf: PDF) -> list[Bookmark]:
+def read_bookmarks(pdf: PDF) -> list[Bookmark]:
     """Read the outline, if it can be read; entries without a page are left out."""
     numbers = {page.page_obj.pageid: number for number, page in enumerate(pdf.pages, start=1)}
     found: list[Bookmark] = []

@@ -49,7 +49,7 @@ CAPTION = re.compile(
 #: Names of boxes in a text, which stand above nothing but the box.
 
 
-def kind_of(text: str) -> tuple[str, int]:
+def recognise_kind(text: str) -> tuple[str, int]:
     """Recognise how a heading is numbered, and how deep: (“number”, 2) for “1.2 Fees”."""
     for name, pattern in KINDS:
         if found := pattern.match(text):
@@ -100,7 +100,7 @@ def body_style(flow: Sequence[Element]) -> tuple[float, bool]:
     return weights.most_common(1)[0][0] if weights else (10.0, False)
 
 
-def candidates_of(flow: Sequence[Element], body: tuple[float, bool]) -> list[Candidate]:
+def list_candidates(flow: Sequence[Element], body: tuple[float, bool]) -> list[Candidate]:
     """List the candidates in the order of the text; `body` is the look of most of it."""
     found: list[Candidate] = []
     index = 0
@@ -129,7 +129,7 @@ def is_labelled(flow: Sequence[Element], index: int) -> bool:
 
 def candidate_from(start: int, lines: Sequence[Line], *, labelled: bool = False) -> Candidate:
     text = join_lines([line.text for line in lines])
-    kind, depth = ("chapter", 1) if labelled and not LABEL.match(text) else kind_of(text)
+    kind, depth = ("chapter", 1) if labelled and not LABEL.match(text) else recognise_kind(text)
     return Candidate(start, tuple(lines), text, kind, depth)
 
 
@@ -145,7 +145,7 @@ def _goes_on(line: Line, following: Line) -> bool:
         return False
     if following.baseline - line.baseline > 1.75 * line.size:
         return False
-    return not kind_of(following.text)[0]
+    return not recognise_kind(following.text)[0]
 
 
 #: Headings go no deeper.
@@ -164,7 +164,7 @@ def known_levels(candidates: Sequence[Candidate], told: Mapping[int, int]) -> di
     return {cluster: levels.most_common(1)[0][0] for cluster, levels in votes.items()}
 
 
-def levels_of(candidates: Sequence[Candidate], known: Mapping[Cluster, int]) -> dict[Cluster, int]:
+def assign_levels(candidates: Sequence[Candidate], known: Mapping[Cluster, int]) -> dict[Cluster, int]:
     """Assign a level to every cluster: larger letters stand above smaller, shorter numbers above longer ones."""
     sizes = _sizes(candidates)
     items = _listlike(sizes)
@@ -293,7 +293,7 @@ def find_headings(
 ) -> dict[int, Heading]:
     """Find headings by the index of their first line in `flow`."""
     body = body_style(flow)
-    candidates = candidates_of(flow, body)
+    candidates = list_candidates(flow, body)
     front = _front(flow, candidates, body, title)
     found = _bookmarked(flow, bookmarks, candidates)
     taken = {index for start, heading in found.items() for index in range(start, start + heading.count)}
@@ -309,7 +309,7 @@ def find_headings(
     if not sure and listed:
         free += _listed_only(flow, listed, {*taken, *(i for c in free for i in range(c.start, c.start + len(c.lines)))})
     known = known_levels(candidates, {start: heading.level for start, heading in found.items()})
-    levels = levels_of(free, known)
+    levels = assign_levels(free, known)
     for candidate in free:
         found[candidate.start] = Heading(candidate.text, levels[candidate.cluster], len(candidate.lines))
     return dict(_with_label(flow, start, found, body) for start in sorted(found))
@@ -326,7 +326,7 @@ def _with_label(
             break
         start, label = start - 1, f"{line.text} {label}"
         heading = replace(heading, count=heading.count + 1)
-    return start, replace(heading, text=f"{label}{heading.text}") if kind_of(label)[0] else heading
+    return start, replace(heading, text=f"{label}{heading.text}") if recognise_kind(label)[0] else heading
 
 
 # --- bookmarks and contents ---
@@ -386,7 +386,7 @@ def _listed_only(flow: Sequence[Element], listed: set[str], taken: set[int]) -> 
         for index, line in enumerate(flow)
         if index not in taken
         and isinstance(line, Line)
-        and kind_of(line.text)[0]
+        and recognise_kind(line.text)[0]
         and comparable(line.text) in listed
         and len(line.text) <= LONGEST
     ]

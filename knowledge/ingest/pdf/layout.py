@@ -56,7 +56,7 @@ class Segment:
         )
 
 
-def segments_of(chars: Sequence[Char]) -> list[Segment]:
+def group_segments(chars: Sequence[Char]) -> list[Segment]:
     """Group characters on one line without a wide gap, and join what is raised or lowered to it."""
     return _raised_joined(_segments(chars))
 
@@ -154,7 +154,7 @@ def _letter_under(chars: Sequence[Char], index: int) -> int | None:
     return None
 
 
-def text_of(chars: Sequence[Char]) -> str:
+def join_characters(chars: Sequence[Char]) -> str:
     """Join characters from left to right to words."""
     found: list[str] = []
     end: float | None = None
@@ -295,11 +295,11 @@ BOLD = re.compile(
 MONO = re.compile(r"mono|courier|typewriter|cmtt|sftt|ectt|cmsltt|consol|menlo|nimbusmonl|inconsol|lmtt", re.I)
 
 
-def lines_of(
+def arrange_lines(
     chars: Sequence[Char], tables: Sequence[Table] = (), *, number: int = 1, columns: bool = True
 ) -> list[Element]:
     """List the page's lines and tables in reading order."""
-    items: list[Item] = [*segments_of(chars), *tables]
+    items: list[Item] = [*group_segments(chars), *tables]
     found: list[Element] = []
     for frame, (members, left, right) in enumerate(frames(items, columns=columns)):
         members.sort(key=lambda item: item.top if isinstance(item, Table) else item.baseline)
@@ -331,7 +331,7 @@ def _rows(members: Iterable[Item]) -> Iterator[list[Segment] | Table]:
 
 def _line(row: list[Segment], number: int, frame: int, left: float, right: float) -> Line | None:
     row.sort(key=lambda segment: segment.x0)
-    parts = tuple(Part(text, seg.x0, seg.x1) for seg in row if (text := text_of(seg.chars)))
+    parts = tuple(Part(text, seg.x0, seg.x1) for seg in row if (text := join_characters(seg.chars)))
     if not parts:
         return None
     chars = [char for segment in row for char in segment.chars]

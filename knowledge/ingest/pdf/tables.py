@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from knowledge.ingest.pdf.layout import BOLD, join_lines, lines_of
+from knowledge.ingest.pdf.layout import BOLD, arrange_lines, join_lines
 from knowledge.ingest.pdf.types import Char, Element, Line, Rule, Table
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ ALIGNED = 3.0
 COLUMN_GAP = 5.0
 
 
-def tables_of(
+def find_tables(
     page: "PlumberPage", chars: Sequence[Char], rules: Sequence[Rule], *, number: int
 ) -> tuple[list[Table], list[Char]]:
     """Find the page's tables, and the characters outside them."""
@@ -124,7 +124,7 @@ def _is_keyed(rows: Sequence[Sequence[str]], bold: Sequence[Sequence[bool]]) -> 
 
 
 def cell_text(chars: Sequence[Char]) -> str:
-    return join_lines([line.text for line in lines_of(chars) if isinstance(line, Line)])
+    return join_lines([line.text for line in arrange_lines(chars) if isinstance(line, Line)])
 
 
 # --- tables with level rules only ---
@@ -179,7 +179,7 @@ def _open(
 
 def _lines_across(chars: Sequence[Char]) -> list[Line]:
     """List lines over the whole width, ignoring columns."""
-    return [line for line in lines_of(chars, columns=False) if isinstance(line, Line)]
+    return [line for line in arrange_lines(chars, columns=False) if isinstance(line, Line)]
 
 
 def _columns(lines: Sequence[Line]) -> list[float]:

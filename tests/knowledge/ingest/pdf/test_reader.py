@@ -9,7 +9,7 @@ import pytest
 from core.language import guess_language, language_of
 from knowledge.chunking.page_markers import without_markers
 from knowledge.ingest.pdf.document import read_document
-from knowledge.ingest.pdf.headings import kind_of
+from knowledge.ingest.pdf.headings import recognise_kind
 from knowledge.ingest.pdf.layout import join_lines
 from knowledge.ingest.pdf.reader import read_pdf
 from knowledge.ingest.pdf.types import Limits, PdfText
@@ -94,7 +94,7 @@ def test_levels_follow_numbers_and_sizes() -> None:
     ],
 )
 def test_numbering_is_read(text: str, kind: tuple[str, int]) -> None:
-    assert kind_of(text) == kind
+    assert recognise_kind(text) == kind
 
 
 def test_two_columns_are_read_one_after_the_other() -> None:
