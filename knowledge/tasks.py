@@ -74,7 +74,7 @@ CRAWL_SECONDS = 24 * 3600
 @shared_task(time_limit=CRAWL_SECONDS)
 def run_crawl(run_id: int) -> None:
     from knowledge.indexing.documents import sync_document
-    from knowledge.ingest.crawl.runs import crawl
+    from knowledge.ingest.crawl_jobs.runs import crawl
 
     crawl(run_id, index=sync_document)
 
@@ -82,7 +82,7 @@ def run_crawl(run_id: int) -> None:
 @shared_task(time_limit=CRAWL_SECONDS)
 def crawl_source(source_id: int) -> None:
     """Crawl a source on schedule; nothing if a crawl of it is running."""
-    from knowledge.ingest.crawl.runs import queue_run
+    from knowledge.ingest.crawl_jobs.runs import queue_run
 
     run_id = queue_run(source_id)
     if run_id is not None:
@@ -92,7 +92,7 @@ def crawl_source(source_id: int) -> None:
 @shared_task(soft_time_limit=60, time_limit=120)
 def resume_crawls() -> None:
     """Start crawls again that a lost worker, or a broker that was down, left behind."""
-    from knowledge.ingest.crawl.runs import lost_runs
+    from knowledge.ingest.crawl_jobs.runs import lost_runs
 
     for run_id in lost_runs():
         run_crawl.delay(run_id)

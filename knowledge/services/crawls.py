@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django_celery_beat.models import CrontabSchedule, PeriodicTask
 
-from knowledge.ingest.crawl.runs import archive_lost, queue_run
+from knowledge.ingest.crawl_jobs.runs import archive_lost, queue_run
 from knowledge.ingest.crawler.frontier import normalised
 from knowledge.models import CrawlRun, Source
 from knowledge.tasks import crawl_source, index_document, run_crawl

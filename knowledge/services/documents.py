@@ -10,7 +10,7 @@ from django.core.files import File
 from django.db import transaction
 
 from knowledge.courses.codes import code_key
-from knowledge.courses.prerequisites import CODES, lock_and_read, relink
+from knowledge.courses.sync import CODES, lock_and_read, relink
 from knowledge.indexing.change_log import record_change
 from knowledge.indexing.flags import withhold_passages
 from knowledge.ingest.files import drop_unused

@@ -8,10 +8,11 @@ from itertools import groupby, pairwise
 from statistics import median
 from typing import Literal
 
-from knowledge.ingest.pdf.headings import CAPTION, Heading
-from knowledge.ingest.pdf.layout import HYPHENS
+from knowledge.ingest.pdf.heading_candidates import CAPTION
+from knowledge.ingest.pdf.headings import Heading
 from knowledge.ingest.pdf.tables import continued
 from knowledge.ingest.pdf.types import Element, Line, Table
+from knowledge.ingest.pdf.words import HYPHENS
 
 BULLET = re.compile(r"^[•●▪■◦‣∙·○►▶➢✓–—*\-](?=\s)\s+")
 LONE_BULLET = re.compile(r"^[•●▪■◦‣∙○►▶➢✓]\s*")

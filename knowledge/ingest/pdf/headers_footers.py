@@ -4,9 +4,9 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 
-from knowledge.ingest.pdf.headings import bare
-from knowledge.ingest.pdf.layout import comparable
+from knowledge.ingest.pdf.heading_candidates import bare
 from knowledge.ingest.pdf.types import Line, Page
+from knowledge.ingest.pdf.words import comparable
 
 #: Only so many lines from a page's upper and lower edge can be running ones.
 DEPTH = 3

@@ -5,9 +5,9 @@ from collections.abc import Collection, Sequence
 
 from knowledge.chunking.page_markers import page_marker
 from knowledge.ingest.pdf.blocks import BULLET, LONE_BULLET, Block
-from knowledge.ingest.pdf.layout import join_words
 from knowledge.ingest.pdf.tables import sentences
 from knowledge.ingest.pdf.types import Line
+from knowledge.ingest.pdf.words import join_words
 
 LEADERS = re.compile(r"(?:\s?\.){5,}")
 #: What Markdown would read as the beginning of something else.

@@ -4,8 +4,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from knowledge.ingest.pdf.layout import BOLD, arrange_lines, join_lines
+from knowledge.ingest.pdf.layout import BOLD, arrange_lines
 from knowledge.ingest.pdf.types import Char, Element, Line, Rule, Table
+from knowledge.ingest.pdf.words import join_lines
 
 if TYPE_CHECKING:
     from pdfplumber.page import Page as PlumberPage

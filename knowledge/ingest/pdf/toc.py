@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from knowledge.ingest.pdf.layout import comparable
 from knowledge.ingest.pdf.types import Line, Page
+from knowledge.ingest.pdf.words import comparable
 
 NAMES = re.compile(
     r"^(?:[\divx.]*\s*)?(?:table of contents|contents|brief contents|inhalt|inhalts(?:verzeichnis|übersicht)|"

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from knowledge.ingest.crawl.subprocess import crawling
+from knowledge.ingest.crawl_jobs.subprocess import crawling
 from knowledge.ingest.crawler.frontier import Frontier, Scope, normalised
 from knowledge.ingest.crawler.messages import (
     CrawlPlan,

@@ -23,8 +23,8 @@ from pytest_django import Settings
 
 from knowledge.indexing.documents import sync_document
 from knowledge.indexing.generations import live_generation
-from knowledge.ingest.crawl import runs
-from knowledge.ingest.crawl.runs import crawl, queue_run
+from knowledge.ingest.crawl_jobs import runs
+from knowledge.ingest.crawl_jobs.runs import crawl, queue_run
 from knowledge.ingest.pdf.types import Said
 from knowledge.models import CrawlRun, Document, Passage, Source
 from knowledge.retrieval.lexical import LexicalRetriever

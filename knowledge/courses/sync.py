@@ -1,7 +1,7 @@
-"""Keeps courses' links and documents equal to their records, whichever of them changed.
+"""Synchronisation of courses: their links and documents follow their records, whichever of them changed.
 
-Whoever changes courses takes a `snapshot` first, which locks their collections until the transaction ends, and calls
-`settle` afterwards.
+Code that changes courses first calls `lock_and_read`, which locks their collections until the transaction ends, and
+then `relink`.
 """
 
 from collections import defaultdict

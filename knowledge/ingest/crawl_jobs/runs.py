@@ -15,8 +15,8 @@ from django.utils import timezone
 
 from core.inference.embeddings import EmbeddingUnavailable
 from core.jobs import beating
-from knowledge.ingest.crawl.importer import MISSES, Applied, archive_page, keep_page, save_page, save_pdf
-from knowledge.ingest.crawl.subprocess import CrawlerDied, crawling
+from knowledge.ingest.crawl_jobs.importer import MISSES, Applied, archive_page, keep_page, save_page, save_pdf
+from knowledge.ingest.crawl_jobs.subprocess import CrawlerDied, crawling
 from knowledge.ingest.crawler.messages import (
     Alive,
     CrawlPlan,
