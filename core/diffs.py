@@ -1,4 +1,4 @@
-"""What changed between two versions of a text, line by line and word by word; pure."""
+"""Differences between two versions of a text, line by line and word by word; pure."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -9,7 +9,7 @@ from typing import Literal
 
 #: Unchanged lines shown around a change.
 CONTEXT = 2
-#: Beyond so many lines of a version nothing is compared, and beyond so many of the result nothing is shown.
+#: Longer versions are not compared, and a longer result is not shown in full.
 MOST_LINES = 5_000
 MOST_SHOWN = 1_000
 #: Pairs of words compared before the changed lines that follow are shown whole, without marking the words.

@@ -1,4 +1,4 @@
-"""Fingerprints of what was indexed, so that nothing is done twice."""
+"""Fingerprints of indexed content, so that unchanged content is not indexed again."""
 
 import hashlib
 

@@ -1,4 +1,4 @@
-"""Which language a text is in, told by its small words; pure."""
+"""Language detection by function words; pure."""
 
 import re
 
@@ -27,7 +27,7 @@ GERMAN_LETTERS = re.compile(r"[äöüß]")
 #: A language's tag (BCP 47), without what few need of it.
 TAG = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})?")
 TAG_FIRST = re.compile(rf"{TAG.pattern}(?![A-Za-z0-9])")
-#: A text's beginning tells.
+#: The beginning of a text is enough.
 LOOKED_AT = 200_000
 
 

@@ -1,4 +1,4 @@
-"""A progress bar on a terminal, silence elsewhere; always on standard error, which `--json` leaves alone."""
+"""Helpers of management commands. Progress is shown on standard error, since `--json` writes to standard output."""
 
 import sys
 from collections.abc import Callable, Iterator

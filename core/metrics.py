@@ -1,7 +1,7 @@
-"""What is counted and timed while questions are answered: this process's Prometheus instruments.
+"""Prometheus instruments of this process, for answers.
 
-Labels take few values, which the code names: never a path, an id, or anybody's words. One observation
-costs microseconds.
+Labels take few values, which the code names: never a path, an id, or anybody's words. One observation costs
+microseconds.
 """
 
 import time
@@ -38,7 +38,7 @@ REQUEST_SECONDS = Histogram(
     ["route", "method", "status"],
     buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
 )
-#: What `timings_ms` of an answer has besides steps of retrieval.
+#: Entries in an answer's `timings_ms` that are no steps of retrieval.
 NOT_STEPS = frozenset({"understood", "first_token", "total"})
 
 

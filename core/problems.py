@@ -31,6 +31,6 @@ def problem(
     if status == HTTPStatus.UNAUTHORIZED:
         response["WWW-Authenticate"] = "Bearer"
     response["Cache-Control"] = "no-store"
-    # Django would log each as its own: what is our mistake has been logged where it was made.
+    # Django would log each of these; our own errors have been logged where they occurred.
     response._has_been_logged = True  # type: ignore[attr-defined]
     return response

@@ -1,4 +1,4 @@
-"""How letters are written; pure."""
+"""Normalisation of text; pure."""
 
 import unicodedata
 from typing import Any
@@ -23,7 +23,7 @@ def strip_nul(value: Any) -> Any:
     return value
 
 
-#: Words that a list is searched for: each costs a subquery, and whoever pastes a page finds it by its first words.
+#: Words of a search in a list: each costs a subquery, and the first words of a pasted page find it.
 MOST_WORDS = 20
 
 

@@ -1,4 +1,4 @@
-"""Celery's hinges: ids in, one call, safe to run twice. Nothing heavy is imported until a task runs."""
+"""Celery tasks: ids in, one call, safe to run twice. Nothing heavy is imported until a task runs."""
 
 from celery import shared_task
 

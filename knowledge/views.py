@@ -1,4 +1,4 @@
-"""The files that citations open."""
+"""Views of the files that citations open."""
 
 import asyncio
 import re

@@ -1,4 +1,4 @@
-"""Counts beside the rows of a list, worked out for the rows that are shown and not, as by a join, for all of them."""
+"""Counts beside the rows of a list, computed only for the rows that are shown; a join would count all of them."""
 
 from typing import Any
 

@@ -1,5 +1,7 @@
-"""Many rows without holding them all, also behind a pooler such as PgBouncer in transaction mode: Django's `iterator`
-holds them all there, since its cursors outlive their transaction."""
+"""Streaming of many rows, also behind a pooler such as PgBouncer in transaction mode.
+
+There Django's `iterator` holds all rows in memory, since its cursors outlive their transaction.
+"""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""Advisory locks of PostgreSQL between processes; a killed process lets go of its locks at once."""
+"""Advisory locks of PostgreSQL between processes; the locks of a killed process are released at once."""
 
 import enum
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ class Lock(enum.IntEnum):
 
 
 ROWS = 2**40
-#: Locks of which every row of a table has one.
+#: Locks of which every row of a table has its own.
 PER_ROW = frozenset({Lock.EVALUATION_RUN, Lock.SHADOW_TEST, Lock.REPORT})
 
 
@@ -54,7 +54,7 @@ def advisory_lock(lock: Lock, *, row: int = 0, wait: bool = False) -> Iterator[b
                 (is_mine,) = cursor.fetchone()
         yield is_mine
     finally:
-        # Closing alone leaves it until PostgreSQL notices. A connection that was lost has let go of it already.
+        # Closing alone leaves the lock until PostgreSQL notices. A lost connection has released it already.
         with suppress(DatabaseError):
             own.rollback()
         own.close()

@@ -1,10 +1,10 @@
-"""A pooler between this process and PostgreSQL, such as PgBouncer in transaction mode: what it must not carry."""
+"""Detection of a pooler between this process and PostgreSQL, such as PgBouncer in transaction mode."""
 
 from django.db import connection, transaction
 
 from core.db.prepared import fetch_all
 
-#: Whoever reads it is asked for the way past the pooler.
+#: Read by code that needs an address without the pooler.
 GO_STRAIGHT = (
     "DATABASE_URL is PgBouncer's (PGBOUNCER=true), and this changes the session that it works in, which others would "
     "get next. Run it with PostgreSQL's own address in DATABASE_URL, and PGBOUNCER=false."

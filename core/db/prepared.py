@@ -48,5 +48,5 @@ def fetch_all(statement: str, parameters: Mapping[str, Any] | Sequence[Any] = ()
         return cursor.execute(statement, parameters, prepare=True).fetchall()
 
 
-#: Runs a function in a thread and gives its connection back afterwards; threads work side by side.
+#: Runs a function in a thread and returns its connection afterwards; threads run in parallel.
 in_database = partial(database_sync_to_async, thread_sensitive=False)

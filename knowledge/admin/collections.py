@@ -1,4 +1,4 @@
-"""Where staff look after collections, and what questions are compared with in them."""
+"""Admin of collections, and of the granularities that questions are compared with."""
 
 from typing import TYPE_CHECKING, Any, cast
 
@@ -80,7 +80,7 @@ def university_collections() -> CollectionQuerySet:
 
 
 class CollectionFilter(admin.RelatedFieldListFilter):
-    """Names the collections of one's own teams alone."""
+    """Lists only the collections of the user's own teams."""
 
     def field_choices(self, field: Any, request: HttpRequest, model_admin: Any) -> Any:
         return [(row.pk, row.name) for row in university_collections().visible_to(request.user)]

@@ -1,4 +1,4 @@
-"""Where staff look after courses; what they save here is rendered into the course's document."""
+"""Admin of courses; a course is rendered into its document."""
 
 from typing import TYPE_CHECKING, Any, cast
 
@@ -29,7 +29,7 @@ else:
     CourseModelForm = forms.ModelForm
 
 
-#: What a course's form asks for that its document holds.
+#: Fields of a course's form that its document holds.
 OF_DOCUMENT = ("url", "collection", "language", "status")
 
 

@@ -1,4 +1,4 @@
-"""Where staff watch a crawl, see what it found, and decide where a site lost many of its pages."""
+"""Admin of crawls: progress, outcomes, and the decision if a site lost many of its pages."""
 
 from typing import TYPE_CHECKING, Any, cast
 

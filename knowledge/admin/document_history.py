@@ -1,4 +1,4 @@
-"""The versions of a document: what changed between any two, and the way back to one."""
+"""Versions of a document: differences between any two, and restoring one."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from core.access import Staff
 
 VERSIONS_SHOWN = 100
-#: A save by staff is in the audit log so soon after it; a crawl's is not.
+#: A save by staff is in the audit log within this time; a crawl's is not.
 LOGGED_WITHIN = timedelta(seconds=10)
 #: In the address: the document as it is now.
 PRESENT = "now"

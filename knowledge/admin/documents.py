@@ -1,4 +1,4 @@
-"""Where staff look after documents: their text, for whom and how long they hold, and what is made of them."""
+"""Admin of documents: their text, audience, validity, passages and use."""
 
 from collections.abc import Iterable
 from datetime import timedelta
@@ -86,7 +86,7 @@ class DocumentValidityFilter(admin.SimpleListFilter):
 
 
 class LanguageFilter(admin.SimpleListFilter):
-    """Offers the languages that there are."""
+    """Lists the languages in use."""
 
     title = _("language")
     parameter_name = "language"
@@ -107,10 +107,10 @@ else:
     DocumentForm = ModelForm
 
 
-#: A handbook is cut into thousands of passages; a page that shows them all would not open on a phone.
+#: A handbook has thousands of passages; a page with all of them would not open on a phone.
 PASSAGES_SHOWN = 200
 REFERENCES_SHOWN = 200
-#: How far back it is counted in how many answers a document was cited.
+#: Days over which citations in answers are counted.
 CITED_DAYS = 30
 
 

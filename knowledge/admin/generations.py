@@ -1,4 +1,4 @@
-"""The generations of the index, to be looked at: which one answers, and how far its successor is."""
+"""Admin of generations, read-only: which one is live, and the progress of the next."""
 
 from typing import TYPE_CHECKING, Any
 

@@ -1,4 +1,4 @@
-"""A document's Markdown as HTML for staff's eyes; nothing of it can run, load or link anywhere but to the web."""
+"""Markdown of a document as HTML for staff; nothing in it can run, load, or link anywhere but to the web."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -15,7 +15,7 @@ from markdown_it.token import Token
 SCHEMES = ("https://", "http://", "mailto:")
 #: A page marker as the renderer writes it, which escapes every HTML of the text.
 MARKER = re.compile(r"&lt;!-- page (\d{1,5}) --&gt;")
-#: A handbook has megabytes; a preview that renders them all would not open on a phone.
+#: A handbook has megabytes; a preview of all of it would not open on a phone.
 MOST_CHARACTERS = 100_000
 
 

@@ -1,4 +1,4 @@
-"""Where staff hand in PDFs, several at once, and see what became of each."""
+"""Admin of PDF uploads, several at once, with the result of each."""
 
 from typing import TYPE_CHECKING, Any, cast
 

@@ -1,4 +1,4 @@
-"""Where staff say what is crawled, how far and how often."""
+"""Admin of sources: what is crawled, how far and how often."""
 
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, cast

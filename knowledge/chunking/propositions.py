@@ -1,4 +1,4 @@
-"""What a language model is told to make propositions of passages, and what is made of its answer; pure."""
+"""The prompt that turns passages into propositions, and the parser of its answer; pure."""
 
 import json
 import secrets
@@ -8,7 +8,7 @@ from typing import Any
 
 
 class WrongAnswer(ValueError):
-    """The answer is not in the form that was asked for; `reason` is a code."""
+    """The answer is not in the requested form; `reason` is a code."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -17,7 +17,7 @@ class WrongAnswer(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A passage that a model is asked about; `input_hash` is of title, headings and text."""
+    """A passage to ask a model about; `input_hash` is of title, headings and text."""
 
     input_hash: str
     title: str
@@ -52,7 +52,7 @@ def read_entries(data: Any, name: str) -> list[Any]:
 
 #: Propositions of another version are made again.
 VERSION = "1"
-#: More, or longer ones, of one passage are no propositions but a model that does not stop.
+#: More propositions of one passage, or longer ones, come from a model that does not stop.
 MOST_PROPOSITIONS, MOST_CHARACTERS = 60, 1000
 SYSTEM = """You take passages of university pages apart into propositions for a search index.
 A proposition is one fact in one short sentence that can be understood, and is true, without the passage: it names
@@ -89,7 +89,7 @@ SCHEMA: dict[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class SizedSource(Source):
-    """A passage to be taken apart; `tokens` as the model counts them, about."""
+    """A passage to split; `tokens` is about what the model counts."""
 
     tokens: int
 

@@ -110,11 +110,11 @@ def _closes(token: str, following: str, *, opening: bool) -> bool:
     return not (len(stem) == 1 and stem.isalpha())
 
 
-#: What marks a line but is not said: quotes, bullets, numbers of items, boxes to tick.
+#: Marks of a line that are not part of its text: quotes, bullets, numbers of items, boxes to tick.
 MARKERS = re.compile(r"(?:>\s*|[-*+•]\s+|\d{1,9}[.)]\s+|\[[ xX]\]\s+)+")
 HEADING = re.compile(r"#{1,6}\s")
 TABLE_RULE = re.compile(r"\|?[\s|:-]*-[\s|:-]*")
-#: Bounded, so that brackets that nothing closes take time in proportion to their number.
+#: Bounded, so that unclosed brackets take time in proportion to their number.
 LINK = re.compile(r"!?\[([^\]]{0,500})\]\([^)]{0,2000}\)")
 SIGNS = re.compile(r"\*+|`+|\||<[^>]{0,200}>")
 WORD = re.compile(r"[^\W\d_]{2}")

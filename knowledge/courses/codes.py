@@ -1,4 +1,4 @@
-"""Codes of courses, such as CS-101, in what people write."""
+"""Codes of courses, such as CS-101, in free text."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,7 @@
-"""A course's record as Markdown: four sections, each of which names its course; reads no database.
+"""Renders a course's record as Markdown: four sections, each of which names its course; reads no database.
 
-What people write into a field may be Markdown, but never a heading or a block without an end: every section stays
-whole, so that a passage always says what it is of which course.
+A field may hold Markdown, but never a heading or a block without an end: every section stays whole, so that each
+passage names its course.
 """
 
 import itertools
@@ -25,7 +25,7 @@ OPENING = re.compile(r"^([ \t]*)(?=[#`~<=-])", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """A document's own language, whatever staff's is."""
+    """Labels in the document's language, whatever the language of staff."""
 
     identity: str
     contents: str

@@ -38,7 +38,7 @@ FIELDS = (
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What other courses' documents can depend on in a course."""
+    """The data of a course that other courses' documents can depend on."""
 
     pk: int
     collection_id: int
@@ -178,7 +178,7 @@ def _save(course: Course) -> None:
     course.save()
 
 
-# --- what a snapshot reads ---
+# --- reading a snapshot ---
 
 
 def _read(collection_ids: frozenset[int]) -> Snapshot:
@@ -221,7 +221,7 @@ def _both(before: Snapshot, after: Snapshot, pk: int) -> Iterator[Entry]:
             yield entry
 
 
-# --- what settling writes ---
+# --- writing documents ---
 
 
 def _write_documents(pks: Set[int], now: Snapshot) -> list[int]:

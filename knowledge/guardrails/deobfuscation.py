@@ -1,6 +1,7 @@
-"""Text as a reader takes it, whatever it is disguised as: look-alike letters, spacing, encodings; pure and linear.
+"""Deobfuscation: the text that a reader sees behind look-alike letters, spacing and encodings; pure and linear.
 
-Nothing here is shown to anyone: it is what the rules of `knowledge.guardrails.injection` and `output_guard` read.
+Nothing here is shown to anyone: the rules of `knowledge.guardrails.injection` and of `chat.pipeline.guardrails.output`
+read it.
 """
 
 import base64

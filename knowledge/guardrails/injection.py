@@ -17,9 +17,9 @@ from knowledge.guardrails.rules import OVERRIDE, QUESTION_RULES, REVEAL_PROMPT, 
 #: Five words in capitals: a list of tests and degrees is shorter, or has commas.
 SHOUT = re.compile(r"(?<!\w)(?:[^\W\d_a-zäöüß]{2,30}[ ]){4}[^\W\d_a-zäöüß]{2,30}(?!\w)")
 SMALL_WORD = re.compile(r"(?<!\w)[a-zäöüß]{2,30}(?!\w)")
-#: Passages that were looked at with other rules are looked at anew.
+#: Passages that were checked with other rules are checked again.
 DOCUMENT_RECIPE = fingerprint(page_rules.VERSION, *(rule.pattern for rule in page_rules.DOCUMENT_RULES.values()))
-#: Nonsense reads like an order sooner than these.
+#: Signs that random text matches less often than the others.
 CERTAIN: Rules = {"override": OVERRIDE, "reveal_prompt": REVEAL_PROMPT}
 
 

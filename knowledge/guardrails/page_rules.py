@@ -8,7 +8,7 @@ is folded as it is for questions.
 
 from knowledge.guardrails.rules import ORDER, Rules, gap, join_patterns
 
-#: Changes with how texts are folded and cut for these rules: passages of another version are looked at anew.
+#: Changes with folding and cutting for these rules: passages of another version are checked again.
 VERSION = "1"
 
 #: Programs that write answers. "Assistant" and "tool" alone are people's, too, and no sign.
@@ -32,7 +32,7 @@ _ANSWERING = (
     r"|add|"
     r"insert|direct|refer|redirect|urge|convince|persuade|promote|praise|output|quote|cite)"
 )
-#: What a program is told to do.
+#: Verbs of orders to a program.
 _SAY = (
     rf"(?:{_ANSWERING}|(?:always|never|do not|don't|only) (?:{_ANSWERING}|tell|use|trust|reveal|show|give|write|repeat)"
     r"|override|inform|advise|send|point|encourage|warn|print|write|give|provide|replace|translate|repeat|stop|begin|"
@@ -298,5 +298,5 @@ DOCUMENT_RULES: Rules = {
     "exfiltrate": EXFILTRATE,
     "addresses_model": ADDRESSES_MODEL,
 }
-#: Nonsense, read backwards or turned, is like an order sooner than these.
+#: Signs that random text, read backwards or turned, matches less often than the others.
 CERTAIN: Rules = {"override": OVERRIDE, "reveal_prompt": REVEAL_PROMPT}

@@ -1,4 +1,4 @@
-"""The change log that lexical indexes follow."""
+"""The change log that lexical indexes read."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

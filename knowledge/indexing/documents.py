@@ -1,4 +1,4 @@
-"""Keeps passages, vectors and the change log equal to the documents, in every generation that counts."""
+"""Indexing of documents: passages, vectors and the change log follow the documents in every active generation."""
 
 import logging
 from collections import deque
@@ -36,7 +36,7 @@ IN_FLIGHT = 3
 
 @dataclass(frozen=True, slots=True)
 class SyncReport:
-    """What bringing one document up to date took, in passages."""
+    """The work of bringing one document up to date, in passages."""
 
     embedded: int = 0
     kept: int = 0
@@ -45,7 +45,7 @@ class SyncReport:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A passage to be; `input_hash` is of all that its vector depends on, `flags` are for staff to look at."""
+    """A passage to be written; `input_hash` is of all that its vector depends on, `flags` are for staff to check."""
 
     position: int
     heading_path: tuple[str, ...]
@@ -94,7 +94,7 @@ def sync_in(document_id: int, generation: Generation, embedder: Embedder) -> Syn
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """A document as read, cut, and with those of its vectors that are there already."""
+    """A document as read, cut, and with the vectors that exist already."""
 
     document: Document
     generation: Generation
@@ -200,7 +200,7 @@ def _replace_passages(
     return len(gone)
 
 
-# --- all that is pending ---
+# --- pending documents ---
 
 
 def sync_pending(*, progress: Callable[[int, int], None] | None = None) -> int:

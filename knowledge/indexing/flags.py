@@ -1,4 +1,4 @@
-"""Finds the texts of a document that seem to speak to a program, and keeps passages that hold them out of answers."""
+"""Flagged texts: finds paragraphs that seem to address a program, and keeps their passages out of answers."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ LONGEST_PARAGRAPH = 1000
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """A paragraph to be looked at, and the names of its signs."""
+    """A paragraph to be checked, and the names of its signs."""
 
     text: str
     signs: tuple[str, ...]
@@ -57,7 +57,7 @@ class FlagFinder:
                     signs.setdefault(paragraph, set()).update(found)
             else:
                 rest.append(sentence)
-        # What only several sentences say together.
+        # Signs that only several sentences show together.
         if found := flag_document("\n".join(rest) if signs else "\n".join((*heads, passage))):
             signs.setdefault(passage, set()).update(found)
         return tuple(Flag(text, tuple(sorted(names))) for text, names in signs.items())
@@ -87,7 +87,7 @@ def _on_one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-# --- what is kept of them ---
+# --- saving flags ---
 
 
 def record_flags(document: Document, flags: Iterable[Flag]) -> frozenset[str]:

@@ -1,8 +1,8 @@
-"""Generations of the index: which one answers questions, and how another takes its place.
+"""Generations of the index: which one answers questions, and how another replaces it.
 
 A generation is one embedding model and one way of cutting. When the settings ask for another, its passages and vectors
-are built beside the live ones; questions go on being answered from those until the new ones are whole, and the
-switch is one transaction. A process that answers questions follows within its next question.
+are built beside the live ones. Questions are answered from the live ones until the new ones are complete, and the
+switch is one transaction. A process that answers questions follows with its next question.
 """
 
 from datetime import timedelta
@@ -18,9 +18,9 @@ from core.inference.embeddings import Embedder, get_embedder
 from knowledge.models import Generation, Passage, Unit
 
 State = Generation.State
-#: Changes with the code that cuts: passages of another version are cut anew.
+#: Changes with the code that cuts: passages of another version are cut again.
 CUTTING_VERSION = "1"
-#: Questions that began before a switch, and processes that still load the new index, go on from the old one so long.
+#: Questions that began before a switch, and processes that still load the new index, use the old one for this time.
 GRACE = timedelta(minutes=15)
 INDEXED_TABLES = (Passage._meta.db_table, Unit._meta.db_table)
 #: Sent with `generation` whenever a generation holds all documents, before it goes live: a receiver builds what else it

@@ -1,9 +1,8 @@
-"""Has a language model say a passage as propositions: short statements, each true and understood on its own.
+"""Propositions: a language model splits a passage into short statements, each true and understood on its own.
 
-After Chen et al. 2023, "Dense X Retrieval"; the prompt is our own. What was made is kept by the passage's input hash
-(title, headings and text: all that the model is told) with the version of the prompt. It is stale, and made again, when
-that version changes; another model alone is no reason to pay twice. Every answer is saved as it comes, so a run that
-was killed goes on where it stopped.
+After Chen et al. 2023, "Dense X Retrieval"; the prompt is our own. Results are kept by the passage's input hash (title,
+headings and text: all that the model reads) with the version of the prompt. Only another version makes them stale:
+another model is no reason to pay twice. Every answer is saved at once, so a killed run continues where it stopped.
 """
 
 import asyncio
@@ -35,15 +34,15 @@ PASSAGES_A_CALL, TOKENS_A_CALL = 8, 600
 #: Calls at once, and calls between two rounds of adding units.
 CALLS_AT_ONCE, CALLS_A_ROUND = 4, 40
 CHARACTERS_A_TOKEN = 4
-#: Where other calls are answered meanwhile, these are the fault of what was asked, and count as an attempt.
+#: If other calls are answered meanwhile, these errors are caused by the request, and count as an attempt.
 FAULTS_OF_THE_CALL = {"timeout", "garbage", "status_400", "status_413", "status_422"}
-#: What was made of a text that no passage has any more may be needed again so long: edits are taken back.
+#: Results of a text that no passage has any more are kept for this time: edits are undone.
 ORPHANS_KEPT = timedelta(days=30)
 
 
 @dataclass(frozen=True, slots=True)
 class Needed:
-    """What is still to be made: `prompt_tokens` is about what asking for it costs."""
+    """The missing propositions; `prompt_tokens` estimates the cost of asking for them."""
 
     passages: int
     prompt_tokens: int
@@ -51,8 +50,10 @@ class Needed:
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What a run did; `left` passages are still to do, and `stopped` names why it ended early: a code of
-    ModelUnavailable, `time`, or `another` where another run is at it."""
+    """The result of a run; `left` passages are still to do, and `stopped` names why it ended early.
+
+    That is a code of ModelUnavailable, `time`, or `another` if another run is working.
+    """
 
     passages: int = 0
     propositions: int = 0
@@ -65,7 +66,7 @@ class Made:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How far a collection's propositions are; `given_up` passages got no usable answer, `tokens` were spent in all."""
+    """Progress in a collection; `given_up` passages got no usable answer, `tokens` were spent in all."""
 
     left: int
     given_up: int

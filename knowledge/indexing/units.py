@@ -1,8 +1,8 @@
-"""Keeps the sentences and propositions of passages equal to what their collections ask for.
+"""Indexing of units: sentences and propositions follow what the passages' collections ask for.
 
-A passage's row never changes its text, so its units are made once and go with it; an edit costs the units of the
-passages it changed. Propositions are there from when `knowledge.indexing.propositions` made them and keep nothing
-waiting."""
+A passage's row never changes its text, so its units are made once and deleted with it; an edit costs the units of the
+passages it changed. Propositions are added when `knowledge.indexing.propositions` has made them, and delay nothing.
+"""
 
 import logging
 from collections.abc import Iterator, Sequence
@@ -27,7 +27,7 @@ from knowledge.models import (
 
 logger = logging.getLogger(__name__)
 
-#: Texts embedded between two writes: what a killed worker may lose.
+#: Texts embedded between two writes, which a killed worker may lose.
 BATCH = 256
 
 

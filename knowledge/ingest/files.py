@@ -1,4 +1,4 @@
-"""Where the files of documents are kept: below MEDIA_ROOT, the same content and name at the same place."""
+"""Storage of documents' files below MEDIA_ROOT: the same content and name have the same place."""
 
 import re
 import unicodedata

@@ -1,4 +1,4 @@
-"""Records into documents: the one way in that every import shares."""
+"""Import of records as documents, which every import shares."""
 
 import json
 import re
@@ -24,7 +24,7 @@ MARKS = re.compile(r"\\([^\w\s])|(?<!\\)[\[`]|\](?:\[\d+\])?")
 
 
 class BadRecord(ValueError):
-    """A record that cannot be imported; the message says what is wrong with it."""
+    """A record that cannot be imported; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,13 +132,13 @@ def _kind(value: object) -> str:
 
 
 BATCH = 200
-#: Past this a line is not a page but a mistake.
+#: A longer line is a mistake, not a page.
 MAX_LINE_BYTES = 50_000_000
 
 
 @dataclass(slots=True)
 class ImportReport:
-    """What an import did; `problems` are (line, reason)."""
+    """The result of an import; `problems` are (line, reason)."""
 
     created: int = 0
     changed: int = 0

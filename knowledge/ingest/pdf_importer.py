@@ -1,4 +1,4 @@
-"""PDF files into documents: read, kept by their content, saved; the command and the uploads of staff share it."""
+"""Import of PDF files as documents, for the command and the uploads of staff."""
 
 import hashlib
 from collections.abc import Callable
@@ -20,16 +20,16 @@ from knowledge.ingest.pdf.types import BadPdf, Limits, PdfText, Said
 from knowledge.ingest.pdf.types import gettext_noop as _
 from knowledge.models import Collection, PdfUpload
 
-#: Counts up when the reader reads better: the same file is then read anew.
+#: Increased when the reader improves: the same file is then read again.
 READER = 1
-#: An upload whose reading tells of no page for so long has lost its task.
+#: An upload whose reading reports no page for so long has lost its task.
 LOST = timedelta(minutes=3)
 TELL = timedelta(seconds=1)
 
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What became of a file; `outcome` is created, changed or unchanged."""
+    """The result of a file; `outcome` is created, changed or unchanged."""
 
     outcome: str
     document_id: int

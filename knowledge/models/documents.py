@@ -1,4 +1,4 @@
-"""What the university knows: collections of documents, and every version of each."""
+"""Documents, and every version of each."""
 
 import re
 from collections.abc import Iterable
@@ -146,7 +146,7 @@ class Document(models.Model):
 
     content_hash = models.CharField(max_length=32, editable=False)
     state_hash = models.CharField(max_length=32, editable=False)
-    # When its text, or whether it counts, last became another: what relies on it may be wrong since.
+    # When its text, or whether it is used, last changed: FAQs and answers that rely on it may be wrong since.
     altered_at = models.DateTimeField(null=True, editable=False)
     checked_at = models.DateTimeField(null=True, editable=False)
 

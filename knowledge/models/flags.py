@@ -1,4 +1,4 @@
-"""Texts of documents that seem to speak to a program, and what staff decided about each."""
+"""Flagged texts: paragraphs that seem to address a program, and the decision of staff about each."""
 
 from typing import Self
 

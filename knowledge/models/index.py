@@ -1,4 +1,4 @@
-"""What is searched: passages and their finer units, each made by one generation of the index."""
+"""The index: generations, passages and their finer units."""
 
 from collections.abc import Iterable
 from typing import Self
@@ -57,7 +57,7 @@ class IndexedDocument(models.Model):
     generation = models.ForeignKey(Generation, on_delete=models.CASCADE, related_name="+")
     state_hash = models.CharField(max_length=32)
     granularities = ArrayField(models.CharField(max_length=12), default=list)
-    rules = models.CharField(max_length=32, default="", db_default="")  # those that its passages were looked at with
+    rules = models.CharField(max_length=32, default="", db_default="")  # rules that its passages were checked with
     indexed_at = models.DateTimeField(auto_now=True)
 
     class Meta:
@@ -151,7 +151,7 @@ class Unit(models.Model):
 
 
 class PropositionSet(models.Model):
-    """What a language model made of a passage, kept by the passage's text, so that nothing is paid for twice.
+    """The propositions that a language model made of a passage, kept by its text, so that nothing is paid for twice.
 
     `failure` says why its last answer was of no use; propositions of an earlier prompt are kept until better are there.
     """

@@ -1,4 +1,4 @@
-"""Where documents are crawled from, and what each crawl found."""
+"""Sources that documents are crawled from, and the outcomes of each crawl."""
 
 from typing import Self
 
@@ -135,7 +135,7 @@ class CrawlRun(models.Model):
 
     source = models.ForeignKey(Source, on_delete=models.CASCADE, related_name="runs", verbose_name=_("source"))
     state = models.CharField(_("state"), max_length=12, choices=State, default=State.QUEUED)
-    # What there is to say, in the form of `knowledge.ingest.pdf.types.Said`, so that it can be translated.
+    # The run's message, in the form of `knowledge.ingest.pdf.types.Said`, so that it can be translated.
     message = models.JSONField(_("message"), default=dict, blank=True)
     new = models.PositiveIntegerField(_("new"), default=0)
     changed = models.PositiveIntegerField(_("changed"), default=0)
@@ -169,7 +169,7 @@ class CrawlRun(models.Model):
 
 
 class CrawlOutcome(models.Model):
-    """What became of one address in a crawl; unchanged pages have none."""
+    """The outcome of one address in a crawl; unchanged pages have none."""
 
     class Kind(models.TextChoices):
         NEW = "new", _("new")

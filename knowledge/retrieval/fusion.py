@@ -1,4 +1,4 @@
-"""Merging rankings; pure."""
+"""Fusion of rankings; pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum

@@ -1,7 +1,7 @@
-"""Which generation this process answers from, and its lexical index.
+"""The live generation of this process, and its lexical index.
 
-A switch must not make a student wait for a large index to load: until the new generation's is there, this process
-answers wholly from the old one, whose rows stay for `knowledge.indexing.generations.GRACE`.
+A switch must not make a student wait for a large index to load: until the new generation's index is loaded, this
+process answers only from the old one, whose rows stay for `knowledge.indexing.generations.GRACE`.
 """
 
 import logging
@@ -24,7 +24,7 @@ WHERE state = 'live' OR id = ANY(%s::bigint[])
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """A generation that questions are asked in; `model` makes their vectors, `newest_change` is what indexes follow."""
+    """A generation to answer from; `model` makes its vectors, indexes read changes up to `newest_change`."""
 
     pk: int
     model: str
@@ -52,7 +52,7 @@ class LiveIndexes:
         if live.pk in self._ready or not self._ready:
             return live
         former = [Served(pk, model, newest) for pk, model, is_live, newest in rows if not is_live]
-        if not former:  # it is gone already
+        if not former:  # it is deleted already
             return live
         with self._lock:
             if self._loading is None:

@@ -1,4 +1,4 @@
-"""Vectors of questions, kept for a while: the same question is asked again by other tabs, retries and staff."""
+"""Cache of questions' vectors: other tabs, retries and staff ask the same question again."""
 
 import threading
 from collections import OrderedDict

@@ -1,4 +1,4 @@
-"""The first passages of a ranking, read together with the question and put in a new order."""
+"""Reranking: the first passages of a ranking are read together with the question and put in a new order."""
 
 from collections.abc import Collection, Sequence
 

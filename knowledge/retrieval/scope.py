@@ -1,4 +1,4 @@
-"""What may be retrieved: the scope by name, and as a condition of SQL."""
+"""The scope of a retrieval: by the names of collections, and as a condition of SQL."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -21,7 +21,7 @@ AND (document.audience = '{}' OR NOT EXISTS (
 
 
 class UnknownCollection(ValueError):
-    """A collection was named that does not exist; the message lists those that do."""
+    """A named collection does not exist; the message lists those that do."""
 
 
 def read_kind(tag: str) -> str:

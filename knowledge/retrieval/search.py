@@ -1,4 +1,4 @@
-"""Several retrievers, one ranking."""
+"""Hybrid retrieval: several retrievers, one ranking."""
 
 import os
 import time
@@ -22,13 +22,13 @@ from knowledge.retrieval.types import Hit, Origin, Query, Retriever, Scope
 
 #: A passage of an FAQ that is at least so sure keeps its place when the rest is reranked.
 SURE = 0.5
-#: Embeds while the lexical index is searched; the model lets go of the interpreter meanwhile.
+#: Embeds while the lexical index is searched; the model releases the interpreter meanwhile.
 _embedding = ThreadPoolExecutor(os.cpu_count() or 1, "question-vector")
 
 
 @dataclass(frozen=True, slots=True)
 class RetrieverConfig:
-    """One retriever's part in a fusion."""
+    """One retriever's weight and depth in a fusion."""
 
     retriever: Retriever
     weight: float
@@ -37,7 +37,7 @@ class RetrieverConfig:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Which rankings are made, how they become one, and whether a cross-encoder puts its first ones in order."""
+    """Which retrievers run, how their rankings are fused, and whether a cross-encoder reranks the first ones."""
 
     legs: Sequence[RetrieverConfig]
     fusion: Fusion = Fusion.RRF
@@ -47,7 +47,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class RankedPassage:
-    """A passage after fusion; `ranks` tells which retriever had it where."""
+    """A passage after fusion; `ranks` has its rank in each retriever's ranking."""
 
     passage_id: int
     document_id: int

@@ -1,4 +1,4 @@
-"""What staff do about sources and crawls: check, save, queue after commit."""
+"""Changes to sources and crawls: check, save, queue after commit."""
 
 import json
 import re

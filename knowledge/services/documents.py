@@ -1,4 +1,4 @@
-"""What staff and imports do to documents: check, save, queue after commit."""
+"""Changes to documents, courses and collections: check, save, queue after commit."""
 
 import uuid
 from collections.abc import Iterable, Iterator
@@ -187,7 +187,7 @@ def _courses_settled(documents: Iterable[Document]) -> Iterator[None]:
         index_document.delay_on_commit(document_id)
 
 
-#: What a course's record says, and its document after it.
+#: Fields of a document that its course's record writes.
 WRITTEN_BY_COURSE = ["title", "url", "collection", "language", "text"]
 
 

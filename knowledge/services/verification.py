@@ -1,4 +1,4 @@
-"""Proves that an index equals the documents: everything is made anew and compared with what is there.
+"""Verification of an index: everything is computed anew and compared with what is stored.
 
 Read-only, and true of one moment: call it inside `one_moment`.
 """
@@ -21,7 +21,7 @@ from knowledge.indexing.generations import INDEXED_TABLES, load_embedder
 from knowledge.models import Document, Generation, Granularity, Passage, PropositionSet, Unit
 from knowledge.retrieval.bm25 import FIRST_DAY, LAST_DAY, Entry, LexicalIndex
 
-#: Faults of a part that are named; the others are counted.
+#: Faults of a part that are listed; the others are counted.
 NAMED = 5
 #: Vectors made anew; on other hardware, or in batches of another size, a model rounds differently.
 SAMPLE, SAME_COSINE = 64, 0.999
@@ -41,7 +41,7 @@ class Embedded(Protocol):
 
 @dataclass(slots=True)
 class Part:
-    """One part of the index: how much of it was compared, and what was wrong."""
+    """One part of the index: how much of it was compared, and its faults."""
 
     name: str
     checked: int = 0

@@ -1,4 +1,4 @@
-"""Texts to vectors: this process's embedding models by name. Nothing outside `embedders` runs, or calls, one."""
+"""Embedding models of this process by name. Nothing outside this package runs or calls one."""
 
 import json
 import threading

@@ -1,4 +1,4 @@
-"""What an embedding model is to the rest: vectors of questions, vectors of passages, lengths, and a scale."""
+"""The protocol of an embedding model: vectors of questions and passages, lengths, and a scale."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
@@ -15,10 +15,11 @@ class EmbeddingUnavailable(Exception):
 
 
 class Embedder(Protocol):
-    """`recipe` names the vector space: vectors of different recipes are never compared.
+    """A model that turns texts into unit vectors.
 
-    `model` is the name that `get_embedder` finds it by, `dimensions` the length of its vectors, `scale` where its
-    cosines lie. Some models read a question in another way than what may answer it, and are told which is which.
+    `model` is the name that `get_embedder` finds it by, `dimensions` the length of its vectors, `scale` the range of
+    its cosines. `recipe` names the vector space: vectors of different recipes are never compared. Some models read a
+    question in another way than a passage, so there is a method for each.
     """
 
     model: str

@@ -1,4 +1,4 @@
-"""Where a model's cosines lie, measured on a few texts in English and German."""
+"""Calibration of a model's cosines, measured on a few texts in English and German."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class Band:
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """A question's cosines to other questions lie elsewhere than those to what may answer it."""
+    """Bands of a model: cosines between questions lie elsewhere than those between a question and a passage."""
 
     questions: Band
     passages: Band
@@ -40,7 +40,7 @@ class Scale:
         return self.passages.to(COMMON.passages, cosine)
 
 
-#: As `calibration.measured_scale` finds them for all-MiniLM-L6-v2.
+#: Measured by `calibration.measured_scale` for all-MiniLM-L6-v2.
 COMMON = Scale(questions=Band(0.10, 0.62), passages=Band(0.09, 0.55))
 
 
@@ -117,7 +117,7 @@ GERMAN = (
         "Das WLAN eduroam wird mit der Kennung eingerichtet.",
     ),
 )
-#: The least distance of the two means: a model below it cannot tell texts apart.
+#: The least distance of the two means: a model below it cannot distinguish texts.
 LEAST_WIDTH = 0.02
 NEARLY = 0.6
 

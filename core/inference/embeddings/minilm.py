@@ -37,7 +37,7 @@ class MiniLMEmbedder:
 
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
-        # Freed memory goes back after a batch: the arena would keep the largest batch's.
+        # Freed memory is returned after each batch: the arena would keep as much as the largest one needed.
         options.enable_cpu_mem_arena = False
         weights = quantized(_packaged_model(), folder=folder or settings.STATE_DIR / "models")
         self._session: onnxruntime.InferenceSession = onnxruntime.InferenceSession(

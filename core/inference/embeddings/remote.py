@@ -27,7 +27,7 @@ ENDPOINT_SECONDS = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Prefixes:
-    """What a model wants to read before a question, and before what may answer one."""
+    """Prefixes that a model needs before questions and before passages."""
 
     question: str = ""
     passage: str = ""

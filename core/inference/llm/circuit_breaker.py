@@ -1,4 +1,4 @@
-"""A circuit breaker (Nygard 2007): an endpoint that fails again and again is left alone for a while."""
+"""A circuit breaker (Nygard 2007): after repeated failures an endpoint is not called for a while."""
 
 import logging
 import threading
@@ -13,7 +13,7 @@ OPEN_SECONDS = 15.0
 
 
 class CircuitOpen(Exception):
-    """The endpoint is left alone for now."""
+    """The endpoint is not called for now."""
 
 
 class Circuit:
@@ -76,7 +76,7 @@ class Circuit:
 
 
 class Attempt:
-    """One call that was let through."""
+    """One call that the circuit allowed."""
 
     def __init__(self, circuit: Circuit, *, is_trial: bool) -> None:
         self._circuit, self.is_trial = circuit, is_trial

@@ -1,7 +1,7 @@
 """A language model behind any OpenAI-compatible endpoint. The only place that calls one.
 
-A call waits for its turn (`llm_queue`), is refused at once where the endpoint keeps failing (`circuit`), and is tried
-again where nothing came yet and it does no harm.
+A call waits for its turn (`queue`), is refused at once if the endpoint keeps failing (`circuit_breaker`), and is
+retried if nothing was received yet and a retry is safe (`retry`).
 """
 
 import asyncio
@@ -27,21 +27,21 @@ from core.text import strip_nul
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
-#: No language has as long tokens on average: what writes more does not heed `max_tokens`.
+#: No language has as long tokens on average: a longer answer ignores `max_tokens`.
 CHARACTERS_PER_TOKEN = 8
-#: How long the end of a stream is waited for once the answer is complete.
+#: Seconds to wait for the end of a stream once the answer is complete.
 USAGE_SECONDS = 2.0
-#: What a message's role and its marks take, on top of its text.
+#: Tokens of a message's role and marks, in addition to its text.
 MESSAGE_TOKENS = 8
 #: Where an object may begin in what a model wrote around it.
 OPENING = re.compile(r"\{")
-#: Endpoints, by address and model, that refused a schema, or to report usage: asked without from then on.
+#: Endpoints, by address and model, that refused a schema or usage reports: later calls leave these out.
 _schemaless: set[tuple[str, str]] = set()
 _usageless: set[tuple[str, str]] = set()
 
 
 class ModelUnavailable(Exception):
-    """The endpoint refused, failed, sent nonsense or took too long; `code` says which, for logs and the record."""
+    """The endpoint refused, failed, sent invalid data or took too long; `code` says which, for logs and the record."""
 
     def __init__(self, code: str) -> None:
         super().__init__(code)
@@ -63,14 +63,14 @@ EXACT = Sampling(temperature=0)
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """Other calls come first; `position` counts from 1."""
+    """A call waits behind others; `position` counts from 1."""
 
     position: int
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens as the endpoint counts them or, where it does not, estimated."""
+    """Tokens as counted by the endpoint, or estimated."""
 
     prompt_tokens: int
     answer_tokens: int
@@ -79,7 +79,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class JsonAnswer:
-    """`data` is None where what the model wrote is no JSON; tokens are as the endpoint counts them, else 0."""
+    """An answer as JSON; `data` is None if it cannot be parsed, tokens are 0 if the endpoint does not count them."""
 
     data: Any
     prompt_tokens: int
@@ -181,7 +181,7 @@ async def complete_json(
         while await _moved(place, waited_for if own_limit is None else min(waited_for, own_limit)):
             pass
         limit = loop.time() + settings.LLM_TOTAL_SECONDS if own_limit is None else own_limit
-        # That a caller is in a hurry says nothing about the endpoint.
+        # A caller's short time limit says nothing about the endpoint.
         with _attempt(endpoint, openai, is_timeout_a_failure=own_limit is None) as attempt:
             client = _client(endpoint[0], settings.LLM_API_KEY, settings.LLM_TOTAL_SECONDS, loop)
             call = Call(client, endpoint, messages, limit, may_retry=not attempt.is_trial)
@@ -216,7 +216,7 @@ def _client(base_url: str, api_key: str, timeout: int, loop: asyncio.AbstractEve
     return AsyncOpenAI(
         base_url=base_url,
         api_key=api_key,
-        # Its own retries heed Retry-After for up to a minute, in which the student would see nothing.
+        # The client's own retries follow Retry-After for up to a minute, in which the student would see nothing.
         max_retries=0,
         # Whoever reads has a limit of their own; one more for each piece of a stream costs as much as the piece.
         timeout=Timeout(timeout, read=None),

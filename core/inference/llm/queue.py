@@ -1,4 +1,4 @@
-"""Who may call the model now: so many at once, the others in a queue in which callers take turns."""
+"""The queue for the model: a number of calls at once, the others wait, and callers take turns."""
 
 import asyncio
 import threading
@@ -8,11 +8,11 @@ from itertools import chain, zip_longest
 
 
 class QueueFull(Exception):
-    """As many wait as may."""
+    """The queue has reached its limit."""
 
 
 class QueueTicket:
-    """Where one call stands: `position` counts from 1, 0 is its turn. Belongs to the event loop that made it."""
+    """The place of one call: `position` counts from 1, 0 is its turn. Belongs to the event loop that made it."""
 
     def __init__(self) -> None:
         self.position: int | None = None

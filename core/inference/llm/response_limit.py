@@ -1,4 +1,4 @@
-"""A bound on what a model's endpoint may send at once: the client would gather it in memory, however much it is."""
+"""A limit on the size of a response: the client would gather it in memory, whatever its size."""
 
 from collections.abc import AsyncGenerator, AsyncIterator
 from typing import cast

@@ -1,4 +1,4 @@
-"""One call to an endpoint, tried again where that does no harm: nothing came yet, and it failed or asks for it."""
+"""Retries of a call to an endpoint that failed before anything was received, or asks for a retry."""
 
 import asyncio
 import random
@@ -13,13 +13,13 @@ RETRIES = 2
 RETRY_SECONDS = 0.3
 RETRIED_STATUSES = {500, 502, 503, 504}
 BUSY = 429
-#: A Retry-After beyond it is not waited for.
+#: Longer Retry-After times are not waited for.
 MOST_RETRY_AFTER = 2.0
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """What is asked of `endpoint`, its address and model; `limit`, on the loop's clock, is when the headers are due."""
+    """A request to `endpoint`, its address and model; `limit`, on the loop's clock, is when the headers are due."""
 
     client: "AsyncOpenAI"
     endpoint: tuple[str, str]
@@ -41,7 +41,7 @@ class Call:
             return await self._begin({**options, **optional})
         except (BadRequestError, UnprocessableEntityError):
             completion = await self._begin(options)
-            refused_by.add(self.endpoint)  # it is the optional part that it does not take
+            refused_by.add(self.endpoint)  # the endpoint does not accept the optional part
             return completion
 
     async def _begin(self, options: Mapping[str, Any]) -> Any:

@@ -1,4 +1,4 @@
-"""What a streamed answer says, read from its chunks: only what the assistant writes is the answer."""
+"""Parser of a streamed answer's chunks: only what the assistant writes is the answer."""
 
 import json
 import re
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import httpx2
 
 ASSISTANT = "assistant"
-#: What ends an event of a stream (WHATWG HTML, server-sent events).
+#: The end of an event of a stream (WHATWG HTML, server-sent events).
 EVENT_END = re.compile(rb"\r\n\r\n|\n\n|\r\r")
 DONE = b"[DONE]"
 
@@ -53,7 +53,7 @@ def _chunk(data: bytes) -> dict[str, Any]:
 
 
 class StreamedAnswer:
-    """What has come so far. `usage` is (prompt tokens, answer tokens) where the endpoint reported them."""
+    """The answer received so far. `usage` is (prompt tokens, answer tokens) if the endpoint reported them."""
 
     def __init__(self) -> None:
         self.is_finished = False

@@ -1,4 +1,4 @@
-"""How much a prompt may hold: token counts without the model's own tokenizer, and what has to go. Knows no Django."""
+"""The size of a prompt: token counts without the model's own tokenizer, and what to leave out. Knows no Django."""
 
 import re
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ def _tokens_in(run: re.Match[str]) -> int:
 class Fit:
     """What fits: the first `passages`, and the newest `history` turns.
 
-    `first_passage_tokens` is how long the only passage may be where it must be trimmed, else None.
+    `first_passage_tokens` is the length that a single passage must be trimmed to, else None.
     """
 
     passages: int

@@ -1,4 +1,4 @@
-"""What a crawl found, made into documents: one transaction a page."""
+"""Import of a crawl's findings: each page becomes a document in its own transaction."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ MISSES = 2
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """What became of a page; `kind` is None where nothing changed."""
+    """The result of a page; `kind` is None if nothing changed."""
 
     kind: "CrawlOutcome.Kind | None"
     document_id: int | None = None
@@ -67,7 +67,7 @@ def save_page(source: Source, page: Page) -> Applied:
     if kind or is_back:
         document.save()
     elif not is_known:
-        # With its time: a form that was opened before would take it back.
+        # Saved with its time: otherwise a form that was opened before would overwrite it.
         Document.objects.filter(pk=document.pk).update(metadata=metadata, updated_at=timezone.now())
     seen = {"content_hash": seen_hash, "likeness": page.likeness, "links": list(page.links)}
     _remember(source, page, document.pk, **seen)

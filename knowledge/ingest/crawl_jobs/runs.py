@@ -1,4 +1,4 @@
-"""A crawl from its plan to its end: what the crawling process finds becomes documents while it goes on."""
+"""Run of a crawl from its plan to its end: findings of the crawling process become documents at once."""
 
 import logging
 import shutil
@@ -37,13 +37,13 @@ from knowledge.models import CrawlOutcome, CrawlRun, Source, SourcePage
 logger = logging.getLogger(__name__)
 
 State, Kind = CrawlRun.State, CrawlOutcome.Kind
-#: A crawl that says nothing for so long has lost its worker; while it works it says something every second.
+#: A crawl without a message for so long has lost its worker; a working one reports every second.
 LOST = timedelta(minutes=3)
-#: What a page that was fetched counts as.
+#: The outcome that a fetched page counts as.
 FETCHED = ("new", "changed", "unchanged")
-#: A crawl that nobody began for so long may never have been queued; it is queued again, so often.
+#: A crawl that did not begin for so long may never have been queued; it is queued again after that time.
 UNBEGUN, AGAIN = timedelta(minutes=1), timedelta(minutes=10)
-#: A source whose crawls were interrupted so many times in a row is not begun again by itself.
+#: A source whose crawls were interrupted so many times in a row is not restarted automatically.
 MOST_INTERRUPTIONS = 3
 TIMEOUT_S = 30.0
 
@@ -53,7 +53,7 @@ class Cancelled(Exception):
 
 
 class TakenAway(Exception):
-    """The run is not this worker's any more: it was believed lost."""
+    """The run belongs to another worker now: this one was taken for lost."""
 
 
 def queue_run(source_id: int) -> int | None:
@@ -76,7 +76,7 @@ def crawl(
     if not CrawlRun.objects.filter(pk=run_id, state=State.QUEUED).update(**claimed):
         return None
     run = CrawlRun.objects.select_related("source__collection").get(pk=run_id)
-    # This one will ask again what an older one still waits for.
+    # This crawl will ask again what an older one still waits for.
     run.source.runs.filter(state=State.HELD).update(state=State.FINISHED, finished_at=timezone.now())
     folder = _folder(run_id)
     folder.mkdir(parents=True, exist_ok=True)
@@ -129,7 +129,7 @@ def build_plan(source: Source, folder: Path) -> CrawlPlan:
 
 
 class _Crawl:
-    """One run at work: its counts, and what it has met of what was known."""
+    """One running crawl: its counts, and the known pages it has found again."""
 
     def __init__(
         self, run: CrawlRun, index: Callable[[int], object], progress: Callable[[int, int], None] | None

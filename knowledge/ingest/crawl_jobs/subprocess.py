@@ -1,4 +1,4 @@
-"""The crawling process, seen from its parent: started, listened to, and ended whatever happens."""
+"""The crawling process as its parent sees it: started, read, and always ended."""
 
 import json
 import logging
@@ -18,14 +18,15 @@ from knowledge.ingest.crawler.messages import TAKEN, Alive, CrawlPlan, Done, Fin
 logger = logging.getLogger(__name__)
 
 ROOT = Path(__file__).resolve().parents[3]
-#: It speaks every second, but for while it reads a page.
+#: It reports every second, except while it reads a page.
 LONGEST_SILENCE_S = 120
-#: What the process sees of our environment: no secrets, and no proxy, which would go round the check of addresses.
+#: The part of our environment that the process gets: no secrets, and no proxy, which would bypass the check of
+#: addresses.
 PASSED_ON = ("PATH", "SSL_CERT_FILE", "SSL_CERT_DIR")
 
 
 class CrawlerDied(RuntimeError):
-    """The process ended, or fell silent, before it was done."""
+    """The process ended, or stopped reporting, before it was done."""
 
 
 @contextmanager

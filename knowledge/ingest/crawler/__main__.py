@@ -1,6 +1,6 @@
 """`python -m knowledge.ingest.crawler PLAN.json`: one crawl; findings on standard output, the log on standard error.
 
-It ends with its parent, and its memory is bounded: what it reads comes from strangers.
+It ends with its parent, and its memory is limited: its input is untrusted.
 """
 
 import ctypes

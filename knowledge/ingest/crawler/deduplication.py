@@ -1,4 +1,4 @@
-"""Which of the pages that were read are handed over: each text once, under the address that its site prefers; pure.
+"""Deduplication: each text is handed over once, under the address that its site prefers; pure.
 
 A page that names another as its canonical one, or that is like one known from before, waits until it is clear whether
 the other is there. So the outcome depends neither on the order of visits nor on canonical addresses that lead nowhere
@@ -22,7 +22,7 @@ class Gathering:
     known: Mapping[str, KnownPage]
     #: Pages that are there: handed over, or as they were.
     present: set[str] = field(default_factory=set)
-    #: Pages whose visit is over, whatever came of it.
+    #: Pages whose visit is over, whatever the result.
     concluded: set[str] = field(default_factory=set)
     _by_likeness: dict[str, str] = field(default_factory=dict)
     _before: dict[str, str] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""What is visited next, and what no more: every page once, to a depth, and no endless series; pure."""
+"""The frontier: what is visited next, every page once, to a depth, and no endless series; pure."""
 
 import re
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from w3lib.url import canonicalize_url
 
 from knowledge.ingest.crawler.messages import CrawlPlan
 
-#: Say who came from where, or which visit it is; the page is the same without them.
+#: Parameters that name the referrer or the visit; the page is the same without them.
 TRACKING = re.compile(
     r"utm_\w+|fbclid|gclid|dclid|msclkid|mc_[ce]id|igshid|_ga|_gl|phpsessid|jsessionid|session_?id|aspsessionid\w*",
     re.IGNORECASE,
@@ -106,7 +106,7 @@ ADDRESSES_A_PAGE, ADDRESSES_MORE = 10, 1000
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """A page's turn: `url` is the name it goes by, `address` where it is asked for; `trail` led there by redirects."""
+    """A planned visit: `url` is the page's name, `address` the one to fetch; `trail` led there by redirects."""
 
     url: str
     address: str
@@ -117,7 +117,7 @@ class Visit:
 
 
 class Frontier:
-    """Remembers what was offered; says each page once."""
+    """Remembers what was offered, and returns each page once."""
 
     def __init__(self, scope: Scope, *, max_depth: int, max_pages: int) -> None:
         self._scope, self._max_depth = scope, max_depth

@@ -1,4 +1,4 @@
-"""An answer's body into a page, within seconds: what it says may have been made to exhaust its reader."""
+"""Reading of a response's body within a time limit: it may have been made to exhaust its reader."""
 
 import signal
 from collections.abc import Iterable, Iterator
@@ -23,7 +23,7 @@ SECONDS = 20
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """`canonical` is the page that it names as itself, "" where that is none of the site's."""
+    """A page as read; `canonical` is the page that it names as itself, "" if that is not on the site."""
 
     page: Page
     canonical: str
@@ -96,7 +96,7 @@ def _in_time() -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-#: What the protocol allows a file to hold.
+#: Limits of the sitemap protocol.
 MAX_BYTES, MAX_ADDRESSES = 50_000_000, 50_000
 MAX_FILES = 200
 

@@ -1,4 +1,4 @@
-"""Scrapy, set up for one crawl of a plan: polite, bounded, and without anything that it does not need."""
+"""Scrapy's settings for one crawl of a plan: polite, bounded, and without anything that it does not need."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The walk through a site: answers in, findings and further visits out."""
+"""The spider: turns responses into findings and further visits."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Iterator
@@ -36,7 +36,7 @@ from knowledge.ingest.pdf.types import gettext_noop as _
 
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 MOST_REDIRECTS = 8
-#: A busy server is asked twice more, where it does not want to be left alone for longer than this.
+#: A busy server is asked twice more, unless it asks for a longer pause than this.
 RETRIES, LONGEST_WAIT_S = 2, 60
 #: A robots.txt may ask for more time between requests than this, but then a crawl would never end.
 LONGEST_DELAY_S = 60

@@ -1,6 +1,7 @@
-"""Which machines the crawler may talk to: public ones, and private ones where the plan allows it; pure.
+"""Protection against SSRF: which machines the crawler may connect to; pure.
 
-What counts is the address that is connected to, not the name: `resolver` asks here on every connection.
+These are public ones, and private ones only if the plan allows it. The address that is connected to is checked, not the
+name: `resolver` asks here on every connection.
 """
 
 from collections.abc import Sequence
@@ -10,7 +11,7 @@ from typing import Any
 from twisted.internet.interfaces import IHostnameResolver, IResolutionReceiver
 from zope.interface import implementer  # type: ignore[import-untyped]
 
-#: Where clouds keep their machines' secrets; no plan allows them.
+#: Addresses of clouds' metadata services, which hold secrets; no plan allows them.
 NEVER = tuple(map(ip_network, ("169.254.0.0/16", "fe80::/10", "fd00:ec2::/32", "100.100.100.200/32", "192.0.0.192/32")))
 NAT64 = (ip_network("64:ff9b::/96"), ip_network("64:ff9b:1::/48"))
 #: What no machine listens on.
@@ -47,7 +48,7 @@ def _embedded(ip: IPv4Address | IPv6Address) -> list[IPv4Address]:
     return found
 
 
-#: Hosts that were refused, with the address that was: what an error page of the crawl says.
+#: Refused hosts with the refused address, for the crawl's error messages.
 refused: dict[str, str] = {}
 
 

@@ -1,4 +1,4 @@
-"""Text into elements by lxml; the small questions that the other modules ask of an element."""
+"""Parsing with lxml, and helpers that the other modules ask of an element."""
 
 import re
 from collections.abc import Iterator

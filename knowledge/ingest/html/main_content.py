@@ -1,4 +1,4 @@
-"""What of a page is its main content: the landmark that holds it, less what is named or hidden as something else."""
+"""The main content of a page: the landmark that holds it, less what is named or hidden as something else."""
 
 import re
 from collections.abc import Iterator
@@ -100,7 +100,7 @@ HOME = re.compile(r"(?:https?://[^/]+)?/?(?:(?:de|en)/?)?(?:index\.\w+)?|\./?")
 
 @dataclass(slots=True)
 class Size:
-    """What an element holds: characters, how many of them in links, links to the page itself, to its translations."""
+    """Sizes of an element: characters, how many of them in links, in links to the page itself, to its translations."""
 
     text: int = 0
     linked: int = 0

@@ -1,4 +1,4 @@
-"""What a page says of itself: title, language, Open Graph, canonical address, icon, date, robots."""
+"""Metadata of a page: title, language, Open Graph, canonical address, icon, date, robots."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What pdfplumber sees: pages with their characters and rules, the outline, the title."""
+"""Extraction with pdfplumber: pages with their characters and rules, the outline, the title."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""`read_pdf`: a file into text, read by a process of its own that a hostile file may exhaust without harm."""
+"""`read_pdf`: reads a file in a process of its own, which a hostile file may exhaust without harm."""
 
 import json
 import os

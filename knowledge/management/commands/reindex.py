@@ -11,7 +11,7 @@ from knowledge.indexing.documents import build_pending, sync_pending
 from knowledge.indexing.generations import generation_to_build, live_generation, load_embedder
 from knowledge.models import Document, Generation
 
-#: What is embedded to see how fast this machine is.
+#: Embedded to measure how fast this machine is.
 SAMPLE = ["Students apply for a place in a hall of residence with the housing office. " * 8] * 12
 SAMPLE_CHARACTERS = sum(map(len, SAMPLE))
 
