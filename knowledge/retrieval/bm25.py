@@ -21,13 +21,12 @@ from core.db.prepared import fetch_all
 from core.text import nfc
 from knowledge.models import IndexChange, Passage
 from knowledge.retrieval.scope import read_kind
+from knowledge.retrieval.tuning import MOST_TERMS
 from knowledge.retrieval.types import Scope
 
 #: Stemmed and without stop words; texts of other languages are only lower-cased.
 STEMMERS = {"en": "english", "de": "german"}
 OTHER = "other"
-#: Questions are rarely longer; the words of a pasted page would only cost time.
-MAX_TERMS = 64
 WRITER_HEAP_BYTES = 15_000_000
 LOAD_BATCH = 500
 #: Of days as ordinals, for a document without a date.
@@ -177,7 +176,7 @@ class LexicalIndex:
         terms = [
             (tantivy.Occur.Should, self._term(field, term, "freq"))
             for field, analyzer in self._analyzers.items()
-            for term in list(dict.fromkeys(analyzer.analyze(nfc(text))))[:MAX_TERMS]
+            for term in list(dict.fromkeys(analyzer.analyze(nfc(text))))[:MOST_TERMS]
         ]
         if not terms:
             return []

@@ -10,6 +10,7 @@ from typing import Any
 from core.db.prepared import BinaryVector, fetch_all
 from knowledge.models import Granularity
 from knowledge.retrieval.scope import IN_SCOPE, scope_parameters
+from knowledge.retrieval.tuning import UNITS_A_PASSAGE
 from knowledge.retrieval.types import Hit, Origin, Query, Scope
 
 CONDITION = IN_SCOPE.replace("{}", "{{}}")  # it goes through str.format below
@@ -48,8 +49,6 @@ WHERE unit.generation_id = %(generation)s AND unit.granularity = %(granularity)s
     AND {IN_SCOPE}
 LIMIT 1
 """
-#: Units looked at for each passage wanted, at first; several of one passage may be near.
-UNITS_A_PASSAGE = 4
 ORIGINS = {
     None: Origin.DENSE,
     Granularity.SENTENCE: Origin.DENSE_SENTENCE,

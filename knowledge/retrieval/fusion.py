@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 
-#: The c of reciprocal rank fusion, as its authors chose it.
-RRF_CONSTANT = 60
+from knowledge.retrieval.tuning import RRF_CONSTANT
 
 
 class Fusion(StrEnum):

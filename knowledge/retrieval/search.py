@@ -18,10 +18,9 @@ from knowledge.retrieval.live_index import Served, served_generation
 from knowledge.retrieval.periods import in_period
 from knowledge.retrieval.query_vectors import guess_vector, question_vector
 from knowledge.retrieval.rerank import rerank
+from knowledge.retrieval.tuning import PROTECTED_CONFIDENCE
 from knowledge.retrieval.types import Hit, Origin, Query, Retriever, Scope
 
-#: A passage of an FAQ that is at least so sure keeps its place when the rest is reranked.
-SURE = 0.5
 #: Embeds while the lexical index is searched; the model releases the interpreter meanwhile.
 _embedding = ThreadPoolExecutor(os.cpu_count() or 1, "question-vector")
 
@@ -86,7 +85,7 @@ def retrieve(text: str, *, plan: Plan, scope: Scope, k: int, guesses: Sequence[s
     scores = _fuse(plan, runs)
     order = list(scores)
     if reranker:
-        sure = {hit.passage_id for hit in runs.get(Origin.FAQ, ()) if hit.confidence >= SURE}
+        sure = {hit.passage_id for hit in runs.get(Origin.FAQ, ()) if hit.confidence >= PROTECTED_CONFIDENCE}
         with _timed(timings, "rerank"):
             order = rerank(
                 text,
