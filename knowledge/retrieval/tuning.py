@@ -11,9 +11,9 @@ RRF_CONSTANT = 60
 #: An FAQ of at least this confidence is more likely meant than not, so its passages keep their places in reranking: the
 #: Marcel paper lost 31% of its MRR by reranking what FAQs had put first. Not measured: no cross-encoder is included.
 PROTECTED_CONFIDENCE = 0.5
-#: Words of a question that BM25 looks up in each language. Not measured: questions are rarely longer, and the words of a
-#: pasted page would only cost time.
+#: Words of a question that BM25 looks up in each language. Not measured: questions are rarely longer, and the words of
+#: a pasted page would only cost time.
 MOST_TERMS = 64
-#: Units searched at first for each passage wanted, and the factor of each further search. Not measured: several units of
-#: one passage may be near, and a search that finds too few passages is repeated with more units.
+#: Units searched at first for each passage wanted, and the factor of each further search. Not measured: several units
+#: of one passage may be near, and a search that finds too few passages is repeated with more units.
 UNITS_A_PASSAGE = 4

@@ -2,6 +2,6 @@
 
 The steps: `extract` (what pdfplumber sees of a page), `layout` (characters into lines in reading order), `words` (words
 over the ends of lines), `tables` (grids into sentences), `headers_footers` (drops them, and page numbers), `toc` (drops
-the table of contents, and reads the headings from it), `heading_candidates` and `headings`, `blocks` (lines into
-paragraphs), `markdown`. `document` calls them; `sandbox` does so in a process with limits, which `reader` watches.
+the table of contents, and reads the headings from it), `headings`, `blocks` (lines into paragraphs), `markdown`.
+`document` calls them; `sandbox` does so in a process with limits, which `reader` watches.
 """

@@ -8,8 +8,8 @@ from itertools import groupby, pairwise
 from statistics import median
 from typing import Literal
 
-from knowledge.ingest.pdf.heading_candidates import CAPTION
-from knowledge.ingest.pdf.headings import Heading
+from knowledge.ingest.pdf.headings.candidates import CAPTION
+from knowledge.ingest.pdf.headings.detection import Heading
 from knowledge.ingest.pdf.tables import continued
 from knowledge.ingest.pdf.types import Element, Line, Table
 from knowledge.ingest.pdf.words import HYPHENS

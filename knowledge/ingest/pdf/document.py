@@ -7,8 +7,8 @@ from core.language import guess_language
 from knowledge.ingest.pdf.blocks import Composer
 from knowledge.ingest.pdf.extract import open_pdf, read_bookmarks, read_pages, stated_title
 from knowledge.ingest.pdf.headers_footers import without_running
-from knowledge.ingest.pdf.heading_candidates import bare, body_style
-from knowledge.ingest.pdf.headings import find_headings, find_title, with_run_in_split
+from knowledge.ingest.pdf.headings.candidates import bare, body_style
+from knowledge.ingest.pdf.headings.detection import find_headings, find_title, with_run_in_split
 from knowledge.ingest.pdf.markdown import Writer
 from knowledge.ingest.pdf.toc import without_contents
 from knowledge.ingest.pdf.types import BadPdf, Bookmark, Limits, Line, Page, PdfText, Said

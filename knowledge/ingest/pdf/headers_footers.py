@@ -4,7 +4,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 
-from knowledge.ingest.pdf.heading_candidates import bare
+from knowledge.ingest.pdf.headings.candidates import bare
 from knowledge.ingest.pdf.types import Line, Page
 from knowledge.ingest.pdf.words import comparable
 

@@ -131,7 +131,7 @@ def test_an_index_whose_first_loading_broke_off_has_nothing_twice(monkeypatch: p
         raise OperationalError("server closed the connection unexpectedly")
 
     with monkeypatch.context() as patched:
-        patched.setattr("knowledge.retrieval.bm25.rows_of", broken)
+        patched.setattr("knowledge.retrieval.bm25.stream_rows", broken)
         with pytest.raises(OperationalError):
             index.follow()
     index.follow()

@@ -9,7 +9,7 @@ import pytest
 from core.language import guess_language, language_of
 from knowledge.chunking.page_markers import without_markers
 from knowledge.ingest.pdf.document import read_document
-from knowledge.ingest.pdf.heading_candidates import recognise_kind
+from knowledge.ingest.pdf.headings.candidates import recognise_kind
 from knowledge.ingest.pdf.reader import read_pdf
 from knowledge.ingest.pdf.types import Limits, PdfText
 from knowledge.ingest.pdf.words import join_lines

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from knowledge.ingest.pdf.heading_candidates import (
+from knowledge.ingest.pdf.headings.candidates import (
     CAPTION,
     DEEPEST,
     LABEL,
