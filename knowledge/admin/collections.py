@@ -27,11 +27,11 @@ else:
 
 class CollectionForm(CollectionModelForm):
     granularities = MultipleChoiceField(
-        label=_("Indexed besides passages"),
+        label=_("Also index"),
         choices=Granularity.choices,
         required=False,
         widget=CheckboxSelectMultiple,
-        help_text=_("Finer parts that a question can be compared with; each leads to the passage it stands in."),
+        help_text=_("Finer units to compare questions with; each one leads to its passage."),
     )
 
 
@@ -55,11 +55,11 @@ class CollectionAdmin(TeamsAdmin, CollectionModelAdmin):
     def documents(self, collection: Any) -> int:
         return cast("int", collection.document_count)
 
-    @admin.display(description=_("indexed besides passages"))
+    @admin.display(description=_("also indexed"))
     def finer_parts(self, collection: Collection) -> str:
         return ", ".join(str(Granularity(name).label) for name in collection.granularities)
 
-    @admin.display(description=_("Finer parts so far"))
+    @admin.display(description=_("Units indexed"))
     def units(self, collection: Collection) -> str:
         asked = [Granularity(name) for name in collection.granularities] if collection.pk else []
         propositions = standing(collection) if Granularity.PROPOSITION in asked else None

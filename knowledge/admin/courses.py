@@ -49,7 +49,10 @@ class CourseForm(CourseModelForm):
     )
     collection = forms.ModelChoiceField(label=_("collection"), queryset=Collection.objects.none())
     language = forms.CharField(
-        label=_("language"), max_length=12, initial="en", help_text=_("Such as en or de; the headings are in it too.")
+        label=_("language"),
+        max_length=12,
+        initial="en",
+        help_text=_("Such as en or de; also the language of the headings."),
     )
     status = forms.ChoiceField(label=_("status"), choices=Document.Status, initial=Document.Status.PUBLISHED)
 
@@ -111,7 +114,7 @@ class CourseAdmin(ScopedAdmin, CourseModelAdmin):
         (_("Classification"), {"fields": ["year", "is_mandatory", "ects", "field"]}),
         (_("Prerequisites and assessment"), {"fields": ["prerequisites", "named", "required_courses", "assessment"]}),
         (_("Contents"), {"fields": ["contents", "objectives", "programme"], "description": _("Markdown.")}),
-        (_("As students find it"), {"fields": ["rendered"], "classes": ["collapse"]}),
+        (_("Preview of the document"), {"fields": ["rendered"], "classes": ["collapse"]}),
     ]
     formfield_overrides = {models.TextField: {"widget": Textarea(attrs={"rows": 6, "class": "vLargeTextField"})}}
 

@@ -48,9 +48,9 @@ def describe_progress(run: CrawlRun) -> str:
     """Describe the run's progress in one sentence."""
     visited = sum(getattr(run, name) for name in COUNTS)
     if run.state == State.QUEUED:
-        return gettext("Waits for its turn.")
+        return gettext("Queued.")
     if run.state == State.RUNNING and run.cancel_requested:
-        return gettext("Is being stopped.")
+        return gettext("Stopping.")
     text = ngettext("%(count)s address so far.", "%(count)s addresses so far.", visited)
     return text % {"count": visited} if run.state == State.RUNNING else format_remark(run.message)
 
@@ -163,13 +163,13 @@ class CrawlRunAdmin(ScopedAdmin, CrawlRunModelAdmin):
         run = self._run_to_act_on(request, run_id)
         if cancel_run(run=run):
             self.log_change(request, run, gettext("stopped"))
-        self.message_user(request, gettext("The crawl ends in a few seconds. What it found so far stays."))
+        self.message_user(request, gettext("The crawl stops within a few seconds. Pages found so far are kept."))
         return redirect("admin:knowledge_crawlrun_change", run.pk)
 
     def archive_view(self, request: HttpRequest, run_id: int) -> HttpResponse:
         run = self._run_to_act_on(request, run_id)
         if (count := accept_loss(run=run)) is not None:
-            self.log_change(request, run, gettext("the pages that were gone archived"))
+            self.log_change(request, run, gettext("missing pages archived"))
         message = ngettext(
             "%d document was archived and is no longer used in answers.",
             "%d documents were archived and are no longer used in answers.",
@@ -181,8 +181,8 @@ class CrawlRunAdmin(ScopedAdmin, CrawlRunModelAdmin):
     def keep_view(self, request: HttpRequest, run_id: int) -> HttpResponse:
         run = self._run_to_act_on(request, run_id)
         if keep_pages(run=run):
-            self.log_change(request, run, gettext("the pages that were gone kept"))
-        self.message_user(request, gettext("Everything stays as it is."), messages.SUCCESS)
+            self.log_change(request, run, gettext("missing pages kept"))
+        self.message_user(request, gettext("The pages are kept."), messages.SUCCESS)
         return redirect("admin:knowledge_crawlrun_change", run.pk)
 
     def _run_to_act_on(self, request: HttpRequest, run_id: int) -> CrawlRun:

@@ -87,7 +87,7 @@ def restore_view(request: HttpRequest, document_id: int, revision_id: int, *, mo
         messages.error(request, " ".join(error.messages))
         return redirect("admin:knowledge_document_versions", document_id)
     model_admin.log_change(request, document, [{"changed": {"fields": ["title", "text"]}}])
-    messages.success(request, _("The earlier version is back. The one that it replaced is kept in this list."))
+    messages.success(request, _("The earlier version was restored. The replaced one stays in this list."))
     return redirect("admin:knowledge_document_versions", document_id)
 
 

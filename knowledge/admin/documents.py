@@ -43,7 +43,7 @@ class IndexedFilter(admin.SimpleListFilter):
     parameter_name = "indexed"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
-        return [("yes", _("Yes")), ("no", _("No, its last change is not searched yet"))]
+        return [("yes", _("Yes")), ("no", _("No, last change not indexed yet"))]
 
     def queryset(self, request: HttpRequest, queryset: Any) -> QuerySet[Any]:
         live = live_generation().pk
@@ -134,8 +134,8 @@ class DocumentAdmin(OptimisticLockAdmin, ScopedAdmin, DocumentModelAdmin):
     ]
     search_fields = ["title", "url", "external_id"]
     search_help_text = _(
-        "Searches titles, addresses and texts for each of the words, or its beginning. What students would be shown: "
-        "use “Try a question”."
+        "Searches titles, addresses and texts for words or their beginnings. "
+        "To see what students find, use “Try a question”."
     )
     list_per_page = 50
     show_full_result_count = False
@@ -144,10 +144,10 @@ class DocumentAdmin(OptimisticLockAdmin, ScopedAdmin, DocumentModelAdmin):
     fieldsets = [
         (None, {"fields": ["title", "url", "collection", "language", "status"]}),
         (
-            _("For whom, and how long"),
+            _("Audience and validity"),
             {
                 "fields": ["valid_from", "valid_until", "audience"],
-                "description": _("Outside these days, and for others, it is not used in answers."),
+                "description": _("Used in answers only during this time and for this audience."),
             },
         ),
         (
@@ -158,7 +158,7 @@ class DocumentAdmin(OptimisticLockAdmin, ScopedAdmin, DocumentModelAdmin):
                 "description": _("The page as Markdown: # starts a heading, - a list item."),
             },
         ),
-        (_("Passages as cut"), {"fields": ["indexing", "passages"]}),
+        (_("Passages"), {"fields": ["indexing", "passages"]}),
         (_("More"), {"fields": ["external_id", "metadata", "created_at", "updated_at"], "classes": ["collapse"]}),
     ]
     formfield_overrides = {models.TextField: {"widget": Textarea(attrs={"rows": 28, "class": "document-text"})}}
@@ -318,12 +318,12 @@ class DocumentAdmin(OptimisticLockAdmin, ScopedAdmin, DocumentModelAdmin):
         )
         self.message_user(request, message % count, messages.SUCCESS)
 
-    @admin.action(description=_("Index the selected documents anew"), permissions=["change"])
+    @admin.action(description=_("Reindex the selected documents"), permissions=["change"])
     def reindex(self, request: HttpRequest, queryset: QuerySet[Document]) -> None:
         chosen = list(queryset)
         count = reindex_documents(documents=queryset)
-        LogEntry.objects.log_actions(cast("int", request.user.pk), chosen, CHANGE, gettext("indexed anew"))
-        message = ngettext("%d document is being indexed anew.", "%d documents are being indexed anew.", count)
+        LogEntry.objects.log_actions(cast("int", request.user.pk), chosen, CHANGE, gettext("reindexed"))
+        message = ngettext("%d document is being reindexed.", "%d documents are being reindexed.", count)
         self.message_user(request, message % count, messages.SUCCESS)
 
     def _set_status(self, request: HttpRequest, queryset: Iterable[Document], status: Document.Status) -> int:

@@ -62,7 +62,7 @@ class PdfsField(forms.FileField):
     def _check(file: "UploadedFile[bytes]") -> None:
         if (file.size or 0) > settings.PDF_MAX_MEGABYTES * 1_000_000:
             allowed = {"limit": settings.PDF_MAX_MEGABYTES}
-            raise forms.ValidationError(_("it is larger than the %(limit)s MB that are allowed.") % allowed)
+            raise forms.ValidationError(_("it is larger than the limit of %(limit)s MB.") % allowed)
         head = file.read(1024)
         file.seek(0)
         if b"%PDF-" not in head:
@@ -140,8 +140,8 @@ class PdfUploadAdmin(ScopedAdmin, PdfUploadModelAdmin):
         if request.method == "POST" and form.is_valid():
             uploads = upload_pdfs(files=form.cleaned_data["pdfs"], collection=form.cleaned_data["collection"])
             message = ngettext(
-                "%d file was handed in; this page tells what becomes of it.",
-                "%d files were handed in; this page tells what becomes of them.",
+                "%d file was uploaded. This page shows its progress.",
+                "%d files were uploaded. This page shows their progress.",
                 len(uploads),
             )
             self.message_user(request, message % len(uploads), messages.SUCCESS)

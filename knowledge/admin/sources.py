@@ -78,7 +78,7 @@ class SourceForm(SourceModelForm):
         initial=3,
         choices=[(hour, f"{hour:02}:00") for hour in range(24)],
         help_text=gettext_lazy(
-            "Or some minutes later, so that not all sources begin at once. At night nobody else needs the site."
+            "May start some minutes later, so that sources do not all start at once. Nights disturb least."
         ),
     )
 
@@ -120,7 +120,7 @@ class SourceAdmin(ScopedAdmin, SourceModelAdmin):
                     "allow_private",
                 ],
                 "description": gettext_lazy(
-                    "What is set here suits most sites: change it where a crawl brings too much or too little."
+                    "These settings suit most sites. Change them if a crawl finds too many or too few pages."
                 ),
             },
         ),
@@ -167,7 +167,7 @@ class SourceAdmin(ScopedAdmin, SourceModelAdmin):
 
     @admin.display(description=gettext_lazy("next crawl"), ordering=F("every").asc())
     def next_crawl(self, source: Source) -> str | datetime:
-        return next_crawl(source, timezone.localtime()) or _("when you start it")
+        return next_crawl(source, timezone.localtime()) or _("only manually")
 
     @admin.display(description=gettext_lazy("problems"))
     def problems(self, source: Source) -> str:
@@ -212,13 +212,13 @@ class SourceAdmin(ScopedAdmin, SourceModelAdmin):
         if not self.has_crawl_permission(request):
             raise PermissionDenied
         run = self._start(request, get_object_or_404(self.get_queryset(request), pk=source_id))
-        self.message_user(request, _("The crawl begins; this page tells how it goes on."), messages.SUCCESS)
+        self.message_user(request, _("Crawl started. This page shows its progress."), messages.SUCCESS)
         return redirect("admin:knowledge_crawlrun_change", run.pk)
 
     @admin.action(description=gettext_lazy("Crawl the selected sources now"), permissions=["crawl"])
     def crawl_selected(self, request: HttpRequest, queryset: QuerySet[Source]) -> None:
         runs = [self._start(request, source) for source in queryset]
-        message = ngettext("%d crawl begins.", "%d crawls begin.", len(runs)) % len(runs)
+        message = ngettext("%d crawl started.", "%d crawls started.", len(runs)) % len(runs)
         self.message_user(request, message, messages.SUCCESS)
 
     def _start(self, request: HttpRequest, source: Source) -> CrawlRun:

@@ -113,7 +113,7 @@ class Document(models.Model):
     collection = models.ForeignKey(
         Collection, on_delete=models.PROTECT, related_name="documents", verbose_name=_("collection")
     )
-    external_id = models.CharField(_("id at its source"), max_length=500, blank=True)
+    external_id = models.CharField(_("ID at the source"), max_length=500, blank=True)
     url = models.CharField(
         _("address"),
         max_length=2000,
@@ -127,7 +127,7 @@ class Document(models.Model):
     file = models.FileField(_("file"), upload_to="documents/", blank=True, editable=False)
     valid_from = models.DateField(_("valid from"), null=True, blank=True)
     valid_until = models.DateField(
-        _("valid until"), null=True, blank=True, help_text=_("The last day on which it counts; empty: no end.")
+        _("valid until"), null=True, blank=True, help_text=_("Last valid day; empty: no end.")
     )
     audience = ArrayField(
         models.CharField(max_length=100),
@@ -136,7 +136,7 @@ class Document(models.Model):
         blank=True,
         validators=[check_audience],
         help_text=_(
-            "Whom it holds for, such as programme:msc-data-science, regulation:2024; several with commas. "
+            "Audience, such as programme:msc-data-science, regulation:2024; separate several with commas. "
             "Empty: everyone."
         ),
     )

@@ -27,7 +27,7 @@ class Generation(models.Model):
     model = models.CharField(_("embedding model"), max_length=500)
     embedder = models.CharField(max_length=32)  # the embedder's recipe
     dimensions = models.PositiveIntegerField(_("dimensions"))
-    passage_tokens = models.PositiveIntegerField(_("tokens a passage"))
+    passage_tokens = models.PositiveIntegerField(_("tokens per passage"))
     cutting = models.CharField(max_length=32)  # the recipe of cutting
     state = models.CharField(_("state"), max_length=12, choices=State, default=State.BUILDING)
     created_at = models.DateTimeField(_("begun"), auto_now_add=True)
@@ -35,8 +35,8 @@ class Generation(models.Model):
     retired_at = models.DateTimeField(_("retired"), null=True)
 
     class Meta:
-        verbose_name = _("generation")
-        verbose_name_plural = _("generations")
+        verbose_name = _("index version")
+        verbose_name_plural = _("index versions")
         ordering = ["-pk"]
         default_permissions = ("view",)
         constraints = [

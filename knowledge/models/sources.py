@@ -27,7 +27,7 @@ class Source(models.Model):
     """A site, or a part of one, whose pages become documents of a collection."""
 
     class Every(models.TextChoices):
-        NEVER = "", _("only when I start it")
+        NEVER = "", _("only manually")
         HOUR = "hour", _("every hour")
         DAY = "day", _("every day")
         WEEK = "week", _("every week, on Sunday")
@@ -37,44 +37,44 @@ class Source(models.Model):
         Collection, on_delete=models.PROTECT, related_name="sources", verbose_name=_("collection")
     )
     start_urls = ArrayField(
-        models.CharField(max_length=2000), verbose_name=_("start addresses"), help_text=_("One a line.")
+        models.CharField(max_length=2000), verbose_name=_("start addresses"), help_text=_("One per line.")
     )
     allow = ArrayField(
         models.CharField(max_length=500),
         verbose_name=_("only addresses like"),
         default=list,
         blank=True,
-        help_text=_("One a line, * stands for anything: https://www.uni.example/en/study/*. Empty: the whole site."),
+        help_text=_("One per line, * matches anything: https://www.uni.example/en/study/*. Empty: the whole site."),
     )
     deny = ArrayField(
         models.CharField(max_length=500),
         verbose_name=_("never addresses like"),
         default=list,
         blank=True,
-        help_text=_("One a line, * stands for anything: */print/*."),
+        help_text=_("One per line, * matches anything: */print/*."),
     )
     domains = ArrayField(
         models.CharField(max_length=255),
         verbose_name=_("equivalent domains"),
         default=list,
         blank=True,
-        help_text=_("Other names of the same site, one a line: www.uni-old.example."),
+        help_text=_("Other names of the same site, one per line: www.uni-old.example."),
     )
     max_depth = models.PositiveSmallIntegerField(
-        _("depth"), default=8, help_text=_("How many links away from a start address a page may be.")
+        _("depth"), default=8, help_text=_("Most links from a start address to a page.")
     )
-    max_pages = models.PositiveIntegerField(_("pages at most"), default=5000, validators=[MinValueValidator(1)])
+    max_pages = models.PositiveIntegerField(_("maximum pages"), default=5000, validators=[MinValueValidator(1)])
     delay_s = models.FloatField(
         _("seconds between requests"), default=0.5, validators=[MinValueValidator(0), MaxValueValidator(60)]
     )
     use_sitemaps = models.BooleanField(_("read the sitemap"), default=True)
     allow_private = models.BooleanField(
-        _("may be in a private network"),
+        _("allow private networks"),
         default=False,
-        help_text=_("For an intranet: allows addresses such as 10.0.0.1. Ask whoever runs this server first."),
+        help_text=_("For an intranet: allows addresses such as 10.0.0.1. Ask the administrator first."),
     )
     max_loss_percent = models.PositiveSmallIntegerField(
-        _("ask me when more than … % of the pages are gone"),
+        _("ask before archiving more than … % of the pages"),
         default=30,
         validators=[MinValueValidator(1), MaxValueValidator(100)],
     )

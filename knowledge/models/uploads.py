@@ -27,7 +27,7 @@ class PdfUpload(models.Model):
         WAITING = "waiting", _("waiting")
         READING = "reading", _("being read")
         IMPORTED = "imported", _("imported")
-        UNCHANGED = "unchanged", _("was there already")
+        UNCHANGED = "unchanged", _("already imported")
         FAILED = "failed", _("not imported")
 
     name = models.CharField(_("file"), max_length=255)

@@ -59,7 +59,7 @@ def test_the_list_takes_as_many_queries_for_30_crawls_as_for_2(admin_client: Cli
 
 
 def test_an_empty_list_says_what_to_do_first(admin_client: Client) -> None:
-    assert "Nothing was crawled yet." in admin_client.get(reverse(LIST)).content.decode()
+    assert "No crawls yet." in admin_client.get(reverse(LIST)).content.decode()
 
 
 def test_outcomes_are_told_in_the_reader_s_language_and_as_text(admin_client: Client) -> None:
@@ -157,7 +157,7 @@ def test_a_crawl_that_goes_on_can_be_stopped(client: Client) -> None:
     staff(client, "crawl_source")
     assert "Stop the crawl" in client.get(get_url(run)).content.decode()
     page = client.post(get_url(run, "stop"), follow=True).content.decode()
-    assert "Is being stopped." in page
+    assert "Stopping." in page
     run.refresh_from_db()
     assert run.cancel_requested
 
@@ -177,10 +177,10 @@ def test_a_loss_is_accepted_or_left(client: Client, monkeypatch: pytest.MonkeyPa
     staff(client, "crawl_source")
     page = " ".join(client.get(get_url(run)).content.decode().split())
     assert "This site lost 45 of 60 pages. Nothing was archived yet." in page
-    assert "Archive them" in page
+    assert "Archive the pages" in page
     assert client.get(get_url(run, what)).status_code == 405
     after = client.post(get_url(run, what), follow=True).content.decode()
-    assert "Archive them" not in after
+    assert "Archive the pages" not in after
     lost.document.refresh_from_db()
     assert lost.document.status == status
     run.refresh_from_db()
@@ -193,8 +193,8 @@ def test_who_may_only_look_decides_nothing(client: Client, what: str) -> None:
     staff(client, "view_crawlrun")
     page = client.get(get_url(run)).content.decode()
     assert "This site lost 45 of 60 pages." in page
-    assert "Archive them" not in page
-    assert "Leave as it is" not in page
+    assert "Archive the pages" not in page
+    assert "Keep the pages" not in page
     assert client.post(get_url(run, what)).status_code == 403
     run.refresh_from_db()
     assert run.state == "held"

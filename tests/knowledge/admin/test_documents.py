@@ -292,7 +292,7 @@ def test_the_list_says_what_is_expired(admin_client: Client) -> None:
 
 def test_an_empty_list_says_what_to_do_first(admin_client: Client) -> None:
     page = admin_client.get(reverse(LIST)).content.decode()
-    assert "There is no document yet." in page
+    assert "No documents yet." in page
     assert reverse("admin:knowledge_source_add") in page
 
 
@@ -354,7 +354,7 @@ def test_indexing_anew_is_queued_even_where_nothing_changed(
     sync_document(document.pk)
     with django_capture_on_commit_callbacks(execute=True):
         page = admin_client.post(reverse(LIST), {"action": "reindex", "_selected_action": [document.pk]}, follow=True)
-    assert "1 document is being indexed anew." in page.content.decode()
+    assert "1 document is being reindexed." in page.content.decode()
     queued.assert_called_once_with(document.pk)
     assert not is_indexed(document)
     assert Passage.objects.live().filter(document=document).exists()
