@@ -23,7 +23,7 @@ from chat.pipeline.retrieval.profiles import get_profile, retrieve_with
 from faqs.models import FAQ, FAQSource, Phrasing
 from faqs.services import index_saved_faq
 from knowledge.models import Document
-from knowledge.retrieval.scope import scope_of
+from knowledge.retrieval.scope import build_scope
 from knowledge.retrieval.search import Retrieval
 from knowledge.retrieval.types import Origin
 from knowledge.services.documents import save_document
@@ -137,7 +137,7 @@ def edit_document(round_: int) -> dict[str, float]:
 
 
 def poll(question: str, done: Callable[[Retrieval], object]) -> None:
-    profile, scope = get_profile("default"), scope_of()
+    profile, scope = get_profile("default"), build_scope()
     deadline = time.monotonic() + PATIENCE
     while not done(retrieve_with(profile, question, scope=scope, k=6)):
         if time.monotonic() > deadline:

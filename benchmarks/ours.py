@@ -20,7 +20,7 @@ def main() -> None:
     from core.inference.embeddings import get_embedder
     from knowledge.indexing.generations import live_generation
     from knowledge.retrieval.live_index import lexical_index
-    from knowledge.retrieval.scope import scope_of
+    from knowledge.retrieval.scope import build_scope
 
     get_embedder().embed(["ready"])
     before = time.perf_counter()
@@ -37,7 +37,7 @@ def main() -> None:
             say_json({"mib": resident_mib()})
             continue
         started = time.perf_counter()
-        scope = scope_of()
+        scope = build_scope()
         scoped = time.perf_counter()
         retrieval = retrieve_with(profile, question, scope=scope, k=profile.sources)
         retrieved = time.perf_counter()

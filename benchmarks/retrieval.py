@@ -21,7 +21,7 @@ from faqs.models import FAQ, FAQVector
 from knowledge.indexing.generations import live_generation
 from knowledge.models import Document
 from knowledge.retrieval.dense import DenseRetriever
-from knowledge.retrieval.scope import scope_of
+from knowledge.retrieval.scope import build_scope
 from knowledge.retrieval.types import Query
 
 SIZES, QUICK_SIZES = [249, 2_490, 24_900], [249, 2_490]
@@ -96,7 +96,7 @@ def write_faqs(path: Path) -> None:
 
 def dense_quality(questions: Sequence[str]) -> dict[str, Any]:
     """Recall@K of the dense part against an exact scan, and how often PostgreSQL used the HNSW index for it."""
-    embedder, scope = get_embedder(), scope_of()
+    embedder, scope = get_embedder(), build_scope()
     recalls, least, scans = [], K, hnsw_scans()
     for question in questions:
         vector = embedder.embed_questions([question])[0]

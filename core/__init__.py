@@ -1,1 +1,1 @@
-"""What every app needs and no app owns."""
+"""Code that every app needs and no app owns."""

@@ -1,7 +1,7 @@
-"""Which rows somebody of the staff works on: those of the collections and assistants that their teams look after.
+"""Row-level access: staff work on the collections and assistants that their teams are responsible for.
 
-A team is a group of users, such as a faculty's. The groups of `marcelcms.accounts.roles` say what one may do, teams say
-with what.
+A team is a group of users, such as a faculty's. The groups of `marcelcms.accounts.roles` say what somebody may do,
+teams say with which rows.
 """
 
 from typing import TYPE_CHECKING, ClassVar, Self, TypeVar
@@ -18,7 +18,7 @@ else:
 
 
 Row = TypeVar("Row", bound=Model)
-#: Who has it works on everything, whatever their teams.
+#: Staff with this permission work on everything, whatever their teams.
 WHOLE_UNIVERSITY = "knowledge.whole_university"
 
 
@@ -33,7 +33,7 @@ class StaffScoped(QuerySet[Row]):
     owner_model: ClassVar[str] = "knowledge.Collection"
 
     def visible_to(self, user: "Staff") -> Self:
-        """Those that this member of staff works on; what belongs to nobody is left to those who see everything."""
+        """Filter the rows that a member of staff works on; rows without an owner are for staff with full access."""
         if sees_everything(user):
             return self
         own = apps.get_model(self.owner_model)._default_manager.filter(teams__in=user.groups.all())

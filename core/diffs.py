@@ -1,4 +1,4 @@
-"""What changed between two versions of a text, line by line and word by word; pure."""
+"""Differences between two versions of a text, line by line and word by word; pure."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -9,7 +9,7 @@ from typing import Literal
 
 #: Unchanged lines shown around a change.
 CONTEXT = 2
-#: Beyond so many lines of a version nothing is compared, and beyond so many of the result nothing is shown.
+#: Longer versions are not compared, and a longer result is not shown in full.
 MOST_LINES = 5_000
 MOST_SHOWN = 1_000
 #: Pairs of words compared before the changed lines that follow are shown whole, without marking the words.
@@ -70,7 +70,7 @@ def _lines(before: Sequence[str], after: Sequence[str]) -> Iterator[Line]:
 
 
 def _by_words(old: Sequence[str], new: Sequence[str]) -> Iterator[Line]:
-    """The lines on both sides, with the words marked in which they differ."""
+    """Yield the lines of both sides with the words marked in which they differ."""
     removed: list[tuple[str, bool]] = []
     added: list[tuple[str, bool]] = []
     for operation, i1, i2, j1, j2 in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
@@ -81,7 +81,7 @@ def _by_words(old: Sequence[str], new: Sequence[str]) -> Iterator[Line]:
 
 
 def _split(words: Sequence[tuple[str, bool]]) -> Iterator[tuple[Part, ...]]:
-    """Lines again, each with neighbouring words of one kind as one part."""
+    """Split words into lines, and merge neighbouring words of one kind into one part."""
     parts: list[Part] = []
     for word, is_changed in words:
         if word == "\n":

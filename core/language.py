@@ -1,13 +1,13 @@
-"""Which language a text is in, told by its small words; pure."""
+"""Language detection by function words; pure."""
 
 import re
 
+from core.terms import LETTERS
 from core.text import nfc
 
-WORD = re.compile(r"[^\W\d_]+")
 #: Words of one of the two languages only: "was", "in" and "die" are in both.
 ENGLISH = frozenset(
-    WORD.findall(
+    LETTERS.findall(
         """
     the of and to is that for with are be on by this from or at which not it have can you what when where who why how
     do does did i my me we our there much many should would could will has if about your any
@@ -15,7 +15,7 @@ ENGLISH = frozenset(
     )
 )
 GERMAN = frozenset(
-    WORD.findall(
+    LETTERS.findall(
         """
     der das und den von zu mit im ist des für auf dem nicht ein eine einen einer als auch es werden wird oder bei wie
     wann wo wer warum welche welcher welches welchen ich mein meine meinen mich mir wir kann können muss gibt über
@@ -23,30 +23,30 @@ GERMAN = frozenset(
     """
     )
 )
-LETTERS = re.compile(r"[äöüß]")
+GERMAN_LETTERS = re.compile(r"[äöüß]")
 #: A language's tag (BCP 47), without what few need of it.
 TAG = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})?")
 TAG_FIRST = re.compile(rf"{TAG.pattern}(?![A-Za-z0-9])")
-#: A text's beginning tells.
+#: The beginning of a text is enough.
 LOOKED_AT = 200_000
 
 
 def tag_in(text: str) -> str:
-    """The tag that what somebody calls a language begins with, such as `de-DE` in de_DE.UTF-8; empty for no tag."""
+    """Find the language tag that a locale name begins with, such as `de-DE` in de_DE.UTF-8; empty if there is none."""
     found = TAG_FIRST.match(text.strip().replace("_", "-"))
     main, hyphen, variety = found[0].partition("-") if found else ("", "", "")
     return f"{main.lower()}{hyphen}{variety}"
 
 
 def language_of(text: str) -> str | None:
-    """`de` or `en`, by which language's words are more; None where neither has more."""
+    """Detect `de` or `en` by which language's words are more frequent; None if neither is."""
     text = nfc(text[:LOOKED_AT])
-    words = [word.casefold() for word in WORD.findall(text.replace("ß", "ss"))]
-    german = sum(word in GERMAN for word in words) + bool(LETTERS.search(text.casefold()))
+    words = [word.casefold() for word in LETTERS.findall(text.replace("ß", "ss"))]
+    german = sum(word in GERMAN for word in words) + bool(GERMAN_LETTERS.search(text.casefold()))
     english = sum(word in ENGLISH for word in words)
     return None if german == english else "de" if german > english else "en"
 
 
 def guess_language(text: str) -> str:
-    """`de` or `en`: English where it cannot be told."""
+    """Guess `de` or `en`: English if it cannot be detected."""
     return language_of(text) or "en"

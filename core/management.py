@@ -1,4 +1,4 @@
-"""A progress bar on a terminal, silence elsewhere; always on standard error, which `--json` leaves alone."""
+"""Helpers of management commands. Progress is shown on standard error, since `--json` writes to standard output."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -12,7 +12,7 @@ from tqdm import tqdm
 
 @contextmanager
 def progress_bar(label: str) -> Iterator[Callable[[int, int], None]]:
-    """Yields a function that takes (done, of)."""
+    """Show a progress bar on a terminal, and yield a function that takes (done, of)."""
     with tqdm(desc=label, file=sys.stderr, disable=None, leave=False) as bar:
 
         def show(done: int, of: int) -> None:
@@ -23,7 +23,7 @@ def progress_bar(label: str) -> Iterator[Callable[[int, int], None]]:
 
 
 def check_collection(slug: str) -> None:
-    """Raises CommandError where no collection can be called so."""
+    """Check a collection's name; raises CommandError if it is not valid."""
     try:
         validate_slug(slug)
     except ValidationError as error:

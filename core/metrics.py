@@ -1,7 +1,7 @@
-"""What is counted and timed while questions are answered: this process's Prometheus instruments.
+"""Prometheus instruments of this process, for answers.
 
-Labels take few values, which the code names: never a path, an id, or anybody's words. One observation
-costs microseconds.
+Labels take few values, which the code names: never a path, an id, or anybody's words. One observation costs
+microseconds.
 """
 
 import time
@@ -38,12 +38,12 @@ REQUEST_SECONDS = Histogram(
     ["route", "method", "status"],
     buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
 )
-#: What `timings_ms` of an answer has besides steps of retrieval.
+#: Entries in an answer's `timings_ms` that are no steps of retrieval.
 NOT_STEPS = frozenset({"understood", "first_token", "total"})
 
 
 def count_answer(*, status: str, strategy: str, notice: str, timings_ms: Mapping[str, float] | None) -> None:
-    """One finished answer, whatever became of it; `timings_ms` as in its row."""
+    """Count one finished answer, whatever its status; `timings_ms` as in its row."""
     ANSWERS.labels(status, strategy, notice).inc()
     for step, milliseconds in (timings_ms or {}).items():
         if step == "total":
@@ -56,8 +56,10 @@ def count_answer(*, status: str, strategy: str, notice: str, timings_ms: Mapping
 
 @contextmanager
 def model_call() -> Iterator[None]:
-    """Around a call whose turn it is. Its outcome is `ok`, the code of what it raises, or `abandoned` where whoever
-    asked went away."""
+    """Measure a call whose turn it is.
+
+    Its outcome is `ok`, the code of what it raises, or `abandoned` if the caller stopped waiting.
+    """
     started, outcome = time.perf_counter(), "abandoned"
     try:
         yield

@@ -13,7 +13,7 @@ AWAY_SECONDS = 5
 def problem(
     status: int, code: str, detail: str, *, retry_after: int | None = None, errors: list[dict[str, Any]] | None = None
 ) -> HttpResponse:
-    """`errors` name the fields that are wrong, never what was in them."""
+    """Build a problem response (RFC 9457); `errors` name the invalid fields, never their contents."""
     body: dict[str, Any] = {
         "type": "about:blank",
         "title": HTTPStatus(status).phrase,
@@ -31,6 +31,6 @@ def problem(
     if status == HTTPStatus.UNAUTHORIZED:
         response["WWW-Authenticate"] = "Bearer"
     response["Cache-Control"] = "no-store"
-    # Django would log each as its own: what is our mistake has been logged where it was made.
+    # Django would log each of these; our own errors have been logged where they occurred.
     response._has_been_logged = True  # type: ignore[attr-defined]
     return response

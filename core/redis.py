@@ -1,7 +1,7 @@
-"""The connections to Valkey behind Django's cache.
+"""Connections to Valkey behind Django's cache.
 
-Django makes a client with a pool of its own for each thread, and under ASGI for each request; nobody closes it, so
-connections pile up until the garbage collector comes by.
+Django makes a client with a pool of its own for each thread, and under ASGI for each request. Nobody closes these, so
+connections accumulate until garbage collection.
 """
 
 import asyncio
@@ -15,12 +15,12 @@ from redis import BlockingConnectionPool
 from redis import asyncio as async_redis
 from redis.maint_notifications import MaintNotificationsConfig
 
-#: At once, by all threads of a process together; who comes later waits for one, and then gets a ConnectionError.
+#: Connections of all threads of a process; a thread waits for a free one, and then gets a ConnectionError.
 MOST_CONNECTIONS, WAIT_SECONDS = 16, 5
 
 
 class SharedPool(BlockingConnectionPool):
-    """One a process and address."""
+    """One connection pool for each process and address."""
 
     @classmethod
     @lru_cache(maxsize=4)
@@ -32,7 +32,7 @@ _pools: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, async_redis.Redis
 
 
 def connections() -> async_redis.Redis:
-    """One pool a loop, since connections belong to it."""
+    """Return the connection pool of this event loop, since connections belong to it."""
     pools, url = _pools.setdefault(asyncio.get_running_loop(), {}), settings.REDIS_URL
     if url not in pools:
         pools[url] = async_redis.Redis.from_url(
@@ -40,7 +40,7 @@ def connections() -> async_redis.Redis:
             socket_connect_timeout=2,
             socket_timeout=5,
             decode_responses=True,
-            # With it the pool hands out connections that a restarted Valkey has closed (redis 8.1).
+            # Otherwise the pool returns connections that a restarted Valkey has closed (redis 8.1).
             maint_notifications_config=MaintNotificationsConfig(enabled=False),
         )
     return pools[url]
@@ -48,5 +48,5 @@ def connections() -> async_redis.Redis:
 
 @lru_cache(maxsize=4)
 def valkey(url: str) -> redis.Redis:
-    """A client for probes, which must not hang."""
+    """Return a client for probes, which must not hang."""
     return redis.Redis.from_url(url, socket_connect_timeout=1, socket_timeout=1, decode_responses=True)

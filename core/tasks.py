@@ -1,26 +1,29 @@
-"""Handing work to Celery once the transaction is safe."""
+"""Base class of all Celery tasks."""
 
 import logging
 from functools import partial
+from typing import Any
 
-from celery import Task
+from celery.contrib.django.task import DjangoTask
 from django.db import transaction
 from kombu.exceptions import OperationalError
 
 logger = logging.getLogger(__name__)
 
 
-def delay_on_commit(task: Task, *args: int) -> None:
-    """Queues `task` when the current transaction commits.
+class Task(DjangoTask):
+    """Celery's task for Django, except that saving works while the broker is down."""
 
-    A broker that is away must not turn a saved edit into an error page: the periodic task finds what was not
-    queued, so this only logs.
-    """
-    transaction.on_commit(partial(_queue, task, *args))
+    def delay_on_commit(self, *args: Any, **kwargs: Any) -> None:
+        """Queue the task when the current transaction commits.
 
+        Celery's own raises if the broker is down: a saved edit would show an error page, and later callbacks of the
+        commit would not run. The periodic tasks find work that was not queued, so this only logs.
+        """
+        transaction.on_commit(partial(self._delay_or_log, *args, **kwargs))
 
-def _queue(task: Task, *args: int) -> None:
-    try:
-        task.delay(*args)
-    except OperationalError:
-        logger.warning("broker away, left to the periodic task name=%s", task.name)
+    def _delay_or_log(self, *args: Any, **kwargs: Any) -> None:
+        try:
+            self.delay(*args, **kwargs)
+        except OperationalError:
+            logger.warning("broker away, left to the periodic task name=%s", self.name)

@@ -1,18 +1,18 @@
-"""How letters are written; pure."""
+"""Normalisation of text; pure."""
 
 import unicodedata
 from typing import Any
 
 
 def nfc(text: str) -> str:
-    """Letters with marks as one character each (NFC), as our patterns have them: by two, a word would end within."""
+    """Normalise to NFC: a letter with its mark is one character, so that patterns do not split words within."""
     return unicodedata.normalize("NFC", text)
 
 
 def strip_nul(value: Any) -> Any:
-    """Without NUL, and with a question mark for half a surrogate pair, however deep in lists and objects.
+    """Replace NUL by nothing and lone surrogates by question marks, however deep in lists and objects.
 
-    Raises RecursionError where it is nested too deeply.
+    Raises RecursionError if it is nested too deeply.
     """
     if isinstance(value, str):
         return value.replace("\x00", "").encode("utf-8", "replace").decode()
@@ -23,7 +23,7 @@ def strip_nul(value: Any) -> Any:
     return value
 
 
-#: Words that a list is searched for: each costs a subquery, and whoever pastes a page finds it by its first words.
+#: Words of a search in a list: each costs a subquery, and the first words of a pasted page find it.
 MOST_WORDS = 20
 
 

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from core.db.prepared import BinaryVector, fetch_all
 from faqs.models import FAQ, FAQQuerySet, SimilarPair, main_language
-from knowledge.indexing.generations import embedder_of, live_generation
+from knowledge.indexing.generations import live_generation, load_embedder
 from knowledge.retrieval.query_vectors import question_vector
 
 #: From here on two FAQs count as one too many, and from here on one is worth showing beside what is typed;
@@ -79,7 +79,7 @@ def close_to(question: str, *, language: str, but: int, collections: Sequence[in
         "faq": but,
         "collections": None if collections is None else list(collections),
     }
-    scale = embedder_of(generation).scale
+    scale = load_embedder(generation).scale
     near = [Near(faq_id, scale.of_question(cosine)) for faq_id, cosine in fetch_all(TO_TEXT, parameters)]
     return [each for each in near if each.similarity >= CLOSE]
 
@@ -93,7 +93,7 @@ def compare(faq_id: int) -> int:
     if faq is None:
         return 0
     generation = live_generation()
-    scale = embedder_of(generation).scale
+    scale = load_embedder(generation).scale
     parameters = {"faq": faq_id, "generation": generation.pk, "language": main_language(faq.language)}
     parameters["question"] = faq.question
     found: dict[int, float] = {}

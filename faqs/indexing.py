@@ -8,9 +8,9 @@ from django.db.models import Count, Exists, F, OuterRef, Q
 
 from core.inference.embeddings import Embedder
 from faqs.models import FAQ, FAQQuerySet, FAQVector, Phrasing
-from knowledge.indexing.generations import active_generations, embedder_of, live_generation
+from knowledge.indexing.generations import active_generations, live_generation, load_embedder
 from knowledge.models import Generation
-from knowledge.services.verification import SAMPLE, Part, check_shapes, compare_vectors, some_of
+from knowledge.services.verification import SAMPLE, Part, check_shapes, compare_vectors, sample_rows
 
 ASKS, ANSWERS = FAQVector.Kind.ASKS.value, FAQVector.Kind.ANSWERS.value
 #: By kind and text.
@@ -19,7 +19,7 @@ Vectors = dict[tuple[str, str], Any]
 
 def sync_faq(faq_id: int) -> int:
     """Brings one FAQ's vectors up to date in every active generation; returns how many texts were embedded."""
-    return sum(sync_in(faq_id, generation, embedder_of(generation)) for generation in active_generations())
+    return sum(sync_in(faq_id, generation, load_embedder(generation)) for generation in active_generations())
 
 
 def sync_in(faq_id: int, generation: Generation, embedder: Embedder) -> int:
@@ -99,7 +99,7 @@ def sync_pending(*, progress: Callable[[int, int], None] | None = None) -> int:
 
 def sync_generation(generation: Generation, *, progress: Callable[[int, int], None] | None = None) -> int:
     """Brings every FAQ that needs it up to date in this generation; returns how many."""
-    embedder = embedder_of(generation)
+    embedder = load_embedder(generation)
     pending = list(needing_index(generation.pk).order_by("pk").values_list("pk", flat=True))
     for done, faq_id in enumerate(pending, start=1):
         sync_in(faq_id, generation, embedder)
@@ -115,7 +115,7 @@ def build_in(*, generation: Generation, **_: object) -> int:
 
 def verify(generation: Generation, *, every_vector: bool = False) -> Part:
     """As `knowledge.services.verification.verify`, inside the same moment."""
-    part, embedder = Part("FAQ vectors"), embedder_of(generation)
+    part, embedder = Part("FAQ vectors"), load_embedder(generation)
     for pk in needing_index(generation.pk).values_list("pk", flat=True):
         part.report(f"FAQ {pk}: its vectors are not of what it says now")
     vectors = FAQVector.objects.filter(generation=generation)
@@ -128,6 +128,6 @@ def verify(generation: Generation, *, every_vector: bool = False) -> Part:
         (FAQVector.Kind.ANSWERS, embedder.embed),
     )
     for kind, embed in embeds:
-        for batch in some_of(vectors.filter(kind=kind), None if every_vector else SAMPLE):
+        for batch in sample_rows(vectors.filter(kind=kind), None if every_vector else SAMPLE):
             compare_vectors(part, "FAQ vector", batch, [each.text for each in batch], embed)
     return part

@@ -8,7 +8,6 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from core.tasks import delay_on_commit
 from faqs.duplicates import dismiss
 from faqs.importexport.bulk_save import bulk_save
 from faqs.importexport.resource import Planned
@@ -31,7 +30,7 @@ def index_saved_faq(*, faq: FAQ) -> None:
     Who saved it saw its documents, and what it is a translation of, as they are now.
     """
     confirm_faq(faq=faq)
-    delay_on_commit(index_faq, faq.pk)
+    index_faq.delay_on_commit(faq.pk)
 
 
 @transaction.atomic
@@ -55,7 +54,7 @@ def set_faq_status(*, faqs: Iterable[FAQ], status: str, by: "Staff | None" = Non
                 raise ValidationError(_("“%(faq)s” has no document yet: link one, then publish it.") % {"faq": faq})
             faq.status = status
             faq.save(update_fields=["status", "updated_at"])
-            delay_on_commit(index_faq, faq.pk)
+            index_faq.delay_on_commit(faq.pk)
     return len(changed)
 
 
@@ -90,8 +89,8 @@ def merge_faqs(*, keep: FAQ, other: FAQ, by: "Staff | None") -> FAQ:
         other.status = Status.RETIRED
         other.save(update_fields=["status", "updated_at"])
         SimilarPair.objects.of(other.pk).filter(dismissed_at=None).delete()
-        delay_on_commit(index_faq, keep.pk)
-        delay_on_commit(index_faq, other.pk)
+        index_faq.delay_on_commit(keep.pk)
+        index_faq.delay_on_commit(other.pk)
     return keep
 
 
@@ -111,8 +110,8 @@ def import_planned(*, planned: Iterable[Planned], by: "Staff | None") -> tuple[l
         bulk_save(new, changed)
         touched += [faq.pk for faq in new]
     if len(touched) > QUEUED_ONE_BY_ONE:
-        delay_on_commit(index_pending_faqs)
+        index_pending_faqs.delay_on_commit()
     else:
         for faq_id in touched:
-            delay_on_commit(index_faq, faq_id)
+            index_faq.delay_on_commit(faq_id)
     return new, changed

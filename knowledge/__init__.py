@@ -1,0 +1,1 @@
+"""Documents and courses: imported, cut into passages, indexed and found."""

@@ -1,4 +1,4 @@
-"""Celery's hinges: ids in, one call, safe to run twice. Nothing heavy is imported until a task runs."""
+"""Celery tasks: ids in, one call, safe to run twice. Nothing heavy is imported until a task runs."""
 
 from celery import shared_task
 
@@ -22,7 +22,7 @@ def import_pdf_file(upload_id: int) -> None:
 
 @shared_task(soft_time_limit=1500, time_limit=1800)
 def import_pending_pdfs() -> None:
-    """Picks up the uploads that a lost task, or a broker that was away, left behind."""
+    """Import the uploads that a lost task, or a broker that was down, left behind."""
     from knowledge.ingest.pdf_importer import lost_uploads
 
     for upload_id in lost_uploads():
@@ -31,7 +31,7 @@ def import_pending_pdfs() -> None:
 
 @shared_task(soft_time_limit=3000, time_limit=3300)
 def index_pending_documents() -> None:
-    """Picks up what a lost task, or a broker that was away, left behind."""
+    """Index what a lost task, or a broker that was down, left behind."""
     from core.db.locks import Lock, advisory_lock
     from knowledge.indexing.documents import sync_pending
 
@@ -42,7 +42,7 @@ def index_pending_documents() -> None:
 
 @shared_task(soft_time_limit=3000, time_limit=3300)
 def build_generation() -> None:
-    """Builds the generation that the settings ask for, and clears away those that are retired."""
+    """Build the generation that the settings ask for, and delete retired ones."""
     from core.db.locks import Lock, advisory_lock
     from knowledge.indexing.documents import build_pending
     from knowledge.indexing.generations import delete_retired
@@ -59,7 +59,7 @@ PROPOSITION_SECONDS = 120
 
 @shared_task(soft_time_limit=1500, time_limit=1800)
 def make_propositions(collection_id: int | None = None) -> None:
-    """Makes some of what is lacking, in one collection or in all; without a language model, nothing."""
+    """Make some missing propositions, in one collection or in all; nothing without a language model."""
     from core.inference.llm.client import is_configured
     from knowledge.indexing.propositions import make
 
@@ -74,15 +74,15 @@ CRAWL_SECONDS = 24 * 3600
 @shared_task(time_limit=CRAWL_SECONDS)
 def run_crawl(run_id: int) -> None:
     from knowledge.indexing.documents import sync_document
-    from knowledge.ingest.crawl.runs import crawl
+    from knowledge.ingest.crawl_jobs.runs import crawl
 
     crawl(run_id, index=sync_document)
 
 
 @shared_task(time_limit=CRAWL_SECONDS)
 def crawl_source(source_id: int) -> None:
-    """What a source's schedule runs; nothing where a crawl of it goes on."""
-    from knowledge.ingest.crawl.runs import queue_run
+    """Crawl a source on schedule; nothing if a crawl of it is running."""
+    from knowledge.ingest.crawl_jobs.runs import queue_run
 
     run_id = queue_run(source_id)
     if run_id is not None:
@@ -91,8 +91,8 @@ def crawl_source(source_id: int) -> None:
 
 @shared_task(soft_time_limit=60, time_limit=120)
 def resume_crawls() -> None:
-    """Begins anew what a lost worker, or a broker that was away, left behind."""
-    from knowledge.ingest.crawl.runs import lost_runs
+    """Start crawls again that a lost worker, or a broker that was down, left behind."""
+    from knowledge.ingest.crawl_jobs.runs import lost_runs
 
     for run_id in lost_runs():
         run_crawl.delay(run_id)

@@ -1,4 +1,4 @@
-"""The files that citations open."""
+"""Views of the files that citations open."""
 
 import asyncio
 import re
@@ -27,7 +27,7 @@ HEADERS = {
 
 @require_safe
 def document_file(request: HttpRequest, digest: str, name: str) -> HttpResponseBase:
-    """The PDF of a published document, whole or the part that a viewer asks for."""
+    """Serve the PDF of a published document, whole or the range that a viewer asks for."""
     kept = f"documents/{digest}/{name}.pdf"
     if not Document.objects.published().filter(file=kept).exists() or not default_storage.exists(kept):
         raise Http404
@@ -53,7 +53,7 @@ def document_file(request: HttpRequest, digest: str, name: str) -> HttpResponseB
 
 
 def _range(asked: str, size: int) -> tuple[int, int] | None:
-    """[start, end) of the one range that is asked for; everything where it is none, None where it is outside."""
+    """Return [start, end) of the one requested range; everything if it is none, None if it is outside."""
     match = RANGE.fullmatch(asked.strip())
     if not match or not (match[1] or match[2]):
         return 0, size

@@ -11,7 +11,7 @@ from redis import RedisError
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "marcelcms.settings")
 
-app = Celery("marcelcms")
+app = Celery("marcelcms", task_cls="core.tasks:Task")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 

@@ -29,7 +29,7 @@ else:
     DATABASES["default"]["CONN_MAX_AGE"] = 60
 # Only cursors that ask for it prepare their statements (`core.db.prepared`); Django's never do.
 DATABASES["default"]["OPTIONS"].setdefault("prepare_threshold", 0)
-# What a session begins with: enough candidates for a recall of 0.96 at 50, also behind a filter; see
+# What a session begins with: enough candidates for a recall of 0.93 at 50, also behind a filter; see
 # benchmarks/RESULTS.md. A pooler has to set it by itself (docker/pgbouncer.ini); the doctor looks.
 DATABASE_SESSION = {"hnsw.iterative_scan": "strict_order", "hnsw.ef_search": "100"}
 DATABASES["default"]["OPTIONS"].setdefault(

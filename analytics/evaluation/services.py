@@ -19,7 +19,6 @@ from analytics.privacy import anonymised_texts
 from analytics.tasks import propose_questions, run_evaluation
 from chat.models import Assistant, Message
 from chat.pipeline.retrieval.profiles import UnknownProfile, get_profile
-from core.tasks import delay_on_commit
 from knowledge.models import Collection, Document
 
 
@@ -61,7 +60,7 @@ def start_runs(
                     answering=answers.as_row(profile) if answers else None,
                     requested_by_id=by.pk if by else None,
                 )
-            delay_on_commit(run_evaluation, run.pk)
+            run_evaluation.delay_on_commit(run.pk)
         runs.append(run)
     return runs
 

@@ -14,7 +14,7 @@ from chat.pipeline.retrieval.search import SIMILARITIES, evidence_of
 from faqs.models import FAQ
 from faqs.retriever import confidence, match
 from knowledge.models import Document
-from knowledge.retrieval.scope import scope_of
+from knowledge.retrieval.scope import build_scope
 from knowledge.retrieval.search import Retrieval
 from knowledge.retrieval.types import Scope
 
@@ -46,7 +46,7 @@ def cover_of(gap: Gap, question: str) -> Cover | None:
     """What would answer `question`, the gap's most central one, with its assistant's own profile, and was changed
     after the gap's last question. Raises EmbeddingUnavailable, RerankerUnavailable, UnknownCollection."""
     ask = build_question(gap.assistant, question, gap.language)
-    scope = scope_of(ask.collections)
+    scope = build_scope(ask.collections)
     retrieval = retrieve_with(ask.profile, question, scope=scope, k=ask.profile.sources)
     return _by_faq(gap, retrieval, scope) or _by_document(gap, question, retrieval, ask.profile)
 

@@ -13,7 +13,6 @@ from analytics.gaps.suggestions import phrasings_of
 from analytics.models import Gap, GapRun
 from analytics.tasks import find_gaps
 from core.access import Staff, sees_everything
-from core.tasks import delay_on_commit
 from faqs.models import FAQ, FAQSource, FAQVersion, Phrasing
 from faqs.services import index_saved_faq
 from faqs.tasks import index_faq
@@ -26,7 +25,7 @@ def look_for_gaps(*, by: AbstractBaseUser | None = None) -> GapRun | None:
     """Has the gaps looked for again; None where a look waits or goes on already."""
     run = begin_run(by.pk if by else None)
     if run:
-        delay_on_commit(find_gaps, run.pk)
+        find_gaps.delay_on_commit(run.pk)
     return run
 
 
@@ -105,7 +104,7 @@ def add_phrasings(*, by: Staff, gap: Gap, faq: FAQ, phrasings: Sequence[int]) ->
         if not added:
             raise ValidationError(_("Tick a phrasing that the FAQ does not have yet."))
         faq.save(update_fields=["updated_at"])
-        delay_on_commit(index_faq, faq.pk)
+        index_faq.delay_on_commit(faq.pk)
     _link(gap, faq)
     return added
 

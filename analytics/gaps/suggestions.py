@@ -14,7 +14,7 @@ from chat.pipeline.retrieval.candidates import load_candidates, plain
 from chat.pipeline.retrieval.profiles import PROFILES, retrieve_with
 from faqs.retriever import match
 from knowledge.retrieval.fusion import weighted_rrf
-from knowledge.retrieval.scope import scope_of
+from knowledge.retrieval.scope import build_scope
 from knowledge.retrieval.search import RankedPassage
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def suggest(gap: Gap, *, only: int | None = None) -> Suggestions | None:
         return None
     question, *others = phrasings
     ask = build_question(gap.assistant, question.text, gap.language)
-    scope = scope_of(ask.collections)
+    scope = build_scope(ask.collections)
     found = [
         retrieve_with(PROFILES["default"], each.text, scope=scope, k=PASSAGES) for each in [question, *others][:ASKED]
     ]

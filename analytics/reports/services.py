@@ -19,7 +19,6 @@ from analytics.reports.permissions import rights_of
 from analytics.reports.queries import chosen, extent_of
 from analytics.reports.run import ACTIVE
 from analytics.tasks import make_report
-from core.tasks import delay_on_commit
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -82,7 +81,7 @@ def queue_export(*, name: str, definition: Definition, by: "User") -> StoredRepo
         return same
     language = get_language() or "en"
     stored = StoredReport.objects.create(name=name, definition=dumped, requested_by=by, language=language)
-    delay_on_commit(make_report, stored.pk)
+    make_report.delay_on_commit(stored.pk)
     return stored
 
 

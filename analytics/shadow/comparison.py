@@ -22,7 +22,7 @@ from chat.pipeline.understanding.route import understand
 from core.language import language_of
 from knowledge.retrieval.live_index import served_generation
 from knowledge.retrieval.query_vectors import question_vector
-from knowledge.retrieval.scope import scope_of
+from knowledge.retrieval.scope import build_scope
 from knowledge.retrieval.types import Origin, Scope
 
 #: So that students who ask meanwhile are not held up.
@@ -81,7 +81,7 @@ class Asking:
         """Raises UnknownCollection."""
         key = ask.collections, ask.audience
         if key not in self._scopes:
-            self._scopes[key] = scope_of(ask.collections, audience=ask.audience)
+            self._scopes[key] = build_scope(ask.collections, audience=ask.audience)
         return self._scopes[key]
 
 

@@ -21,7 +21,7 @@ from faqs.indexing import sync_in as sync_faq_in
 from faqs.models import FAQ, FAQVector
 from knowledge.indexing.change_log import unrecorded
 from knowledge.indexing.documents import sync_in as sync_document_in
-from knowledge.indexing.generations import embedder_of
+from knowledge.indexing.generations import load_embedder
 from knowledge.models import Document, Generation, Passage, Unit
 from knowledge.retrieval.bm25 import LexicalIndex
 from knowledge.retrieval.lexical import LexicalRetriever
@@ -76,7 +76,7 @@ class FAQOverlay:
         self._generation = _served_generation()
         with rolled_back():
             faq = self._write()
-            sync_faq_in(faq.pk, self._generation, embedder_of(self._generation))
+            sync_faq_in(faq.pk, self._generation, load_embedder(self._generation))
             self._faq_id = faq.pk
             self._vectors = list(faq.vectors.filter(generation=self._generation))
 
@@ -125,7 +125,7 @@ class DocumentOverlay:
         before = index.as_now()
         with rolled_back():
             self._write()
-            sync_document_in(self._document_id, self._generation, embedder_of(self._generation))
+            sync_document_in(self._document_id, self._generation, load_embedder(self._generation))
             self._passages = list(self._present_passages())
             self._units = list(Unit.objects.filter(passage__in=[passage.pk for passage in self._passages]))
             index.take_in(self._document_id)

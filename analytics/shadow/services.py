@@ -28,7 +28,6 @@ from chat.models import Assistant, PromptVersion, RetrievalProfile
 from chat.services.profiles import check_legs, needs_reranker, save_profile
 from chat.services.prompts import use_version
 from core.inference.llm import client
-from core.tasks import delay_on_commit
 from faqs.models import FAQ, FAQVersion
 from faqs.services import index_saved_faq
 from faqs.versions.history import recording
@@ -64,7 +63,7 @@ def start_test(
     if same := _going_on(test):
         return same
     test.save()
-    delay_on_commit(run_shadow_test, test.pk)
+    run_shadow_test.delay_on_commit(test.pk)
     return test
 
 

@@ -19,7 +19,7 @@ from chat.models import Conversation, Feedback, Message
 from chat.models.conversations import may_read_help
 from chat.pipeline.question import profile_for
 from core.admin.scoped import ScopedAdmin, ScopedFilter
-from core.db.annotations import count_of
+from core.db.annotations import count_related
 from core.text import search_words
 from knowledge.guardrails.signs import SIGNS
 
@@ -229,7 +229,7 @@ class ConversationAdmin(ScopedAdmin, ConversationModelAdmin):
         asked = asked.readable_by(request.user)
         return conversations.annotate(
             first_question=Subquery(asked.values(start=Left("text", OPENING))[:1]),
-            messages_in_all=count_of(Message.objects.all(), by="conversation"),
+            messages_in_all=count_related(Message.objects.all(), by="conversation"),
             has_abstained=with_answer(status=Message.Status.ABSTAINED),
             has_thumbs_down=with_thumbs(-1),
         )

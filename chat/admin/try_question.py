@@ -24,7 +24,8 @@ from chat.playground.rankings import Direction, Move
 from chat.playground.trial import NotAsked, Rewriter, Search, Trial, try_question
 from knowledge.guardrails.signs import SIGNS
 from knowledge.models import Document
-from knowledge.retrieval.fusion import RRF_CONSTANT, Fusion
+from knowledge.retrieval.fusion import Fusion
+from knowledge.retrieval.tuning import RRF_CONSTANT
 
 REWRITERS: Mapping[Rewriter, str | Promise] = {
     Rewriter.ALONE: _("It stands alone, so it was looked up as it is."),

@@ -17,7 +17,7 @@ from django.utils.crypto import salted_hmac
 
 from chat.models import Assistant, Citation, Conversation, Feedback, Message, Visitor
 from core.language import language_of
-from core.terms import title_of
+from core.terms import make_title
 from core.text import strip_nul
 from knowledge.models import Document
 
@@ -246,7 +246,11 @@ def _add_one(talk: Talk, assistant: Assistant, documents: dict[str, int], report
         rating = None
     first = next((said.text for said in talk.messages if said.role == "user"), "")
     conversation = Conversation.objects.create(
-        pk=talk.id, visitor_id=visitor_of(talk.who), assistant=assistant, title=title_of(strip_nul(first)), stars=rating
+        pk=talk.id,
+        visitor_id=visitor_of(talk.who),
+        assistant=assistant,
+        title=make_title(strip_nul(first)),
+        stars=rating,
     )
     for question, answer in pairs(talk.messages, talk.id, report):
         asked = _save(question, conversation, Message.Role.USER)

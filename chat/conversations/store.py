@@ -28,7 +28,7 @@ from chat.prompt_template import HISTORY_MESSAGES
 from chat.sites.lookup import UnknownSite
 from core.db.prepared import fetch_all
 from core.language import language_of
-from core.terms import title_of
+from core.terms import make_title
 from knowledge.guardrails.injection import flag_document, flag_injection
 
 #: `versions` are those of all rows that decide how the assistant answers, as PostgreSQL tells them apart (place and
@@ -357,7 +357,7 @@ def open_question(
             created_at=timezone.now(),
         )
         with suppress(IntegrityError):  # another one was faster
-            if saved := save_question(question, seen=seen, visitor=visitor, title=title_of(text), ask=ask):
+            if saved := save_question(question, seen=seen, visitor=visitor, title=make_title(text), ask=ask):
                 question.pk, reply_id = saved
                 reply = Message(
                     pk=reply_id,

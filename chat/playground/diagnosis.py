@@ -11,7 +11,7 @@ from django.utils.translation import ngettext
 from chat.pipeline.understanding.clarify import label_of
 from chat.playground.facts import Facts, LinkedFAQ, Merged, Outcome, Rank, Standing
 from knowledge.models import Document
-from knowledge.retrieval.scope import kind_of
+from knowledge.retrieval.scope import read_kind
 from knowledge.retrieval.types import Origin
 
 #: Words named in one sentence.
@@ -112,8 +112,8 @@ def _whose(standing: Standing, facts: Facts) -> Iterator[Finding]:
             "It is in “%(own)s”, the question in “%(asked)s”: they share few words, so only meaning can join them."
         )
         yield note("language_differs", text % {"own": own, "asked": asked})
-    for kind in sorted({kind_of(tag) for tag in facts.scope.audience}):
-        tags = [tag for tag in standing.audience if kind_of(tag) == kind]
+    for kind in sorted({read_kind(tag) for tag in facts.scope.audience}):
+        tags = [tag for tag in standing.audience if read_kind(tag) == kind]
         if tags and not set(tags) & set(facts.scope.audience):
             text = _("It is for others than who asks: %(audience)s.") % {"audience": ", ".join(map(label_of, tags))}
             yield blocks("other_audience", text, _("Correct its audience, if it is wrong."))

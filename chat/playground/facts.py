@@ -13,18 +13,17 @@ from pgvector.django import CosineDistance
 from chat.models import Message
 from chat.pipeline.question import Context
 from chat.pipeline.understanding.clarify import matches_audience, mentioned_tags
-from chat.pipeline.understanding.rewrite import topic_words
 from chat.playground.rankings import Share, matcher_of, shares_of
 from chat.playground.trial import Search, Trial
 from core.language import language_of
-from core.terms import WORD
+from core.terms import WORD, topic_words
 from faqs.models import FAQ
 from faqs.retriever import Match
 from faqs.retriever import match as match_faqs
 from knowledge.models import Collection, Document, IndexedDocument, Passage
 from knowledge.retrieval.lexical import LexicalRetriever
 from knowledge.retrieval.live_index import served_generation
-from knowledge.retrieval.scope import scope_of
+from knowledge.retrieval.scope import build_scope
 from knowledge.retrieval.search import RankedPassage, RetrieverConfig
 from knowledge.retrieval.types import Hit, Origin, Query, Scope
 
@@ -134,7 +133,7 @@ def facts_of(document: Document, trial: Trial) -> Facts:
     """`document` comes with its collection. So many queries whatever was found, but for the words: one search each, in
     this process's index. Raises UnknownCollection."""
     ask, search, question = trial.ask, trial.search, trial.reading.turn.question
-    scope = search.scope if search else scope_of(ask.collections, audience=ask.audience)
+    scope = search.scope if search else build_scope(ask.collections, audience=ask.audience)
     facts = Facts(
         standing=_standing(document, search.retrieval.query.generation_id if search else served_generation().pk),
         scope=scope,

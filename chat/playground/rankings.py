@@ -10,8 +10,9 @@ from chat.pipeline.retrieval.profiles import Profile
 from faqs.retriever import FAQRetriever
 from faqs.retriever import match as match_faqs
 from knowledge.models import Passage
-from knowledge.retrieval.fusion import RRF_CONSTANT, Fusion
+from knowledge.retrieval.fusion import Fusion
 from knowledge.retrieval.search import RankedPassage, Retrieval, RetrieverConfig
+from knowledge.retrieval.tuning import RRF_CONSTANT
 from knowledge.retrieval.types import Hit, Origin, Scope, matched_parts
 
 

@@ -38,7 +38,7 @@ from core.inference.llm import client
 from core.inference.llm.token_budget import estimate_tokens
 from core.inference.reranker import RerankerUnavailable
 from knowledge.guardrails.injection import flag_document, flag_injection
-from knowledge.retrieval.scope import scope_of
+from knowledge.retrieval.scope import build_scope
 from knowledge.retrieval.search import Retrieval
 from knowledge.retrieval.types import Scope
 
@@ -176,7 +176,7 @@ def reading_of(ask: Question, turn: Turn) -> Reading:
 def _searched(answered: _Answered) -> Search:
     context = answered.context
     ask, profile, question = context.ask, context.ask.profile, context.turn.question
-    scope = scope_of(ask.collections, audience=ask.audience)
+    scope = build_scope(ask.collections, audience=ask.audience)
     everything = sum(leg.k for leg in profile.legs)
     retrieval = retrieve_with(profile, question, scope=scope, k=everything, guesses=context.guesses)
     shown = max(SHOWN, profile.sources)

@@ -1,1 +1,1 @@
-"""What the database is asked for in more than one app."""
+"""Database helpers that more than one app needs."""

@@ -1,5 +1,7 @@
-"""Many rows without holding them all, also behind a pooler such as PgBouncer in transaction mode: Django's `iterator`
-holds them all there, since its cursors outlive their transaction."""
+"""Streaming of many rows, also behind a pooler such as PgBouncer in transaction mode.
+
+There Django's `iterator` holds all rows in memory, since its cursors outlive their transaction.
+"""
 
 from collections.abc import Iterator
 from typing import Any
@@ -8,9 +10,12 @@ from django.db import connection, transaction
 from django.db.models import QuerySet
 
 
-def rows_of(found: QuerySet[Any, tuple[Any, ...]], *, size: int) -> Iterator[tuple[Any, ...]]:
-    """The rows of a `values_list`, `size` at a time, as they were when the first was read; as PostgreSQL gives them,
-    without what a field would make of them. The transaction is open until the last one is read."""
+def stream_rows(found: QuerySet[Any, tuple[Any, ...]], *, size: int) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of a `values_list` in tuples, `size` fetched at a time.
+
+    All rows are as they were when the first was read, with PostgreSQL's values, not those of Django's fields. The
+    transaction stays open until the last row is read.
+    """
     sql, parameters = found.query.get_compiler(connection=connection).as_sql()
     with transaction.atomic(), connection.chunked_cursor() as cursor:
         cursor.execute(sql, parameters)

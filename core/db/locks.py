@@ -1,4 +1,4 @@
-"""Advisory locks of PostgreSQL between processes; a killed process lets go of its locks at once."""
+"""Advisory locks of PostgreSQL between processes; the locks of a killed process are released at once."""
 
 import enum
 from collections.abc import Iterator
@@ -31,13 +31,13 @@ class Lock(enum.IntEnum):
 
 
 ROWS = 2**40
-#: Locks of which every row of a table has one.
+#: Locks of which every row of a table has its own.
 PER_ROW = frozenset({Lock.EVALUATION_RUN, Lock.SHADOW_TEST, Lock.REPORT})
 
 
 @contextmanager
 def advisory_lock(lock: Lock, *, row: int = 0, wait: bool = False) -> Iterator[bool]:
-    """Whether this process got the lock, which it keeps until the block ends; with `wait` it gets it in turn.
+    """Try to get the lock, and yield whether this process holds it until the block ends; with `wait`, wait for it.
 
     It is held by an open transaction on a connection of its own: a session's lock would be lost, or kept for ever,
     behind a pooler such as PgBouncer. `row` is the id of the row that is locked, for a lock of `PER_ROW`.
@@ -54,7 +54,7 @@ def advisory_lock(lock: Lock, *, row: int = 0, wait: bool = False) -> Iterator[b
                 (is_mine,) = cursor.fetchone()
         yield is_mine
     finally:
-        # Closing alone leaves it until PostgreSQL notices. A connection that was lost has let go of it already.
+        # Closing alone leaves the lock until PostgreSQL notices. A lost connection has released it already.
         with suppress(DatabaseError):
             own.rollback()
         own.close()

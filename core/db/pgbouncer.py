@@ -1,10 +1,10 @@
-"""A pooler between this process and PostgreSQL, such as PgBouncer in transaction mode: what it must not carry."""
+"""Detection of a pooler between this process and PostgreSQL, such as PgBouncer in transaction mode."""
 
 from django.db import connection, transaction
 
 from core.db.prepared import fetch_all
 
-#: Whoever reads it is asked for the way past the pooler.
+#: Read by code that needs an address without the pooler.
 GO_STRAIGHT = (
     "DATABASE_URL is PgBouncer's (PGBOUNCER=true), and this changes the session that it works in, which others would "
     "get next. Run it with PostgreSQL's own address in DATABASE_URL, and PGBOUNCER=false."
@@ -12,12 +12,12 @@ GO_STRAIGHT = (
 
 
 def is_pooled() -> bool:
-    """Whether the settings say so."""
+    """Return whether the settings say that a pooler is used."""
     return bool(connection.settings_dict.get("DISABLE_SERVER_SIDE_CURSORS"))
 
 
 def stands_between() -> bool:
-    """Whether it is so: a pooler tells its clients a process number of its own making."""
+    """Detect a pooler: it gives its clients process numbers of its own."""
     connection.ensure_connection()
     told: int = connection.connection.info.backend_pid
     ((is_it,),) = fetch_all("SELECT pg_backend_pid()")
@@ -25,8 +25,10 @@ def stands_between() -> bool:
 
 
 def keeps_prepared_statements() -> bool:
-    """Whether what a client prepares gets a name of the pooler's (PgBouncer with max_prepared_statements above 0);
-    where the client's own names reach PostgreSQL, the next client does not find its statements there."""
+    """Detect whether the pooler renames prepared statements (PgBouncer with max_prepared_statements above 0).
+
+    Otherwise the client's own names reach PostgreSQL, and the next client does not find its statements there.
+    """
     with transaction.atomic():
         fetch_all("SELECT 1 AS prepared")
         rows = fetch_all("SELECT name FROM pg_prepared_statements")

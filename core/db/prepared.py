@@ -39,11 +39,14 @@ psycopg.adapters.register_dumper(BinaryVector, _BinaryVectorDumper)
 
 
 def fetch_all(statement: str, parameters: Mapping[str, Any] | Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-    """All rows; raises django.db's errors. Statements are the code's own, never built from what somebody sent."""
+    """Fetch all rows of a prepared statement; raises django.db's errors.
+
+    Statements are the code's own, never built from user input.
+    """
     connection.ensure_connection()
     with connection.wrap_database_errors, psycopg.Cursor(connection.connection) as cursor:
         return cursor.execute(statement, parameters, prepare=True).fetchall()
 
 
-#: Runs a function in a thread and gives its connection back afterwards; threads work side by side.
+#: Runs a function in a thread and returns its connection afterwards; threads run in parallel.
 in_database = partial(database_sync_to_async, thread_sensitive=False)

@@ -1,1 +1,1 @@
-"""The only place that runs or calls a model."""
+"""Inference: the only place that runs or calls a model."""

@@ -1,7 +1,7 @@
-"""Scores a question and a passage read together. The only place that runs a cross-encoder (Nogueira and Cho 2019).
+"""Cross-encoder: scores a question and a passage read together (Nogueira and Cho 2019). The only place that runs one.
 
 `RERANKER_MODEL` is a folder with `model.onnx` and `tokenizer.json`, run by ONNX Runtime, or the name or folder of a
-CrossEncoder of sentence-transformers (the extra). None ships with the product.
+CrossEncoder of sentence-transformers (the extra). None is part of the product.
 """
 
 import threading
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 WINDOW = 512
-#: Pairs that are scored at once; more peak in memory.
+#: Pairs scored at once; more need more memory.
 BATCH = 8
 
 
 class RerankerUnavailable(Exception):
-    """A profile reranks, and there is no model to do it; the message says what to do."""
+    """A profile reranks, but no model is available; the message says what to do."""
 
 
 class Reranker(Protocol):
     model: str
 
     def scores(self, question: str, texts: Sequence[str]) -> "NDArray[np.float32]":
-        """Shape (len(texts),), in the texts' order; higher is closer."""
+        """Score the texts: shape (len(texts),), in their order; higher is closer."""
 
 
 class OnnxReranker:
@@ -97,7 +97,7 @@ def _load(name: str) -> Reranker:
 
 
 def get_reranker() -> Reranker:
-    """This process's cross-encoder, loaded once; raises RerankerUnavailable."""
+    """Return this process's cross-encoder, loaded once; raises RerankerUnavailable."""
     if not settings.RERANKER_MODEL:
         raise RerankerUnavailable(
             "This retrieval profile reranks, but RERANKER_MODEL names no cross-encoder: set it to a folder or a name, "

@@ -7,7 +7,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
-from core.db.annotations import count_of
+from core.db.annotations import count_related
 from faqs.models import FAQ, Category
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class CategoryAdmin(CategoryModelAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Category]:
         categories = super().get_queryset(request)
-        counted = count_of(FAQ.objects.all(), by="category")
+        counted = count_related(FAQ.objects.all(), by="category")
         return categories.annotate(faq_count=counted) if shows_list(request) else categories
 
     @admin.display(description=_("FAQs"), ordering="faq_count")

@@ -1,4 +1,4 @@
-"""Where staff look after collections, and what questions are compared with in them."""
+"""Admin of collections, and of the granularities that questions are compared with."""
 
 from typing import TYPE_CHECKING, Any, cast
 
@@ -10,7 +10,7 @@ from django.template.loader import render_to_string
 from django.utils.translation import gettext_lazy as _
 
 from core.admin.scoped import TeamsAdmin
-from core.db.annotations import count_of
+from core.db.annotations import count_related
 from core.inference.llm import client
 from knowledge.indexing.propositions import standing
 from knowledge.indexing.units import count_unindexed, count_units
@@ -27,11 +27,11 @@ else:
 
 class CollectionForm(CollectionModelForm):
     granularities = MultipleChoiceField(
-        label=_("Indexed besides passages"),
+        label=_("Also index"),
         choices=Granularity.choices,
         required=False,
         widget=CheckboxSelectMultiple,
-        help_text=_("Finer parts that a question can be compared with; each leads to the passage it stands in."),
+        help_text=_("Finer units to compare questions with; each one leads to its passage."),
     )
 
 
@@ -45,8 +45,8 @@ class CollectionAdmin(TeamsAdmin, CollectionModelAdmin):
     readonly_fields = ["units"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Collection]:
-        """Those that hold a data set are opened from it alone."""
-        counted = count_of(Document.objects.all(), by="collection")
+        """Count documents; collections of data sets are not listed, only opened from their set."""
+        counted = count_related(Document.objects.all(), by="collection")
         collections: QuerySet[Collection] = super().get_queryset(request).annotate(document_count=counted)
         opens_one = request.resolver_match and (request.resolver_match.url_name or "").endswith("_change")
         return collections if opens_one else collections.filter(for_evaluation=False)
@@ -55,11 +55,11 @@ class CollectionAdmin(TeamsAdmin, CollectionModelAdmin):
     def documents(self, collection: Any) -> int:
         return cast("int", collection.document_count)
 
-    @admin.display(description=_("indexed besides passages"))
+    @admin.display(description=_("also indexed"))
     def finer_parts(self, collection: Collection) -> str:
         return ", ".join(str(Granularity(name).label) for name in collection.granularities)
 
-    @admin.display(description=_("Finer parts so far"))
+    @admin.display(description=_("Units indexed"))
     def units(self, collection: Collection) -> str:
         asked = [Granularity(name) for name in collection.granularities] if collection.pk else []
         propositions = standing(collection) if Granularity.PROPOSITION in asked else None
@@ -80,7 +80,7 @@ def university_collections() -> CollectionQuerySet:
 
 
 class CollectionFilter(admin.RelatedFieldListFilter):
-    """Names the collections of one's own teams alone."""
+    """Lists only the collections of the user's own teams."""
 
     def field_choices(self, field: Any, request: HttpRequest, model_admin: Any) -> Any:
         return [(row.pk, row.name) for row in university_collections().visible_to(request.user)]

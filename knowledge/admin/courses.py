@@ -1,4 +1,4 @@
-"""Where staff look after courses; what they save here is rendered into the course's document."""
+"""Admin of courses; a course is rendered into its document."""
 
 from typing import TYPE_CHECKING, Any, cast
 
@@ -29,12 +29,12 @@ else:
     CourseModelForm = forms.ModelForm
 
 
-#: What a course's form asks for that its document holds.
+#: Fields of a course's form that its document holds.
 OF_DOCUMENT = ("url", "collection", "language", "status")
 
 
 def named_and_others(course: Course) -> tuple[list[Course], list[Course]]:
-    """The required courses that the prerequisites name, and those that staff chose besides."""
+    """Split the required courses into those that the prerequisites name and those that staff chose besides."""
     return split_by_mention(course.prerequisites, list(course.required_courses.all()) if course.pk else [])
 
 
@@ -49,7 +49,10 @@ class CourseForm(CourseModelForm):
     )
     collection = forms.ModelChoiceField(label=_("collection"), queryset=Collection.objects.none())
     language = forms.CharField(
-        label=_("language"), max_length=12, initial="en", help_text=_("Such as en or de; the headings are in it too.")
+        label=_("language"),
+        max_length=12,
+        initial="en",
+        help_text=_("Such as en or de; also the language of the headings."),
     )
     status = forms.ChoiceField(label=_("status"), choices=Document.Status, initial=Document.Status.PUBLISHED)
 
@@ -62,7 +65,7 @@ class CourseForm(CourseModelForm):
             self.initial["required_courses"] = named_and_others(self.instance)[1]
 
     def clean(self) -> dict[str, Any]:
-        """Its document must be fine too: what is wrong with that is said at this form's fields."""
+        """Validate the course's document too, and report its errors at this form's fields."""
         values = super().clean() or self.cleaned_data
         if not all(values.get(name) for name in (*OF_DOCUMENT, "code", "name")):
             return values
@@ -111,7 +114,7 @@ class CourseAdmin(ScopedAdmin, CourseModelAdmin):
         (_("Classification"), {"fields": ["year", "is_mandatory", "ects", "field"]}),
         (_("Prerequisites and assessment"), {"fields": ["prerequisites", "named", "required_courses", "assessment"]}),
         (_("Contents"), {"fields": ["contents", "objectives", "programme"], "description": _("Markdown.")}),
-        (_("As students find it"), {"fields": ["rendered"], "classes": ["collapse"]}),
+        (_("Preview of the document"), {"fields": ["rendered"], "classes": ["collapse"]}),
     ]
     formfield_overrides = {models.TextField: {"widget": Textarea(attrs={"rows": 6, "class": "vLargeTextField"})}}
 
@@ -130,7 +133,7 @@ class CourseAdmin(ScopedAdmin, CourseModelAdmin):
 
     @admin.display(description=_("named in the prerequisites"))
     def named(self, course: Course) -> str:
-        """Linked by their codes alone; the field below is for those that the text does not name."""
+        """List the courses linked by their codes; the field below is for those that the text does not name."""
         return "; ".join(map(str, named_and_others(course)[0])) or "–"
 
     @admin.display(description=_("document"))
@@ -142,7 +145,7 @@ class CourseAdmin(ScopedAdmin, CourseModelAdmin):
         return fieldsets if obj else fieldsets[:-1]
 
     def view_on_site(self, course: Course) -> str | None:
-        """The page itself; nothing but a web address becomes a link."""
+        """Link to the page itself; only web addresses become links."""
         return course.document.url if course.document.url.startswith(("https://", "http://")) else None
 
     def get_search_results(
@@ -161,7 +164,7 @@ class CourseAdmin(ScopedAdmin, CourseModelAdmin):
         save_course(course=obj, document=form.document, required=form.cleaned_data["required_courses"])
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
-        """Nothing is left to do: the form does not know of all the links that `save_course` has made."""
+        """Do nothing: `save_course` has saved all links, and the form does not know them all."""
 
     def delete_model(self, request: HttpRequest, obj: Course) -> None:
         delete_courses(courses=[obj])
@@ -172,7 +175,7 @@ class CourseAdmin(ScopedAdmin, CourseModelAdmin):
     def get_deleted_objects(
         self, objs: Any, request: HttpRequest
     ) -> tuple[list[Any], dict[str, int], set[str], list[Any]]:
-        """A course goes with its document: names the courses and counts what goes with them."""
+        """Name the courses, and count what is deleted with them: a course's document is deleted too."""
         documents = Document.objects.filter(course__in=list(objs))
         _listed, counts, lacking, protected = super().get_deleted_objects(cast("Any", documents), request)
         lacking -= {str(FlaggedText._meta.verbose_name)}  # they go with the document, though nobody deletes them alone

@@ -1,4 +1,4 @@
-"""Where staff watch a crawl, see what it found, and decide where a site lost many of its pages."""
+"""Admin of crawls: progress, outcomes, and the decision if a site lost many of its pages."""
 
 from typing import TYPE_CHECKING, Any, cast
 
@@ -30,8 +30,8 @@ OUTCOMES_A_PAGE = 50
 COUNTS = ("new", "changed", "unchanged", "gone", "failed", "skipped")
 
 
-def said(remark: dict[str, Any]) -> str:
-    """A run's message or an outcome's reason in the reader's language."""
+def format_remark(remark: dict[str, Any]) -> str:
+    """Format a run's message or an outcome's reason in the reader's language."""
     return gettext(remark["template"]).format(**remark["values"]) if remark else ""
 
 
@@ -39,20 +39,20 @@ def is_active(run: CrawlRun) -> bool:
     return run.state in {State.QUEUED, State.RUNNING}
 
 
-def counts_of(run: CrawlRun) -> list[dict[str, Any]]:
+def list_counts(run: CrawlRun) -> list[dict[str, Any]]:
     labels = {name: CrawlRun._meta.get_field(name).verbose_name for name in COUNTS}  # type: ignore[union-attr]
     return [{"name": name, "label": str(labels[name]), "count": getattr(run, name)} for name in COUNTS]
 
 
-def progress_of(run: CrawlRun) -> str:
-    """One sentence on how it goes."""
+def describe_progress(run: CrawlRun) -> str:
+    """Describe the run's progress in one sentence."""
     visited = sum(getattr(run, name) for name in COUNTS)
     if run.state == State.QUEUED:
-        return gettext("Waits for its turn.")
+        return gettext("Queued.")
     if run.state == State.RUNNING and run.cancel_requested:
-        return gettext("Is being stopped.")
+        return gettext("Stopping.")
     text = ngettext("%(count)s address so far.", "%(count)s addresses so far.", visited)
-    return text % {"count": visited} if run.state == State.RUNNING else said(run.message)
+    return text % {"count": visited} if run.state == State.RUNNING else format_remark(run.message)
 
 
 @admin.register(CrawlRun)
@@ -93,7 +93,7 @@ class CrawlRunAdmin(ScopedAdmin, CrawlRunModelAdmin):
         return False
 
     def has_view_permission(self, request: HttpRequest, obj: CrawlRun | None = None) -> bool:
-        """Who may start one may see it."""
+        """Allow everybody to see a crawl who may start one."""
         return self._may_crawl(request) or super().has_view_permission(request, obj)
 
     def _may_crawl(self, request: HttpRequest) -> bool:
@@ -107,7 +107,9 @@ class CrawlRunAdmin(ScopedAdmin, CrawlRunModelAdmin):
 
     @admin.display(description=_("state"), ordering="state")
     def state_now(self, run: CrawlRun) -> str:
-        return render_to_string("admin/knowledge/crawlrun/state.html", {"run": run, "message": said(run.message)})
+        return render_to_string(
+            "admin/knowledge/crawlrun/state.html", {"run": run, "message": format_remark(run.message)}
+        )
 
     @admin.display(description=_("outcome"))
     def counts(self, run: CrawlRun) -> str:
@@ -116,17 +118,17 @@ class CrawlRunAdmin(ScopedAdmin, CrawlRunModelAdmin):
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """Nothing can be changed: what the crawl found, and what there is to decide."""
+        """Show what the crawl found and what there is to decide; nothing can be changed."""
         run = self.get_object(request, unquote(object_id))
         if run is None:
             raise Http404
         if not self.has_view_permission(request, run):
             raise PermissionDenied
         kind = request.GET.get("kind", "")
-        outcomes = outcomes_of(run, kind)
+        outcomes = select_outcomes(run, kind)
         page = Paginator(outcomes, OUTCOMES_A_PAGE).get_page(request.GET.get("p"))
         for outcome in page:
-            cast("Any", outcome).said = said(outcome.reason)
+            cast("Any", outcome).said = format_remark(outcome.reason)
         context = {
             **self.admin_site.each_context(request),
             "title": str(run.source),
@@ -134,10 +136,10 @@ class CrawlRunAdmin(ScopedAdmin, CrawlRunModelAdmin):
             "run": run,
             "is_active": is_active(run),
             "may_crawl": self._may_crawl(request),
-            "message": progress_of(run),
-            "counts": counts_of(run),
+            "message": describe_progress(run),
+            "counts": list_counts(run),
             "known": run.message.get("values", {}).get("known") if run.message else None,
-            "kinds": kinds_of(run),
+            "kinds": list_kinds(run),
             "kind": kind,
             "page": page,
             "pages": page.paginator.get_elided_page_range(page.number, on_each_side=2, on_ends=1),
@@ -147,12 +149,12 @@ class CrawlRunAdmin(ScopedAdmin, CrawlRunModelAdmin):
         return TemplateResponse(request, "admin/knowledge/crawlrun/change_form.html", context)
 
     def progress_view(self, request: HttpRequest, run_id: int) -> JsonResponse:
-        """What the page asks for every two seconds while the crawl goes on."""
+        """Report the progress, for the page that asks every two seconds while the crawl is running."""
         run = get_object_or_404(self.get_queryset(request), pk=run_id)
         if not self.has_view_permission(request, run):
             raise PermissionDenied
-        counts = {count["name"]: count["count"] for count in counts_of(run)}
-        state = {"state": run.get_state_display(), "message": progress_of(run), "counts": counts}
+        counts = {count["name"]: count["count"] for count in list_counts(run)}
+        state = {"state": run.get_state_display(), "message": describe_progress(run), "counts": counts}
         return JsonResponse({**state, "is_active": is_active(run)}, headers={"Cache-Control": "no-store"})
 
     # --- what is done ---
@@ -161,13 +163,13 @@ class CrawlRunAdmin(ScopedAdmin, CrawlRunModelAdmin):
         run = self._run_to_act_on(request, run_id)
         if cancel_run(run=run):
             self.log_change(request, run, gettext("stopped"))
-        self.message_user(request, gettext("The crawl ends in a few seconds. What it found so far stays."))
+        self.message_user(request, gettext("The crawl stops within a few seconds. Pages found so far are kept."))
         return redirect("admin:knowledge_crawlrun_change", run.pk)
 
     def archive_view(self, request: HttpRequest, run_id: int) -> HttpResponse:
         run = self._run_to_act_on(request, run_id)
         if (count := accept_loss(run=run)) is not None:
-            self.log_change(request, run, gettext("the pages that were gone archived"))
+            self.log_change(request, run, gettext("missing pages archived"))
         message = ngettext(
             "%d document was archived and is no longer used in answers.",
             "%d documents were archived and are no longer used in answers.",
@@ -179,8 +181,8 @@ class CrawlRunAdmin(ScopedAdmin, CrawlRunModelAdmin):
     def keep_view(self, request: HttpRequest, run_id: int) -> HttpResponse:
         run = self._run_to_act_on(request, run_id)
         if keep_pages(run=run):
-            self.log_change(request, run, gettext("the pages that were gone kept"))
-        self.message_user(request, gettext("Everything stays as it is."), messages.SUCCESS)
+            self.log_change(request, run, gettext("missing pages kept"))
+        self.message_user(request, gettext("The pages are kept."), messages.SUCCESS)
         return redirect("admin:knowledge_crawlrun_change", run.pk)
 
     def _run_to_act_on(self, request: HttpRequest, run_id: int) -> CrawlRun:
@@ -190,8 +192,8 @@ class CrawlRunAdmin(ScopedAdmin, CrawlRunModelAdmin):
         return run
 
 
-def outcomes_of(run: CrawlRun, kind: str) -> QuerySet[CrawlOutcome]:
-    """With the version of its document that a changed page replaced."""
+def select_outcomes(run: CrawlRun, kind: str) -> QuerySet[CrawlOutcome]:
+    """Select outcomes, each with the version of its document that a changed page replaced."""
     replaced = DocumentRevision.objects.filter(
         document=OuterRef("document"), replaced_at__lte=OuterRef("created_at"), replaced_at__gte=run.created_at
     )
@@ -201,6 +203,6 @@ def outcomes_of(run: CrawlRun, kind: str) -> QuerySet[CrawlOutcome]:
     return found.annotate(replaced_version=Subquery(version))
 
 
-def kinds_of(run: CrawlRun) -> list[dict[str, Any]]:
+def list_kinds(run: CrawlRun) -> list[dict[str, Any]]:
     counts = dict(run.outcomes.order_by().values_list("kind").annotate(count=Count("pk")))
     return [{"value": kind.value, "label": kind.label, "count": counts[kind]} for kind in Kind if kind in counts]

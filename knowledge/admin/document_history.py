@@ -1,4 +1,4 @@
-"""The versions of a document: what changed between any two, and the way back to one."""
+"""Versions of a document: differences between any two, and restoring one."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -21,8 +21,8 @@ from django.views.decorators.http import require_POST, require_safe
 from core.admin.edit_conflicts import GONE, HASHED, Conflict, changed_meanwhile, opened, values_of
 from core.diffs import Comparison, compare
 from knowledge.models import Document, DocumentRevision
-from knowledge.models.courses import course_of
-from knowledge.services.documents import restore_revision, version_of
+from knowledge.models.courses import find_course
+from knowledge.services.documents import read_version, restore_revision
 
 if TYPE_CHECKING:
     from django.forms import BaseForm, BoundField
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from core.access import Staff
 
 VERSIONS_SHOWN = 100
-#: A save by staff is in the audit log so soon after it; a crawl's is not.
+#: A save by staff is in the audit log within this time; a crawl's is not.
 LOGGED_WITHIN = timedelta(seconds=10)
 #: In the address: the document as it is now.
 PRESENT = "now"
@@ -38,11 +38,11 @@ PRESENT = "now"
 
 @require_safe
 def versions_view(request: HttpRequest, document_id: int, *, model_admin: Any) -> HttpResponse:
-    """The list, and below it what changed from the version `old` to the version `new` (else: its successor)."""
+    """Show the list of versions, and below it the changes from version `old` to `new` (else: its successor)."""
     document = get_object_or_404(Document.objects.visible_to(request.user).select_related("collection"), pk=document_id)
     if not model_admin.has_view_or_change_permission(request, document):
         raise PermissionDenied
-    revisions = numbered(document)
+    revisions = number_versions(document)
     count = revisions.count()
     since = document.altered_at or document.created_at
     context = {
@@ -53,7 +53,7 @@ def versions_view(request: HttpRequest, document_id: int, *, model_admin: Any) -
         "present": {
             "number": count + 1,
             "made_at": since,
-            "made_by": logged(document).filter(action_time__range=(since, since + LOGGED_WITHIN)).first(),
+            "made_by": select_editors(document).filter(action_time__range=(since, since + LOGGED_WITHIN)).first(),
         },
         "versions": revisions[:VERSIONS_SHOWN],
         "preset": revisions.first(),
@@ -87,14 +87,14 @@ def restore_view(request: HttpRequest, document_id: int, revision_id: int, *, mo
         messages.error(request, " ".join(error.messages))
         return redirect("admin:knowledge_document_versions", document_id)
     model_admin.log_change(request, document, [{"changed": {"fields": ["title", "text"]}}])
-    messages.success(request, _("The earlier version is back. The one that it replaced is kept in this list."))
+    messages.success(request, _("The earlier version was restored. The replaced one stays in this list."))
     return redirect("admin:knowledge_document_versions", document_id)
 
 
-def numbered(document: Document) -> QuerySet[DocumentRevision]:
-    """Its versions, the newest first, each with its number, and with who made it where that was staff."""
+def number_versions(document: Document) -> QuerySet[DocumentRevision]:
+    """Select a document's versions, newest first, with their numbers and the staff who made them, if any."""
     made = OuterRef("made_at")
-    within = logged(document).filter(
+    within = select_editors(document).filter(
         action_time__gte=made, action_time__lte=made + LOGGED_WITHIN, action_time__lt=OuterRef("replaced_at")
     )
     return document.revisions.defer("text").annotate(
@@ -102,16 +102,16 @@ def numbered(document: Document) -> QuerySet[DocumentRevision]:
     )
 
 
-def logged(document: Document) -> QuerySet[LogEntry, str]:
-    """The names of who did something to it, the first one first."""
+def select_editors(document: Document) -> QuerySet[LogEntry, str]:
+    """Select the names of the staff who changed a document, the first one first."""
     kind = ContentType.objects.get_for_model(Document)
     entries = LogEntry.objects.filter(content_type=kind, object_id=str(document.pk))
     return entries.order_by("pk").values_list("user__username", flat=True)
 
 
 def _may_restore(model_admin: Any, request: HttpRequest, document: Document) -> bool:
-    """A course's text is written from its record, which would overwrite what was brought back."""
-    return bool(model_admin.has_change_permission(request, document)) and course_of(document) is None
+    """Allow restoring, except for a course: its text is written from its record, which would overwrite it."""
+    return bool(model_admin.has_change_permission(request, document)) and find_course(document) is None
 
 
 def _version(document: Document, asked: str) -> Document | DocumentRevision:
@@ -123,19 +123,19 @@ def _version(document: Document, asked: str) -> Document | DocumentRevision:
 
 
 def _successor(revisions: QuerySet[DocumentRevision], version: Document | DocumentRevision) -> str:
-    """What replaced it."""
+    """Return the version that replaced this one."""
     if isinstance(version, Document):
         return PRESENT
     newer = revisions.filter(pk__gt=version.pk).order_by("pk").values_list("pk", flat=True).first()
     return str(newer) if newer else PRESENT
 
 
-def conflict_of(document: Document, *, data: Mapping[str, Any], form: "BaseForm", user: "Staff") -> Conflict | None:
-    """What was saved since the form was opened that sent this; `form` has the document as it is now.
+def find_conflict(document: Document, *, data: Mapping[str, Any], form: "BaseForm", user: "Staff") -> Conflict | None:
+    """Find what was saved since the submitted form was opened; `form` has the document as it is now.
 
-    A save that changed nothing of what the form has is none.
+    A save that changed none of the form's fields is no conflict.
     """
-    version, seen = version_of(document), data.get("seen", "")
+    version, seen = read_version(document), data.get("seen", "")
     names = changed_meanwhile(data, form)
     if version == seen or (opened(data) and not names):
         return None
@@ -150,13 +150,13 @@ def conflict_of(document: Document, *, data: Mapping[str, Any], form: "BaseForm"
     )
 
 
-def gone(data: Mapping[str, Any]) -> Conflict | None:
-    """That it was deleted, unless the form that sent this has said so."""
+def report_deletion(data: Mapping[str, Any]) -> Conflict | None:
+    """Report that the document was deleted, unless the submitted form already says so."""
     return None if data.get("seen") == GONE else Conflict(GONE)
 
 
 def _replaced_since(document: Document, seen: str) -> DocumentRevision | None:
-    """The title and the text that the form was opened with, where they are other ones by now."""
+    """Find the title and text that the form was opened with, if they changed since."""
     with suppress(ValueError):
         if at := parse_datetime(seen):
             return document.revisions.filter(replaced_at__gt=at).order_by("pk").first()
@@ -164,7 +164,7 @@ def _replaced_since(document: Document, seen: str) -> DocumentRevision | None:
 
 
 def _makers(document: Document, since: datetime) -> list[str]:
-    """Who changed it, the latest last; nobody where the last change was none of staff, as a crawl's."""
+    """Name who changed the document, the latest last; nobody if the last change was not by staff, as a crawl's."""
     entries = LogEntry.objects.filter(
         content_type=ContentType.objects.get_for_model(Document),
         object_id=str(document.pk),
@@ -176,7 +176,7 @@ def _makers(document: Document, since: datetime) -> list[str]:
 
 
 def _compared(names: Sequence[str], data: Mapping[str, Any], form: "BaseForm", texts: tuple[str, str]) -> Comparison:
-    """The fields that were changed meanwhile, the text last; of a form that does not say what it had, the text."""
+    """Compare the fields that were changed meanwhile, the text last; without a form's old values, only the text."""
     fields = [form[name] for name in names if name != "text"]
     sides = [[_said(bound, values[bound.name]) for bound in fields] for values in (opened(data), values_of(form))]
     if "text" in names or not names:
@@ -187,6 +187,6 @@ def _compared(names: Sequence[str], data: Mapping[str, Any], form: "BaseForm", t
 
 
 def _said(bound: "BoundField", value: str) -> str:
-    """A value for people to read; a very long one is not there any more."""
+    """Format a value for people to read; very long values are not available any more."""
     labels = {str(key): str(label) for key, label in getattr(bound.field, "choices", ())}
     return f"{bound.label}: {'…' if value.startswith(HASHED) else labels.get(value, value)}"

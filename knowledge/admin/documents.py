@@ -1,4 +1,4 @@
-"""Where staff look after documents: their text, for whom and how long they hold, and what is made of them."""
+"""Admin of documents: their text, audience, validity, passages and use."""
 
 from collections.abc import Iterable
 from datetime import timedelta
@@ -21,20 +21,20 @@ from core.admin.edit_conflicts import Conflict, GuardedForm, OptimisticLockAdmin
 from core.admin.scoped import ScopedAdmin
 from knowledge.admin.collections import CollectionFilter
 from knowledge.admin.courses import link_to
-from knowledge.admin.document_history import conflict_of, gone, restore_view, versions_view
-from knowledge.admin.markdown import MOST_CHARACTERS, references_of, rendered
+from knowledge.admin.document_history import find_conflict, report_deletion, restore_view, versions_view
+from knowledge.admin.markdown import MOST_CHARACTERS, list_references, render_markdown
 from knowledge.indexing.generations import live_generation
 from knowledge.models import Collection, Document, FlaggedText, Passage, Source
-from knowledge.models.courses import course_of
+from knowledge.models.courses import find_course
 from knowledge.models.documents import DocumentQuerySet
 from knowledge.services.documents import (
     WRITTEN_BY_COURSE,
     delete_document,
     delete_documents,
+    read_version,
     reindex_documents,
     save_document,
     set_document_status,
-    version_of,
 )
 
 
@@ -43,7 +43,7 @@ class IndexedFilter(admin.SimpleListFilter):
     parameter_name = "indexed"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
-        return [("yes", _("Yes")), ("no", _("No, its last change is not searched yet"))]
+        return [("yes", _("Yes")), ("no", _("No, last change not indexed yet"))]
 
     def queryset(self, request: HttpRequest, queryset: Any) -> QuerySet[Any]:
         live = live_generation().pk
@@ -86,7 +86,7 @@ class DocumentValidityFilter(admin.SimpleListFilter):
 
 
 class LanguageFilter(admin.SimpleListFilter):
-    """Offers the languages that there are."""
+    """Lists the languages in use."""
 
     title = _("language")
     parameter_name = "language"
@@ -107,15 +107,15 @@ else:
     DocumentForm = ModelForm
 
 
-#: A handbook is cut into thousands of passages; a page that shows them all would not open on a phone.
+#: A handbook has thousands of passages; a page with all of them would not open on a phone.
 PASSAGES_SHOWN = 200
 REFERENCES_SHOWN = 200
-#: How far back it is counted in how many answers a document was cited.
+#: Days over which citations in answers are counted.
 CITED_DAYS = 30
 
 
 def shows_list(request: HttpRequest) -> bool:
-    """Whether this is the list (or an action on it), which shows counts that nothing else needs."""
+    """Return whether this is the list (or an action on it), which shows counts that nothing else needs."""
     return bool(request.resolver_match and (request.resolver_match.url_name or "").endswith("_changelist"))
 
 
@@ -134,8 +134,8 @@ class DocumentAdmin(OptimisticLockAdmin, ScopedAdmin, DocumentModelAdmin):
     ]
     search_fields = ["title", "url", "external_id"]
     search_help_text = _(
-        "Searches titles, addresses and texts for each of the words, or its beginning. What students would be shown: "
-        "use “Try a question”."
+        "Searches titles, addresses and texts for words or their beginnings. "
+        "To see what students find, use “Try a question”."
     )
     list_per_page = 50
     show_full_result_count = False
@@ -144,10 +144,10 @@ class DocumentAdmin(OptimisticLockAdmin, ScopedAdmin, DocumentModelAdmin):
     fieldsets = [
         (None, {"fields": ["title", "url", "collection", "language", "status"]}),
         (
-            _("For whom, and how long"),
+            _("Audience and validity"),
             {
                 "fields": ["valid_from", "valid_until", "audience"],
-                "description": _("Outside these days, and for others, it is not used in answers."),
+                "description": _("Used in answers only during this time and for this audience."),
             },
         ),
         (
@@ -158,7 +158,7 @@ class DocumentAdmin(OptimisticLockAdmin, ScopedAdmin, DocumentModelAdmin):
                 "description": _("The page as Markdown: # starts a heading, - a list item."),
             },
         ),
-        (_("Passages as cut"), {"fields": ["indexing", "passages"]}),
+        (_("Passages"), {"fields": ["indexing", "passages"]}),
         (_("More"), {"fields": ["external_id", "metadata", "created_at", "updated_at"], "classes": ["collapse"]}),
     ]
     formfield_overrides = {models.TextField: {"widget": Textarea(attrs={"rows": 28, "class": "document-text"})}}
@@ -182,17 +182,17 @@ class DocumentAdmin(OptimisticLockAdmin, ScopedAdmin, DocumentModelAdmin):
 
     def get_readonly_fields(self, request: HttpRequest, obj: Document | None = None) -> Any:
         fields = super().get_readonly_fields(request, obj)
-        return [*fields, "course_record", *WRITTEN_BY_COURSE] if obj and course_of(obj) else fields
+        return [*fields, "course_record", *WRITTEN_BY_COURSE] if obj and find_course(obj) else fields
 
     def get_fieldsets(self, request: HttpRequest, obj: Document | None = None) -> Any:
         fieldsets = super().get_fieldsets(request, obj)
-        if obj and course_of(obj):
+        if obj and find_course(obj):
             (label, first), *others = fieldsets
             return [(label, {**first, "fields": ["course_record", *first["fields"]]}), *others]
         return fieldsets
 
     def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
-        """A data set's collection is a choice only for a document that is in it."""
+        """Offer a data set's collection only for a document that is in it."""
         if db_field.name == "collection":
             document_id = str(request.resolver_match.kwargs.get("object_id", "")) if request.resolver_match else ""
             own = Document.objects.filter(pk__in=[int(document_id)] if document_id.isdecimal() else [])
@@ -202,7 +202,7 @@ class DocumentAdmin(OptimisticLockAdmin, ScopedAdmin, DocumentModelAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Document], search_term: str
     ) -> tuple[QuerySet[Document], bool]:
-        """The list is searched for words of texts too; an FAQ's form asks for titles, and refuses archived ones."""
+        """Search the list in texts too; an FAQ's form searches titles, and leaves out archived documents."""
         if shows_list(request):
             return cast("DocumentQuerySet", queryset).with_words(search_term), False
         found, may_repeat = super().get_search_results(request, queryset, search_term)
@@ -225,9 +225,9 @@ class DocumentAdmin(OptimisticLockAdmin, ScopedAdmin, DocumentModelAdmin):
 
     @admin.display(description=_("preview"))
     def preview(self, document: Document) -> str:
-        references = references_of(document.metadata)
+        references = list_references(document.metadata)
         context = {
-            "html": rendered(document.text, references),
+            "html": render_markdown(document.text, references),
             "is_cut": len(document.text) > MOST_CHARACTERS,
             "references": references[:REFERENCES_SHOWN],
             "more": max(0, len(references) - REFERENCES_SHOWN),
@@ -242,7 +242,7 @@ class DocumentAdmin(OptimisticLockAdmin, ScopedAdmin, DocumentModelAdmin):
 
     @admin.display(description=_("passages"))
     def passages(self, document: Document) -> str:
-        """What retrieval can find of it, as of its last indexing."""
+        """Show the passages that retrieval can find, as of the last indexing."""
         cut = Passage.objects.live().filter(document=document.pk).defer("embedding").order_by("position")
         count = cut.count()
         shown = cut.annotate(cited=Count("citations"))[:PASSAGES_SHOWN]
@@ -251,11 +251,11 @@ class DocumentAdmin(OptimisticLockAdmin, ScopedAdmin, DocumentModelAdmin):
 
     @admin.display(description=_("course"))
     def course_record(self, document: Document) -> str:
-        course = course_of(document)
+        course = find_course(document)
         return link_to(course) if course else ""
 
     def view_on_site(self, document: Document) -> str | None:
-        """The page itself; nothing but a web address becomes a link."""
+        """Link to the page itself; only web addresses become links."""
         return document.url if document.url.startswith(("https://", "http://")) else None
 
     def render_change_form(
@@ -268,19 +268,19 @@ class DocumentAdmin(OptimisticLockAdmin, ScopedAdmin, DocumentModelAdmin):
         obj: Document | None = None,
     ) -> HttpResponse:
         if obj:
-            context |= usage_of(obj)
+            context |= describe_usage(obj)
         return super().render_change_form(request, context, add, change, form_url, obj)
 
     # --- what is done ---
 
     def fingerprint_of(self, document: Document) -> str:
-        return version_of(document)
+        return read_version(document)
 
     def conflict_of(self, request: HttpRequest, document: Document | None) -> Conflict | None:
         if document is None:
-            return gone(request.POST)
+            return report_deletion(request.POST)
         form = self.get_form(request, document, change=True)(instance=document)
-        return conflict_of(document, data=request.POST, form=form, user=request.user)
+        return find_conflict(document, data=request.POST, form=form, user=request.user)
 
     def save_model(self, request: HttpRequest, obj: Document, form: DocumentForm, change: bool) -> None:
         save_document(document=obj)
@@ -294,9 +294,9 @@ class DocumentAdmin(OptimisticLockAdmin, ScopedAdmin, DocumentModelAdmin):
     def get_deleted_objects(
         self, objs: Any, request: HttpRequest
     ) -> tuple[list[Any], dict[str, int], set[str], list[Any]]:
-        """Names the documents and counts the rest: nobody reads a list of hundreds of passages.
+        """Name the documents and count the rest: nobody reads a list of hundreds of passages.
 
-        Flagged texts go with their document, though nobody deletes them alone.
+        Flagged texts are deleted with their document, although nobody may delete them alone.
         """
         listed, counts, lacking, protected = super().get_deleted_objects(objs, request)
         lacking -= {str(FlaggedText._meta.verbose_name)}
@@ -318,12 +318,12 @@ class DocumentAdmin(OptimisticLockAdmin, ScopedAdmin, DocumentModelAdmin):
         )
         self.message_user(request, message % count, messages.SUCCESS)
 
-    @admin.action(description=_("Index the selected documents anew"), permissions=["change"])
+    @admin.action(description=_("Reindex the selected documents"), permissions=["change"])
     def reindex(self, request: HttpRequest, queryset: QuerySet[Document]) -> None:
         chosen = list(queryset)
         count = reindex_documents(documents=queryset)
-        LogEntry.objects.log_actions(cast("int", request.user.pk), chosen, CHANGE, gettext("indexed anew"))
-        message = ngettext("%d document is being indexed anew.", "%d documents are being indexed anew.", count)
+        LogEntry.objects.log_actions(cast("int", request.user.pk), chosen, CHANGE, gettext("reindexed"))
+        message = ngettext("%d document is being reindexed.", "%d documents are being reindexed.", count)
         self.message_user(request, message % count, messages.SUCCESS)
 
     def _set_status(self, request: HttpRequest, queryset: Iterable[Document], status: Document.Status) -> int:
@@ -335,8 +335,8 @@ class DocumentAdmin(OptimisticLockAdmin, ScopedAdmin, DocumentModelAdmin):
         return count
 
 
-def usage_of(document: Document) -> dict[str, Any]:
-    """Where it comes from and who relies on it; FAQs and citations belong to apps that this one does not know."""
+def describe_usage(document: Document) -> dict[str, Any]:
+    """Describe where a document comes from and who relies on it; this app does not know FAQs and citations."""
     since = timezone.now() - timedelta(days=CITED_DAYS)
     recent = Document.objects.filter(pk=document.pk, citations__message__created_at__gte=since)
     return {

@@ -1,4 +1,4 @@
-"""Where staff look at passages that seem to speak to a program, and say which of them may be used in answers."""
+"""Admin of flagged texts: passages that seem to address a program, and which of them may be used in answers."""
 
 from typing import TYPE_CHECKING, Any, cast
 

@@ -1,4 +1,4 @@
-"""The generations of the index, to be looked at: which one answers, and how far its successor is."""
+"""Admin of generations, read-only: which one is live, and the progress of the next."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from django.template.loader import render_to_string
 from django.utils.translation import gettext_lazy as _
 
-from core.db.annotations import count_of
+from core.db.annotations import count_related
 from knowledge.models import Document, Generation, IndexedDocument, Passage
 
 if TYPE_CHECKING:
@@ -52,7 +52,9 @@ class GenerationAdmin(GenerationModelAdmin):
         every = Document.objects.order_by().annotate(one=Value(1)).values("one").annotate(count=Count("pk"))
         of = Coalesce(Subquery(every.values("count")), 0)
         return generations.annotate(
-            indexed_count=count_of(indexed, by="generation"), passages_there=count_of(passages, by="generation"), of=of
+            indexed_count=count_related(indexed, by="generation"),
+            passages_there=count_related(passages, by="generation"),
+            of=of,
         )
 
     @admin.display(description=_("documents"))

@@ -1,4 +1,4 @@
-"""A document's Markdown as HTML for staff's eyes; nothing of it can run, load or link anywhere but to the web."""
+"""Markdown of a document as HTML for staff; nothing in it can run, load, or link anywhere but to the web."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -15,7 +15,7 @@ from markdown_it.token import Token
 SCHEMES = ("https://", "http://", "mailto:")
 #: A page marker as the renderer writes it, which escapes every HTML of the text.
 MARKER = re.compile(r"&lt;!-- page (\d{1,5}) --&gt;")
-#: A handbook has megabytes; a preview that renders them all would not open on a phone.
+#: A handbook has megabytes; a preview of all of it would not open on a phone.
 MOST_CHARACTERS = 100_000
 
 
@@ -37,8 +37,8 @@ def _parser() -> MarkdownIt:
     return parser
 
 
-def references_of(metadata: Any) -> list[dict[str, str]]:
-    """The links of a page that its text names by number; an address that is none of the web's is left out."""
+def list_references(metadata: Any) -> list[dict[str, str]]:
+    """List the links of a page that its text names by number; addresses outside the web are left out."""
     links = metadata.get("references") if isinstance(metadata, dict) else None
     found = []
     for link in links if isinstance(links, list) else ():
@@ -47,8 +47,8 @@ def references_of(metadata: Any) -> list[dict[str, str]]:
     return found
 
 
-def rendered(text: str, references: Iterable[dict[str, str]] = ()) -> SafeString:
-    """HTML of the text's beginning, whose `[text][n]` leads to the n-th reference."""
+def render_markdown(text: str, references: Iterable[dict[str, str]] = ()) -> SafeString:
+    """Render the text's beginning as HTML; `[text][n]` links to the n-th reference."""
     parser = _parser()
     known = {str(n): {"href": link["url"], "title": ""} for n, link in enumerate(references, start=1) if link["url"]}
     env: dict[str, Any] = {"references": known}

@@ -1,4 +1,4 @@
-"""Where staff hand in PDFs, several at once, and see what became of each."""
+"""Admin of PDF uploads, several at once, with the result of each."""
 
 from typing import TYPE_CHECKING, Any, cast
 
@@ -62,7 +62,7 @@ class PdfsField(forms.FileField):
     def _check(file: "UploadedFile[bytes]") -> None:
         if (file.size or 0) > settings.PDF_MAX_MEGABYTES * 1_000_000:
             allowed = {"limit": settings.PDF_MAX_MEGABYTES}
-            raise forms.ValidationError(_("it is larger than the %(limit)s MB that are allowed.") % allowed)
+            raise forms.ValidationError(_("it is larger than the limit of %(limit)s MB.") % allowed)
         head = file.read(1024)
         file.seek(0)
         if b"%PDF-" not in head:
@@ -74,7 +74,7 @@ class UploadForm(forms.Form):
     collection = forms.ModelChoiceField(label=_("collection"), queryset=Collection.objects.none())
 
     def __init__(self, *args: Any, collections: CollectionQuerySet, **kwargs: Any) -> None:
-        """`collections` are those that may be chosen; the only one is chosen already."""
+        """Offer the `collections` that may be chosen; a single one is preselected."""
         super().__init__(*args, **kwargs)
         cast("forms.ModelChoiceField[Collection]", self.fields["collection"]).queryset = collections
         if len(some := list(collections[:2])) == 1:
@@ -123,7 +123,7 @@ class PdfUploadAdmin(ScopedAdmin, PdfUploadModelAdmin):
     # --- what is done ---
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        """Loads itself anew while files are being read."""
+        """Show the list, which reloads itself while files are being read."""
         title = {"title": capfirst(self.opts.verbose_name_plural)}
         response = super().changelist_view(request, {**title, **(extra_context or {})})
         if PdfUpload.objects.visible_to(request.user).unfinished().exists():
@@ -140,8 +140,8 @@ class PdfUploadAdmin(ScopedAdmin, PdfUploadModelAdmin):
         if request.method == "POST" and form.is_valid():
             uploads = upload_pdfs(files=form.cleaned_data["pdfs"], collection=form.cleaned_data["collection"])
             message = ngettext(
-                "%d file was handed in; this page tells what becomes of it.",
-                "%d files were handed in; this page tells what becomes of them.",
+                "%d file was uploaded. This page shows its progress.",
+                "%d files were uploaded. This page shows their progress.",
                 len(uploads),
             )
             self.message_user(request, message % len(uploads), messages.SUCCESS)

@@ -1,4 +1,4 @@
-"""Where staff say what is crawled, how far and how often."""
+"""Admin of sources: what is crawled, how far and how often."""
 
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, cast
@@ -20,7 +20,7 @@ from django.views.decorators.http import require_POST
 
 from core.admin.forms import LinesField
 from core.admin.scoped import ScopedAdmin
-from core.db.annotations import count_of
+from core.db.annotations import count_related
 from knowledge.admin.collections import CollectionFilter, university_collections
 from knowledge.ingest.crawler.frontier import normalised
 from knowledge.models import CrawlRun, Source, SourcePage
@@ -33,7 +33,7 @@ def check_address(line: str) -> None:
 
 
 def check_pattern(line: str) -> None:
-    """Patterns are compared with whole addresses: one that begins with neither a scheme nor * never matches."""
+    """Check a pattern: patterns are compared with whole addresses, so it must begin with a scheme or *."""
     if any(sign.isspace() for sign in line):
         raise ValidationError(_("an address has no spaces."))
     if not line.startswith(("http://", "https://", "*")):
@@ -61,7 +61,7 @@ ACTIVE = (CrawlRun.State.QUEUED, CrawlRun.State.RUNNING)
 
 
 def lines_field(name: str, **kwargs: Any) -> LinesField:
-    """In place of a model's array, with its own words."""
+    """Build the form field of a model's array, with its label and help text."""
     array = cast("Any", Source._meta.get_field(name))
     words = {"label": capfirst(array.verbose_name), "help_text": array.help_text, "required": not array.blank}
     return LinesField(max_length=array.base_field.max_length, **words, **kwargs)
@@ -78,7 +78,7 @@ class SourceForm(SourceModelForm):
         initial=3,
         choices=[(hour, f"{hour:02}:00") for hour in range(24)],
         help_text=gettext_lazy(
-            "Or some minutes later, so that not all sources begin at once. At night nobody else needs the site."
+            "May start some minutes later, so that sources do not all start at once. Nights disturb least."
         ),
     )
 
@@ -120,7 +120,7 @@ class SourceAdmin(ScopedAdmin, SourceModelAdmin):
                     "allow_private",
                 ],
                 "description": gettext_lazy(
-                    "What is set here suits most sites: change it where a crawl brings too much or too little."
+                    "These settings suit most sites. Change them if a crawl finds too many or too few pages."
                 ),
             },
         ),
@@ -138,7 +138,7 @@ class SourceAdmin(ScopedAdmin, SourceModelAdmin):
         return request.user.has_perm("knowledge.crawl_source")
 
     def get_readonly_fields(self, request: HttpRequest, obj: Source | None = None) -> Any:
-        """Who may not open a private network sees whether it is open."""
+        """Show whether private networks are allowed, read-only for staff who may not change it."""
         fields = super().get_readonly_fields(request, obj)
         return fields if request.user.has_perm("knowledge.allow_private") else [*fields, "allow_private"]
 
@@ -152,7 +152,9 @@ class SourceAdmin(ScopedAdmin, SourceModelAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Source]:
         pages = SourcePage.objects.filter(archived_here=False, document__isnull=False)
         newest = CrawlRun.objects.order_by("source_id", "-created_at", "-pk").distinct("source_id")
-        sources: QuerySet[Source] = super().get_queryset(request).annotate(pages_there=count_of(pages, by="source"))
+        sources: QuerySet[Source] = (
+            super().get_queryset(request).annotate(pages_there=count_related(pages, by="source"))
+        )
         return sources.prefetch_related(Prefetch("runs", newest, to_attr="newest_runs"))
 
     @admin.display(description=gettext_lazy("pages"), ordering="pages_there")
@@ -165,7 +167,7 @@ class SourceAdmin(ScopedAdmin, SourceModelAdmin):
 
     @admin.display(description=gettext_lazy("next crawl"), ordering=F("every").asc())
     def next_crawl(self, source: Source) -> str | datetime:
-        return next_crawl(source, timezone.localtime()) or _("when you start it")
+        return next_crawl(source, timezone.localtime()) or _("only manually")
 
     @admin.display(description=gettext_lazy("problems"))
     def problems(self, source: Source) -> str:
@@ -201,7 +203,7 @@ class SourceAdmin(ScopedAdmin, SourceModelAdmin):
     def get_deleted_objects(
         self, objs: Any, request: HttpRequest
     ) -> tuple[list[Any], dict[str, int], set[str], list[Any]]:
-        """Its crawls go with it, though nobody may delete one; its documents stay."""
+        """Count the crawls that are deleted with a source, though nobody may delete one alone; documents stay."""
         runs = CrawlRun.objects.filter(source__in=list(objs)).count()
         counts = {str(Source._meta.verbose_name_plural): len(objs), str(CrawlRun._meta.verbose_name_plural): runs}
         return [str(source) for source in objs], counts, set(), []
@@ -210,13 +212,13 @@ class SourceAdmin(ScopedAdmin, SourceModelAdmin):
         if not self.has_crawl_permission(request):
             raise PermissionDenied
         run = self._start(request, get_object_or_404(self.get_queryset(request), pk=source_id))
-        self.message_user(request, _("The crawl begins; this page tells how it goes on."), messages.SUCCESS)
+        self.message_user(request, _("Crawl started. This page shows its progress."), messages.SUCCESS)
         return redirect("admin:knowledge_crawlrun_change", run.pk)
 
     @admin.action(description=gettext_lazy("Crawl the selected sources now"), permissions=["crawl"])
     def crawl_selected(self, request: HttpRequest, queryset: QuerySet[Source]) -> None:
         runs = [self._start(request, source) for source in queryset]
-        message = ngettext("%d crawl begins.", "%d crawls begin.", len(runs)) % len(runs)
+        message = ngettext("%d crawl started.", "%d crawls started.", len(runs)) % len(runs)
         self.message_user(request, message, messages.SUCCESS)
 
     def _start(self, request: HttpRequest, source: Source) -> CrawlRun:

@@ -1,1 +1,1 @@
-"""Documents cut into passages, sentences and propositions."""
+"""Chunking: documents are cut into passages, sentences and propositions."""

@@ -43,7 +43,7 @@ class Chunk:
 
 
 def cut(markdown: str, *, limit: int, measure: Callable[[str], int]) -> list[Chunk]:
-    """The chunks of `markdown`, each of at most `limit` tokens by `measure`.
+    """Cut `markdown` into chunks of at most `limit` tokens by `measure`.
 
     Joining may cost one token at most: measure(a + b) <= measure(a) + measure(b) + 1. The one text that can exceed the
     limit is a single character that measures more on its own.
@@ -118,7 +118,7 @@ def _sections(source: str, lines: Sequence[str]) -> Iterator[_Section]:
 
 
 def _plain(parser: MarkdownIt, inline: str, references: dict[str, object]) -> str:
-    """Inline Markdown as the words a reader sees, on one line."""
+    """Return inline Markdown as the words a reader sees, on one line."""
     tokens: list[Token] = []
     parser.inline.parse(inline, parser, references, tokens)
     found: list[str] = []
@@ -133,8 +133,10 @@ def _plain(parser: MarkdownIt, inline: str, references: dict[str, object]) -> st
 
 
 def _blocks(tokens: Sequence[Token], start: int, end: int, lines: Sequence[str]) -> Iterator[_Block]:
-    """The outermost blocks of `tokens`, and as blocks too the lines between them that the parser has no token for:
-    link reference definitions, and what is nested too deep."""
+    """Yield the outermost blocks of `tokens`, and the lines between them that have no token.
+
+    These are link reference definitions, and what is nested too deep.
+    """
     index, line = 0, start
     while index < len(tokens):
         opening, first = tokens[index], index
@@ -164,7 +166,7 @@ class _Cutter:
         self._joint = {gap: measure(gap) + 2 for gap in ("", " ", "\n", "\n\n")}
 
     def pieces(self, block: _Block, gap: str = "\n\n") -> Iterator[_Piece]:
-        """The block whole where it fits, else its parts."""
+        """Yield the block whole if it fits, else its parts."""
         text = self._text(block.start, block.end)
         if block.kind == "hr" or not text.strip():
             return
@@ -181,7 +183,7 @@ class _Cutter:
             yield from self._each_line(self._lines[block.start : block.end], gap)
 
     def prose(self, text: str, gap: str = "\n\n") -> Iterator[_Piece]:
-        """Sentences, and the words of a sentence that does not fit; the first piece follows after `gap`."""
+        """Yield sentences, and the words of a sentence that does not fit; the first piece follows after `gap`."""
         previous_end = 0
         for start, end in sentence_spans(text):
             if previous_end:
@@ -195,7 +197,7 @@ class _Cutter:
             previous_end = end
 
     def pack(self, pieces: Iterable[_Piece], head: str = "") -> Iterator[str]:
-        """Joins neighbours greedily up to the limit; every text begins with the line or lines of `head`."""
+        """Join neighbours greedily up to the limit; every text begins with the line or lines of `head`."""
         head_size = self._measure(head)
         parts: list[str] = []
         size = measurings = 0  # `size` never falls below the tokens of the joined parts
@@ -217,7 +219,7 @@ class _Cutter:
             yield "".join(parts)
 
     def _text(self, start: int, end: int) -> str:
-        """Lines [start, end) without blank lines at either end."""
+        """Return lines [start, end) without blank lines at either end."""
         while start < end and not self._lines[start].strip():
             start += 1
         return "\n".join(self._lines[start:end]).rstrip()
@@ -245,7 +247,7 @@ class _Cutter:
             gap = "\n"
 
     def _table(self, block: _Block, gap: str) -> Iterator[_Piece]:
-        """The rows packed under the header; the module's docstring says what happens to rows too long for that."""
+        """Pack the rows under the header; see the module's docstring for rows that are too long."""
         head = self._text(block.start, block.start + 2)
         head_size = self._measure(head)
 
@@ -269,7 +271,7 @@ class _Cutter:
             gap = "\n\n"
 
     def _halves(self, text: str, gap: str) -> Iterator[_Piece]:
-        """Halves `text` between words until every part fits, and between characters what is one word."""
+        """Halve `text` between words until every part fits, and between characters if it is one word."""
         open_parts = [(text, gap)]
         while open_parts:
             part, before = open_parts.pop()
@@ -288,7 +290,7 @@ def _seam(whitespace: str) -> str:
 
 
 def _unindented(text: str) -> str:
-    """`text` with its first lines moved to the margin: all up to one that is indented less than the first."""
+    """Move the first lines of `text` to the margin, up to one that is indented less than the first."""
     width = len(text) - len(text.lstrip(" \t"))
     lines = text.split("\n")
     for index, line in enumerate(lines):

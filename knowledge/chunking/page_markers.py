@@ -19,7 +19,7 @@ def without_markers(text: str) -> str:
 
 
 def with_pages(chunks: Iterable[Chunk]) -> Iterator[tuple[Chunk, int | None]]:
-    """Each chunk without its markers, and the page its text begins on (None before the first marker).
+    """Yield each chunk without its markers, and the page that its text begins on (None before the first marker).
 
     A chunk of nothing but markers is left out; positions count anew.
     """

@@ -1,4 +1,4 @@
-"""How the sentences of a passage agree with the years and terms that a question names; pure.
+"""Agreement of a passage's sentences with the years and terms that a question names; pure.
 
 What a sentence names itself counts first. Then come the table or the line that it stands under, the passage's headings
 and title, what its paragraph named before, and its dates.

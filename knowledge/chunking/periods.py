@@ -64,7 +64,7 @@ _SOME = r"(?:\s(?:the|dem|der|des|year|Jahr|academic|Studienjahr|end of|Ende|inc
 SINCE = re.compile(rf"\b(?:since|from|as of|starting|beginning(?: in)?|seit|ab){_SOME}", re.IGNORECASE)
 UNTIL = re.compile(rf"\b(?:until|till|up to|before|bis|vor)(?:\szum)?{_SOME}", re.IGNORECASE)
 CUE_CHARACTERS = 50
-#: A term's deadlines and exams may lie so many months before and after it.
+#: Deadlines and exams of a term may be so many months before and after it.
 MONTHS_BEFORE, MONTHS_AFTER = 9, 6
 APRIL, OCTOBER, HALF, WHOLE = 3, 9, 6, 12
 
@@ -81,7 +81,7 @@ class Grade(IntEnum):
 class Period:
     """Months from `begin` up to `end`, counted from the year 0; `is_year` is a calendar year.
 
-    What holds since or until a period goes on after it or before it.
+    A period that is valid since or until another one extends after or before it.
     """
 
     begin: int

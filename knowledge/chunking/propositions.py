@@ -1,4 +1,4 @@
-"""What a language model is told to make propositions of passages, and what is made of its answer; pure."""
+"""The prompt that turns passages into propositions, and the parser of its answer; pure."""
 
 import json
 import secrets
@@ -8,7 +8,7 @@ from typing import Any
 
 
 class WrongAnswer(ValueError):
-    """The answer is not in the form that was asked for; `reason` is a code."""
+    """The answer is not in the requested form; `reason` is a code."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -17,7 +17,7 @@ class WrongAnswer(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A passage that a model is asked about; `input_hash` is of title, headings and text."""
+    """A passage to ask a model about; `input_hash` is of title, headings and text."""
 
     input_hash: str
     title: str
@@ -26,12 +26,12 @@ class Source:
 
 
 def new_fence() -> str:
-    """What stands around data: it is random, so that no text can close it."""
+    """Make a random fence to put around data, so that no text can close it."""
     return f"<<{secrets.token_hex(4)}>>"
 
 
-def fenced(sources: Sequence[Source]) -> str:
-    """Passages numbered from 1."""
+def fence_passages(sources: Sequence[Source]) -> str:
+    """Fence passages, numbered from 1."""
     fence = new_fence()
     return "\n\n".join(
         f"Passage {number}, between two lines of {fence}:\n{fence}\n"
@@ -40,8 +40,8 @@ def fenced(sources: Sequence[Source]) -> str:
     )
 
 
-def entries_of(data: Any, name: str) -> list[Any]:
-    """The list of that name in an answer; raises WrongAnswer where there is none."""
+def read_entries(data: Any, name: str) -> list[Any]:
+    """Return the list of that name in an answer; raises WrongAnswer if it is missing."""
     if data is None:
         raise WrongAnswer("no_json")
     entries = data.get(name) if isinstance(data, dict) else None
@@ -52,7 +52,7 @@ def entries_of(data: Any, name: str) -> list[Any]:
 
 #: Propositions of another version are made again.
 VERSION = "1"
-#: More, or longer ones, of one passage are no propositions but a model that does not stop.
+#: More propositions of one passage, or longer ones, come from a model that does not stop.
 MOST_PROPOSITIONS, MOST_CHARACTERS = 60, 1000
 SYSTEM = """You take passages of university pages apart into propositions for a search index.
 A proposition is one fact in one short sentence that can be understood, and is true, without the passage: it names
@@ -89,25 +89,25 @@ SCHEMA: dict[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class SizedSource(Source):
-    """A passage to be taken apart; `tokens` as the model counts them, about."""
+    """A passage to split; `tokens` is about what the model counts."""
 
     tokens: int
 
 
 def build_messages(sources: Sequence[Source]) -> list[dict[str, str]]:
-    """Chat messages; passages are numbered from 1."""
+    """Build the chat messages; passages are numbered from 1."""
     form = {"propositions": [{"passage": n, "statements": ["…"]} for n in range(1, len(sources) + 1)]}
     count = "the passage" if len(sources) == 1 else f"each of the {len(sources)} passages"
-    user = USER.format(passages=fenced(sources), count=count, form=json.dumps(form, ensure_ascii=False))
+    user = USER.format(passages=fence_passages(sources), count=count, form=json.dumps(form, ensure_ascii=False))
     return [{"role": "system", "content": SYSTEM}, {"role": "user", "content": user}]
 
 
 def read_propositions(data: Any, sources: Sequence[Source]) -> dict[str, list[str]]:
-    """The propositions by input hash; a passage whose entry is missing or unusable is left out.
+    """Read the propositions by input hash; a passage whose entry is missing or unusable is left out.
 
-    Of a single passage a plain list of statements is taken too. Raises WrongAnswer where nothing can be read.
+    For a single passage a plain list of statements is accepted too. Raises WrongAnswer if nothing can be read.
     """
-    entries = entries_of(data, "propositions")
+    entries = read_entries(data, "propositions")
     if len(sources) == 1 and all(isinstance(entry, str) for entry in entries):
         entries = [{"passage": 1, "statements": entries}]
     found = {}
@@ -121,7 +121,7 @@ def read_propositions(data: Any, sources: Sequence[Source]) -> dict[str, list[st
 
 
 def _statements(values: Any) -> list[str] | None:
-    """Each once; None where they cannot be used."""
+    """Clean the statements and drop duplicates; None if they cannot be used."""
     if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
         return None
     said = [" ".join(value.encode("utf-8", "ignore").decode().replace("\0", "").split()) for value in values]

@@ -51,12 +51,12 @@ _STARTERS = _words("""
 
 
 def split_sentences(text: str) -> list[str]:
-    """The sentences of `text` in order, each as it stands there, without the whitespace around it."""
+    """Split `text` into sentences, in order and unchanged, without the whitespace around them."""
     return [text[start:end] for start, end in sentence_spans(text)]
 
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:
-    """Half-open spans of the sentences in characters: in order, disjoint, and over every character but whitespace."""
+    """Return half-open spans of the sentences in characters: in order, disjoint, covering all but whitespace."""
     spans: list[tuple[int, int]] = []
     for unit_start, unit_end in _units(text):
         tokens = [match.span() for match in _TOKEN.finditer(text, unit_start, unit_end)]
@@ -70,7 +70,7 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
 
 
 def _units(text: str) -> Iterator[tuple[int, int]]:
-    """Spans of the lines that belong together: wrapped prose is one unit, an item with its wrapped lines another."""
+    """Yield spans of lines that belong together: wrapped prose is one unit, an item with its wrapped lines another."""
     start = end = 0
     in_list = closed = False
     for line in _LINE.finditer(text):
@@ -92,7 +92,7 @@ def _units(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _closes(token: str, following: str, *, opening: bool) -> bool:
-    """Whether a sentence ends with `token`, given the token after it; `opening`: it is its sentence's first."""
+    """Decide whether a sentence ends with `token`, given the token after it; `opening`: it is its sentence's first."""
     core = token.rstrip(_CLOSERS)
     next_word = following.lstrip(_OPENERS)
     if not core or core[-1] not in _STOPS or next_word[:1].islower():
@@ -110,11 +110,11 @@ def _closes(token: str, following: str, *, opening: bool) -> bool:
     return not (len(stem) == 1 and stem.isalpha())
 
 
-#: What marks a line but is not said: quotes, bullets, numbers of items, boxes to tick.
+#: Marks of a line that are not part of its text: quotes, bullets, numbers of items, boxes to tick.
 MARKERS = re.compile(r"(?:>\s*|[-*+•]\s+|\d{1,9}[.)]\s+|\[[ xX]\]\s+)+")
 HEADING = re.compile(r"#{1,6}\s")
 TABLE_RULE = re.compile(r"\|?[\s|:-]*-[\s|:-]*")
-#: Bounded, so that brackets that nothing closes take time in proportion to their number.
+#: Bounded, so that unclosed brackets take time in proportion to their number.
 LINK = re.compile(r"!?\[([^\]]{0,500})\]\([^)]{0,2000}\)")
 SIGNS = re.compile(r"\*+|`+|\||<[^>]{0,200}>")
 WORD = re.compile(r"[^\W\d_]{2}")
@@ -130,9 +130,9 @@ class Sentence:
 
 
 def sentences(text: str, heading_path: Sequence[str] = ()) -> list[Sentence]:
-    """The sentences, list items and table rows of a passage that say something, in order.
+    """List the sentences, list items and table rows of a passage that say something, in order.
 
-    Left out are headings, a table's header and rule, and what has no words, such as a marker alone.
+    Headings, a table's header and rule, and text without words, such as a marker alone, are left out.
     """
     spans = sentence_spans(text)
     found = []
@@ -149,12 +149,12 @@ def sentences(text: str, heading_path: Sequence[str] = ()) -> list[Sentence]:
 
 
 def in_context(title: str, heading_path: Sequence[str], text: str) -> str:
-    """What the embedder reads of a passage or a unit of it: it needs to know where the text stands."""
+    """Build the embedder's input of a passage or unit: it needs to know where the text stands."""
     return "\n".join((title, " › ".join(heading_path), text))
 
 
 def spoken(markdown: str) -> str:
-    """A sentence without emphasis, cell borders and the addresses of links, which mean nothing to an embedder."""
+    """Strip emphasis, cell borders and the addresses of links, which mean nothing to an embedder."""
     return " ".join(SIGNS.sub(" ", LINK.sub(r"\1", markdown)).split())
 
 

@@ -1,1 +1,1 @@
-"""Courses, their codes and their prerequisites."""
+"""Courses: their records, codes, documents and prerequisites."""

@@ -1,4 +1,4 @@
-"""Codes of courses, such as CS-101, in what people write."""
+"""Codes of courses, such as CS-101, in free text."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -34,7 +34,7 @@ class Mention:
 
 
 def code_key(code: str) -> str:
-    """The same for CS-101, CS 101 and cs101."""
+    """Return the same key for CS-101, CS 101 and cs101."""
     return "".join(RUN.findall(code.casefold()))
 
 
@@ -55,7 +55,7 @@ class Codes:
 
 
 def mentions(text: str, codes: Codes) -> Iterator[Mention]:
-    """Where `text` names one of `codes`, in order; the longest counts where one holds another."""
+    """Yield the places where `text` names one of `codes`, in order; the longest wins if one contains another."""
     prose = ADDRESS.sub(lambda address: " " * len(address.group()), text)
     runs = list(RUN.finditer(prose))
     first = 0
@@ -74,7 +74,7 @@ def mentions(text: str, codes: Codes) -> Iterator[Mention]:
 
 
 def split_by_mention(text: str, courses: Sequence[NamedT]) -> tuple[list[NamedT], list[NamedT]]:
-    """The courses that `text` names by their codes, and the others."""
+    """Split courses into those that `text` names by their codes, and the others."""
     found = {mention.key for mention in mentions(text, Codes.of(course.code for course in courses))}
     named = [course for course in courses if code_key(course.code) in found]
     return named, [course for course in courses if code_key(course.code) not in found]
@@ -85,7 +85,7 @@ def _may_join(left: re.Match[str], right: re.Match[str], text: str) -> bool:
 
 
 def _reads_as(found: str, code: str) -> bool:
-    """Whether `found`, of the same letters and digits, means the code rather than an everyday word or number."""
+    """Decide whether `found`, of the same letters and digits, means the code and not an everyday word or number."""
     same = found.casefold() == code.casefold()
     has_digit = any(character.isdigit() for character in code)
     has_letter = any(character.isalpha() for character in code)

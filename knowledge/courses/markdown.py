@@ -1,7 +1,7 @@
-"""A course's record as Markdown: four sections, each of which names its course; reads no database.
+"""Renders a course's record as Markdown: four sections, each of which names its course; reads no database.
 
-What people write into a field may be Markdown, but never a heading or a block without an end: every section stays
-whole, so that a passage always says what it is of which course.
+A field may hold Markdown, but never a heading or a block without an end: every section stays whole, so that each
+passage names its course.
 """
 
 import itertools
@@ -25,7 +25,7 @@ OPENING = re.compile(r"^([ \t]*)(?=[#`~<=-])", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """A document's own language, whatever staff's is."""
+    """Labels in the document's language, whatever the language of staff."""
 
     identity: str
     contents: str
@@ -99,7 +99,10 @@ GERMAN = Wording(
 
 
 def render_course(course: Course, siblings: Iterable[Named], required: Iterable[Named] = ()) -> str:
-    """The text of a course's document, in its language; `siblings` are its integrated course's other modules."""
+    """Write the text of a course's document in its language.
+
+    `siblings` are the other modules of its integrated course.
+    """
     document = getattr(course, "document", None)
     wording = GERMAN if document and document.language.lower().startswith("de") else ENGLISH
     title = f"**{_one_line(str(course))}**"
@@ -125,12 +128,12 @@ def render_course(course: Course, siblings: Iterable[Named], required: Iterable[
 
 
 def general_key(name: str) -> str:
-    """The same for two spellings of an integrated course that differ in case and spaces only."""
+    """Return the same key for two spellings of an integrated course that differ in case and spaces only."""
     return "".join(name.casefold().split())
 
 
 def _with_names(text: str, courses: list[Named]) -> tuple[str, list[Named]]:
-    """`text` with the name after each code that stands without it, and the courses that it does not name."""
+    """Add the name after each code without one; return the text and the courses that it does not name."""
     text = _tidy(text)
     named, unnamed = split_by_mention(text, courses)
     words = " ".join(text.casefold().split())
@@ -180,14 +183,14 @@ def _integration_note(course: Course, siblings: list[Named], wording: Wording) -
 
 
 def _led_by(title: str, parts: list[str]) -> str:
-    """The parts after the course's title, which prose goes on from: a sentence that is quoted then names its course."""
+    """Join the parts after the course's title: a sentence that is quoted then names its course."""
     parts = [part for part in parts if part.strip()]
     lead = f"{title} – " if parts and _is_prose(parts[0]) else f"{title}\n\n"
     return (lead + "\n\n".join(parts)).rstrip()
 
 
 def _fields(values: Mapping[str, str], *, itemised: bool = True) -> Iterator[str]:
-    """Lists of the values of one line, and those of several lines under their labels; the empty ones are left out."""
+    """Yield lists of one-line values, and values of several lines under their labels; empty ones are left out."""
     items: list[str] = []
     for label, raw in values.items():
         value = _tidy(raw)
@@ -212,7 +215,7 @@ def _one_line(text: str) -> str:
 
 
 def _contained(markdown: str) -> str:
-    """Markdown that ends where it ends and has no heading of its own."""
+    """Keep Markdown from affecting what follows, and remove its headings."""
     text = _without_headings(_tidy(markdown))
     if _leaks(text):
         text = OPENING.sub(r"\1\\", text)
@@ -231,7 +234,7 @@ def _is_prose(text: str) -> bool:
 
 
 def _without_headings(text: str) -> str:
-    """Headings as paragraphs in bold: the four of the course are the only ones."""
+    """Turn headings into bold paragraphs: the four of the course are the only ones."""
     lines = text.split("\n")
     tokens = _parser().parse(text)
     for opening, inline in itertools.pairwise(tokens):
@@ -243,6 +246,6 @@ def _without_headings(text: str) -> str:
 
 
 def _leaks(text: str) -> bool:
-    """Whether what follows would be read as part of it, or a heading is left in it."""
+    """Return whether what follows would be read as part of the text, or a heading is left in it."""
     outer = [token for token in _parser().parse(f"{text}\n\n## End") if token.level == 0]
     return [token.type for token in outer if token.type == "heading_open"] != ["heading_open"]

@@ -1,4 +1,4 @@
-"""Course files, read and checked: a JSON list or a CSV table of records; pure."""
+"""Reader of course files: a JSON list or a CSV table of records, checked; pure."""
 
 import json
 import re
@@ -12,7 +12,7 @@ from typing import Any
 from core.tables.limits import Limits, TableTooLarge, UnreadableLine, bounded, csv_rows
 from knowledge.ingest.importer import BadRecord, checked_url
 
-#: What each of a record's fields may be called in a file, in small letters and with underscores.
+#: Names of each field in a file, in lower case and with underscores.
 NAMES: Mapping[str, tuple[str, ...]] = {
     "code": ("code", "course_code"),
     "name": ("name", "title", "course_name"),
@@ -39,7 +39,7 @@ YES = frozenset({"true", "yes", "y", "1", "x", "mandatory", "compulsory", "ja", 
 NO = frozenset({"false", "no", "n", "0", "elective", "optional", "nein", "wahl", "wahlpflicht", "wahlmodul"})
 DELIMITERS = ",;\t"
 LIMITS = Limits(size=50 * 1024 * 1024, rows=20_000, columns=200, cells=2_000_000)
-#: What a code in a list is set apart with, in a table's cell.
+#: Separators of codes in a table's cell.
 BETWEEN_CODES = re.compile(r"[,;\n]")
 
 
@@ -68,7 +68,7 @@ class CourseRecord:
 
 @dataclass(slots=True)
 class CourseFile:
-    """What a file holds; `problems` are (where, reason), `unknown` the columns that no field is named after."""
+    """Contents of a file; `problems` are (where, reason), `unknown` the columns that match no field."""
 
     records: list[CourseRecord] = field(default_factory=list)
     problems: list[tuple[str, str]] = field(default_factory=list)
@@ -85,7 +85,7 @@ class Row:
 
 
 def read_courses(path: Path) -> CourseFile:
-    """Every record of the file and every mistake in it; raises BadFile or OSError."""
+    """Read every record of the file and every mistake in it; raises BadFile or OSError."""
     with path.open("rb") as stream:
         content = stream.read(LIMITS.size + 1)
     try:
@@ -177,7 +177,7 @@ def _normalised(column: str) -> str:
 
 
 def _checked(row: Row, known: Mapping[str, str]) -> tuple[CourseRecord | None, list[str]]:
-    """The record, or all that is wrong with the row."""
+    """Return the record, or everything that is wrong with the row."""
     if row.problem:
         return None, [row.problem]
     reasons: list[str] = []

@@ -1,1 +1,1 @@
-"""What pages and questions must not carry into a prompt."""
+"""Guardrails against injections in questions and pages."""

@@ -1,6 +1,7 @@
-"""Text as a reader takes it, whatever it is disguised as: look-alike letters, spacing, encodings; pure and linear.
+"""Deobfuscation: the text that a reader sees behind look-alike letters, spacing and encodings; pure and linear.
 
-Nothing here is shown to anyone: it is what the rules of `knowledge.guardrails.injection` and `output_guard` read.
+Nothing here is shown to anyone: the rules of `knowledge.guardrails.injection` and of `chat.pipeline.guardrails.output`
+read it.
 """
 
 import base64
@@ -12,6 +13,8 @@ import unicodedata
 from collections.abc import Iterator
 from urllib.parse import unquote
 
+from core.terms import WORD
+
 #: Letters of other scripts that look like Latin ones (Unicode TR 39, the ones that occur in practice).
 LOOK_ALIKES = str.maketrans(
     "аеорсухіјѕԁһԛԝкмтвніοαεικνρτυχβηѵɡıⅼ",
@@ -22,7 +25,6 @@ LEET = str.maketrans("0134578@$", "oieastbas")
 WHOLE = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "æ": "ae", "œ": "oe", "’": "'", "`": "'", "´": "'"})
 #: Tag characters mirror ASCII and are never drawn; a flag has at most six.
 TAGS = re.compile(r"[\U000e0020-\U000e007e]{7,}")
-WORD = re.compile(r"\w+")
 LATIN = re.compile(r"[a-z]")
 MIXED = re.compile(r"(?<![\w@$])(?=\w*[a-z])[\w@$]*[0-9@$][\w@$]*")
 #: "i g n o r e", "i.g.n.o.r.e", "i-g-n-o-r-e": five single letters at least.
@@ -35,7 +37,7 @@ READABLE = re.compile(r"[\w\s.,;:!?'\"()/-]*")
 
 
 def fold(text: str) -> str:
-    """Lower-case Latin without marks, zero-width characters and look-alikes; runs of blanks become one blank."""
+    """Fold text to lower-case Latin without marks, zero-width characters and look-alikes, and with single blanks."""
     decomposed = unicodedata.normalize("NFKD", text).casefold()
     visible = "".join(
         character for character in decomposed if unicodedata.category(character) not in ("Cf", "Mn", "Me", "Co")
@@ -45,14 +47,14 @@ def fold(text: str) -> str:
 
 
 def _latin(word: str) -> str:
-    """Look-alikes in a word that also has Latin letters: a word of one other script is itself."""
+    """Replace look-alikes in a word that also has Latin letters: a word of one other script is itself."""
     if word.isascii() or not LATIN.search(word):
         return word
     return word.translate(LOOK_ALIKES)
 
 
 def deobfuscate(folded: str) -> list[str]:
-    """Further readings of folded text: figures as letters, spaced letters as words."""
+    """Return further readings of folded text: figures as letters, spaced letters as words."""
     readings = []
     plain = MIXED.sub(lambda word: word[0].translate(LEET), folded)
     if plain != folded:
@@ -63,9 +65,9 @@ def deobfuscate(folded: str) -> list[str]:
 
 
 def decoded(text: str) -> Iterator[str]:
-    """What is hidden in `text` by base64, hexadecimal digits, percent signs, HTML entities or tag characters.
+    """Yield text hidden in base64, hexadecimal digits, percent signs, HTML entities or tag characters.
 
-    Only what decodes to readable text: a long word is no payload.
+    Only readable text is yielded: a long word is no payload.
     """
     for run in BASE64.finditer(text):
         yield from _readable(_from_base64(run[0]))
@@ -81,7 +83,7 @@ def decoded(text: str) -> Iterator[str]:
 
 
 def rot13(folded: str) -> tuple[str, str]:
-    """Folded text read by ROT13 and backwards: nonsense, unless it was turned before."""
+    """Return folded text read by ROT13 and backwards: nonsense, unless it was turned before."""
     return codecs.encode(folded, "rot13"), folded[::-1]
 
 
@@ -91,7 +93,7 @@ def _from_base64(run: str) -> bytes:
 
 
 def _readable(data: bytes) -> Iterator[str]:
-    """The text of bytes that are text: cut within a character at most at the end."""
+    """Yield the text of bytes that are text: cut within a character at most at the end."""
     text = data.decode("utf-8", errors="ignore")
     if len(text) >= 10 and len(text.encode()) >= len(data) - 3 and READABLE.fullmatch(text) and " " in text:
         yield text

@@ -17,24 +17,24 @@ from knowledge.guardrails.rules import OVERRIDE, QUESTION_RULES, REVEAL_PROMPT, 
 #: Five words in capitals: a list of tests and degrees is shorter, or has commas.
 SHOUT = re.compile(r"(?<!\w)(?:[^\W\d_a-zäöüß]{2,30}[ ]){4}[^\W\d_a-zäöüß]{2,30}(?!\w)")
 SMALL_WORD = re.compile(r"(?<!\w)[a-zäöüß]{2,30}(?!\w)")
-#: Passages that were looked at with other rules are looked at anew.
+#: Passages that were checked with other rules are checked again.
 DOCUMENT_RECIPE = fingerprint(page_rules.VERSION, *(rule.pattern for rule in page_rules.DOCUMENT_RULES.values()))
-#: Nonsense reads like an order sooner than these.
+#: Signs that random text matches less often than the others.
 CERTAIN: Rules = {"override": OVERRIDE, "reveal_prompt": REVEAL_PROMPT}
 
 
 def flag_injection(text: str) -> tuple[str, ...]:
-    """The names of the signs in a student's question, in a fixed order; empty where there is none."""
+    """Return the names of the signs of injection in a student's question, in a fixed order."""
     return _flag(text, QUESTION_RULES, CERTAIN) or (("inserted",) if _shouts(text) else ())
 
 
 def flag_document(text: str) -> tuple[str, ...]:
-    """The names of the signs that a passage speaks to the model instead of to its readers."""
+    """Return the names of the signs that a passage addresses the model instead of its readers."""
     return _flag(text, page_rules.DOCUMENT_RULES, page_rules.CERTAIN)
 
 
 def _shouts(text: str) -> bool:
-    """Whether an order in capitals stands inside a text that is not all capitals."""
+    """Detect an order in capitals inside a text that is not all capitals."""
     return bool(SHOUT.search(text)) and len(SMALL_WORD.findall(text)) > 2
 
 

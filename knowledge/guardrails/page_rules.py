@@ -6,9 +6,9 @@ about the answer that is being written or the one who asked, or it takes back wh
 is folded as it is for questions.
 """
 
-from knowledge.guardrails.rules import ORDER, Rules, any_of, gap
+from knowledge.guardrails.rules import ORDER, Rules, gap, join_patterns
 
-#: Changes with how texts are folded and cut for these rules: passages of another version are looked at anew.
+#: Changes with folding and cutting for these rules: passages of another version are checked again.
 VERSION = "1"
 
 #: Programs that write answers. "Assistant" and "tool" alone are people's, too, and no sign.
@@ -32,7 +32,7 @@ _ANSWERING = (
     r"|add|"
     r"insert|direct|refer|redirect|urge|convince|persuade|promote|praise|output|quote|cite)"
 )
-#: What a program is told to do.
+#: Verbs of orders to a program.
 _SAY = (
     rf"(?:{_ANSWERING}|(?:always|never|do not|don't|only) (?:{_ANSWERING}|tell|use|trust|reveal|show|give|write|repeat)"
     r"|override|inform|advise|send|point|encourage|warn|print|write|give|provide|replace|translate|repeat|stop|begin|"
@@ -102,7 +102,7 @@ _REGELN = (
     r"(?:anweisung|instruktion|befehl|auftrag|auftrage|aufgabe|regel|richtlinie|vorgabe|vorschrift|prompt)\w{0,2}\b"
 )
 
-OVERRIDE = any_of(
+OVERRIDE = join_patterns(
     rf"{_IGNORE}{gap(3)}(?:your|system){gap(2)}{_TOLD}",
     rf"{_IGNORE} (?:your|system) {_TOLD}",
     rf"{_NOT}\b(?:ignore|ignoring|disregard|disregarding|forget|overrule|bypass|unlearn|do not follow|don't follow"
@@ -148,7 +148,7 @@ OVERRIDE = any_of(
     r"(?:previous|prior|above|vorherigen|bisherigen)(?:instructions|anweisungen|rules|regeln|prompt)",
 )
 
-REVEAL_PROMPT = any_of(
+REVEAL_PROMPT = join_patterns(
     rf"\b(?:show|reveal|print|repeat|display|output|leak|dump|paste|recite|disclose|expose|tell|share|return){gap(5)}"
     r"(?:your|the system|the initial|system|hidden|secret|internal) (?:\w+ ){0,2}(?:prompts?|instructions|system"
     r" message|"
@@ -165,7 +165,7 @@ REVEAL_PROMPT = any_of(
     r"\b(?:show|output) (?:me )?all (?:of )?your\b[^.!?\n]{0,20}\b(?:prompts?|texts?)\b",
 )
 
-DELIMITER = any_of(
+DELIMITER = join_patterns(
     r"<\|[a-z_]{2,20}\|>|\[/?inst\]|<</?sys>>|</?(?:system|assistant|instructions?|prompt)>",
     r"(?:^|\n)[ #*=>-]{0,6}(?:system|assistant|developer) (?:message|prompt|note|override)[*]{0,2} ?:",
     rf"(?:^|[\n.!?] ?)[ #*=>-]{{0,6}}(?:system|assistant|developer|instruction|anweisung)[*]{{0,2}} ?: ?(?:{_SAY}"
@@ -178,7 +178,7 @@ DELIMITER = any_of(
     r"\[system\]|\{\{ ?(?:system|prompt|context) ?\}\}",
 )
 
-EXFILTRATE = any_of(
+EXFILTRATE = join_patterns(
     rf"(?<!/)\b(?:send|post|forward|upload|transmit|append|encode|embed|leak|exfiltrate){gap(7)}(?:chat ?(?:history"
     rf"|log)|"
     r"conversations?|system prompt|user(?:'s)? data|(?:the )?user's \w+)\b[^.!?\n]{0,40}(?:\bto\b|https?:|@)",
@@ -195,7 +195,7 @@ EXFILTRATE = any_of(
 )
 
 #: It names the program that it speaks to.
-ADDRESSES_MODEL = any_of(
+ADDRESSES_MODEL = join_patterns(
     rf"(?:{_CALLED}|\b(?:dear|hey|hello|hi|attention|ok|to) ){_MACHINE}{_TURN}{_SAY}\b",
     r"\b(?:dear|attention,?|hey|hello|hi|note (?:to|for)|notice (?:to|for)|message (?:to|for)|memo (?:to|for)|reminder "
     r"(?:to|for)|instructions? (?:to|for)|directives? (?:to|for)|important (?:to|for)|orders? for|commands? (?:to|for)|"
@@ -238,7 +238,7 @@ ADDRESSES_MODEL = any_of(
 )
 
 #: It is about the answer that is being written, or about who will read it.
-FORCED_OUTPUT = any_of(
+FORCED_OUTPUT = join_patterns(
     r"\b(?:when|if|before|while|whenever) (?:you )?(?:answer\w*|summari[sz]\w+|respond\w*|reply\w*) (?:to )?"
     r"(?:(?:this|the|a|any) (?:user|query|page|document)|this (?:question|text)|(?:any|an?) (?:question|student))\b",
     r"\b(?:when|if|whenever) (?:you are |you're )?(?:ever )?(?:asked|answering|(?:users?|someone|anyone|a student|a"
@@ -282,7 +282,7 @@ FORCED_OUTPUT = any_of(
 )
 
 #: A task of its own, which no page has for its readers.
-OTHER_TASK = any_of(
+OTHER_TASK = join_patterns(
     rf"{ORDER}(?:write|compose|draft|create|develop|generate|provide|recite|sing|tell)(?: me| us)? (?:an? |the |some )"
     rf"(?:\w+ ){{0,2}}{_CREATIVE}",
     rf"{ORDER}(?:schreibe?|verfasse|dichte|erzahle?|generiere|erfinde)(?: mir| uns)? (?:ein\w* )(?:\w+ )?{_DICHTUNG}",
@@ -298,5 +298,5 @@ DOCUMENT_RULES: Rules = {
     "exfiltrate": EXFILTRATE,
     "addresses_model": ADDRESSES_MODEL,
 }
-#: Nonsense, read backwards or turned, is like an order sooner than these.
+#: Signs that random text, read backwards or turned, matches less often than the others.
 CERTAIN: Rules = {"override": OVERRIDE, "reveal_prompt": REVEAL_PROMPT}

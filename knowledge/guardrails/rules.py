@@ -13,11 +13,11 @@ Rules = Mapping[str, re.Pattern[str]]
 
 
 def gap(words: int) -> str:
-    """At most so many words within the sentence, and the blank before the next."""
+    """Build a pattern of at most `words` words within the sentence, and the blank before the next."""
     return rf"(?:[^\w.!?\n]++\w++){{0,{words}}}?[^\w.!?\n]++"
 
 
-def any_of(*patterns: str) -> re.Pattern[str]:
+def join_patterns(*patterns: str) -> re.Pattern[str]:
     return re.compile("|".join(f"(?:{pattern})" for pattern in patterns))
 
 
@@ -76,7 +76,7 @@ _TEXTE = (
     r"(?!\w)"
 )
 
-OVERRIDE = any_of(
+OVERRIDE = join_patterns(
     rf"{_DROP}(?: \w+){{1,2}} {_RULES}(?: that| which)? (?:you (?:were|have|got)|i gave|above|from above|before)\b",
     rf"{_DROP}{gap(4)}{_YOURS}{gap(3)}{_RULES}",
     rf"{_DROP} {_YOURS} (?:{_EARLIER} )?{_RULES}",
@@ -124,7 +124,7 @@ OVERRIDE = any_of(
     r"(?:previous|prior|above|vorherigen|bisherigen)?(?:instructions|anweisungen|rules|regeln|prompt)",
 )
 
-ROLE_PLAY = any_of(
+ROLE_PLAY = join_patterns(
     r"\bi(?: want|'d like| would like| need|'ll need| order| command| ask) you to (?:act|be|become|pretend|play|behave|"
     r"write|speak|talk|(?:answer|respond|reply) (?:as|like|in|only)|imagine|simulate|impersonate)\b",
     r"\bich (?:mochte|will|wunsche|befehle dir),? dass (?:du|sie)\b[^.!?\n]{0,120}\b(?:fungier|agier|spiel"
@@ -160,7 +160,7 @@ ROLE_PLAY = any_of(
     r"\b(?:so|auch so) reden\b|\bwie wurde\b[^.!?\n]{0,40}\bantworten\b",
 )
 
-REVEAL_PROMPT = any_of(
+REVEAL_PROMPT = join_patterns(
     r"\bhow (?:were|are|have) you (?:been )?(?:instructed|programmed|configured|prompted)\b",
     r"\b(?:what|which) (?:\w+ )?(?:instructions|rules|orders|prompts?) (?:were|have|did|do|are) you\b",
     r"\bwhat (?:were|have|are) you (?:been )?(?:told|instructed|asked|ordered) (?:to|not|before|by|at)\b",
@@ -191,7 +191,7 @@ REVEAL_PROMPT = any_of(
     r"\bzeige (?:mir )?(?:die|alle) (?:folgenden|obigen|vorherigen|deine) texte\b",
 )
 
-FORCED_OUTPUT = any_of(
+FORCED_OUTPUT = join_patterns(
     rf"{ORDER}(?:say|write|print|output|state|respond|reply|answer|type|echo)(?: with| that)?:? ?[\"'*]",
     r"\b(?:stop|halt|stopp)\b ?[-:,.!]{1,3} ?(?:write|say|print|output|now|i |ich|schreib|sag|stop|ignor)",
     r"(?:^|[.!] )attention ?[-!:]|\bachtung ?- ?stopp?\b",
@@ -216,7 +216,7 @@ FORCED_OUTPUT = any_of(
     r"\bexecute (?:the )?following (?:command|code|instruction)|\bfuhre (?:den )?folgenden? (?:befehl|code)\b",
 )
 
-OTHER_TASK = any_of(
+OTHER_TASK = join_patterns(
     r"\b(?:input|eingabe) ?:.{1,120}\b(?:output|ausgabe) ?:",
     rf"{ORDER}(?:write|generate|compose|create|draft|formulate|print|make up|invent|produce)\b"
     rf"(?:{gap(5)}|[ ]){_WRITING}",
@@ -246,7 +246,7 @@ DELIMITER = re.compile(
     r"|(?:^|\n|[.?!] |\\n ?)(?:instruction|anweisung|system) ?: ?\w",
 )
 
-EXFILTRATE = any_of(
+EXFILTRATE = join_patterns(
     r"(?<!/)\b(?:send|post|forward|upload|transmit|append|encode|embed|leak|exfiltrate|schick\w*|send\w*|"
     rf"ubermittl\w*|leite)\b{gap(7)}(?:chat ?(?:history|log|verlauf)|system prompt|password|passwort|"
     r"credentials|api[ -]?keys?|secrets?|tokens?|cookies?|user data|(?:everyone|other (?:users?|students?))'?s?|"
@@ -261,7 +261,7 @@ EXFILTRATE = any_of(
     r"!\[[^\]\n]{0,200}\]\([^)\n]{0,300}[?=]",
 )
 
-ENCODED = any_of(
+ENCODED = join_patterns(
     r"\b(?:decode|decrypt|decipher|dekodier\w*|entschlussel\w*)\b[^.!?\n]{0,40}\b(?:base ?64|rot ?13|hex\w*|morse|"
     r"following|folgend\w*|this|and (?:then )?(?:follow|execute|do|run|obey))\b",
     r"\b(?:base ?64|rot ?13|morse code|hexadecimal)\b[^.!?\n]{0,40}\b(?:decode|dekodier\w*|encoded|follow|execute|"
@@ -277,7 +277,7 @@ QUESTION_RULES: Rules = {
     "reveal_prompt": REVEAL_PROMPT,
     "forced_output": FORCED_OUTPUT,
     "other_task": OTHER_TASK,
-    "delimiter": any_of(DELIMITER.pattern, r"\n{6,}"),  # pages have empty lines, too
+    "delimiter": join_patterns(DELIMITER.pattern, r"\n{6,}"),  # pages have empty lines, too
     "exfiltrate": EXFILTRATE,
     "encoded": ENCODED,
 }

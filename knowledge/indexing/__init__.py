@@ -1,1 +1,1 @@
-"""Documents made searchable."""
+"""Indexing: documents become passages, vectors and units of a generation."""

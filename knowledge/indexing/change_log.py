@@ -1,4 +1,4 @@
-"""The change log that lexical indexes follow."""
+"""The change log that lexical indexes read."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +11,7 @@ _is_recorded: ContextVar[bool] = ContextVar("is_recorded", default=True)
 
 
 def record_change(document_id: int) -> None:
-    """Tells every lexical index that this document's passages changed; call it last in a transaction.
+    """Announce to every lexical index that this document's passages changed; call it last in a transaction.
 
     The lock, held to the end of the transaction, makes numbers appear in the order of commits.
     """
@@ -23,7 +23,7 @@ def record_change(document_id: int) -> None:
 
 @contextmanager
 def unrecorded() -> Iterator[None]:
-    """Inside, no change is told, and nobody waits for the lock: for a transaction that is rolled back."""
+    """Record no change inside the block, and wait for no lock: for a transaction that is rolled back."""
     token = _is_recorded.set(False)
     try:
         yield

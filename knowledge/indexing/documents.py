@@ -1,4 +1,4 @@
-"""Keeps passages, vectors and the change log equal to the documents, in every generation that counts."""
+"""Indexing of documents: passages, vectors and the change log follow the documents in every active generation."""
 
 import logging
 from collections import deque
@@ -19,11 +19,11 @@ from knowledge.indexing.change_log import record_change
 from knowledge.indexing.flags import Flag, FlagFinder, drop_unused_flags, is_withheld, record_flags
 from knowledge.indexing.generations import (
     active_generations,
-    embedder_of,
     generation_built,
     generation_to_build,
     go_live,
     live_generation,
+    load_embedder,
 )
 from knowledge.indexing.units import delete_unwanted, sync_units
 from knowledge.models import Document, Generation, IndexedDocument, Passage
@@ -36,7 +36,7 @@ IN_FLIGHT = 3
 
 @dataclass(frozen=True, slots=True)
 class SyncReport:
-    """What bringing one document up to date took, in passages."""
+    """The work of bringing one document up to date, in passages."""
 
     embedded: int = 0
     kept: int = 0
@@ -45,7 +45,7 @@ class SyncReport:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A passage to be; `input_hash` is of all that its vector depends on, `flags` are for staff to look at."""
+    """A passage to be written; `input_hash` is of all that its vector depends on, `flags` are for staff to check."""
 
     position: int
     heading_path: tuple[str, ...]
@@ -62,27 +62,26 @@ class Cut:
 
 
 def embedding_input(title: str, chunk: Chunk) -> str:
-    """What the embedder reads of a passage."""
+    """Build the embedder's input of a passage."""
     return in_context(title, chunk.heading_path, chunk.text)
 
 
 def sync_document(document_id: int) -> SyncReport:
-    """Brings one document up to date in every active generation; a document that is gone is fine.
+    """Bring one document up to date in every active generation; a deleted document is fine.
 
-    Returns what it took in the live one. Raises EmbeddingUnavailable.
+    Returns the work done in the live one. Raises EmbeddingUnavailable.
     """
     live, *building = active_generations()
-    report = sync_in(document_id, live, embedder_of(live))
+    report = sync_in(document_id, live, load_embedder(live))
     for generation in building:
-        sync_in(document_id, generation, embedder_of(generation))
+        sync_in(document_id, generation, load_embedder(generation))
     return report
 
 
 def sync_in(document_id: int, generation: Generation, embedder: Embedder) -> SyncReport:
-    """Brings one document's passages in one generation up to date; unchanged texts keep their vectors.
+    """Bring one document's passages in one generation up to date; unchanged texts keep their vectors.
 
-    Embedding happens outside the transaction, so that nobody's edit waits for it; an edit made meanwhile starts it
-    again.
+    Embedding happens outside the transaction, so that no edit waits for it; an edit made meanwhile starts it again.
     """
     while True:
         work = _prepare(document_id, generation, embedder)
@@ -95,7 +94,7 @@ def sync_in(document_id: int, generation: Generation, embedder: Embedder) -> Syn
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """A document as read, cut, and with those of its vectors that are there already."""
+    """A document as read, cut, and with the vectors that exist already."""
 
     document: Document
     generation: Generation
@@ -107,7 +106,7 @@ class _Work:
         return dict(zip(missing, embedder.embed(list(missing.values())), strict=True)) if missing else {}
 
     def write(self, embedded: dict[str, Any]) -> SyncReport | None:
-        """None where the document was edited since it was read, and must be read again."""
+        """Write the passages; return None if the document was edited since it was read, and must be read again."""
         with transaction.atomic():
             locked = Document.objects.select_for_update().filter(pk=self.document.pk).first()
             if locked is None:
@@ -130,26 +129,26 @@ class _Work:
         return SyncReport(embedded=len(embedded), kept=kept, removed=removed)
 
     def finish(self, embedder: Embedder) -> None:
-        """Makes the units that the collection asks for; until then the document goes on needing its index."""
+        """Make the units that the collection asks for; until then the document still needs its index."""
         if self.document.collection.granularities:
             sync_units(self.document.pk, self.generation, embedder)
 
 
 def _prepare(document_id: int, generation: Generation, embedder: Embedder) -> _Work | None:
-    """None where there is nothing to do."""
+    """Prepare the work on a document; None if there is nothing to do."""
     pending = Document.objects.needing_index(generation.pk).select_related("collection")
     document = pending.filter(pk=document_id).first()
     if document is None:
         return None
-    cuts = cuts_of(document, generation, embedder)
+    cuts = cut_passages(document, generation, embedder)
     # Vectors of the same model count whichever generation made them: cutting anew embeds only what is new.
     same_model = Passage.objects.filter(document=document, generation__embedder=generation.embedder)
     known = dict(same_model.values_list("input_hash", "embedding"))
     return _Work(document, generation, cuts, known)
 
 
-def cuts_of(document: Document, generation: Generation, embedder: Embedder) -> list[Cut]:
-    """The passages that a generation is to have of a document, in order."""
+def cut_passages(document: Document, generation: Generation, embedder: Embedder) -> list[Cut]:
+    """Cut a document into the passages that a generation is to have, in order."""
     cuts = []
     finder = FlagFinder(title=document.title, text=document.text)
     for chunk, page in with_pages(cut(document.text, limit=generation.passage_tokens, measure=embedder.count_tokens)):
@@ -163,9 +162,9 @@ def cuts_of(document: Document, generation: Generation, embedder: Embedder) -> l
 def _replace_passages(
     document: Document, generation: Generation, cuts: Sequence[Cut], vectors: dict[str, Any], cleared: Collection[str]
 ) -> int:
-    """Rows whose text stayed keep their ids, so that citations go on pointing at them; returns how many went.
+    """Replace the passages; rows whose text stayed keep their ids, so that citations still point at them.
 
-    `cleared` are the hashes of the flags that keep no passage out of answers.
+    Returns how many were deleted. `cleared` are the hashes of the flags that keep no passage out of answers.
     """
     spare: dict[str, list[Passage]] = {}
     for passage in document.passages.filter(generation=generation).defer("embedding"):
@@ -201,11 +200,11 @@ def _replace_passages(
     return len(gone)
 
 
-# --- all that is pending ---
+# --- pending documents ---
 
 
 def sync_pending(*, progress: Callable[[int, int], None] | None = None) -> int:
-    """Brings every document that needs it up to date in the live generation; returns how many.
+    """Bring every document that needs it up to date in the live generation; return how many.
 
     `progress` gets (done, of).
     """
@@ -213,12 +212,12 @@ def sync_pending(*, progress: Callable[[int, int], None] | None = None) -> int:
 
 
 def sync_generation(generation: Generation, *, progress: Callable[[int, int], None] | None = None) -> int:
-    """Brings every document that needs it up to date in this generation; returns how many.
+    """Bring every document that needs it up to date in this generation; return how many.
 
-    While a thread embeds one document the one before it is written and the next one is cut, so that the model never
+    While a thread embeds one document, the one before it is written and the next one is cut, so that the model never
     waits; at most `IN_FLIGHT` documents are in memory.
     """
-    embedder = embedder_of(generation)
+    embedder = load_embedder(generation)
     pending = list(Document.objects.needing_index(generation.pk).order_by("pk").values_list("pk", flat=True))
     in_flight: deque[tuple[_Work, Future[dict[str, Any]]]] = deque()
 
@@ -248,8 +247,10 @@ def sync_generation(generation: Generation, *, progress: Callable[[int, int], No
 
 
 def build_pending(*, progress: Callable[[int, int], None] | None = None) -> Generation | None:
-    """Builds what the settings ask for beside the live generation, then puts it in its place; returns it, or None
-    where there was nothing to build. It can be stopped and started again at any time."""
+    """Build the generation that the settings ask for beside the live one, then make it live.
+
+    Returns it, or None if there was nothing to build. It can be stopped and started again at any time.
+    """
     generation = generation_to_build()
     if generation is None:
         return None

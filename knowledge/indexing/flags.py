@@ -1,4 +1,4 @@
-"""Finds the texts of a document that seem to speak to a program, and keeps passages that hold them out of answers."""
+"""Flagged texts: finds paragraphs that seem to address a program, and keeps their passages out of answers."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -18,14 +18,14 @@ LONGEST_PARAGRAPH = 1000
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """A paragraph to be looked at, and the names of its signs."""
+    """A paragraph to be checked, and the names of its signs."""
 
     text: str
     signs: tuple[str, ...]
 
     @property
     def text_hash(self) -> str:
-        """The same however the words are wrapped."""
+        """Hash of the text, the same however the words are wrapped."""
         return fingerprint(_on_one_line(self.text))
 
 
@@ -57,7 +57,7 @@ class FlagFinder:
                     signs.setdefault(paragraph, set()).update(found)
             else:
                 rest.append(sentence)
-        # What only several sentences say together.
+        # Signs that only several sentences show together.
         if found := flag_document("\n".join(rest) if signs else "\n".join((*heads, passage))):
             signs.setdefault(passage, set()).update(found)
         return tuple(Flag(text, tuple(sorted(names))) for text, names in signs.items())
@@ -70,7 +70,7 @@ class FlagFinder:
 
     @cached_property
     def _paragraphs(self) -> list[tuple[str, str]]:
-        """Paragraphs as they stand, and on one line."""
+        """Paragraphs, each as it stands and on one line."""
         blocks = without_markers(self._text.replace("\r\n", "\n")).split("\n\n")
         return [(block.strip(), _on_one_line(block)) for block in blocks if block.strip()]
 
@@ -87,7 +87,7 @@ def _on_one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-# --- what is kept of them ---
+# --- saving flags ---
 
 
 def record_flags(document: Document, flags: Iterable[Flag]) -> frozenset[str]:
@@ -120,7 +120,7 @@ def drop_unused_flags(document: Document) -> None:
 
 
 def is_withheld(hashes: Iterable[str], cleared: Collection[str]) -> bool:
-    """Whether a passage with these flags is kept out of answers."""
+    """Decide whether a passage with these flags is kept out of answers."""
     return any(text_hash not in cleared for text_hash in hashes)
 
 

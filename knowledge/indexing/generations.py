@@ -1,8 +1,8 @@
-"""Generations of the index: which one answers questions, and how another takes its place.
+"""Generations of the index: which one answers questions, and how another replaces it.
 
 A generation is one embedding model and one way of cutting. When the settings ask for another, its passages and vectors
-are built beside the live ones; questions go on being answered from those until the new ones are whole, and the
-switch is one transaction. A process that answers questions follows within its next question.
+are built beside the live ones. Questions are answered from the live ones until the new ones are complete, and the
+switch is one transaction. A process that answers questions follows with its next question.
 """
 
 from datetime import timedelta
@@ -18,9 +18,9 @@ from core.inference.embeddings import Embedder, get_embedder
 from knowledge.models import Generation, Passage, Unit
 
 State = Generation.State
-#: Changes with the code that cuts: passages of another version are cut anew.
+#: Changes with the code that cuts: passages of another version are cut again.
 CUTTING_VERSION = "1"
-#: Questions that began before a switch, and processes that still load the new index, go on from the old one so long.
+#: Questions that began before a switch, and processes that still load the new index, use the old one for this time.
 GRACE = timedelta(minutes=15)
 INDEXED_TABLES = (Passage._meta.db_table, Unit._meta.db_table)
 #: Sent with `generation` whenever a generation holds all documents, before it goes live: a receiver builds what else it
@@ -32,13 +32,13 @@ def cutting_recipe(passage_tokens: int) -> str:
     return fingerprint(CUTTING_VERSION, str(passage_tokens))
 
 
-def embedder_of(generation: Generation) -> Embedder:
-    """The model that its vectors are made with; raises EmbeddingUnavailable."""
+def load_embedder(generation: Generation) -> Embedder:
+    """Load the model that the generation's vectors are made with; raises EmbeddingUnavailable."""
     return get_embedder(generation.model)
 
 
 def live_generation() -> Generation:
-    """The one that questions are answered from; on an empty database, one as the settings want it."""
+    """Return the generation that questions are answered from; in an empty database, create it from the settings."""
     found = Generation.objects.filter(state=State.LIVE).first()
     if found is None:
         with transaction.atomic():
@@ -52,13 +52,13 @@ def live_generation() -> Generation:
 
 
 def active_generations() -> list[Generation]:
-    """Those that edits must reach: the live one, then the one being built."""
+    """Return the generations that edits must reach: the live one, then the one being built."""
     live = live_generation()
     return [live, *Generation.objects.filter(state=State.BUILDING)]
 
 
 def generation_to_build() -> Generation | None:
-    """The one that the settings ask for where it is not the live one, begun if need be."""
+    """Return the generation that the settings ask for if it is not the live one, created if need be."""
     wanted, live = _wanted(), live_generation()
     with transaction.atomic():
         _lock()
@@ -76,7 +76,7 @@ def generation_to_build() -> Generation | None:
 
 
 def go_live(generation: Generation) -> None:
-    """Makes a built generation the live one; not to be called inside a transaction."""
+    """Make a built generation the live one; do not call this inside a transaction."""
     create_indexes(generation, concurrently=True)
     with transaction.atomic():
         _lock()
@@ -87,7 +87,7 @@ def go_live(generation: Generation) -> None:
 
 
 def delete_retired() -> int:
-    """Deletes what retired generations held, once nobody can be answering from them; returns how many."""
+    """Delete the contents of retired generations once nobody can be answering from them; return how many."""
     old = list(Generation.objects.filter(state=State.RETIRED, retired_at__lt=timezone.now() - GRACE))
     for generation in old:
         drop_indexes(generation)
@@ -99,7 +99,7 @@ def delete_retired() -> int:
 
 
 def create_indexes(generation: Generation, *, concurrently: bool) -> None:
-    """HNSW (Malkov and Yashunin 2018) over the vectors of one generation, which all have one length."""
+    """Create HNSW indexes (Malkov and Yashunin 2018) over one generation's vectors, which all have one length."""
     how = "CONCURRENTLY" if concurrently else ""
     with connection.cursor() as cursor:
         for table in INDEXED_TABLES:
@@ -144,7 +144,7 @@ def _retire(generation: Generation) -> None:
 
 
 def _lock() -> None:
-    """Let generations begin, go live and go away one at a time."""
+    """Lock generations, so that they begin, go live and are deleted one at a time."""
     hold_until_commit(Lock.GENERATION)
 
 

@@ -1,9 +1,8 @@
-"""Has a language model say a passage as propositions: short statements, each true and understood on its own.
+"""Propositions: a language model splits a passage into short statements, each true and understood on its own.
 
-After Chen et al. 2023, "Dense X Retrieval"; the prompt is our own. What was made is kept by the passage's input hash
-(title, headings and text: all that the model is told) with the version of the prompt. It is stale, and made again, when
-that version changes; another model alone is no reason to pay twice. Every answer is saved as it comes, so a run that
-was killed goes on where it stopped.
+After Chen et al. 2023, "Dense X Retrieval"; the prompt is our own. Results are kept by the passage's input hash (title,
+headings and text: all that the model reads) with the version of the prompt. Only another version makes them stale:
+another model is no reason to pay twice. Every answer is saved at once, so a killed run continues where it stopped.
 """
 
 import asyncio
@@ -22,7 +21,7 @@ from django.utils import timezone
 from core.db.locks import Lock, advisory_lock
 from core.inference.llm.client import JsonAnswer, ModelUnavailable, complete_json
 from knowledge.chunking.propositions import SCHEMA, VERSION, SizedSource, WrongAnswer, build_messages, read_propositions
-from knowledge.indexing.generations import active_generations, embedder_of
+from knowledge.indexing.generations import active_generations, load_embedder
 from knowledge.indexing.units import sync_units
 from knowledge.models import Collection, Generation, Granularity, Passage, PropositionSet, Unit
 
@@ -35,15 +34,15 @@ PASSAGES_A_CALL, TOKENS_A_CALL = 8, 600
 #: Calls at once, and calls between two rounds of adding units.
 CALLS_AT_ONCE, CALLS_A_ROUND = 4, 40
 CHARACTERS_A_TOKEN = 4
-#: Where other calls are answered meanwhile, these are the fault of what was asked, and count as an attempt.
+#: If other calls are answered meanwhile, these errors are caused by the request, and count as an attempt.
 FAULTS_OF_THE_CALL = {"timeout", "garbage", "status_400", "status_413", "status_422"}
-#: What was made of a text that no passage has any more may be needed again so long: edits are taken back.
+#: Results of a text that no passage has any more are kept for this time: edits are undone.
 ORPHANS_KEPT = timedelta(days=30)
 
 
 @dataclass(frozen=True, slots=True)
 class Needed:
-    """What is still to be made: `prompt_tokens` is about what asking for it costs."""
+    """The missing propositions; `prompt_tokens` estimates the cost of asking for them."""
 
     passages: int
     prompt_tokens: int
@@ -51,8 +50,10 @@ class Needed:
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What a run did; `left` passages are still to do, and `stopped` names why it ended early: a code of
-    ModelUnavailable, `time`, or `another` where another run is at it."""
+    """The result of a run; `left` passages are still to do, and `stopped` names why it ended early.
+
+    That is a code of ModelUnavailable, `time`, or `another` if another run is working.
+    """
 
     passages: int = 0
     propositions: int = 0
@@ -65,7 +66,7 @@ class Made:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How far a collection's propositions are; `given_up` passages got no usable answer, `tokens` were spent in all."""
+    """Progress in a collection; `given_up` passages got no usable answer, `tokens` were spent in all."""
 
     left: int
     given_up: int
@@ -73,7 +74,7 @@ class Standing:
 
 
 def needed(collection_id: int | None = None) -> Needed:
-    """In one collection, or in all that ask for propositions."""
+    """Estimate the work in one collection, or in all that ask for propositions."""
     calls = _calls(_sources(lacking(collection_id)))
     told = [sum(len(message["content"]) for message in build_messages(call)) for call in calls]
     return Needed(sum(len(call) for call in calls), sum(told) // CHARACTERS_A_TOKEN)
@@ -91,7 +92,7 @@ def standing(collection: Collection) -> Standing:
 
 
 def lacking(collection_id: int | None = None) -> QuerySet[Passage]:
-    """Published passages of active generations that have no propositions by this prompt, unless given up on."""
+    """Select published passages of active generations without propositions by this prompt, unless given up on."""
     current = PropositionSet.objects.filter(Q(failure="") | _given_up(), prompt_version=VERSION)
     return _wanted(collection_id).exclude(Exists(current.filter(input_hash=OuterRef("input_hash"))))
 
@@ -102,7 +103,7 @@ def make(
     seconds: float | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Made:
-    """Makes what is lacking, for about `seconds`, and adds the units; `progress` gets (done, of).
+    """Make missing propositions, for about `seconds`, and add their units; `progress` gets (done, of).
 
     It needs a language model. Raises EmbeddingUnavailable.
     """
@@ -117,13 +118,13 @@ def make(
 
 
 def add_units(collection_id: int | None = None) -> None:
-    """Adds the units of propositions that were made, also by a run that was killed before it came to this."""
+    """Add the units of propositions that were made, also by a run that was killed before it did so."""
     made = PropositionSet.objects.exclude(propositions=[]).filter(input_hash=OuterRef("input_hash"))
     units = Unit.objects.filter(passage=OuterRef("pk"), granularity=Granularity.PROPOSITION)
     for generation in active_generations():
         waiting = _wanted(collection_id).filter(Exists(made), ~Exists(units), generation=generation)
         for document_id in list(waiting.order_by("document").values_list("document", flat=True).distinct()):
-            sync_units(document_id, generation, embedder_of(generation))
+            sync_units(document_id, generation, load_embedder(generation))
 
 
 def _wanted(collection_id: int | None) -> QuerySet[Passage]:
@@ -146,7 +147,7 @@ def _delete_orphans() -> None:
 
 
 def _sources(passages: QuerySet[Passage]) -> list[tuple[SizedSource, bool]]:
-    """Each text once, in reading order, and whether it is to be asked for alone."""
+    """List each text once, in reading order, and whether it is to be asked for alone."""
     failed = set(PropositionSet.objects.exclude(failure="").values_list("input_hash", flat=True))
     rows = passages.order_by("document", "position").values_list(
         "input_hash", "document__title", "heading_path", "text", "tokens"
@@ -188,7 +189,7 @@ class _Run:
         return Made(**self._counts, left=left, stopped=self._stopped)
 
     def ask_for_all(self) -> None:
-        """Each text is asked for once a run, so that a wrong answer is tried again later, and alone."""
+        """Ask for each text once a run, so that a wrong answer is tried again later, and alone."""
         calls = _calls(_sources(lacking(self._collection_id)))
         done, total = 0, sum(len(call) for call in calls)
         with asyncio.Runner() as runner:
@@ -225,7 +226,7 @@ class _Run:
         self._counts["answer_tokens"] += answer.answer_tokens
 
     def _miss(self, call: Sequence[SizedSource], code: str, *, is_there: bool, is_only: bool) -> None:
-        """`is_there`: other calls were answered meanwhile."""
+        """Record a failed call; `is_there`: other calls were answered meanwhile."""
         is_fault_of_call = code in FAULTS_OF_THE_CALL
         logger.warning("no propositions code=%s passages=%d", code, len(call))
         if is_fault_of_call and (is_there or is_only):
@@ -256,7 +257,7 @@ async def _ask(call: Sequence[SizedSource]) -> JsonAnswer | ModelUnavailable:
 def _save(
     call: Sequence[SizedSource], found: dict[str, list[str]], failure: str, prompt_tokens: int, answer_tokens: int
 ) -> None:
-    """Keeps what was found by input hash; the others of the call failed."""
+    """Save the found propositions by input hash; the other passages of the call have failed."""
     shares = zip(call, _shares(prompt_tokens, call), _shares(answer_tokens, call), strict=True)
     with transaction.atomic():
         for source, prompt_share, answer_share in shares:
@@ -275,7 +276,7 @@ def _save(
 
 
 def _shares(tokens: int, call: Sequence[SizedSource]) -> list[int]:
-    """A call's tokens split over its passages by their length; they add up."""
+    """Split a call's tokens over its passages by their length; the shares add up."""
     weights = [max(1, source.tokens) for source in call]
     shares = [tokens * weight // sum(weights) for weight in weights]
     shares[0] += tokens - sum(shares)

@@ -1,8 +1,8 @@
-"""Keeps the sentences and propositions of passages equal to what their collections ask for.
+"""Indexing of units: sentences and propositions follow what the passages' collections ask for.
 
-A passage's row never changes its text, so its units are made once and go with it; an edit costs the units of the
-passages it changed. Propositions are there from when `knowledge.indexing.propositions` made them and keep nothing
-waiting."""
+A passage's row never changes its text, so its units are made once and deleted with it; an edit costs the units of the
+passages it changed. Propositions are added when `knowledge.indexing.propositions` has made them, and delay nothing.
+"""
 
 import logging
 from collections.abc import Iterator, Sequence
@@ -27,7 +27,7 @@ from knowledge.models import (
 
 logger = logging.getLogger(__name__)
 
-#: Texts embedded between two writes: what a killed worker may lose.
+#: Texts embedded between two writes, which a killed worker may lose.
 BATCH = 256
 
 
@@ -59,13 +59,13 @@ class _Plan:
 
 
 def count_units(collection: Collection, granularity: Granularity) -> int:
-    """Those of the live generation."""
+    """Count the units of the live generation."""
     passages = Passage.objects.live().filter(document__collection=collection)
     return Unit.objects.filter(passage__in=passages.values("pk"), granularity=granularity).count()
 
 
 def count_unindexed(collection: Collection) -> int:
-    """Passages of the live generation that do not have all their finer units yet."""
+    """Count passages of the live generation that do not have all their finer units yet."""
     done = IndexedDocument.objects.filter(
         document=OuterRef("document"),
         generation=OuterRef("generation"),
@@ -75,7 +75,7 @@ def count_unindexed(collection: Collection) -> int:
 
 
 def sync_units(document_id: int, generation: Generation, embedder: Embedder) -> int:
-    """Brings the units of one document's passages in one generation up to date, and records that they are.
+    """Bring the units of one document's passages in one generation up to date, and record that.
 
     Embedding happens outside transactions; other workers may do the same at once. Returns how many units were
     embedded. Raises EmbeddingUnavailable.
@@ -108,13 +108,13 @@ def sync_units(document_id: int, generation: Generation, embedder: Embedder) -> 
 
 
 def delete_unwanted(document: Document, generation: Generation, wanted: Sequence[str]) -> None:
-    """Deletes the units of granularities that the document's collection asks for no more."""
+    """Delete the units of granularities that the document's collection no longer asks for."""
     units = Unit.objects.filter(passage__document=document, passage__generation=generation)
     units.exclude(granularity__in=wanted).delete()
 
 
 def _plan(document_id: int, generation: Generation) -> _Plan | None:
-    """None where the document is gone."""
+    """Plan the changes; None if the document was deleted."""
     wanted = Collection.objects.filter(documents=document_id).values_list("granularities", flat=True).first()
     if wanted is None:
         return None
@@ -145,7 +145,7 @@ def _parts_by_passage(passage_ids: Sequence[int]) -> dict[tuple[int, str], list[
 
 
 def _batches(changes: Sequence[Change]) -> Iterator[list[Change]]:
-    """Of about BATCH units each."""
+    """Yield batches of about BATCH units."""
     batch: list[Change] = []
     size = 0
     for change in changes:
@@ -163,7 +163,7 @@ def _input(passage: Passage, part: Part) -> str:
 
 
 def _write(document_id: int, batch: Sequence[Change], rows: Sequence[Unit]) -> None:
-    """Replaces units under the document's lock, which whoever writes passages holds too; passages may be gone."""
+    """Replace units under the document's lock, as passages are written; passages may be deleted by now."""
     with transaction.atomic():
         if not Document.objects.select_for_update().filter(pk=document_id).exists():
             return
@@ -176,7 +176,7 @@ def _write(document_id: int, batch: Sequence[Change], rows: Sequence[Unit]) -> N
 
 
 def _record(document_id: int, generation: Generation, plan: _Plan) -> bool:
-    """Whether the plan still holds, so that the document now has all units it is to have."""
+    """Record that the document has all its units; return whether the plan still holds."""
     with transaction.atomic():
         document = Document.objects.select_for_update(of=["self"]).select_related("collection").filter(pk=document_id)
         if (locked := document.first()) is None:

@@ -1,1 +1,1 @@
-"""Documents from files, pages and PDFs."""
+"""Ingestion: files, pages and PDFs become documents."""

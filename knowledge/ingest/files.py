@@ -1,4 +1,4 @@
-"""Where the files of documents are kept: below MEDIA_ROOT, the same content and name at the same place."""
+"""Storage of documents' files below MEDIA_ROOT: the same content and name have the same place."""
 
 import re
 import unicodedata
@@ -13,14 +13,14 @@ NAME_BYTES = 60
 
 
 def stored_name(digest: str, name: str) -> str:
-    """Its place in the storage, and its path below PUBLIC_URL."""
+    """Build the file's place in the storage, which is also its path below PUBLIC_URL."""
     stem = unicodedata.normalize("NFKC", re.sub(r"\.pdf$", "", name, flags=re.IGNORECASE))
     stem = re.sub(r"[^\w.-]+", "-", stem).strip("-._").encode()[:NAME_BYTES].decode(errors="ignore").rstrip("-._")
     return f"documents/{digest[:16]}/{stem or 'document'}.pdf"
 
 
 def keep(path: Path, kept: str) -> None:
-    """Puts the file into the storage; what a process that died left there half is written anew."""
+    """Put the file into the storage; overwrite what a killed process left there half written."""
     if default_storage.exists(kept):
         if default_storage.size(kept) == path.stat().st_size:
             return
@@ -30,6 +30,6 @@ def keep(path: Path, kept: str) -> None:
 
 
 def drop_unused(kept: str) -> None:
-    """Deletes a file that no document is any more."""
+    """Delete a file that no document uses any more."""
     if not Document.objects.filter(file=kept).exists():
         default_storage.delete(kept)

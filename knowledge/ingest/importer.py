@@ -1,4 +1,4 @@
-"""Records into documents: the one way in that every import shares."""
+"""Import of records as documents, which every import shares."""
 
 import json
 import re
@@ -24,7 +24,7 @@ MARKS = re.compile(r"\\([^\w\s])|(?<!\\)[\[`]|\](?:\[\d+\])?")
 
 
 class BadRecord(ValueError):
-    """A record that cannot be imported; the message says what is wrong with it."""
+    """A record that cannot be imported; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class DocumentRecord:
 
 
 def document_record(raw: object) -> DocumentRecord:
-    """Checks `{"id"?, "url", "title"?, "text" | "content" | "html", "metadata"?, "language"?}`.
+    """Check `{"id"?, "url", "title"?, "text" | "content" | "html", "metadata"?, "language"?}`.
 
     Marcel's `{url, content, og, favicon}` is the same with the title in Open Graph's `title`. Raises BadRecord.
     """
@@ -78,7 +78,7 @@ def document_record(raw: object) -> DocumentRecord:
 
 
 def checked_url(text: str, *, key: str = "url") -> str:
-    """The address of a web page; raises BadRecord, naming `key`."""
+    """Check the address of a web page; raises BadRecord, naming `key`."""
     url = text.strip()
     if not url:
         raise BadRecord(f'"{key}" is missing')
@@ -95,13 +95,13 @@ def checked_url(text: str, *, key: str = "url") -> str:
 
 def _page(html: str, url: str) -> HtmlPage:
     try:
-        return read_html(html.encode("utf-8", "replace"), url=url, charset="utf-8")
+        return read_html(html.encode("utf-8", "replace"), url=url, content_type="text/html; charset=utf-8")
     except UnreadablePage as error:
         raise BadRecord(f'"html" has no text to import: {error}') from error
 
 
 def readable_title(title: str) -> str:
-    """A file's name as a title: `Student%20Handbook_2023.pdf` becomes `Student Handbook 2023`."""
+    """Turn a file's name into a title: `Student%20Handbook_2023.pdf` becomes `Student Handbook 2023`."""
     if "%" in title or " " not in title:
         title = unquote(title).replace("_", " ").replace("\x00", "")
     return re.sub(r"\.(pdf|html?|txt|md)$", "", title.strip(), flags=re.IGNORECASE) or title
@@ -113,7 +113,7 @@ def _first_heading(text: str) -> str:
 
 
 def _plain(heading: str) -> str:
-    """Without the links and escapes that our own Markdown of a page has."""
+    """Remove the links and escapes that our own Markdown of a page has."""
     return MARKS.sub(lambda found: found[1] or "", heading)
 
 
@@ -132,13 +132,13 @@ def _kind(value: object) -> str:
 
 
 BATCH = 200
-#: Past this a line is not a page but a mistake.
+#: A longer line is a mistake, not a page.
 MAX_LINE_BYTES = 50_000_000
 
 
 @dataclass(slots=True)
 class ImportReport:
-    """What an import did; `problems` are (line, reason)."""
+    """The result of an import; `problems` are (line, reason)."""
 
     created: int = 0
     changed: int = 0
@@ -147,13 +147,13 @@ class ImportReport:
 
 
 def collection_for(slug: str) -> Collection:
-    """The collection of that name, made where it is missing."""
+    """Get the collection of that name, created if it is missing."""
     name = slug.replace("-", " ").replace("_", " ").capitalize()
     return Collection.objects.get_or_create(slug=slug, defaults={"name": name})[0]
 
 
 def read_jsonl(path: Path) -> Iterator[tuple[int, DocumentRecord | BadRecord]]:
-    """(line number, record or what is wrong with it); empty lines are passed over. Raises OSError."""
+    """Yield (line number, record or what is wrong with it); empty lines are skipped. Raises OSError."""
     with path.open("rb") as file:
         for number, line in enumerate(file, start=1):
             if not line.strip():
@@ -175,10 +175,10 @@ def read_jsonl(path: Path) -> Iterator[tuple[int, DocumentRecord | BadRecord]]:
 def import_records(
     records: Iterable[tuple[int, DocumentRecord | BadRecord]], *, collection: Collection
 ) -> ImportReport:
-    """Creates or updates one document a URL; the good ones are saved whatever the others are.
+    """Create or update one document for each URL; valid records are saved even if others are not.
 
-    A document that a member of staff archived stays archived, and a course's document is left to its record.
-    Indexing is the caller's next step.
+    A document that staff archived stays archived, and a course's document is left to its record. The caller indexes
+    next.
     """
     report = ImportReport()
     batch: dict[str, DocumentRecord] = {}

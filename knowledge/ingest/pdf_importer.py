@@ -1,4 +1,4 @@
-"""PDF files into documents: read, kept by their content, saved; the command and the uploads of staff share it."""
+"""Import of PDF files as documents, for the command and the uploads of staff."""
 
 import hashlib
 from collections.abc import Callable
@@ -20,16 +20,16 @@ from knowledge.ingest.pdf.types import BadPdf, Limits, PdfText, Said
 from knowledge.ingest.pdf.types import gettext_noop as _
 from knowledge.models import Collection, PdfUpload
 
-#: Counts up when the reader reads better: the same file is then read anew.
+#: Increased when the reader improves: the same file is then read again.
 READER = 1
-#: An upload whose reading tells of no page for so long has lost its task.
+#: An upload whose reading reports no page for so long has lost its task.
 LOST = timedelta(minutes=3)
 TELL = timedelta(seconds=1)
 
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What became of a file; `outcome` is created, changed or unchanged."""
+    """The result of a file; `outcome` is created, changed or unchanged."""
 
     outcome: str
     document_id: int
@@ -44,10 +44,10 @@ def import_pdf(
     url: str = "",
     progress: Callable[[int, int], None] | None = None,
 ) -> Imported:
-    """One document of the file, published at `url`, or by ourselves where none is given.
+    """Import a file as one document, published at `url`, or by ourselves if none is given.
 
-    A file that was imported before is left as it is, with what staff have changed since. Indexing is the caller's
-    next step. Raises BadPdf, with nothing saved, and OSError.
+    A file that was imported before is left as it is, with what staff have changed since. The caller indexes next.
+    Raises BadPdf, with nothing saved, and OSError.
     """
     name = strip_nul(name or path.name)
     with path.open("rb") as file:
@@ -87,7 +87,7 @@ def limits() -> Limits:
 
 
 def _namesakes(collection: Collection, name: str, url: str) -> list[Said]:
-    """Says so where a document of an older file of this name goes on being published."""
+    """Warn if a document of an older file of this name stays published."""
     others = collection.documents.published().filter(metadata__file_name=name).exclude(url=url)
     if not others.exists():
         return []
@@ -98,9 +98,9 @@ def _namesakes(collection: Collection, name: str, url: str) -> list[Said]:
 
 
 def import_upload(upload_id: int) -> int | None:
-    """Imports an uploaded file and tells what came of it; returns the document to index.
+    """Import an uploaded file and record the result; return the document to index.
 
-    One that is done, or that another task is reading, is left.
+    An upload that is done, or that another task is reading, is skipped.
     """
     reading = PdfUpload.Status.READING
     now = timezone.now()
@@ -122,7 +122,7 @@ def import_upload(upload_id: int) -> int | None:
     try:
         imported = import_pdf(Path(upload.file.path), name=upload.name, collection=upload.collection, progress=progress)
     except BadPdf as bad:
-        status, remarks = PdfUpload.Status.FAILED, _remarks_of(bad)
+        status, remarks = PdfUpload.Status.FAILED, _list_remarks(bad)
     except FileNotFoundError:
         status, remarks = PdfUpload.Status.FAILED, [Said(_("the file is gone: upload it again"))]
     else:
@@ -140,11 +140,11 @@ def import_upload(upload_id: int) -> int | None:
     return document_id
 
 
-def _remarks_of(bad: BadPdf) -> list[Said]:
+def _list_remarks(bad: BadPdf) -> list[Said]:
     return [bad.reason, *([Said(_("page {page}"), {"page": bad.page})] if bad.page else [])]
 
 
 def lost_uploads() -> list[int]:
-    """Uploads that no task is reading."""
+    """List uploads that no task is reading."""
     lost = PdfUpload.objects.untouched_since(timezone.now() - LOST)
     return list(lost.order_by("pk").values_list("pk", flat=True))

@@ -1,4 +1,4 @@
-"""The knowledge base: what is known, where it comes from, and what is searched."""
+"""Models of documents, courses, sources and the index."""
 
 from knowledge.models.collections import Collection, Granularity
 from knowledge.models.courses import Course

@@ -9,7 +9,7 @@ from core.access import StaffScoped
 
 
 class Granularity(models.TextChoices):
-    """What a question is compared with besides passages."""
+    """What a question is compared with, in addition to passages."""
 
     SENTENCE = "sentence", _("sentences")
     PROPOSITION = "proposition", _("propositions")
@@ -32,10 +32,10 @@ class Collection(models.Model):
     for_evaluation = models.BooleanField(default=False, editable=False)  # holds a data set, not the university's pages
     granularities = ArrayField(
         models.CharField(max_length=12, choices=Granularity),
-        verbose_name=_("indexed besides passages"),
+        verbose_name=_("also indexed"),
         default=list,
         blank=True,
-        help_text=_("Finer parts that a question can be compared with; each leads to the passage it stands in."),
+        help_text=_("Finer units to compare questions with; each one leads to its passage."),
     )
     teams = models.ManyToManyField(
         Group,
@@ -43,8 +43,8 @@ class Collection(models.Model):
         related_name="collections",
         verbose_name=_("teams"),
         help_text=_(
-            "Groups of staff who look after it, such as a faculty’s; besides those who see everything. "
-            "A group without permissions is offered here."
+            "Responsible teams, such as a faculty’s (empty: staff with full access). "
+            "Groups without permissions are offered here."
         ),
     )
 

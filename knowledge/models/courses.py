@@ -48,5 +48,5 @@ class Course(models.Model):
         return f"{self.code} {self.name}"
 
 
-def course_of(document: Document) -> Course | None:
+def find_course(document: Document) -> Course | None:
     return Course.objects.filter(document=document).first() if document.pk else None

@@ -1,4 +1,4 @@
-"""What the university knows: collections of documents, and every version of each."""
+"""Documents, and every version of each."""
 
 import re
 from collections.abc import Iterable
@@ -18,7 +18,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from core.access import StaffScoped
-from core.db.annotations import count_of
+from core.db.annotations import count_related
 from core.hashing import fingerprint
 from core.language import TAG
 from core.text import search_words
@@ -29,7 +29,7 @@ AUDIENCE_TAG = re.compile(r"[a-z][a-z0-9_-]*:[^\s:,][^:,]*")
 
 
 def check_audience(tags: list[str]) -> None:
-    """Each tag is `kind:value`; raises ValidationError naming the one that is not."""
+    """Check that each tag is `kind:value`; raises ValidationError naming the one that is not."""
     for tag in tags:
         if not AUDIENCE_TAG.fullmatch(tag):
             raise ValidationError(
@@ -42,7 +42,7 @@ class DocumentQuerySet(StaffScoped["Document"]):
         return self.filter(status=self.model.Status.PUBLISHED)
 
     def of_university(self) -> Self:
-        """Without the documents of data sets, which only serve to evaluate."""
+        """Leave out the documents of data sets, which only serve to evaluate."""
         return self.filter(collection__for_evaluation=False)
 
     def in_collections(self, slugs: Iterable[str]) -> Self:
@@ -57,7 +57,7 @@ class DocumentQuerySet(StaffScoped["Document"]):
         return self.filter(pk__in=pages.values("document"))
 
     def with_words(self, text: str) -> Self:
-        """Those with each of the words: in the title, the address or the id, or in the text as a word's beginning."""
+        """Filter by each of the words: in the title, the address or the id, or in the text as a word's beginning."""
         # The expression of the index `document_by_words`; a subquery of its own, since under OR no index is used.
         words = SearchVector(Left("text", 200_000), config="simple")
         found = self
@@ -70,7 +70,7 @@ class DocumentQuerySet(StaffScoped["Document"]):
         return found
 
     def in_index(self, generation_id: int) -> Self:
-        """Documents whose present state this generation holds, looked at with the present rules for pages."""
+        """Filter documents whose present state this generation holds, checked with the present rules for pages."""
         indexed = apps.get_model("knowledge", "IndexedDocument").objects.filter(
             generation=generation_id,
             document=OuterRef("pk"),
@@ -84,7 +84,7 @@ class DocumentQuerySet(StaffScoped["Document"]):
         return self.exclude(pk__in=self.in_index(generation_id).values("pk"))
 
     def languages(self) -> list[str]:
-        """A query for each: the next in an index is found at once, where all rows are read for all of them."""
+        """List the languages with a query for each: the next in an index is found at once."""
         found: list[str] = []
         rows = self.order_by("language").values_list("language", flat=True)
         while (language := rows.filter(language__gt=found[-1] if found else "").first()) is not None:
@@ -92,12 +92,12 @@ class DocumentQuerySet(StaffScoped["Document"]):
         return found
 
     def for_list(self) -> Self:
-        """What the admin list shows, in a constant number of queries."""
+        """Annotate what the admin list shows, in a constant number of queries."""
         passages = apps.get_model("knowledge", "Passage").objects.live()
         states = apps.get_model("knowledge", "IndexedDocument").objects.filter(
             generation__state="live", document=OuterRef("pk"), state_hash=OuterRef("state_hash")
         )
-        counted = count_of(passages, by="document")
+        counted = count_related(passages, by="document")
         annotated = self.of_university().annotate(passage_count=counted, indexed_now=Exists(states))
         return annotated.select_related("collection").defer("text")
 
@@ -113,7 +113,7 @@ class Document(models.Model):
     collection = models.ForeignKey(
         Collection, on_delete=models.PROTECT, related_name="documents", verbose_name=_("collection")
     )
-    external_id = models.CharField(_("id at its source"), max_length=500, blank=True)
+    external_id = models.CharField(_("ID at the source"), max_length=500, blank=True)
     url = models.CharField(
         _("address"),
         max_length=2000,
@@ -127,7 +127,7 @@ class Document(models.Model):
     file = models.FileField(_("file"), upload_to="documents/", blank=True, editable=False)
     valid_from = models.DateField(_("valid from"), null=True, blank=True)
     valid_until = models.DateField(
-        _("valid until"), null=True, blank=True, help_text=_("The last day on which it counts; empty: no end.")
+        _("valid until"), null=True, blank=True, help_text=_("Last valid day; empty: no end.")
     )
     audience = ArrayField(
         models.CharField(max_length=100),
@@ -136,7 +136,7 @@ class Document(models.Model):
         blank=True,
         validators=[check_audience],
         help_text=_(
-            "Whom it holds for, such as programme:msc-data-science, regulation:2024; several with commas. "
+            "Audience, such as programme:msc-data-science, regulation:2024; separate several with commas. "
             "Empty: everyone."
         ),
     )
@@ -146,7 +146,7 @@ class Document(models.Model):
 
     content_hash = models.CharField(max_length=32, editable=False)
     state_hash = models.CharField(max_length=32, editable=False)
-    # When its text, or whether it counts, last became another: what relies on it may be wrong since.
+    # When its text, or whether it is used, last changed: FAQs and answers that rely on it may be wrong since.
     altered_at = models.DateTimeField(null=True, editable=False)
     checked_at = models.DateTimeField(null=True, editable=False)
 
@@ -187,7 +187,7 @@ class Document(models.Model):
 
     @transaction.atomic
     def save(self, *args: object, **kwargs: object) -> None:
-        """Keeps the version that this one replaces."""
+        """Save, and keep the version that this one replaces."""
         self.text = self.text.replace("\x00", "")
         self.content_hash = fingerprint(self.title, self.text)
         scope = (str(self.valid_from), str(self.valid_until), *sorted(self.audience))
@@ -210,7 +210,7 @@ class Document(models.Model):
             )
 
     def clean(self) -> None:
-        """Further data is by name; an emptied field is none."""
+        """Validate; metadata is an object, and an emptied field is an empty one."""
         if not TAG.fullmatch(self.language):
             raise ValidationError({"language": _("Write a language such as en or de.")})
         if self.metadata is None:

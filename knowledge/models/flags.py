@@ -1,4 +1,4 @@
-"""Texts of documents that seem to speak to a program, and what staff decided about each."""
+"""Flagged texts: paragraphs that seem to address a program, and the decision of staff about each."""
 
 from typing import Self
 
@@ -14,7 +14,7 @@ class FlaggedTextQuerySet(StaffScoped["FlaggedText"]):
     owner = "document__collection"
 
     def for_queue(self) -> Self:
-        """Those of documents that may be used in answers."""
+        """Filter flagged texts of documents that may be used in answers."""
         return self.exclude(document__status="archived")
 
     def to_check(self) -> Self:

@@ -1,4 +1,4 @@
-"""What is searched: passages and their finer units, each made by one generation of the index."""
+"""The index: generations, passages and their finer units."""
 
 from collections.abc import Iterable
 from typing import Self
@@ -27,7 +27,7 @@ class Generation(models.Model):
     model = models.CharField(_("embedding model"), max_length=500)
     embedder = models.CharField(max_length=32)  # the embedder's recipe
     dimensions = models.PositiveIntegerField(_("dimensions"))
-    passage_tokens = models.PositiveIntegerField(_("tokens a passage"))
+    passage_tokens = models.PositiveIntegerField(_("tokens per passage"))
     cutting = models.CharField(max_length=32)  # the recipe of cutting
     state = models.CharField(_("state"), max_length=12, choices=State, default=State.BUILDING)
     created_at = models.DateTimeField(_("begun"), auto_now_add=True)
@@ -35,8 +35,8 @@ class Generation(models.Model):
     retired_at = models.DateTimeField(_("retired"), null=True)
 
     class Meta:
-        verbose_name = _("generation")
-        verbose_name_plural = _("generations")
+        verbose_name = _("index version")
+        verbose_name_plural = _("index versions")
         ordering = ["-pk"]
         default_permissions = ("view",)
         constraints = [
@@ -57,7 +57,7 @@ class IndexedDocument(models.Model):
     generation = models.ForeignKey(Generation, on_delete=models.CASCADE, related_name="+")
     state_hash = models.CharField(max_length=32)
     granularities = ArrayField(models.CharField(max_length=12), default=list)
-    rules = models.CharField(max_length=32, default="", db_default="")  # those that its passages were looked at with
+    rules = models.CharField(max_length=32, default="", db_default="")  # rules that its passages were checked with
     indexed_at = models.DateTimeField(auto_now=True)
 
     class Meta:
@@ -72,11 +72,11 @@ class IndexedDocument(models.Model):
 
 class PassageQuerySet(QuerySet["Passage"]):
     def live(self) -> Self:
-        """Those that questions are answered from."""
+        """Filter rows of the live generation, which questions are answered from."""
         return self.filter(generation__state="live")
 
     def retrievable(self, generation_id: int) -> Self:
-        """Passages of published documents as one generation has them, without those that staff must clear first."""
+        """Filter passages of published documents in one generation, without those that staff must clear first."""
         return self.filter(generation=generation_id, document__status="published", is_withheld=False)
 
     def in_collections(self, collection_ids: Iterable[int]) -> Self:
@@ -151,7 +151,7 @@ class Unit(models.Model):
 
 
 class PropositionSet(models.Model):
-    """What a language model made of a passage, kept by the passage's text, so that nothing is paid for twice.
+    """The propositions that a language model made of a passage, kept by its text, so that nothing is paid for twice.
 
     `failure` says why its last answer was of no use; propositions of an earlier prompt are kept until better are there.
     """

@@ -1,4 +1,4 @@
-"""Where documents are crawled from, and what each crawl found."""
+"""Sources that documents are crawled from, and the outcomes of each crawl."""
 
 from typing import Self
 
@@ -17,7 +17,7 @@ from knowledge.models.documents import Document
 
 class SourceQuerySet(StaffScoped["Source"]):
     def with_failed_crawl(self) -> Self:
-        """Those whose last crawl failed, or was broken off."""
+        """Filter sources whose last crawl failed or was interrupted."""
         runs = apps.get_model("knowledge", "CrawlRun").objects.filter(source=OuterRef("pk"))
         newest = runs.order_by("-created_at", "-pk").values("state")[:1]
         return self.annotate(last_state=Subquery(newest)).filter(last_state__in=["failed", "interrupted"])
@@ -27,7 +27,7 @@ class Source(models.Model):
     """A site, or a part of one, whose pages become documents of a collection."""
 
     class Every(models.TextChoices):
-        NEVER = "", _("only when I start it")
+        NEVER = "", _("only manually")
         HOUR = "hour", _("every hour")
         DAY = "day", _("every day")
         WEEK = "week", _("every week, on Sunday")
@@ -37,44 +37,44 @@ class Source(models.Model):
         Collection, on_delete=models.PROTECT, related_name="sources", verbose_name=_("collection")
     )
     start_urls = ArrayField(
-        models.CharField(max_length=2000), verbose_name=_("start addresses"), help_text=_("One a line.")
+        models.CharField(max_length=2000), verbose_name=_("start addresses"), help_text=_("One per line.")
     )
     allow = ArrayField(
         models.CharField(max_length=500),
         verbose_name=_("only addresses like"),
         default=list,
         blank=True,
-        help_text=_("One a line, * stands for anything: https://www.uni.example/en/study/*. Empty: the whole site."),
+        help_text=_("One per line, * matches anything: https://www.uni.example/en/study/*. Empty: the whole site."),
     )
     deny = ArrayField(
         models.CharField(max_length=500),
         verbose_name=_("never addresses like"),
         default=list,
         blank=True,
-        help_text=_("One a line, * stands for anything: */print/*."),
+        help_text=_("One per line, * matches anything: */print/*."),
     )
     domains = ArrayField(
         models.CharField(max_length=255),
         verbose_name=_("equivalent domains"),
         default=list,
         blank=True,
-        help_text=_("Other names of the same site, one a line: www.uni-old.example."),
+        help_text=_("Other names of the same site, one per line: www.uni-old.example."),
     )
     max_depth = models.PositiveSmallIntegerField(
-        _("depth"), default=8, help_text=_("How many links away from a start address a page may be.")
+        _("depth"), default=8, help_text=_("Most links from a start address to a page.")
     )
-    max_pages = models.PositiveIntegerField(_("pages at most"), default=5000, validators=[MinValueValidator(1)])
+    max_pages = models.PositiveIntegerField(_("maximum pages"), default=5000, validators=[MinValueValidator(1)])
     delay_s = models.FloatField(
         _("seconds between requests"), default=0.5, validators=[MinValueValidator(0), MaxValueValidator(60)]
     )
     use_sitemaps = models.BooleanField(_("read the sitemap"), default=True)
     allow_private = models.BooleanField(
-        _("may be in a private network"),
+        _("allow private networks"),
         default=False,
-        help_text=_("For an intranet: allows addresses such as 10.0.0.1. Ask whoever runs this server first."),
+        help_text=_("For an intranet: allows addresses such as 10.0.0.1. Ask the administrator first."),
     )
     max_loss_percent = models.PositiveSmallIntegerField(
-        _("ask me when more than … % of the pages are gone"),
+        _("ask before archiving more than … % of the pages"),
         default=30,
         validators=[MinValueValidator(1), MaxValueValidator(100)],
     )
@@ -135,7 +135,7 @@ class CrawlRun(models.Model):
 
     source = models.ForeignKey(Source, on_delete=models.CASCADE, related_name="runs", verbose_name=_("source"))
     state = models.CharField(_("state"), max_length=12, choices=State, default=State.QUEUED)
-    # What there is to say, in the form of `knowledge.ingest.pdf.types.Said`, so that it can be translated.
+    # The run's message, in the form of `knowledge.ingest.pdf.types.Said`, so that it can be translated.
     message = models.JSONField(_("message"), default=dict, blank=True)
     new = models.PositiveIntegerField(_("new"), default=0)
     changed = models.PositiveIntegerField(_("changed"), default=0)
@@ -169,7 +169,7 @@ class CrawlRun(models.Model):
 
 
 class CrawlOutcome(models.Model):
-    """What became of one address in a crawl; unchanged pages have none."""
+    """The outcome of one address in a crawl; unchanged pages have none."""
 
     class Kind(models.TextChoices):
         NEW = "new", _("new")

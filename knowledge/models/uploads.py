@@ -1,4 +1,4 @@
-"""Files that staff hand in."""
+"""Files that staff upload."""
 
 from datetime import datetime
 from typing import Self
@@ -16,18 +16,18 @@ class PdfUploadQuerySet(StaffScoped["PdfUpload"]):
         return self.filter(status__in=[self.model.Status.WAITING, self.model.Status.READING])
 
     def untouched_since(self, moment: datetime) -> Self:
-        """Unfinished ones whose task was lost: reading tells of every page."""
+        """Filter unfinished uploads whose task was lost: reading reports every page."""
         return self.unfinished().filter(changed_at__lt=moment)
 
 
 class PdfUpload(models.Model):
-    """A PDF that staff handed in, on its way to becoming a document."""
+    """A PDF that staff uploaded, on its way to becoming a document."""
 
     class Status(models.TextChoices):
         WAITING = "waiting", _("waiting")
         READING = "reading", _("being read")
         IMPORTED = "imported", _("imported")
-        UNCHANGED = "unchanged", _("was there already")
+        UNCHANGED = "unchanged", _("already imported")
         FAILED = "failed", _("not imported")
 
     name = models.CharField(_("file"), max_length=255)
@@ -38,7 +38,7 @@ class PdfUpload(models.Model):
     status = models.CharField(_("status"), max_length=12, choices=Status, default=Status.WAITING)
     pages_read = models.PositiveIntegerField(default=0)
     pages = models.PositiveIntegerField(default=0)
-    # What there is to say of it, in the form of `knowledge.ingest.pdf.types.Said`, so that it can be translated.
+    # Remarks about it, in the form of `knowledge.ingest.pdf.types.Said`, so that they can be translated.
     remarks = models.JSONField(default=list, editable=False)
     document = models.ForeignKey(
         Document, on_delete=models.SET_NULL, null=True, related_name="+", verbose_name=_("document")

@@ -1,1 +1,1 @@
-"""The staff API's part of this app, and what all its parts have in common: who may, which rows, pages, conflicts."""
+"""Documents in the staff API."""

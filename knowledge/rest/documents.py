@@ -16,9 +16,9 @@ from core.rest.filters import ValidityFilter, WordsFilter, before, since
 from core.rest.serializers import Body, ScopedSlugField, Versioned
 from core.rest.views import WrittenViewSet
 from knowledge.models import Collection, Document, Passage
-from knowledge.models.courses import course_of
+from knowledge.models.courses import find_course
 from knowledge.models.documents import DocumentQuerySet
-from knowledge.services.documents import WRITTEN_BY_COURSE, delete_document, save_document, version_of
+from knowledge.services.documents import WRITTEN_BY_COURSE, delete_document, read_version, save_document
 
 EXAMPLE: dict[str, Any] = {
     "collection": "site",
@@ -37,7 +37,7 @@ VERSION = "2026-11-21T09:30:00.123456+00:00"
 
 
 def save(document: Document, values: dict[str, Any]) -> Document:
-    """Raises ValidationError."""
+    """Save the values; raises ValidationError."""
     for name, value in values.items():
         setattr(document, name, value)
     document.validate_constraints()
@@ -78,7 +78,7 @@ class DocumentSummary(serializers.ModelSerializer):
         validators: list[Any] = []  # `Document.full_clean` has them
 
     def get_version(self, document: Document) -> str:
-        return version_of(document)
+        return read_version(document)
 
 
 @extend_schema_serializer(examples=[OpenApiExample("A page", value=EXAMPLE, request_only=True)])
@@ -98,14 +98,14 @@ class DocumentDetail(Body, DocumentSummary):
 )
 class DocumentChange(Versioned, DocumentDetail):
     def version_of(self, row: Document) -> str:
-        return version_of(row)
+        return read_version(row)
 
     def to_read(self, row: Document) -> Any:
         return DocumentDetail(row, context=self.context).data
 
     def validate(self, values: dict[str, Any]) -> dict[str, Any]:
         values = super().validate(values)
-        if course_of(self.instance):
+        if find_course(self.instance):
             reason = _("A course’s document is written from its record.")
             written = [name for name in self.differing(self.instance, values) if name in WRITTEN_BY_COURSE]
             if written:
@@ -173,10 +173,10 @@ class DocumentViewSet(WrittenViewSet):
         return DocumentSummary if self.action == "list" else super().get_serializer_class()
 
     def locked(self) -> Document:
-        """Raises PermissionDenied: with a course's document its record would go."""
+        """Lock the document; raises PermissionDenied if deleting it would delete a course's record."""
         document: Document = super().locked()
         is_deleted = self.action == "destroy"
-        if is_deleted and course_of(document) and not self.request.user.has_perm("knowledge.delete_course"):
+        if is_deleted and find_course(document) and not self.request.user.has_perm("knowledge.delete_course"):
             raise PermissionDenied
         return document
 
@@ -192,7 +192,7 @@ class DocumentViewSet(WrittenViewSet):
         default_ordering="position",
     )
     def passages(self, request: Request, pk: str) -> Response:
-        """What questions can find of it, as of its last indexing."""
+        """List the passages that questions can find, as of the last indexing."""
         document = self.get_object()
         passages = Passage.objects.live().filter(document=document.pk).defer("embedding")
         return self.page_of(self.filter_queryset(passages))

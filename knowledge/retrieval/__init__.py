@@ -1,1 +1,1 @@
-"""Passages found for a question."""
+"""Retrieval: passages that may answer a question, ranked and fused."""

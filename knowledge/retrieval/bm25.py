@@ -1,7 +1,10 @@
 """BM25 with Tantivy (Lucene's formula, k1 1.2, b 0.75), one index in each process, in memory.
 
-The index follows the database by change number (`IndexChange`): every search first reads the newest number, one
-index lookup, and takes in what changed since. So no process answers from an index older than its own question.
+The index follows the database by change number (`IndexChange`): every search first reads the newest number, one index
+lookup, and reads what changed since. So no process answers from an index older than its own question.
+
+Words are those of Tantivy's analyzers with Snowball's stemmers and stop words, not those of `core.terms`: the figures
+of BM25 are compared with published ones.
 """
 
 import threading
@@ -13,18 +16,17 @@ from typing import Any, NamedTuple
 
 import tantivy
 
-from core.db.cursors import rows_of
+from core.db.cursors import stream_rows
 from core.db.prepared import fetch_all
 from core.text import nfc
 from knowledge.models import IndexChange, Passage
-from knowledge.retrieval.scope import kind_of
+from knowledge.retrieval.scope import read_kind
+from knowledge.retrieval.tuning import MOST_TERMS
 from knowledge.retrieval.types import Scope
 
 #: Stemmed and without stop words; texts of other languages are only lower-cased.
 STEMMERS = {"en": "english", "de": "german"}
 OTHER = "other"
-#: Rarely is a question longer; a pasted page would cost time and mean nothing.
-MAX_TERMS = 64
 WRITER_HEAP_BYTES = 15_000_000
 LOAD_BATCH = 500
 #: Of days as ordinals, for a document without a date.
@@ -32,7 +34,7 @@ FIRST_DAY, LAST_DAY = 1, 4_000_000
 
 
 class Entry(NamedTuple):
-    """What the index holds of a passage besides its words; days as ordinals."""
+    """An entry of the index besides its words; days as ordinals."""
 
     passage: int
     document: int
@@ -74,14 +76,14 @@ class LexicalIndex:
         self._writer = self._index.writer(WRITER_HEAP_BYTES, num_threads=1)
         self._lock = threading.Lock()
         self._at = -1
-        # What documents differ in: a filter that every document passes is not worth its time.
+        # Values that documents differ in: a filter that every document passes is not worth its time.
         self._collections: set[int] = set()
         self._languages: set[str] = set()
         self._kinds: set[str] = set()
         self._any_dates = False
 
     def follow(self, newest: int | None = None) -> None:
-        """Takes in every change committed so far, or up to `newest` where that was read just now."""
+        """Read every change committed so far, or up to `newest` if that was read just now."""
         newest = newest_change() if newest is None else newest
         if newest == self._at:
             return
@@ -94,7 +96,7 @@ class LexicalIndex:
             try:
                 self._take_in(newest)
             except Exception:
-                self._writer.rollback()  # what was half taken in would be there twice
+                self._writer.rollback()  # otherwise a part of the changes would be there twice
                 raise
             self._at = newest
 
@@ -108,14 +110,16 @@ class LexicalIndex:
         self._show()
 
     def take_in(self, document_id: int) -> None:
-        """Reads a document anew as this transaction sees it, which may never be committed: for an index of one's own,
-        never for the one that answers."""
+        """Read a document anew as this transaction sees it, which may never be committed.
+
+        Only for an index of one's own, never for the one that answers.
+        """
         with self._lock:
             self._replace({document_id})
             self._show()
 
     def as_now(self) -> "LexicalIndex":
-        """A view that stays as the index is now, whatever that takes in later; it can only be searched."""
+        """Return a view that stays as the index is now; it can only be searched."""
         view = copy(self)
         view._searcher = self._index.searcher()
         view._collections, view._languages = set(self._collections), set(self._languages)
@@ -146,7 +150,7 @@ class LexicalIndex:
             "heading_path",
             "text",
         )
-        for row in rows_of(rows, size=LOAD_BATCH):
+        for row in stream_rows(rows, size=LOAD_BATCH):
             pk, document_id, collection_id, language, valid_from, valid_until, audience, title, headings, text = row
             document = tantivy.Document()
             document.add_unsigned("passage", pk)
@@ -155,7 +159,7 @@ class LexicalIndex:
             document.add_unsigned("valid_from", valid_from.toordinal() if valid_from else FIRST_DAY)
             document.add_unsigned("valid_until", valid_until.toordinal() if valid_until else LAST_DAY)
             self._any_dates = self._any_dates or bool(valid_from or valid_until)
-            kinds = {kind_of(tag) for tag in audience}
+            kinds = {read_kind(tag) for tag in audience}
             for term in (*audience, *kinds):
                 document.add_text("audience", term)
             language = language.partition("-")[0]
@@ -168,16 +172,16 @@ class LexicalIndex:
             self._writer.add_document(document)
 
     def search(self, text: str, *, k: int, scope: Scope) -> list[tuple[int, int, float]]:
-        """(passage id, document id, BM25 score) of the `k` best, best first."""
+        """Return (passage id, document id, BM25 score) of the `k` best, best first."""
         terms = [
             (tantivy.Occur.Should, self._term(field, term, "freq"))
             for field, analyzer in self._analyzers.items()
-            for term in list(dict.fromkeys(analyzer.analyze(nfc(text))))[:MAX_TERMS]
+            for term in list(dict.fromkeys(analyzer.analyze(nfc(text))))[:MOST_TERMS]
         ]
         if not terms:
             return []
         query = tantivy.Query.boolean_query(terms)
-        if filters := self._filters(scope):  # without any Tantivy skips what cannot be among the best
+        if filters := self._filters(scope):  # without filters Tantivy skips what cannot be among the best
             unscored = [(tantivy.Occur.Must, tantivy.Query.const_score_query(each, 0.0)) for each in filters]
             query = tantivy.Query.boolean_query([*unscored, (tantivy.Occur.Must, query)])
         searcher = self._searcher
@@ -192,11 +196,11 @@ class LexicalIndex:
 
     @property
     def at(self) -> int:
-        """The change that it has followed; -1 before its first use."""
+        """Number of the last change read; -1 before the first use."""
         return self._at
 
     def contents(self) -> set[Entry]:
-        """All that it holds."""
+        """Return all entries of the index."""
         searcher = self._searcher
         if not searcher.num_docs:
             return set()
@@ -208,17 +212,17 @@ class LexicalIndex:
     def _filters(self, scope: Scope) -> list[tantivy.Query]:
         filters = []
         if not self._collections <= set(scope.collection_ids):
-            filters.append(_any_of([self._term("collection", pk) for pk in scope.collection_ids]))
+            filters.append(_match_any([self._term("collection", pk) for pk in scope.collection_ids]))
         if scope.language and self._languages - {scope.language}:
             filters.append(self._term("language", scope.language))
         if self._any_dates:
             filters += self._valid_on(scope.on)
-        for kind in self._kinds & {kind_of(tag) for tag in scope.audience}:
+        for kind in self._kinds & {read_kind(tag) for tag in scope.audience}:
             everyone = tantivy.Query.boolean_query(
                 [(tantivy.Occur.Must, tantivy.Query.all_query()), (tantivy.Occur.MustNot, self._term("audience", kind))]
             )
-            tags = [self._term("audience", tag) for tag in scope.audience if kind_of(tag) == kind]
-            filters.append(_any_of([everyone, *tags]))
+            tags = [self._term("audience", tag) for tag in scope.audience if read_kind(tag) == kind]
+            filters.append(_match_any([everyone, *tags]))
         return filters
 
     def _valid_on(self, day: date) -> list[tantivy.Query]:
@@ -232,11 +236,11 @@ class LexicalIndex:
         return tantivy.Query.term_query(self._schema, field, value, option)
 
 
-def _any_of(queries: Sequence[tantivy.Query]) -> tantivy.Query:
+def _match_any(queries: Sequence[tantivy.Query]) -> tantivy.Query:
     return tantivy.Query.boolean_query([(tantivy.Occur.Should, query) for query in queries])
 
 
 def newest_change() -> int:
-    """The number of the newest change, 0 where there is none yet."""
+    """Return the number of the newest change, 0 if there is none yet."""
     ((newest,),) = fetch_all("SELECT coalesce(max(id), 0) FROM knowledge_indexchange")
     return int(newest)

@@ -10,6 +10,7 @@ from typing import Any
 from core.db.prepared import BinaryVector, fetch_all
 from knowledge.models import Granularity
 from knowledge.retrieval.scope import IN_SCOPE, scope_parameters
+from knowledge.retrieval.tuning import UNITS_A_PASSAGE
 from knowledge.retrieval.types import Hit, Origin, Query, Scope
 
 CONDITION = IN_SCOPE.replace("{}", "{{}}")  # it goes through str.format below
@@ -48,8 +49,6 @@ WHERE unit.generation_id = %(generation)s AND unit.granularity = %(granularity)s
     AND {IN_SCOPE}
 LIMIT 1
 """
-#: Units looked at for each passage wanted, at first; several of one passage may be near.
-UNITS_A_PASSAGE = 4
 ORIGINS = {
     None: Origin.DENSE,
     Granularity.SENTENCE: Origin.DENSE_SENTENCE,
@@ -80,7 +79,7 @@ class DenseRetriever:
         ]
 
     def has_units(self, query: Query, *, scope: Scope) -> bool:
-        """Whether there is anything of this granularity to compare with; for passages that is not asked."""
+        """Return whether there are vectors of this granularity to compare with; always true for passages."""
         parameters = {"generation": query.generation_id, "granularity": self.granularity}
         return self.granularity is None or bool(fetch_all(HAS_UNITS, scope_parameters(scope) | parameters))
 
@@ -91,7 +90,7 @@ def _nearest(query: Query, k: int, parameters: dict[str, Any]) -> list[tuple[Any
 
 
 def _nearest_units(query: Query, granularity: Granularity, k: int, parameters: dict[str, Any]) -> list[tuple[Any, ...]]:
-    """Looks at more units where those of too few passages filled the list."""
+    """Search the nearest units, and more of them if those of too few passages filled the list."""
     units = k * UNITS_A_PASSAGE
     while True:
         statement = NEAREST_UNITS.format(

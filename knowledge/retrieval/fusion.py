@@ -1,10 +1,9 @@
-"""Merging rankings; pure."""
+"""Fusion of rankings; pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 
-#: The c of reciprocal rank fusion, as its authors chose it.
-RRF_CONSTANT = 60
+from knowledge.retrieval.tuning import RRF_CONSTANT
 
 
 class Fusion(StrEnum):
@@ -15,10 +14,10 @@ class Fusion(StrEnum):
 
 
 def weighted_rrf(runs: Iterable[Sequence[tuple[int, float]]], *, c: int = RRF_CONSTANT) -> dict[int, float]:
-    """Weighted reciprocal rank fusion (Cormack et al. 2009): the sum of weight / (c + rank), ranks from 1.
+    """Fuse rankings by weighted reciprocal rank (Cormack et al. 2009): sums of weight / (c + rank), ranks from 1.
 
-    Each run is a ranking of (id, weight). Returns the score of every id, highest first; ties in order of id, so
-    that the order of the runs does not matter.
+    Each run is a ranking of (id, weight). Returns the score of every id, highest first; ties in order of id, so that
+    the order of the runs does not matter.
     """
     scores: dict[int, float] = {}
     for run in runs:
@@ -29,7 +28,7 @@ def weighted_rrf(runs: Iterable[Sequence[tuple[int, float]]], *, c: int = RRF_CO
 
 
 def weighted_scores(runs: Iterable[Sequence[tuple[int, float, float]]]) -> dict[int, float]:
-    """The sum of weight × score / the run's best score: a convex combination (Bruch et al. 2023).
+    """Fuse rankings by a convex combination (Bruch et al. 2023): sums of weight × score / the run's best score.
 
     Each run is a ranking of (id, weight, score), best first; scores below 0 count as 0. Returns as `weighted_rrf`.
     """

@@ -1,4 +1,4 @@
-"""Passages by their words: BM25 over this process's index."""
+"""Lexical retrieval: BM25 over this process's index."""
 
 from knowledge.retrieval.bm25 import LexicalIndex
 from knowledge.retrieval.live_index import lexical_index
@@ -6,7 +6,7 @@ from knowledge.retrieval.types import Hit, Origin, Query, Scope
 
 
 class LexicalRetriever:
-    """Looks into `index` as it is where one is given, else into this process's own, brought up to date first."""
+    """Searches `index` as it is if one is given, else this process's own, brought up to date first."""
 
     origin, needs_vector = Origin.LEXICAL, False
 

@@ -1,7 +1,7 @@
-"""Which generation this process answers from, and its lexical index.
+"""The live generation of this process, and its lexical index.
 
-A switch must not make a student wait for a large index to load: until the new generation's is there, this process
-answers wholly from the old one, whose rows stay for `knowledge.indexing.generations.GRACE`.
+A switch must not make a student wait for a large index to load: until the new generation's index is loaded, this
+process answers only from the old one, whose rows stay for `knowledge.indexing.generations.GRACE`.
 """
 
 import logging
@@ -24,7 +24,7 @@ WHERE state = 'live' OR id = ANY(%s::bigint[])
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """A generation that questions are asked in; `model` makes their vectors, `newest_change` is what indexes follow."""
+    """A generation to answer from; `model` makes its vectors, indexes read changes up to `newest_change`."""
 
     pk: int
     model: str
@@ -39,7 +39,8 @@ class LiveIndexes:
         self._ready: dict[int, LexicalIndex] = {}
         self._loading: threading.Thread | None = None
 
-    def choose(self) -> Served:
+    def current(self) -> Served:
+        """Return the generation that this process answers from; begin to load a new one's index."""
         rows = fetch_all(SERVABLE, [list(self._ready)])
         if gone := set(self._ready) - {pk for pk, *_ in rows}:
             with self._lock:
@@ -51,7 +52,7 @@ class LiveIndexes:
         if live.pk in self._ready or not self._ready:
             return live
         former = [Served(pk, model, newest) for pk, model, is_live, newest in rows if not is_live]
-        if not former:  # it is gone already
+        if not former:  # it is deleted already
             return live
         with self._lock:
             if self._loading is None:
@@ -60,7 +61,7 @@ class LiveIndexes:
         return former[-1]
 
     def of(self, generation_id: int) -> LexicalIndex:
-        """The generation's index, which follows the database from its first use on."""
+        """Return the generation's index, which follows the database from its first use on."""
         with self._lock:
             index = self._ready.get(generation_id)
             if index is None:  # making one takes milliseconds, which every question would wait
@@ -68,7 +69,7 @@ class LiveIndexes:
             return index
 
     def loaded(self) -> dict[int, LexicalIndex]:
-        """Those that are there, by generation; the newest is the live one's or will be."""
+        """Return the loaded indexes by generation; the newest is, or will be, the live one's."""
         return dict(self._ready)
 
     def _load(self, generation_id: int) -> None:
@@ -89,5 +90,5 @@ class LiveIndexes:
 
 
 _indexes = LiveIndexes()
-served_generation, lexical_index, forget_indexes = _indexes.choose, _indexes.of, _indexes.clear
+served_generation, lexical_index, forget_indexes = _indexes.current, _indexes.of, _indexes.clear
 loaded_indexes = _indexes.loaded

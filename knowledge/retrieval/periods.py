@@ -1,4 +1,4 @@
-"""A ranking for a question that names a year or a term: passages of others come last."""
+"""Ranking for a question that names a year or a term: passages of others come last."""
 
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet

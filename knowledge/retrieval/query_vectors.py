@@ -1,4 +1,4 @@
-"""Vectors of questions, kept for a while: the same question is asked again by other tabs, retries and staff."""
+"""Cache of questions' vectors: other tabs, retries and staff ask the same question again."""
 
 import threading
 from collections import OrderedDict
@@ -64,7 +64,7 @@ def multilingual_vectors(texts: Sequence[str]) -> "NDArray[np.float32]":
 
 
 def guess_vector(model: str, question: "NDArray[np.float32]", guesses: Sequence[str]) -> "NDArray[np.float32]":
-    """The unit mean of the guesses' vectors and the question's own, as in HyDE (Gao et al. 2023)."""
+    """Return the unit mean of the guesses' vectors and the question's own, as in HyDE (Gao et al. 2023)."""
     mean = np.vstack((get_embedder(model).embed(guesses), question)).mean(axis=0)
     unit: NDArray[np.float32] = mean / np.linalg.norm(mean)
     return unit

@@ -1,4 +1,4 @@
-"""The first passages of a ranking, read together with the question and put in a new order."""
+"""Reranking: the first passages of a ranking are read together with the question and put in a new order."""
 
 from collections.abc import Collection, Sequence
 
@@ -15,7 +15,7 @@ WHERE passage.id = ANY(%s::bigint[])
 def rerank(
     question: str, passages: Sequence[int], *, first: int, protected: Collection[int], reranker: Reranker
 ) -> list[int]:
-    """The passages with the `first` ones in the cross-encoder's order; those that are `protected` keep their places.
+    """Rerank the `first` passages with the cross-encoder; `protected` ones keep their places.
 
     The Marcel paper lost 31% of its MRR by reranking what curated FAQs had put first. One query for the texts.
     """

@@ -1,4 +1,4 @@
-"""What may be retrieved: the scope by name, and as a condition of SQL."""
+"""The scope of a retrieval: by the names of collections, and as a condition of SQL."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -21,10 +21,10 @@ AND (document.audience = '{}' OR NOT EXISTS (
 
 
 class UnknownCollection(ValueError):
-    """A collection was named that does not exist; the message lists those that do."""
+    """A named collection does not exist; the message lists those that do."""
 
 
-def kind_of(tag: str) -> str:
+def read_kind(tag: str) -> str:
     return tag.partition(":")[0]
 
 
@@ -34,12 +34,15 @@ def scope_parameters(scope: Scope) -> dict[str, Any]:
         "on": scope.on,
         "language": scope.language,
         "audience": list(scope.audience),
-        "kinds": list({kind_of(tag) for tag in scope.audience}),
+        "kinds": list({read_kind(tag) for tag in scope.audience}),
     }
 
 
-def scope_of(slugs: Iterable[str] = (), *, language: str = "", audience: Sequence[str] = ()) -> Scope:
-    """The named collections, or those searched by default, as of today; raises UnknownCollection."""
+def build_scope(slugs: Iterable[str] = (), *, language: str = "", audience: Sequence[str] = ()) -> Scope:
+    """Build the scope of the named collections, or of those searched by default, as of today.
+
+    Raises UnknownCollection.
+    """
     wanted = list(slugs)
     if not wanted:
         found = tuple(pk for (pk,) in fetch_all("SELECT id FROM knowledge_collection WHERE searched_by_default"))

@@ -1,4 +1,4 @@
-"""Several retrievers, one ranking."""
+"""Hybrid retrieval: several retrievers, one ranking."""
 
 import os
 import time
@@ -18,17 +18,16 @@ from knowledge.retrieval.live_index import Served, served_generation
 from knowledge.retrieval.periods import in_period
 from knowledge.retrieval.query_vectors import guess_vector, question_vector
 from knowledge.retrieval.rerank import rerank
+from knowledge.retrieval.tuning import PROTECTED_CONFIDENCE
 from knowledge.retrieval.types import Hit, Origin, Query, Retriever, Scope
 
-#: A passage of an FAQ that is at least so sure keeps its place when the rest is reranked.
-SURE = 0.5
-#: Embeds while the lexical index is searched; the model lets go of the interpreter meanwhile.
+#: Embeds while the lexical index is searched; the model releases the interpreter meanwhile.
 _embedding = ThreadPoolExecutor(os.cpu_count() or 1, "question-vector")
 
 
 @dataclass(frozen=True, slots=True)
 class RetrieverConfig:
-    """One retriever's part in a fusion."""
+    """One retriever's weight and depth in a fusion."""
 
     retriever: Retriever
     weight: float
@@ -37,7 +36,7 @@ class RetrieverConfig:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Which rankings are made, how they become one, and whether a cross-encoder puts its first ones in order."""
+    """Which retrievers run, how their rankings are fused, and whether a cross-encoder reranks the first ones."""
 
     legs: Sequence[RetrieverConfig]
     fusion: Fusion = Fusion.RRF
@@ -47,7 +46,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class RankedPassage:
-    """A passage after fusion; `ranks` tells which retriever had it where."""
+    """A passage after fusion; `ranks` has its rank in each retriever's ranking."""
 
     passage_id: int
     document_id: int
@@ -71,12 +70,11 @@ class Retrieval:
 
 
 def retrieve(text: str, *, plan: Plan, scope: Scope, k: int, guesses: Sequence[str] = ()) -> Retrieval:
-    """Runs every leg over `scope` and fuses their rankings into the `k` best passages.
+    """Run every retriever over `scope` and fuse their rankings into the `k` best passages.
 
     Passages of another year or term than `text` names come last, and its short forms are looked up as pages write them.
 
-    `guesses` are what a language model thinks an answer says, for a leg that looks for that. Raises
-    EmbeddingUnavailable, RerankerUnavailable.
+    `guesses` are answers that a language model guessed, for HyDE. Raises EmbeddingUnavailable, RerankerUnavailable.
     """
     timings: dict[str, float] = {}
     generation = served_generation()
@@ -87,7 +85,7 @@ def retrieve(text: str, *, plan: Plan, scope: Scope, k: int, guesses: Sequence[s
     scores = _fuse(plan, runs)
     order = list(scores)
     if reranker:
-        sure = {hit.passage_id for hit in runs.get(Origin.FAQ, ()) if hit.confidence >= SURE}
+        sure = {hit.passage_id for hit in runs.get(Origin.FAQ, ()) if hit.confidence >= PROTECTED_CONFIDENCE}
         with _timed(timings, "rerank"):
             order = rerank(
                 text,
@@ -121,7 +119,7 @@ def _run(
     guesses: Sequence[str],
     timings: dict[str, float],
 ) -> tuple[dict[Origin, Sequence[Hit]], Query]:
-    """Every leg's ranking; those that need no vector run while the question is embedded."""
+    """Run every retriever; those that need no vector run while the question is embedded."""
 
     def embed() -> "np.ndarray[tuple[int, ...], np.dtype[np.float32]]":
         with _timed(timings, "embed"):

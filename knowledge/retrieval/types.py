@@ -1,4 +1,4 @@
-"""The values and the protocol that retrievers share; pure, so that fusion and tests need no database."""
+"""Values and the protocol that retrievers share; pure, so that fusion and tests need no database."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -30,9 +30,9 @@ class Origin(StrEnum):
 class Scope:
     """What may be retrieved; every retriever applies it inside its own query.
 
-    Documents of any language count where `language` is empty, else those of that one. `audience` is what is known of
-    who asks, as tags `kind:value`: a document with tags of such a kind must have one of these; a document without,
-    or a kind of which nothing is known, excludes nobody. `on` is the day on which documents must be valid.
+    `language` is that of the documents, empty for any. `audience` is what is known of the asker, as tags `kind:value`:
+    a document with tags of such a kind must have one of these; documents without such tags are for everybody. `on` is
+    the day on which documents must be valid.
     """
 
     collection_ids: tuple[int, ...]
@@ -43,11 +43,10 @@ class Scope:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Query:
-    """A question, with its unit vector for the retrievers that compare meanings, and the generation it is asked in.
+    """A question with its unit vector, and the generation to search.
 
-    `model` made the vector, and `scale` reads its cosines. `guess` is the vector of what a language model guessed an
-    answer would say; `newest_change` the index change that lexical indexes must have followed, where it has been read
-    already.
+    `model` made the vector, and `scale` reads its cosines. `guess` is the vector of an answer that a language model
+    guessed; `newest_change` is the index change that lexical indexes must have read, if that is known already.
     """
 
     text: str
@@ -63,9 +62,9 @@ class Query:
 class Hit:
     """One retrieved passage; `rank` counts from 1, `score` is the origin's own and not comparable across origins.
 
-    `confidence` (0 to 1) scales the retriever's weight in the fusion. Where staff linked the passage to a question,
-    `faq_id` is that question's and `hint` what a good answer to it says. Where a finer part of it was compared,
-    `matched` is that part: a sentence in the passage's very words, or a proposition in its own.
+    `confidence` (0 to 1) scales the retriever's weight in the fusion. If staff linked the passage to a question,
+    `faq_id` is that question's and `hint` its reference answer. If a finer part was compared, `matched` is that part: a
+    sentence in the passage's words, or a proposition in its own.
     """
 
     passage_id: int
@@ -80,7 +79,7 @@ class Hit:
 
 
 def matched_parts(runs: Iterable[Sequence[Hit]]) -> dict[int, str]:
-    """What was matched of each passage, by its id, where a retriever compared finer parts; the first such one tells."""
+    """Return the matched part of each passage by its id, if a retriever compared finer parts; the first one wins."""
     found: dict[int, str] = {}
     for hit in (hit for run in runs for hit in run if hit.matched):
         found.setdefault(hit.passage_id, hit.matched)
@@ -88,10 +87,10 @@ def matched_parts(runs: Iterable[Sequence[Hit]]) -> dict[int, str]:
 
 
 class Retriever(Protocol):
-    """`needs_vector` tells whether it must wait for the question's vector."""
+    """A retriever; `needs_vector` says whether it must wait for the question's vector."""
 
     origin: Origin
     needs_vector: bool
 
     def retrieve(self, query: Query, *, k: int, scope: Scope) -> Sequence[Hit]:
-        """At most `k` hits, best first."""
+        """Return at most `k` hits, best first."""

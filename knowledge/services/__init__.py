@@ -1,1 +1,1 @@
-"""What staff and commands do with documents and crawls."""
+"""Changes that staff and commands make to documents, courses and crawls."""

@@ -1,4 +1,4 @@
-"""What staff do about sources and crawls: check, save, queue after commit."""
+"""Changes to sources and crawls: check, save, queue after commit."""
 
 import json
 import re
@@ -12,8 +12,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django_celery_beat.models import CrontabSchedule, PeriodicTask
 
-from core.tasks import delay_on_commit
-from knowledge.ingest.crawl.runs import archive_lost, queue_run
+from knowledge.ingest.crawl_jobs.runs import archive_lost, queue_run
 from knowledge.ingest.crawler.frontier import normalised
 from knowledge.models import CrawlRun, Source
 from knowledge.tasks import crawl_source, index_document, run_crawl
@@ -24,7 +23,7 @@ HOST = re.compile(r"[\w.:-]+")
 
 @transaction.atomic
 def save_source(*, source: Source) -> Source:
-    """Saves it, and its schedule with it. Raises ValidationError."""
+    """Save a source and its schedule. Raises ValidationError."""
     _check_addresses(source)
     source.full_clean(exclude=["collection"] if source.collection_id else None)
     source.save()
@@ -34,24 +33,24 @@ def save_source(*, source: Source) -> Source:
 
 @transaction.atomic
 def delete_source(*, source: Source) -> None:
-    """Its documents stay; nothing crawls them any more."""
+    """Delete a source; its documents stay, and nothing crawls them any more."""
     PeriodicTask.objects.filter(name=_schedule_name(source)).delete()
     source.delete()
 
 
 @transaction.atomic
 def start_crawl(*, source: Source) -> CrawlRun:
-    """A run that a worker begins at once, or the one that waits or goes on already."""
+    """Create a run that a worker begins at once, or return the one that is queued or running already."""
     run_id = queue_run(source.pk)
     if run_id is None:
         return source.runs.latest("created_at")
-    delay_on_commit(run_crawl, run_id)
+    run_crawl.delay_on_commit(run_id)
     return CrawlRun.objects.get(pk=run_id)
 
 
 @transaction.atomic
 def cancel_run(*, run: CrawlRun) -> bool:
-    """Ends it within seconds; what it found so far stays. Whether it still waited or went on."""
+    """Cancel a run within seconds; what it found so far stays. Return whether it was still queued or running."""
     rows = CrawlRun.objects.filter(pk=run.pk)
     ended = rows.filter(state=State.QUEUED).update(state=State.CANCELLED, finished_at=timezone.now())
     return bool(ended or rows.filter(state=State.RUNNING).update(cancel_requested=True))
@@ -59,24 +58,26 @@ def cancel_run(*, run: CrawlRun) -> bool:
 
 @transaction.atomic
 def accept_loss(*, run: CrawlRun) -> int | None:
-    """The pages of a held run are gone indeed: archives them. Returns how many documents that were; None where it was
-    decided already."""
+    """Accept that the pages of a held run are gone, and archive them.
+
+    Returns how many documents that were; None if it was decided already.
+    """
     if not _decide(run):
         return None
     archived = archive_lost(run)
     for document_id in archived:
-        delay_on_commit(index_document, document_id)
+        index_document.delay_on_commit(document_id)
     return len(archived)
 
 
 @transaction.atomic
 def keep_pages(*, run: CrawlRun) -> bool:
-    """The loss of a held run is none: its pages stay as they are. Whether it still waited for that."""
+    """Keep the pages of a held run as they are. Return whether it still waited for the decision."""
     return _decide(run)
 
 
 def _check_addresses(source: Source) -> None:
-    """Raises ValidationError for what could never match a page, naming it."""
+    """Check the addresses; raises ValidationError naming what could never match a page."""
     if not source.start_urls:
         raise ValidationError({"start_urls": _("Name at least one start address.")})
     for url in source.start_urls:
@@ -95,7 +96,7 @@ def _check_addresses(source: Source) -> None:
 
 
 def _decide(run: CrawlRun) -> bool:
-    """Whether it still waited for the decision; a later crawl may have asked again."""
+    """End the wait for a decision; return whether it still waited, since a later crawl may have asked again."""
     finished = {"state": State.FINISHED, "finished_at": timezone.now()}
     return bool(CrawlRun.objects.filter(pk=run.pk, state=State.HELD).update(**finished))
 
@@ -105,13 +106,13 @@ def _schedule_name(source: Source) -> str:
 
 
 def next_crawl(source: Source, now: datetime) -> datetime | None:
-    """When it is crawled by itself; None: never."""
+    """Return when a source is crawled next by schedule; None: never."""
     times = _times(source)
     return now + crontab(**times, nowfun=lambda: now).remaining_estimate(now) if times else None
 
 
 def _times(source: Source) -> dict[str, str]:
-    """As crontab has them; empty: never."""
+    """Return the schedule as crontab's fields; empty: never."""
     every = Source.Every
     if source.every == every.NEVER:
         return {}
@@ -123,7 +124,7 @@ def _times(source: Source) -> dict[str, str]:
 
 
 def _keep_schedule(source: Source) -> None:
-    """One periodic task a source; Celery's beat notices every change."""
+    """Save the source's periodic task; Celery's beat notices every change."""
     times = _times(source)
     if not times:
         PeriodicTask.objects.filter(name=_schedule_name(source)).delete()

@@ -1,4 +1,4 @@
-"""What staff and imports do to documents: check, save, queue after commit."""
+"""Changes to documents, courses and collections: check, save, queue after commit."""
 
 import uuid
 from collections.abc import Iterable, Iterator
@@ -9,9 +9,8 @@ from pathlib import Path
 from django.core.files import File
 from django.db import transaction
 
-from core.tasks import delay_on_commit
 from knowledge.courses.codes import code_key
-from knowledge.courses.prerequisites import CODES, lock_and_read, relink
+from knowledge.courses.sync import CODES, lock_and_read, relink
 from knowledge.indexing.change_log import record_change
 from knowledge.indexing.flags import withhold_passages
 from knowledge.ingest.files import drop_unused
@@ -30,29 +29,29 @@ from knowledge.tasks import import_pdf_file, index_document, index_pending_docum
 
 @transaction.atomic
 def save_document(*, document: Document) -> Document:
-    """Saves it and has it indexed; raises ValidationError."""
+    """Save a document and queue its indexing; raises ValidationError."""
     document.full_clean(exclude=["collection"] if document.collection_id else None)
     with _courses_settled([document]):
         document.save()
-    delay_on_commit(index_document, document.pk)
+    index_document.delay_on_commit(document.pk)
     return document
 
 
 @transaction.atomic
 def set_document_status(*, documents: Iterable[Document], status: str) -> int:
-    """Publishes, archives or returns to draft; retrieval heeds it at once. Returns how many changed."""
+    """Publish, archive or return documents to draft, with effect on the next question. Return how many changed."""
     changed = [document for document in documents if document.status != status]
     with _courses_settled(changed):
         for document in changed:
             document.status = status
             document.save(update_fields=["status", "state_hash", "content_hash", "updated_at"])
-            delay_on_commit(index_document, document.pk)
+            index_document.delay_on_commit(document.pk)
     return len(changed)
 
 
 @transaction.atomic
 def restore_revision(*, revision: DocumentRevision) -> Document:
-    """Makes an earlier version the present one; the one that was is kept as a version too. Raises ValidationError."""
+    """Restore an earlier version; the present one is kept as a version too. Raises ValidationError."""
     document = Document.objects.select_for_update().get(pk=revision.document_id)
     document.title, document.text = revision.title, revision.text
     return save_document(document=document)
@@ -60,11 +59,11 @@ def restore_revision(*, revision: DocumentRevision) -> Document:
 
 @transaction.atomic
 def reindex_documents(*, documents: Iterable[Document]) -> int:
-    """Has them cut anew, changed or not; what is searched stays until then. Returns how many."""
+    """Queue documents to be cut anew, changed or not; until then the old passages are searched. Return how many."""
     ids = [document.pk for document in documents]
     IndexedDocument.objects.filter(document__in=ids).delete()
     for document_id in ids:
-        delay_on_commit(index_document, document_id)
+        index_document.delay_on_commit(document_id)
     return len(ids)
 
 
@@ -88,7 +87,7 @@ def decide_flagged(*, flagged: Iterable[FlaggedText], state: str) -> list[Flagge
 
 @transaction.atomic
 def delete_document(*, document: Document) -> None:
-    """Deletes it with its passages and tells every lexical index."""
+    """Delete a document with its passages and announce that to every lexical index."""
     document_id = document.pk
     _forget_files([document])
     with _courses_settled([document]):
@@ -98,7 +97,7 @@ def delete_document(*, document: Document) -> None:
 
 @transaction.atomic
 def delete_documents(*, documents: Iterable[Document]) -> int:
-    """Deletes several at once, as `delete_document` does one. Returns how many."""
+    """Delete several documents at once, as `delete_document` does one. Return how many."""
     documents = list(documents)
     ids = [document.pk for document in documents]
     _forget_files(documents)
@@ -111,23 +110,24 @@ def delete_documents(*, documents: Iterable[Document]) -> int:
 
 @transaction.atomic
 def save_collection(*, collection: Collection) -> Collection:
-    """Saves it and, where it is to be indexed otherwise, has that done; raises ValidationError."""
+    """Save a collection, and queue its indexing if its granularities changed; raises ValidationError."""
     collection.granularities = [name for name in Granularity.values if name in collection.granularities]
     collection.full_clean()
     before = Collection.objects.filter(pk=collection.pk).values_list("granularities", flat=True).first() or []
     collection.save()
     if before != collection.granularities:
-        delay_on_commit(index_pending_documents)
+        index_pending_documents.delay_on_commit()
     if Granularity.PROPOSITION in set(collection.granularities) - set(before):
-        delay_on_commit(make_propositions, collection.pk)
+        make_propositions.delay_on_commit(collection.pk)
     return collection
 
 
 @transaction.atomic
 def save_course(*, course: Course, document: Document, required: Iterable[Course] | None = None) -> Course:
-    """Saves it with its document, which has its address, language, collection and status, and updates its siblings.
+    """Save a course with its document, and update its siblings.
 
-    `required` are the courses that it needs besides those that its prerequisites name. Raises ValidationError.
+    The document has its address, language, collection and status. `required` are the courses that it needs besides
+    those that its prerequisites name. Raises ValidationError.
     """
     collections = Document.objects.filter(pk=document.pk).values_list("collection_id", flat=True)
     before = lock_and_read({document.collection_id, *collections})
@@ -144,38 +144,38 @@ def save_course(*, course: Course, document: Document, required: Iterable[Course
     course.save()
     chosen = None if required is None else {course.pk: frozenset(other.pk for other in required)}
     for document_id in {document.pk, *relink(before, changed={course.pk}, chosen=chosen)}:
-        delay_on_commit(index_document, document_id)
+        index_document.delay_on_commit(document_id)
     return course
 
 
 @transaction.atomic
 def upload_pdfs(*, files: "Iterable[File[bytes]]", collection: Collection) -> list[PdfUpload]:
-    """Keeps the files and has each imported; what comes of it is told by their state."""
+    """Store the files and queue their import; each upload's state shows the result."""
     uploads = []
     for file in files:
         name = Path((file.name or "").replace("\\", "/")).name[-255:] or "document.pdf"
         upload = PdfUpload(name=name, collection=collection)
         upload.file.save(f"{uuid.uuid4()}.pdf", file, save=False)
         upload.save()
-        delay_on_commit(import_pdf_file, upload.pk)
+        import_pdf_file.delay_on_commit(upload.pk)
         uploads.append(upload)
     return uploads
 
 
 def delete_courses(*, courses: Iterable[Course]) -> int:
-    """Deletes them with their documents; their siblings name them no more. Returns how many."""
+    """Delete courses with their documents; their siblings no longer name them. Return how many."""
     return delete_documents(documents=[course.document for course in courses])
 
 
 def _forget_files(documents: Iterable[Document]) -> None:
-    """Deletes their files after the commit, but for those that another document is too."""
+    """Delete the documents' files after the commit, except those that another document uses too."""
     for name in {str(document.file) for document in documents if document.file}:
         transaction.on_commit(partial(drop_unused, name))
 
 
 @contextmanager
 def _courses_settled(documents: Iterable[Document]) -> Iterator[None]:
-    """Whatever happens inside to documents of courses, those of their siblings follow."""
+    """Update the documents of sibling courses after changes to documents of courses inside the block."""
     affected = list(Course.objects.filter(document__in=[document.pk for document in documents if document.pk]))
     if not affected:
         yield
@@ -184,12 +184,12 @@ def _courses_settled(documents: Iterable[Document]) -> Iterator[None]:
     before = lock_and_read({*places, *(document.collection_id for document in documents)})
     yield
     for document_id in relink(before, changed={course.pk for course in affected}):
-        delay_on_commit(index_document, document_id)
+        index_document.delay_on_commit(document_id)
 
 
-#: What a course's record says, and its document after it.
+#: Fields of a document that its course's record writes.
 WRITTEN_BY_COURSE = ["title", "url", "collection", "language", "text"]
 
 
-def version_of(document: Document) -> str:
+def read_version(document: Document) -> str:
     return document.updated_at.isoformat()

@@ -1,4 +1,4 @@
-"""Proves that an index equals the documents: everything is made anew and compared with what is there.
+"""Verification of an index: everything is computed anew and compared with what is stored.
 
 Read-only, and true of one moment: call it inside `one_moment`.
 """
@@ -15,13 +15,13 @@ from django.db.models import Model, QuerySet
 from core.hashing import fingerprint
 from core.inference.embeddings import Embedder
 from knowledge.chunking.sentences import in_context, sentences, spoken
-from knowledge.indexing.documents import cuts_of
+from knowledge.indexing.documents import cut_passages
 from knowledge.indexing.flags import cleared_hashes, is_withheld
-from knowledge.indexing.generations import INDEXED_TABLES, embedder_of
+from knowledge.indexing.generations import INDEXED_TABLES, load_embedder
 from knowledge.models import Document, Generation, Granularity, Passage, PropositionSet, Unit
 from knowledge.retrieval.bm25 import FIRST_DAY, LAST_DAY, Entry, LexicalIndex
 
-#: Faults of a part that are named; the others are counted.
+#: Faults of a part that are listed; the others are counted.
 NAMED = 5
 #: Vectors made anew; on other hardware, or in batches of another size, a model rounds differently.
 SAMPLE, SAME_COSINE = 64, 0.999
@@ -41,7 +41,7 @@ class Embedded(Protocol):
 
 @dataclass(slots=True)
 class Part:
-    """One part of the index: how much of it was compared, and what was wrong."""
+    """One part of the index: how much of it was compared, and its faults."""
 
     name: str
     checked: int = 0
@@ -56,7 +56,7 @@ class Part:
 
 @contextmanager
 def one_moment() -> Iterator[None]:
-    """A read-only transaction that sees the database as it is now; not inside another one."""
+    """Open a read-only transaction that sees the database as it is now; not inside another one."""
     with transaction.atomic(durable=True):
         with connection.cursor() as cursor:
             cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
@@ -66,9 +66,12 @@ def one_moment() -> Iterator[None]:
 def verify(
     generation: Generation, *, every_vector: bool = False, progress: Callable[[int, int], None] | None = None
 ) -> list[Part]:
-    """All parts of one generation. `every_vector` embeds all passages, sentences and propositions again, which takes as
-    long as indexing them; else SAMPLE of each. Raises EmbeddingUnavailable."""
-    embedder = embedder_of(generation)
+    """Verify all parts of one generation.
+
+    `every_vector` embeds all passages, sentences and propositions again, which takes as long as indexing them; else
+    SAMPLE of each. Raises EmbeddingUnavailable.
+    """
+    embedder = load_embedder(generation)
     documents, passages, units = Part("documents"), Part("passages"), Part("sentences and propositions")
     up_to_date = set(Document.objects.in_index(generation.pk).values_list("pk", flat=True))
     every = list(Document.objects.order_by("pk").values_list("pk", flat=True))
@@ -95,7 +98,7 @@ def verify(
 
 
 def _documents(every: list[int]) -> Iterator[Document]:
-    """Few texts at once, also behind a pooler, where `iterator` holds all of them."""
+    """Yield documents, few at once: behind a pooler `iterator` would hold all of them."""
     documents = Document.objects.select_related("collection").order_by("pk")
     for start in range(0, len(every), BATCH):
         yield from documents.filter(pk__in=every[start : start + BATCH])
@@ -110,7 +113,7 @@ def _compare_passages(document: Document, generation: Generation, embedder: Embe
             *(each.position, list(each.heading_path), each.text, each.page, each.input_hash),
             *(each.flag_hashes, is_withheld(each.flag_hashes, cleared)),
         )
-        for each in cuts_of(document, generation, embedder)
+        for each in cut_passages(document, generation, embedder)
     ]
     part.checked += len(wanted)
     if list(there) != wanted:
@@ -150,11 +153,11 @@ def _verify_vectors(generation: Generation, embedder: Embedder, size: int | None
     for model in (Passage, Unit):
         check_shapes(part, model._meta.db_table, generation)
     passages = Passage.objects.filter(generation=generation).select_related("document")
-    for some_passages in some_of(passages, size):
+    for some_passages in sample_rows(passages, size):
         texts = [in_context(each.document.title, each.heading_path, each.text) for each in some_passages]
         compare_vectors(part, "passage", some_passages, texts, embedder.embed)
     units = Unit.objects.filter(generation=generation).select_related("passage__document")
-    for some_units in some_of(units, size):
+    for some_units in sample_rows(units, size):
         texts = [
             in_context(each.passage.document.title, each.passage.heading_path, spoken(each.text)) for each in some_units
         ]
@@ -162,15 +165,15 @@ def _verify_vectors(generation: Generation, embedder: Embedder, size: int | None
     return part
 
 
-def some_of(rows: QuerySet[RowT], size: int | None) -> Iterator[list[RowT]]:
-    """So many of `rows` at random, or all, few at once: behind a pooler `iterator` would hold all of them."""
+def sample_rows(rows: QuerySet[RowT], size: int | None) -> Iterator[list[RowT]]:
+    """Yield `size` random rows, or all, few at once: behind a pooler `iterator` would hold all of them."""
     chosen = list(rows.order_by("?").values_list("pk", flat=True)[:size])
     for start in range(0, len(chosen), BATCH):
         yield list(rows.filter(pk__in=chosen[start : start + BATCH]))
 
 
 def check_shapes(part: Part, table: str, generation: Generation) -> None:
-    """Every vector of the generation in this table has the model's length, and is a unit vector."""
+    """Check that every vector of the generation in this table has the model's length, and is a unit vector."""
     with connection.cursor() as cursor:
         cursor.execute(
             f"SELECT id, vector_dims(embedding), l2_norm(embedding) FROM {table} WHERE generation_id = %s"  # noqa: S608
@@ -190,7 +193,7 @@ def compare_vectors(
     texts: Sequence[str],
     embed: Callable[[Sequence[str]], "np.ndarray[tuple[int, ...], np.dtype[np.float32]]"],
 ) -> None:
-    """Each row must have the vector that `embed` gives its text; `texts` has one for each of `rows`, at least one."""
+    """Check that each row has the vector that `embed` gives its text; there is at least one row."""
     for row, new in zip(rows, embed(texts), strict=True):
         old = row.embedding
         if len(new) != len(old) or float(np.dot(new, old)) < SAME_COSINE:
@@ -216,7 +219,7 @@ def _verify_vector_indexes(generation: Generation) -> Part:
 
 
 def verify_lexical(generation: Generation) -> Part:
-    """An index made anew holds what the database says that one must hold."""
+    """Compare a new index with what the database says that it must hold."""
     part = Part("lexical index")
     index = LexicalIndex(generation.pk)
     index.follow()
@@ -228,7 +231,7 @@ def verify_lexical(generation: Generation) -> Part:
 
 
 def retrievable_entries(generation_id: int) -> set[Entry]:
-    """What every lexical index of this generation must hold now."""
+    """Return what every lexical index of this generation must hold now."""
     rows = Passage.objects.retrievable(generation_id).order_by()
     fields = rows.values_list("pk", "document", "document__valid_from", "document__valid_until")
     return {

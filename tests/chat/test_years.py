@@ -14,7 +14,7 @@ from django.db import connections
 from pytest_django import Settings
 
 from knowledge.indexing.documents import sync_document
-from knowledge.ingest.crawl.runs import crawl, queue_run
+from knowledge.ingest.crawl_jobs.runs import crawl, queue_run
 from knowledge.models import CrawlRun, Document, Source
 from knowledge.services.crawls import save_source
 from tests.factories import CollectionFactory

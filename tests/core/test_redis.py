@@ -14,7 +14,7 @@ from marcelcms.rest.throttling import PerMinute
 
 
 def counting_connections() -> int:
-    """Of all clients of the tests' Valkey those whose last word was the counter's."""
+    """Count the clients of the tests' Valkey whose last command was the counter's."""
     return sum(client["cmd"] in {"incr", "incrby", "set"} for client in valkey(settings.REDIS_URL).client_list())
 
 

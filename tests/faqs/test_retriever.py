@@ -18,7 +18,7 @@ from faqs.tasks import index_faq, index_pending_faqs
 from knowledge.indexing.documents import sync_document
 from knowledge.indexing.generations import live_generation
 from knowledge.models import Document
-from knowledge.retrieval.scope import scope_of
+from knowledge.retrieval.scope import build_scope
 from knowledge.retrieval.types import Query, Scope
 from tests.factories import CollectionFactory, DocumentFactory, FAQFactory
 from tests.knowledge.embedders import Watched, using
@@ -53,12 +53,12 @@ def query(text: str) -> Query:
 
 
 def found(text: str = ASKED, **options: object) -> list[Match]:
-    return match(query(text), scope=options.pop("scope", None) or scope_of(), **options)  # type: ignore[arg-type]
+    return match(query(text), scope=options.pop("scope", None) or build_scope(), **options)  # type: ignore[arg-type]
 
 
 def ranked(text: str = ASKED) -> list[int]:
     """Documents by the default profile, best first."""
-    hits = retrieve_with(get_profile("default"), text, scope=scope_of(), k=10).hits
+    hits = retrieve_with(get_profile("default"), text, scope=build_scope(), k=10).hits
     return list(dict.fromkeys(hit.document_id for hit in hits))
 
 
@@ -135,7 +135,7 @@ def test_an_faq_whose_documents_are_all_out_of_scope_makes_room_for_the_next() -
     faq(ASKED, there)
     next_best = faq("What is the semester contribution?", here)
     assert [each.faq_id for each in found()] == [next_best.pk]
-    assert [each.document_id for each in found(scope=scope_of([there.collection.slug]))] == [there.pk]
+    assert [each.document_id for each in found(scope=build_scope([there.collection.slug]))] == [there.pk]
     assert found(scope=Scope(())) == []
 
 
@@ -154,9 +154,9 @@ def test_a_match_steers_by_how_sure_it_is() -> None:
     fees = page("It is 318.40 euros.")
     faq(ASKED, fees)
     for text, least, most in ((ASKED, 1.0, 1.0), ("Where may I park my bicycle?", 0.0, 0.05)):
-        (hit,) = FAQRetriever().retrieve(query(text), k=5, scope=scope_of())
+        (hit,) = FAQRetriever().retrieve(query(text), k=5, scope=build_scope())
         assert least <= hit.confidence <= most
-        (hard,) = FAQRetriever(steering=False).retrieve(query(text), k=5, scope=scope_of())
+        (hard,) = FAQRetriever(steering=False).retrieve(query(text), k=5, scope=build_scope())
         assert hard.confidence == 1.0
 
 

@@ -56,7 +56,7 @@ class Instant(Watched):
 
 
 def use(monkeypatch: pytest.MonkeyPatch, watched: Watched) -> Watched:
-    """The settings ask for this one; every other is found under its own name."""
+    """Make the settings ask for this embedder; every other is found under its own name."""
     load = embedding._load
     monkeypatch.setattr(embedding, "configured_model", lambda: watched.model)
     monkeypatch.setattr(embedding, "_load", lambda model: watched if model == watched.model else load(model))

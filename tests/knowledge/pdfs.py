@@ -36,7 +36,7 @@ class Sheet:
         self.canvas.drawString(self.x + indent, self.y, text)
 
     def heading(self, text: str, *, size: float = 14, bookmark: int | None = None) -> None:
-        """`bookmark` is the level in the outline, from 0."""
+        """Draw a heading; `bookmark` is the level in the outline, from 0."""
         self.line(text, size=size, font=BOLD, above=size)
         if bookmark is not None:
             self.canvas.bookmarkHorizontal(text, 0, self.y + size)
@@ -44,7 +44,7 @@ class Sheet:
         self.y -= size * 0.4
 
     def paragraph(self, text: str, *, size: float = 10, above: float = 6) -> None:
-        """Wrapped at the width, without hyphens."""
+        """Draw a paragraph, wrapped at the width, without hyphens."""
         rest, first = text.split(), True
         while rest:
             count = 1
@@ -66,7 +66,7 @@ class Sheet:
 
 
 def pdf(*pages: Callable[[Sheet], None], title: str = "", password: str | None = None, owner: str = "x") -> bytes:
-    """A page for each function; `password` "" encrypts it so that everybody can open it."""
+    """Make a page for each function; `password` "" encrypts it so that everybody can open it."""
     out = io.BytesIO()
     encryption = None if password is None else StandardEncryption(password, ownerPassword=owner, strength=128)
     canvas = Canvas(out, pagesize=A4, invariant=1, encrypt=encryption)
@@ -87,7 +87,7 @@ def text_pages(*texts: str) -> list[Callable[[Sheet], None]]:
 
 
 def handbook(pages: int = 6) -> bytes:
-    """A running header, page numbers, and a numbered section with a subsection a page."""
+    """Make pages with a running header, a page number, and a numbered section with a subsection each."""
 
     def page(number: int) -> Callable[[Sheet], None]:
         def draw(sheet: Sheet) -> None:
@@ -111,7 +111,7 @@ WORDS = ("admission", "fees", "lectures", "exams", "theses", "degrees", "housing
 
 
 def scanned(pages: int = 3) -> bytes:
-    """Pictures of pages."""
+    """Make pages that are pictures."""
     from PIL import Image
 
     picture = Image.new("L", (60, 80), 240)
@@ -125,7 +125,7 @@ def scanned(pages: int = 3) -> bytes:
 
 
 def raw_pdf(content: bytes, *, extra: bytes = b"", count: int = 1, kids: bytes = b"3 0 R") -> bytes:
-    """A page with this stream object as its content, written by hand."""
+    """Write by hand a page with this stream object as its content."""
     objects = [
         b"<< /Type /Catalog /Pages 2 0 R >>",
         b"<< /Type /Pages /Kids [" + kids + b"] /Count " + str(count).encode() + b" >>",
@@ -151,12 +151,12 @@ def stream(packed: bytes, filters: str = "/FlateDecode") -> bytes:
 
 
 def memory_bomb(times: int) -> bytes:
-    """A stream that unpacks to gigabytes: packed twice, so that the file is small."""
+    """Make a stream that unpacks to gigabytes: packed twice, so that the file is small."""
     packer = zlib.compressobj(9)
     packed = b"".join(packer.compress(b" " * 10_000_000) for _ in range(times // 10_000_000)) + packer.flush()
     return raw_pdf(stream(zlib.compress(packed, 9), "[/FlateDecode /FlateDecode]"))
 
 
 def time_bomb() -> bytes:
-    """A small stream of drawing operations without an end."""
+    """Make a small stream of drawing operations without an end."""
     return raw_pdf(stream(zlib.compress(b"BT /F1 10 Tf ET 0 0 1 1 re f " * 8_000_000, 9)))

@@ -23,7 +23,7 @@ class ReferenceBM25:
         self._bm25 = BM25Okapi([tokens(text) for _, text in passages], k1=1.5, b=0.75)
 
     def search(self, text: str, *, k: int) -> list[tuple[int, float]]:
-        """(passage id, score) of the `k` best with a positive score, best first."""
+        """Return (passage id, score) of the `k` best with a positive score, best first."""
         scores = self._bm25.get_scores(tokens(text))
         best = scores.argsort()[::-1][:k]
         return [(self._ids[index], float(scores[index])) for index in best if scores[index] > 0]

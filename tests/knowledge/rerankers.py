@@ -13,7 +13,7 @@ from core.inference.embeddings.minilm import TOKENIZER
 
 
 def overlap_reranker(folder: Path) -> Path:
-    """The folder, with model.onnx and tokenizer.json: the share of the question's pieces that the passage has too."""
+    """Write a model that scores the share of the question's pieces that the passage has too; return its folder."""
     folder.mkdir(parents=True, exist_ok=True)
     names = ("input_ids", "token_type_ids", "attention_mask")
     inputs = [helper.make_tensor_value_info(name, TensorProto.INT64, ["batch", "length"]) for name in names]

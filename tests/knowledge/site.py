@@ -85,7 +85,7 @@ class Server(ThreadingHTTPServer):
     daemon_threads = True
 
     def handle_error(self, *_: object) -> None:
-        """A crawler that hangs up is none."""
+        """Ignore errors: a crawler that hangs up is none."""
 
 
 class Site:
@@ -171,14 +171,14 @@ def serving(fill: Callable[[Site], None], **options: str) -> Iterator[Site]:
 
 
 def small(site: Site) -> None:
-    """A home page and ten pages, nothing that goes wrong."""
+    """Add a home page and ten pages, without faults."""
     site.answers["/"] = page(html("Home", links=tuple(f"/study/{name}" for name in STUDY[:10])))
     for name in STUDY[:10]:
         site.answers[f"/study/{name}"] = page(html(f"Studying {name}"))
 
 
 def university(site: Site) -> None:
-    """Everything at once; `documents` says which pages must become documents."""
+    """Add everything at once; `documents` says which pages must become documents."""
     add = site.answers
     specials = (
         "/old", "/chain-one", "/loop-one", "/away", "/metadata", "/local", "/study/art?utm_source=mail#top",
@@ -267,7 +267,7 @@ def university(site: Site) -> None:
 
 
 def documents(site: Site) -> set[str]:
-    """What a crawl of `university` finds, the PDF included."""
+    """Return what a crawl of `university` finds, the PDF included."""
     groups = {"study": STUDY, "services": SERVICES, "news": NEWS, "de": GERMAN}
     paths = {f"/{group}/{name}" for group, names in groups.items() for name in ("", *names)}
     paths |= {
@@ -281,12 +281,12 @@ def documents(site: Site) -> set[str]:
 
 
 def month(number: int) -> bytes:
-    """The same words every month, but for its number."""
+    """Make a page with the same words every month, except its number."""
     return html("Calendar", text=f"Month {number}.", links=(f"/calendar?month={number + 1}",))
 
 
 def archive(start: int) -> bytes:
-    """Other words every time, without an end."""
+    """Make a page with other words every time, without an end."""
     title = " ".join(random.Random(start).choices(WORDS, k=6))
     return html(f"Archive of {title}", links=(f"/archive?start={start + 1}",))
 

@@ -31,7 +31,7 @@ Term = tuple[int, bool]
 
 
 def _terms(first: int) -> list[Term]:
-    """Ten terms, a summer first: (year, whether it is the winter that begins in it)."""
+    """List ten terms, a summer first: (year, whether it is the winter that begins in it)."""
     return [(first + n // 2, bool(n % 2)) for n in range(10)]
 
 
@@ -46,7 +46,7 @@ def _german(term: Term) -> str:
 
 
 def _filled(asked: Sequence[str], n: int, term: Term) -> str:
-    """A question in one of the ways that people write a term."""
+    """Fill a question with one of the ways that people write a term."""
     year, is_winter = term
     pair = f"{year % 100}/{(year + 1) % 100}"
     is_german = "{short} zu" in asked[0]
@@ -210,7 +210,7 @@ TWINS = [twin for family in FAMILIES for twin in family]
 
 
 def twins(site: Site) -> None:
-    """All of them, and what is truly there twice: under a second address, in print, in a session."""
+    """Add all of them, and true duplicates: under a second address, in print, in a session."""
     first, second, third = (family[3] for family in FAMILIES[:3])
     doubles = {
         "/copy/of-a-page": first.html(),

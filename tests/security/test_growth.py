@@ -10,13 +10,13 @@ from chat.pipeline.guardrails.addresses import emails, links, phones, without_li
 from chat.pipeline.guardrails.eligibility import decisions
 from chat.pipeline.guardrails.figures import figures
 from chat.pipeline.retrieval.candidates import references
-from knowledge.admin.markdown import rendered
+from knowledge.admin.markdown import render_markdown
 from knowledge.chunking.chunker import cut
 from knowledge.chunking.page_markers import without_markers
 from knowledge.chunking.sentences import sentences, spoken
 from knowledge.guardrails.injection import flag_document, flag_injection
 from knowledge.ingest.html.convert import read_html
-from knowledge.ingest.html.markdown import lines_of, wrapped
+from knowledge.ingest.html.markdown import split_lines, wrap_in_marks
 from tests.growth import grows_linearly
 
 #: Every reader with every kind of text: a minute and a half.
@@ -38,13 +38,13 @@ READERS: dict[str, Callable[[str], object]] = {
     "masking": mask_pii.__wrapped__,
     "masking by what was said": lambda text: without(text, ["My name is Anna Schmidt."]),
     "a page in HTML": lambda text: read_html(f"<main><p>{text}</p></main>".encode(), url=PAGE),
-    "emphasis": lambda text: wrapped(f"a{text}b", "**", "**"),
-    "lines": lines_of,
+    "emphasis": lambda text: wrap_in_marks(f"a{text}b", "**", "**"),
+    "lines": split_lines,
     "passages": lambda text: cut(text, limit=200, measure=lambda piece: len(piece) // 4),
     "sentences": sentences,
     "what an embedder reads": spoken,
     "pages of a PDF": without_markers,
-    "a rendered answer": rendered,
+    "a rendered answer": render_markdown,
 }
 PIECES = [
     *("a", "aaaa@", "@a@a", "a@a.", "a.a", "a-", "a_", "www.a.", "http://a.a.a.a", "http://", "A ", "my name is "),

@@ -52,7 +52,7 @@ IDLE_ACTIONS = {
 @pytest.fixture
 def member(monkeypatch: pytest.MonkeyPatch) -> User:
     cache.clear()
-    monkeypatch.setattr("core.tasks._queue", Mock())
+    monkeypatch.setattr("core.tasks.Task.delay_on_commit", Mock())
     monkeypatch.setattr("celery.app.task.Task.apply_async", Mock())
     user: User = UserFactory(is_superuser=True)
     return user

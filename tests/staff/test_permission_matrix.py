@@ -49,7 +49,7 @@ TOLD_GENTLY = {
 def _roles(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
     """What the module's fixtures write is undone with its last test; nothing is queued meanwhile."""
     with django_db_blocker.unblock(), pytest.MonkeyPatch.context() as patch, transaction.atomic():
-        patch.setattr("core.tasks._queue", Mock())
+        patch.setattr("core.tasks.Task.delay_on_commit", Mock())
         patch.setattr("celery.app.task.Task.apply_async", Mock())
         make_roles()
         yield

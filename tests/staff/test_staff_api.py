@@ -27,7 +27,7 @@ pytestmark = pytest.mark.django_db
 def _nothing_is_counted_or_queued(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> None:
     cache.clear()
     settings.SMALLEST_GROUP = 1  # a report is of one answer here
-    monkeypatch.setattr("core.tasks._queue", Mock())
+    monkeypatch.setattr("core.tasks.Task.delay_on_commit", Mock())
 
 
 @pytest.fixture

@@ -29,7 +29,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture(autouse=True)
 def _nothing_is_counted_or_queued(monkeypatch: pytest.MonkeyPatch) -> None:
     cache.clear()
-    monkeypatch.setattr("core.tasks._queue", Mock())
+    monkeypatch.setattr("core.tasks.Task.delay_on_commit", Mock())
 
 
 def program_of(*permissions: str) -> Program:

@@ -20,7 +20,7 @@ EDITOR = [*CURATOR, "faqs.publish_faq"]
 def queued(monkeypatch: pytest.MonkeyPatch) -> Mock:
     cache.clear()
     queue = Mock()
-    monkeypatch.setattr("core.tasks._queue", queue)
+    monkeypatch.setattr("core.tasks.Task.delay_on_commit", queue)
     return queue
 
 

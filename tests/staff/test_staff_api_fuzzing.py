@@ -28,7 +28,7 @@ def test_no_request_breaks_the_api_or_its_documentation(
     server: Server, settings: Settings, mode: GenerationMode, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cache.clear()
-    monkeypatch.setattr("core.tasks._queue", lambda *_: None)
+    monkeypatch.setattr("core.tasks.Task.delay_on_commit", lambda *_: None)
     settings.STAFF_API_PER_MINUTE = settings.STAFF_API_PER_MINUTE_AND_ADDRESS = 1_000_000
     token = token_of(UserFactory(is_superuser=True))
     headers = {"Authorization": f"Bearer {token}"}

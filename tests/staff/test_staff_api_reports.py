@@ -29,7 +29,7 @@ def queue(settings: Settings, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) ->
     cache.clear()
     settings.MEDIA_ROOT = tmp_path / "media"
     queued = Mock()
-    monkeypatch.setattr("analytics.reports.services.delay_on_commit", queued)
+    monkeypatch.setattr("analytics.tasks.make_report.delay_on_commit", queued)
     return queued
 
 

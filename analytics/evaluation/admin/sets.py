@@ -25,7 +25,7 @@ from analytics.evaluation.services import ask_for_questions, delete_set
 from analytics.models import EvaluationQuestion, EvaluationRun, EvaluationSet, Judgment
 from chat.models import RetrievalProfile
 from core.admin.scoped import ScopedAdmin
-from core.db.annotations import count_of
+from core.db.annotations import count_related
 from core.inference.llm import client
 from knowledge.admin.collections import university_collections
 
@@ -234,4 +234,4 @@ def counts() -> dict[str, Coalesce]:
         "judged_count": Q(judged),
     }
     accepted = EvaluationQuestion.objects.filter(status=Status.ACCEPTED)
-    return {name: count_of(accepted.filter(condition), by="evaluation_set") for name, condition in wanted.items()}
+    return {name: count_related(accepted.filter(condition), by="evaluation_set") for name, condition in wanted.items()}

@@ -32,7 +32,7 @@ from core.db.locks import Lock, advisory_lock
 from core.hashing import fingerprint
 from core.inference.llm.client import JsonAnswer, is_configured
 from knowledge.chunking.propositions import Source, WrongAnswer
-from knowledge.indexing.generations import embedder_of, live_generation
+from knowledge.indexing.generations import live_generation, load_embedder
 from knowledge.models import Document, Passage, Unit
 
 #: Questions more similar than this are one.
@@ -46,7 +46,7 @@ class KnownQuestions:
     """
 
     def __init__(self, evaluation_set: EvaluationSet) -> None:
-        self._embedder = embedder_of(live_generation())
+        self._embedder = load_embedder(live_generation())
         texts = list(evaluation_set.questions.values_list("text", flat=True))
         self._texts = {normalised(text) for text in texts}
         self._vectors = self._embed(texts)

@@ -6,7 +6,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from knowledge.chunking.propositions import Source, entries_of, fenced, new_fence
+from core.terms import WORD
+from knowledge.chunking.propositions import Source, fence_passages, new_fence, read_entries
 
 #: Kept with every question that was made by it.
 VERSION = "1"
@@ -93,7 +94,9 @@ def questions_messages(sources: Sequence[Source]) -> list[dict[str, str]]:
     """Chat messages; passages are numbered from 1."""
     form = {"questions": [{"question": "…", "answer": "…", "passages": [n]} for n in range(1, len(sources) + 1)]}
     count = "a question for the passage" if len(sources) == 1 else f"a question for each of the {len(sources)} passages"
-    user = QUESTIONS_USER.format(passages=fenced(sources), count=count, form=json.dumps(form, ensure_ascii=False))
+    user = QUESTIONS_USER.format(
+        passages=fence_passages(sources), count=count, form=json.dumps(form, ensure_ascii=False)
+    )
     return [{"role": "system", "content": QUESTIONS_SYSTEM}, {"role": "user", "content": user}]
 
 
@@ -102,7 +105,7 @@ def read_questions(data: Any, passages: int) -> tuple[list[Draft], int]:
 
     Raises WrongAnswer where nothing can be read.
     """
-    entries = entries_of(data, "questions")
+    entries = read_entries(data, "questions")
     drafts = [draft for entry in entries[:MOST_QUESTIONS] if (draft := _draft(entry, passages))]
     return drafts, len(entries) - len(drafts)
 
@@ -116,12 +119,12 @@ def units_messages(question: str, units: Sequence[str]) -> list[dict[str, str]]:
 
 def read_units(data: Any, units: int) -> list[int]:
     """Places of the units that answer, from 0, each once. Raises WrongAnswer."""
-    return _places(entries_of(data, "statements"), units)
+    return _places(read_entries(data, "statements"), units)
 
 
 def normalised(text: str) -> str:
     """What two spellings of one question have in common."""
-    return " ".join(re.findall(r"\w+", text.casefold()))
+    return " ".join(WORD.findall(text.casefold()))
 
 
 def _draft(entry: Any, passages: int) -> Draft | None:

@@ -21,7 +21,7 @@ from chat.models import Assistant, ProfileLeg, PromptVersion, RetrievalProfile
 from faqs.models import FAQ
 from faqs.versions.history import present_fingerprint
 from knowledge.models import Collection, Document
-from knowledge.services.documents import version_of
+from knowledge.services.documents import read_version
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -59,7 +59,7 @@ def check_seen(data: QueryDict, target: Any) -> None:
         now = present_fingerprint(target.pk)
     elif isinstance(target, Document):
         held = Document.objects.select_for_update(no_key=True).filter(pk=target.pk).first()
-        now = version_of(held) if held else None
+        now = read_version(held) if held else None
     if data.get("seen", now) != now:
         raise ValidationError(
             _("It was changed since you opened its form: open the form again, and write your change once more.")

@@ -15,7 +15,7 @@ from chat.pipeline.question import build_question
 from chat.pipeline.reply import Reply
 from chat.pipeline.retrieval.profiles import UnknownProfile, get_profile
 from chat.pipeline.run import collect
-from knowledge.retrieval.scope import UnknownCollection, scope_of
+from knowledge.retrieval.scope import UnknownCollection, build_scope
 
 #: What the contract tells of a citation.
 CITATION = ("n", "title", "url", "heading", "page", "quote")
@@ -36,7 +36,7 @@ class Command(BaseCommand):
 
     def handle(self, *, question: str, profile: str, collection: list[str], **options: Any) -> None:
         try:
-            scope_of(collection)
+            build_scope(collection)
             chosen = get_profile(profile) if profile else None
             text = clean_question(question, limit=settings.QUESTION_MAX_CHARACTERS)
         except (UnknownCollection, UnknownProfile) as error:

@@ -12,7 +12,7 @@ from chat.pipeline.understanding.hyde import hypothesise
 from core.inference.embeddings import EmbeddingUnavailable
 from core.inference.reranker import RerankerUnavailable
 from knowledge.retrieval.dense import DenseRetriever, HydeRetriever
-from knowledge.retrieval.scope import UnknownCollection, scope_of
+from knowledge.retrieval.scope import UnknownCollection, build_scope
 from knowledge.retrieval.search import Retrieval
 from knowledge.retrieval.types import Scope, matched_parts
 
@@ -36,7 +36,7 @@ class Command(BaseCommand):
         if not 1 <= k <= 1000:
             raise CommandError("--k takes a number from 1 to 1000.")
         try:
-            chosen, scope = get_profile(profile), scope_of(collection)
+            chosen, scope = get_profile(profile), build_scope(collection)
             guesses = async_to_sync(hypothesise)(query) if chosen.guesses else ()
             retrieval = retrieve_with(chosen, query, scope=scope, k=k, guesses=guesses)
         except (UnknownProfile, UnknownCollection, RerankerUnavailable, EmbeddingUnavailable) as error:

@@ -9,12 +9,12 @@ from django.utils.translation import gettext as _
 from chat.events import Abstain, Event
 from chat.models import Message
 from chat.pipeline.question import Context
-from chat.pipeline.understanding.rewrite import WORD, topic_words
 from core.db.prepared import in_database
+from core.terms import GENERAL_WORDS, topic_words
 from faqs.models import main_language
 from faqs.retriever import match
 from knowledge.retrieval.lexical import LexicalRetriever
-from knowledge.retrieval.scope import scope_of
+from knowledge.retrieval.scope import build_scope
 from knowledge.retrieval.types import Origin, Query, Scope
 
 WORDS = LexicalRetriever()
@@ -25,23 +25,6 @@ LOOKED_AT = 12
 #: Words that are looked up, those too short to mean much, and those that are named.
 MOST_LOOKED_UP, SHORT, MOST_WORDS = 16, 3, 3
 QUESTION_CHARACTERS, WORD_CHARACTERS = 160, 40
-#: Words that no page needs, and that leave open what it says nothing about. They are not among the common words of
-#: `chat.pipeline.understanding.rewrite`: there they count, since "Wie heißt der Dekan der Informatik?" stands alone.
-UNNAMED = frozenset(
-    WORD.findall(
-        """
-    anything anybody become becomes call called find found goes going happen happens kindly made make makes making mean
-    meaning means named nobody nothing possible somebody someone something somewhere take taken takes told wanted wants
-    whether
-    bedeuten bedeutet bekomme bekommen bekommt bieten bietet braucht brauchen darf dürfen dürfte eigentlich erklär
-    erkläre erklären erzähl erzähle etwa finde finden findet funktioniert gebe geben gebt gehe gehen geht gemacht gern
-    gerne gilt gibt gibt's hatte hatten heiße heißen heißt heisst heissen irgendwas irgendwo jemand kannst lass lassen
-    lautet lauten läuft liegt mache machen macht meinen meint möchten möglich müsste nennen nennt niemand nichts sagt
-    stehen steht stelle stellen überhaupt ungefähr verstehe vielleicht weiß weshalb wofür woher wohin wollen wollte
-    womit worum wurde wurden zeig zeigen
-    """
-    )
-)
 
 
 async def abstain(context: Context, reason: str) -> AsyncGenerator[Event]:
@@ -57,7 +40,7 @@ def _known_instead(context: Context) -> tuple[tuple[str, ...], list[str]]:
     """Curated questions that are close, and the question's words that stand on no page."""
     if (retrieval := context.retrieval) is None:
         return (), []
-    scope = context.scope or scope_of(context.ask.collections, audience=context.ask.audience)
+    scope = context.scope or build_scope(context.ask.collections, audience=context.ask.audience)
     missing = missing_words(context.ask.text, retrieval.query, scope)
     nearest = retrieval.runs.get(Origin.FAQ)
     if nearest and nearest[0].score < LEAST_SIMILARITY:
@@ -83,7 +66,7 @@ def missing_words(question: str, query: Query, scope: Scope) -> list[str]:
 
 
 def says_something(word: str) -> bool:
-    return word.lower().replace("’", "'") not in UNNAMED
+    return word.lower().replace("’", "'") not in GENERAL_WORDS
 
 
 def shortened(word: str) -> str:

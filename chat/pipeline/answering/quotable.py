@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from chat.pipeline.retrieval.candidates import LINKED, plain
-from chat.pipeline.understanding.rewrite import topic_words
+from core.terms import topic_words
 from knowledge.chunking.sentences import sentence_spans
 
 #: The most characters of a quote that is put together.

@@ -15,7 +15,7 @@ from typing import Literal
 from chat.pipeline.guardrails import figures
 from chat.pipeline.guardrails.addresses import emails, hosts, links, normal, phones, without_links
 from chat.pipeline.guardrails.eligibility import decisions
-from core.terms import content_words
+from core.terms import WORD, content_words
 from knowledge.guardrails.deobfuscation import decoded
 from knowledge.guardrails.injection import flag_document
 
@@ -43,7 +43,6 @@ HIDING = re.compile(r"[\w+/-]{16}|[0-9a-fA-Fx\\%,: ]{20}|[%&]")
 FENCE = re.compile(r"<<[0-9a-f]{8}>>", re.IGNORECASE)
 MARKER = re.compile(r"\[\d{1,3}(?:[ \t]*[,;][ \t]*\d{1,3})*\]")
 LIST_NUMBER = re.compile(r"^[ \t]*(?P<number>\d{1,2})[.)](?=[ \t])", re.MULTILINE)
-WORD = re.compile(r"\w+")
 
 IMAGE = re.compile(r"!\[(?:[^\[\]]|\[[^\[\]]{0,300}\]){0,600}\](?:\([^)\n]{0,2000}\)|\[[^\]\n]{0,300}\])?")
 DATA = re.compile(r"\bdata:\s?(?:[\w.+-]{1,60}/[\w.+-]{1,60}|;|,)", re.IGNORECASE)

@@ -17,7 +17,7 @@ from core.terms import content_words
 from knowledge.chunking import periods
 from knowledge.chunking.period_match import grade_passage
 from knowledge.chunking.periods import Grade, Period, without_periods
-from knowledge.retrieval.scope import scope_of
+from knowledge.retrieval.scope import build_scope
 from knowledge.retrieval.search import Retrieval
 from knowledge.retrieval.types import Origin
 
@@ -103,7 +103,7 @@ def find_passages(context: Context, *, depth: int = 0, degrades: bool = True) ->
     """
     began = time.perf_counter()
     ask, profile = context.ask, context.ask.profile
-    scope = context.scope = context.scope or scope_of(ask.collections, audience=ask.audience)
+    scope = context.scope = context.scope or build_scope(ask.collections, audience=ask.audience)
 
     def rank(question: str, profile: Profile = profile) -> Retrieval:
         return retrieve_with(profile, question, scope=scope, k=depth or ask.profile.sources, guesses=context.guesses)

@@ -11,8 +11,8 @@ from chat.events import Choice, Clarify, Event
 from chat.models import Message
 from chat.pipeline.question import Context
 from chat.pipeline.retrieval.candidates import Candidate
-from core.terms import figures, words_of
-from knowledge.retrieval.scope import kind_of
+from core.terms import distinct_words, figures
+from knowledge.retrieval.scope import read_kind
 
 MOST_CHOICES = 6
 #: Passages that are compared: those behind add what nobody would miss.
@@ -22,11 +22,11 @@ COMPARED = 4
 def clarifying_facet(context: Context) -> str:
     """The kind of tag that decides between the best passages and of which nothing is known yet; else empty."""
     best = context.candidates[:COMPARED]
-    known = {kind_of(tag) for tag in (*context.ask.audience, *context.named)} | set(context.ask.asked_kinds)
+    known = {read_kind(tag) for tag in (*context.ask.audience, *context.named)} | set(context.ask.asked_kinds)
     if not best:
         return ""
     # Where the best passage is for everybody, those for some add to it and do not contradict it.
-    for kind in dict.fromkeys(kind_of(tag) for tag in best[0].audience):
+    for kind in dict.fromkeys(read_kind(tag) for tag in best[0].audience):
         if kind not in known and len(_values(best, kind)) > 1 and _differ(best, kind):
             return kind
     return ""
@@ -34,18 +34,18 @@ def clarifying_facet(context: Context) -> str:
 
 def mentioned_tags(question: str, candidates: Sequence[Candidate]) -> tuple[str, ...]:
     """Tags of the passages whose value the question names: "in the master's" needs no asking back."""
-    asked = words_of(question)
+    asked = distinct_words(question)
     tags = dict.fromkeys(tag for candidate in candidates for tag in candidate.audience)
-    named = [tag for tag in tags if words_of(label_of(tag)) <= asked]
-    kinds = [kind_of(tag) for tag in named]
-    return tuple(tag for tag in named if kinds.count(kind_of(tag)) == 1)
+    named = [tag for tag in tags if distinct_words(label_of(tag)) <= asked]
+    kinds = [read_kind(tag) for tag in named]
+    return tuple(tag for tag in named if kinds.count(read_kind(tag)) == 1)
 
 
 def matches_audience(candidate: Candidate, audience: Sequence[str]) -> bool:
     """Whether a passage concerns who asks, as retrieval's scope has it."""
-    known = {kind_of(tag) for tag in audience}
-    of_kinds = {kind_of(tag) for tag in candidate.audience} & known
-    return all(any(tag in audience for tag in candidate.audience if kind_of(tag) == kind) for kind in of_kinds)
+    known = {read_kind(tag) for tag in audience}
+    of_kinds = {read_kind(tag) for tag in candidate.audience} & known
+    return all(any(tag in audience for tag in candidate.audience if read_kind(tag) == kind) for kind in of_kinds)
 
 
 async def clarify(context: Context, kind: str) -> AsyncGenerator[Event]:
@@ -70,7 +70,7 @@ def chosen(text: str, choices: dict[str, Any]) -> Choice | None:
     for number, option in enumerate(options, start=1):
         if said in (option.label.casefold(), str(number)):
             return option
-    mentioned = [option for option in options if option.tag and words_of(option.label) <= words_of(text)]
+    mentioned = [option for option in options if option.tag and distinct_words(option.label) <= distinct_words(text)]
     return mentioned[0] if len(mentioned) == 1 else None
 
 
@@ -80,7 +80,7 @@ def label_of(tag: str) -> str:
 
 
 def _values(candidates: Sequence[Candidate], kind: str) -> list[str]:
-    return list(dict.fromkeys(tag for each in candidates for tag in each.audience if kind_of(tag) == kind))
+    return list(dict.fromkeys(tag for each in candidates for tag in each.audience if read_kind(tag) == kind))
 
 
 def _differ(candidates: Sequence[Candidate], kind: str) -> bool:
@@ -88,8 +88,8 @@ def _differ(candidates: Sequence[Candidate], kind: str) -> bool:
     said: dict[str, set[str]] = {}
     for candidate in candidates:
         for tag in candidate.audience:
-            if kind_of(tag) == kind:
-                said.setdefault(tag, set()).update(figures(candidate.text) or words_of(candidate.text))
+            if read_kind(tag) == kind:
+                said.setdefault(tag, set()).update(figures(candidate.text) or distinct_words(candidate.text))
     first, *others = said.values()
     return any(first != other for other in others)
 

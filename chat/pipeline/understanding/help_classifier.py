@@ -15,7 +15,7 @@ import numpy as np
 
 from chat.pipeline.understanding.help_examples import FOLDER, ORDINARY, fingerprint_of_examples, load_examples
 from core.inference.embeddings import EmbeddingUnavailable
-from core.terms import words_of
+from core.terms import distinct_words
 from knowledge.retrieval.query_vectors import multilingual_vector
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def get_classifier() -> HelpClassifier:
 
 def _need_by_words(text: str) -> str | None:
     """Return the kind of the example that has most words in common with the message, if that is most of them."""
-    said = words_of(text)
+    said = distinct_words(text)
     alike = [(len(said & words) / len(said | words), kind) for words, kind in _words_of_examples()]
     likeness, kind = max(alike)
     return kind if likeness >= LEAST_ALIKE and kind != ORDINARY else None
@@ -125,4 +125,4 @@ def _need_by_words(text: str) -> str | None:
 
 @cache
 def _words_of_examples() -> list[tuple[set[str], str]]:
-    return [(words_of(each.text), each.kind) for each in load_examples()]
+    return [(distinct_words(each.text), each.kind) for each in load_examples()]

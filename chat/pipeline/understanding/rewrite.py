@@ -7,6 +7,7 @@ itself. A question that stands alone is left as it is, since rewriting those cos
 import re
 from collections.abc import Sequence
 
+from core.terms import topic_words
 from knowledge.chunking.periods import asked as asked_periods
 from knowledge.chunking.periods import without_periods
 
@@ -14,8 +15,6 @@ from knowledge.chunking.periods import without_periods
 TURNS = 3
 #: With so few words of its own a question needs those before it.
 FEW_WORDS = 2
-#: A word, or an abbreviation such as "M.Sc." with its dots.
-WORD = re.compile(r"(?:[^\W\d_]{1,3}\.){2,8}(?!\w)|\w+(?:[-'’]\w+)*")
 #: Words that point at something without pointing back: "is it possible", "gibt es", "this semester".
 POINTS_NOWHERE = re.compile(
     r"\b(?:is|are|was|were|will|would|can|could) (?:it|there) (?:be )?"
@@ -52,34 +51,6 @@ BRINGS_UP = re.compile(
     r"(?=.*\b(?:an?|eine?[nmrs]?) \w)",
     re.IGNORECASE | re.DOTALL,
 )
-#: Words that say nothing about a topic.
-STOP_WORDS = frozenset(
-    WORD.findall(
-        """
-    e.g. i.e. d.h. u.a. z.b.
-    a about again all also am an and another any anyone are as at be been being but by can could did do does doing
-    down explain for from get give had has have having help here how i if in into is just kind know less let like
-    list long many may me might mine more most much must my myself need needed no nor not now of off okay ok on only or
-    our out over own please pls question really said say see shall should show so some sort such sure tell than thank
-    thanks that the then thing things think this those through to too under understand until up use used using very
-    want was way we well were what when where which while who whom whose why will wish with without would yes you your
-    he her him his it its she their them there these they one ones same other others else good great interesting
-    ab aber alle allem allen aller alles als also am an auch auf aus bei beim bin bis bitte bräuchte brauche da damit
-    danach dann das dass davon dazu dein deine dem den denn der des dessen die dies diese diesem diesen dieser dieses
-    doch dort du durch ein eine einem einen einer eines er es etwas euch euer für geben gibt habe haben hallo hat hier
-    hierzu ich ihm ihn ihr ihre ihrem ihren ihrer im in ins ist ja jede jedem jeden jeder jedes jetzt kann kannst kein
-    keine keinen kommt können könnte könnten man mehr mein meine meinem meinen meiner mich mir mit mal möchte muss
-    müssen nach nein nicht noch nochmal nur ob oder ohne sagen schon sehr sein seine sich sie sind so soll sollte
-    sollten sonst um und uns unser unsere unter vom von vor wann war waren warum was weil welche welchem welchen
-    welcher welches wem wen wenn wer werde werden wie wieso will wir wird wissen wo würde zu zum zur über danke
-    """
-    )
-)
-
-
-def topic_words(text: str) -> list[str]:
-    """Its words that say what it is about, as they are written."""
-    return [word for word in WORD.findall(text) if word.lower() not in STOP_WORDS and (len(word) > 1 or word.isdigit())]
 
 
 def has_anaphora(question: str) -> bool:

@@ -11,10 +11,11 @@ from typing import Any
 from chat.models import Message
 from chat.pipeline.question import Context, Question, Turn
 from chat.pipeline.understanding.help_classifier import recognised_need
-from chat.pipeline.understanding.rewrite import condense_question, has_anaphora, needs_context, topic_words
+from chat.pipeline.understanding.rewrite import condense_question, has_anaphora, needs_context
 from chat.prompt_template import HISTORY_CHARACTERS, HISTORY_MESSAGES
 from core.inference.llm import client
 from core.inference.llm.client import ModelUnavailable, Usage
+from core.terms import stems
 
 Route = Message.Route
 HOW_ARE_YOU = (
@@ -122,8 +123,8 @@ MAX_TOKENS = 120
 LONGEST = 400
 #: Shares of a rewritten question's terms that were said before, and of the question's own that it keeps.
 LEAST_SAID, LEAST_KEPT = 0.6, 0.5
-#: Terms are compared by their beginnings, so that inflection does not part them.
-STEM = 5
+#: Stems are shorter than elsewhere: a rewritten question inflects ("Frist", "Fristen").
+STEM_LETTERS = 5
 SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {
@@ -213,13 +214,9 @@ def _checked(data: Any, ask: Question) -> Turn | None:
         return Turn(route, ask.text, by_model=True)
     if not isinstance(question, str) or not 0 < len(question := " ".join(question.split())) <= LONGEST:
         return None
-    rewritten, own = _stems(question), _stems(ask.text)
-    said = own.union(*(_stems(text) for _role, text in ask.history))
+    rewritten, own = stems(question, letters=STEM_LETTERS), stems(ask.text, letters=STEM_LETTERS)
+    said = own.union(*(stems(text, letters=STEM_LETTERS) for _role, text in ask.history))
     is_made_of_it = len(rewritten & said) >= LEAST_SAID * len(rewritten)
     keeps_its_own = len(rewritten & own) >= LEAST_KEPT * len(own)
     is_good = rewritten and is_made_of_it and keeps_its_own and not has_anaphora(question)
     return Turn(route, question, by_model=True) if is_good else None
-
-
-def _stems(text: str) -> set[str]:
-    return {word.lower()[:STEM] for word in topic_words(text)}

@@ -1,4 +1,4 @@
-"""Texts to vectors: this process's embedding models by name. Nothing outside `embedders` runs, or calls, one."""
+"""Embedding models of this process by name. Nothing outside this package runs or calls one."""
 
 import json
 import threading
@@ -43,7 +43,7 @@ def _load(model: str) -> Embedder:
 
 
 def configured_model() -> str:
-    """The name of the model that the settings ask for."""
+    """Return the name of the model that the settings ask for."""
     name: str = settings.EMBEDDING_MODEL
     prefixes = Prefixes(settings.EMBEDDING_QUESTION_PREFIX, settings.EMBEDDING_PASSAGE_PREFIX)
     if settings.EMBEDDING_BASE_URL:
@@ -52,6 +52,6 @@ def configured_model() -> str:
 
 
 def get_embedder(model: str = "") -> Embedder:
-    """This process's embedder of that name, or of the settings, loaded once; raises EmbeddingUnavailable."""
+    """Return this process's embedder of that name, or of the settings, loaded once; raises EmbeddingUnavailable."""
     with _loading:
         return _load(model or configured_model())

@@ -1,4 +1,4 @@
-"""What an embedding model is to the rest: vectors of questions, vectors of passages, lengths, and a scale."""
+"""The protocol of an embedding model: vectors of questions and passages, lengths, and a scale."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
@@ -15,10 +15,11 @@ class EmbeddingUnavailable(Exception):
 
 
 class Embedder(Protocol):
-    """`recipe` names the vector space: vectors of different recipes are never compared.
+    """A model that turns texts into unit vectors.
 
-    `model` is the name that `get_embedder` finds it by, `dimensions` the length of its vectors, `scale` where its
-    cosines lie. Some models read a question in another way than what may answer it, and are told which is which.
+    `model` is the name that `get_embedder` finds it by, `dimensions` the length of its vectors, `scale` the range of
+    its cosines. `recipe` names the vector space: vectors of different recipes are never compared. Some models read a
+    question in another way than a passage, so there is a method for each.
     """
 
     model: str
@@ -27,13 +28,13 @@ class Embedder(Protocol):
     scale: Scale
 
     def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
-        """Unit vectors of what may answer a question: of shape (len(texts), dimensions), in the texts' order.
+        """Embed passages as unit vectors of shape (len(texts), dimensions), in the order of the texts.
 
         Raises EmbeddingUnavailable.
         """
 
     def embed_questions(self, texts: Sequence[str]) -> "NDArray[np.float32]":
-        """Unit vectors of questions, to be compared with those of answers and of other questions; as `embed`."""
+        """Embed questions, as `embed`; compare these vectors with those of answers and of other questions."""
 
     def count_tokens(self, text: str) -> int:
-        """The text's length in the model's word pieces, without the special ones and without a limit."""
+        """Count a text's word pieces, without special ones and without a limit."""

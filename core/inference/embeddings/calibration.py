@@ -1,4 +1,4 @@
-"""Where a model's cosines lie, measured on a few texts in English and German."""
+"""Calibration of a model's cosines, measured on a few texts in English and German."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ class Band:
     same: float
 
     def to(self, other: "Band", cosine: float) -> float:
-        """The cosine as `other` has it, 0 to 1: straight lines through both means, and up to 1 for equal texts."""
+        """Convert a cosine to the other band, 0 to 1: straight lines through both means, up to 1 for equal texts."""
         if cosine < self.same:
             slope = (other.same - other.unrelated) / (self.same - self.unrelated)
         else:
@@ -26,21 +26,21 @@ class Band:
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """A question's cosines to other questions lie elsewhere than those to what may answer it."""
+    """Bands of a model: cosines between questions lie elsewhere than those between a question and a passage."""
 
     questions: Band
     passages: Band
 
     def of_question(self, cosine: float) -> float:
-        """The similarity of two questions, 0 to 1, whatever the model."""
+        """Return the similarity of two questions, 0 to 1, whatever the model."""
         return self.questions.to(COMMON.questions, cosine)
 
     def of_passage(self, cosine: float) -> float:
-        """The similarity of a question and what may answer it, 0 to 1, whatever the model."""
+        """Return the similarity of a question and a passage, 0 to 1, whatever the model."""
         return self.passages.to(COMMON.passages, cosine)
 
 
-#: As `calibration.measured_scale` finds them for all-MiniLM-L6-v2.
+#: Measured by `calibration.measured_scale` for all-MiniLM-L6-v2.
 COMMON = Scale(questions=Band(0.10, 0.62), passages=Band(0.09, 0.55))
 
 
@@ -117,13 +117,16 @@ GERMAN = (
         "Das WLAN eduroam wird mit der Kennung eingerichtet.",
     ),
 )
-#: The least distance of the two means: a model below it cannot tell texts apart.
+#: The least distance of the two means: a model below it cannot distinguish texts.
 LEAST_WIDTH = 0.02
 NEARLY = 0.6
 
 
 def measured_scale(embed_questions: "Embed", embed: "Embed") -> Scale:
-    """Over the languages that the model knows: those whose texts it tells apart nearly as well as the other's."""
+    """Measure the scale over the languages that the model knows.
+
+    These are the languages whose texts it separates nearly as well as those of the other.
+    """
     scales = []
     for examples in (ENGLISH, GERMAN):
         asked, again, answers = zip(*examples, strict=True)
@@ -140,7 +143,7 @@ def _mean(bands: Sequence[Band]) -> Band:
 
 
 def _band(cosines: "NDArray[np.float32]") -> Band:
-    """Of a square whose diagonal holds the pairs that belong together."""
+    """Measure the band of a square matrix whose diagonal holds the pairs that belong together."""
     others = ~np.eye(len(cosines), dtype=bool)
     same = min(0.99, float(np.diag(cosines).mean()))
     return Band(unrelated=min(same - LEAST_WIDTH, float(cosines[others].mean())), same=same)

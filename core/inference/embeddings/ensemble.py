@@ -1,8 +1,7 @@
 """Two models as one: the English model's vector and the multilingual one's, side by side.
 
-all-MiniLM-L6-v2 tells English paraphrases apart better, multilingual-e5-small knows German and a hundred other
-languages. The cosine of two joined vectors is the weighted mean of both models' cosines, so each decides where it sees
-a difference.
+all-MiniLM-L6-v2 distinguishes English paraphrases better, multilingual-e5-small knows German and a hundred other
+languages. The cosine of two joined vectors is the weighted mean of both models' cosines.
 """
 
 from collections.abc import Sequence
@@ -30,7 +29,7 @@ class JoinedEmbedder:
     model = JOINED
     dimensions = MiniLMEmbedder.dimensions + MultilingualEmbedder.dimensions
     recipe = fingerprint(JOINED, MiniLMEmbedder.recipe, MultilingualEmbedder.recipe, str(ENGLISH_SHARE))
-    #: As `calibration.measured_scale` finds it.
+    #: Measured by `calibration.measured_scale`.
     scale = Scale(questions=Band(0.666, 0.827), passages=Band(0.637, 0.782))
 
     def __init__(self, *, threads: int = 1, folder: Path | None = None) -> None:
@@ -38,7 +37,7 @@ class JoinedEmbedder:
         self._multilingual = MultilingualEmbedder(threads=threads, folder=folder)
 
     def count_tokens(self, text: str) -> int:
-        """As the model counts that needs more: a passage must fit the windows of both."""
+        """Count as the model that needs more pieces: a passage must fit the windows of both."""
         return max(self._english.count_tokens(text), self._multilingual.count_tokens(text))
 
     def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":

@@ -37,7 +37,7 @@ class MiniLMEmbedder:
 
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
-        # Freed memory goes back after a batch: the arena would keep the largest batch's.
+        # Freed memory is returned after each batch: the arena would keep as much as the largest one needed.
         options.enable_cpu_mem_arena = False
         weights = quantized(_packaged_model(), folder=folder or settings.STATE_DIR / "models")
         self._session: onnxruntime.InferenceSession = onnxruntime.InferenceSession(
@@ -54,7 +54,7 @@ class MiniLMEmbedder:
         return len(self._counter.encode(text, add_special_tokens=False).ids)
 
     def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
-        """One text a run: a batch would share its quantization scale, so a vector would depend on its neighbours."""
+        """Embed each text alone: a batch shares its quantization scale, so a vector would depend on its neighbours."""
         vectors = np.empty((len(texts), self.dimensions), dtype=np.float32)
         for row, encoding in enumerate(self._tokenizer.encode_batch(list(texts))):
             ids = np.array([encoding.ids], dtype=np.int64)

@@ -27,14 +27,14 @@ ENDPOINT_SECONDS = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Prefixes:
-    """What a model wants to read before a question, and before what may answer one."""
+    """Prefixes that a model needs before questions and before passages."""
 
     question: str = ""
     passage: str = ""
 
     @property
     def recipe(self) -> tuple[str, ...]:
-        """Its part in a recipe; without prefixes, none."""
+        """Return the prefixes' part of a recipe, empty without prefixes."""
         return (self.question, self.passage) if self.question or self.passage else ()
 
     def to_questions(self, texts: Sequence[str]) -> list[str]:
@@ -134,7 +134,7 @@ class EndpointEmbedder:
 
 
 def named(model: str, prefixes: Prefixes) -> str:
-    """The model's name with its prefixes: with others its vectors are others."""
+    """Add the prefixes to the model's name: other prefixes make other vectors."""
     return f"{model} {json.dumps(prefixes.recipe, ensure_ascii=False)}" if prefixes.recipe else model
 
 

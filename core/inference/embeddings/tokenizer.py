@@ -28,7 +28,7 @@ class UnigramTokenizer:
         self._cached = lru_cache(CACHED_WORDS)(self._cut)
 
     def ids(self, text: str) -> list[int]:
-        """The ids of the text's pieces, without special ones."""
+        """Return the ids of the text's pieces, without special ones."""
         found: list[int] = []
         for word in unicodedata.normalize("NFC", text).translate(self._characters).split(" "):
             if word:
@@ -36,7 +36,7 @@ class UnigramTokenizer:
         return found
 
     def _cut(self, word: str) -> tuple[int, ...]:
-        """Viterbi's algorithm over the word's characters."""
+        """Cut a word into its likeliest pieces with Viterbi's algorithm."""
         text = WORD_START + word
         length = len(text)
         best = [0.0] + [float("-inf")] * length

@@ -1,4 +1,4 @@
-"""A circuit breaker (Nygard 2007): an endpoint that fails again and again is left alone for a while."""
+"""A circuit breaker (Nygard 2007): after repeated failures an endpoint is not called for a while."""
 
 import logging
 import threading
@@ -13,7 +13,7 @@ OPEN_SECONDS = 15.0
 
 
 class CircuitOpen(Exception):
-    """The endpoint is left alone for now."""
+    """The endpoint is not called for now."""
 
 
 class Circuit:
@@ -30,19 +30,19 @@ class Circuit:
 
     @property
     def is_open(self) -> bool:
-        """A call would be refused now."""
+        """Whether a call would be refused now."""
         with self._lock:
             return self._refuses()
 
     @property
     def has_failed(self) -> bool:
-        """It opened, and no call has succeeded since."""
+        """Whether the circuit opened and no call has succeeded since."""
         with self._lock:
             return self._opened_at is not None
 
     @contextmanager
     def attempt(self) -> Iterator["Attempt"]:
-        """Around one call; raises CircuitOpen. A call that reports nothing counts neither way."""
+        """Guard one call; raises CircuitOpen. A call that reports nothing counts neither as success nor as failure."""
         with self._lock:
             if self._refuses():
                 raise CircuitOpen
@@ -76,14 +76,14 @@ class Circuit:
 
 
 class Attempt:
-    """One call that was let through."""
+    """One call that the circuit allowed."""
 
     def __init__(self, circuit: Circuit, *, is_trial: bool) -> None:
         self._circuit, self.is_trial = circuit, is_trial
         self._is_heard = self._is_reported = False
 
     def heard(self) -> None:
-        """The endpoint speaks: a trial need not wait for the end, others still may fail on the way."""
+        """Report that the endpoint answers: a trial need not wait for the end, others may still fail."""
         self._is_heard = True
         if self.is_trial:
             self.is_trial = False

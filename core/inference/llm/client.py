@@ -1,7 +1,7 @@
 """A language model behind any OpenAI-compatible endpoint. The only place that calls one.
 
-A call waits for its turn (`llm_queue`), is refused at once where the endpoint keeps failing (`circuit`), and is tried
-again where nothing came yet and it does no harm.
+A call waits for its turn (`queue`), is refused at once if the endpoint keeps failing (`circuit_breaker`), and is
+retried if nothing was received yet and a retry is safe (`retry`).
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from django.conf import settings
 from core.inference.llm.circuit_breaker import Attempt, Circuit, CircuitOpen
 from core.inference.llm.queue import ModelQueue, QueueFull, QueueTicket
 from core.inference.llm.retry import Call
-from core.inference.llm.stream import StreamedAnswer, chunks_of
+from core.inference.llm.stream import StreamedAnswer, read_chunks
 from core.inference.llm.token_budget import estimate_tokens
 from core.metrics import model_call
 from core.text import strip_nul
@@ -27,21 +27,21 @@ from core.text import strip_nul
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
-#: No language has as long tokens on average: what writes more does not heed `max_tokens`.
+#: No language has as long tokens on average: a longer answer ignores `max_tokens`.
 CHARACTERS_PER_TOKEN = 8
-#: How long the end of a stream is waited for once the answer is complete.
+#: Seconds to wait for the end of a stream once the answer is complete.
 USAGE_SECONDS = 2.0
-#: What a message's role and its marks take, on top of its text.
+#: Tokens of a message's role and marks, in addition to its text.
 MESSAGE_TOKENS = 8
 #: Where an object may begin in what a model wrote around it.
 OPENING = re.compile(r"\{")
-#: Endpoints, by address and model, that refused a schema, or to report usage: asked without from then on.
+#: Endpoints, by address and model, that refused a schema or usage reports: later calls leave these out.
 _schemaless: set[tuple[str, str]] = set()
 _usageless: set[tuple[str, str]] = set()
 
 
 class ModelUnavailable(Exception):
-    """The endpoint refused, failed, sent nonsense or took too long; `code` says which, for logs and the record."""
+    """The endpoint refused, failed, sent invalid data or took too long; `code` says which, for logs and the record."""
 
     def __init__(self, code: str) -> None:
         super().__init__(code)
@@ -63,14 +63,14 @@ EXACT = Sampling(temperature=0)
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """Other calls come first; `position` counts from 1."""
+    """A call waits behind others; `position` counts from 1."""
 
     position: int
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens as the endpoint counts them or, where it does not, estimated."""
+    """Tokens as counted by the endpoint, or estimated."""
 
     prompt_tokens: int
     answer_tokens: int
@@ -79,7 +79,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class JsonAnswer:
-    """`data` is None where what the model wrote is no JSON; tokens are as the endpoint counts them, else 0."""
+    """An answer as JSON; `data` is None if it cannot be parsed, tokens are 0 if the endpoint does not count them."""
 
     data: Any
     prompt_tokens: int
@@ -91,18 +91,17 @@ def is_configured() -> bool:
 
 
 def has_failed() -> bool:
-    """The endpoint of the settings failed again and again, and no call has succeeded since."""
+    """Return whether the endpoint kept failing and no call has succeeded since."""
     return is_configured() and _circuit((settings.LLM_BASE_URL, settings.LLM_MODEL)).has_failed
 
 
 async def stream(
     messages: Sequence[dict[str, str]], *, sampling: Sampling = PROSE, caller: str = ""
 ) -> AsyncGenerator[str | Waiting | Usage]:
-    """Waiting as its place in the queue changes, the answer's text in pieces, Usage last; raises ModelUnavailable,
-    also in the middle.
+    """Stream an answer: `Waiting` as the place in the queue changes, pieces of text, and `Usage` last.
 
-    `caller` is whose turn it is: callers take turns. Once it is, the first piece must come within
-    LLM_FIRST_TOKEN_SECONDS, each next one too, all within LLM_TOTAL_SECONDS.
+    Raises ModelUnavailable, also in the middle. `caller` is whose turn it is: callers take turns. Once it is, the first
+    piece must come within LLM_FIRST_TOKEN_SECONDS, each next one too, all within LLM_TOTAL_SECONDS.
     """
     openai = await _library()
     loop = asyncio.get_running_loop()
@@ -131,7 +130,7 @@ async def stream(
                     },
                 )
             async with completion:
-                chunks = chunks_of(completion.response)
+                chunks = read_chunks(completion.response)
                 while True:
                     try:
                         async with asyncio.timeout_at(limit):
@@ -168,10 +167,9 @@ async def complete_json(
     sampling: Sampling = EXACT,
     seconds: float | None = None,
 ) -> JsonAnswer:
-    """What the model writes as JSON, within LLM_TOTAL_SECONDS of its turn, or within `seconds` with all waiting;
-    raises ModelUnavailable.
+    """Complete as JSON, within LLM_TOTAL_SECONDS of the turn, or within `seconds` including the wait.
 
-    The schema is sent where the endpoint knows what to do with it, so `data` must be checked all the same.
+    Raises ModelUnavailable. The schema is sent if the endpoint supports schemas, so check `data` all the same.
     """
     openai = await _library()
     loop = asyncio.get_running_loop()
@@ -183,7 +181,7 @@ async def complete_json(
         while await _moved(place, waited_for if own_limit is None else min(waited_for, own_limit)):
             pass
         limit = loop.time() + settings.LLM_TOTAL_SECONDS if own_limit is None else own_limit
-        # That a caller is in a hurry says nothing about the endpoint.
+        # A caller's short time limit says nothing about the endpoint.
         with _attempt(endpoint, openai, is_timeout_a_failure=own_limit is None) as attempt:
             client = _client(endpoint[0], settings.LLM_API_KEY, settings.LLM_TOTAL_SECONDS, loop)
             call = Call(client, endpoint, messages, limit, may_retry=not attempt.is_trial)
@@ -199,7 +197,7 @@ async def complete_json(
 
 
 async def _library() -> Any:
-    """Its first import takes a second or two, so that is apart from the loop."""
+    """Import the client library outside the event loop: the first import takes a second or two."""
     return _openai() if _openai.cache_info().currsize else await asyncio.to_thread(_openai)
 
 
@@ -210,7 +208,7 @@ def _openai() -> Any:
 
 @lru_cache(maxsize=4)
 def _client(base_url: str, api_key: str, timeout: int, loop: asyncio.AbstractEventLoop) -> "AsyncOpenAI":
-    """One a loop, since its connections belong to the loop; `loop` only keeps them apart."""
+    """Return the client of an event loop, since its connections belong to the loop; `loop` only keeps them apart."""
     from openai import AsyncOpenAI, DefaultAsyncHttpxClient, Timeout
 
     from core.inference.llm.response_limit import bound_body
@@ -218,7 +216,7 @@ def _client(base_url: str, api_key: str, timeout: int, loop: asyncio.AbstractEve
     return AsyncOpenAI(
         base_url=base_url,
         api_key=api_key,
-        # Its own retries heed Retry-After for up to a minute, in which the student would see nothing.
+        # The client's own retries follow Retry-After for up to a minute, in which the student would see nothing.
         max_retries=0,
         # Whoever reads has a limit of their own; one more for each piece of a stream costs as much as the piece.
         timeout=Timeout(timeout, read=None),
@@ -230,7 +228,7 @@ def _client(base_url: str, api_key: str, timeout: int, loop: asyncio.AbstractEve
 
 @lru_cache(maxsize=1)
 def _queue(at_once: int, most: int) -> ModelQueue:
-    """One a process."""
+    """Return this process's queue."""
     return ModelQueue(at_once=at_once, most=most)
 
 
@@ -241,7 +239,7 @@ def _circuit(endpoint: tuple[str, str]) -> Circuit:
 
 @contextmanager
 def _place(endpoint: tuple[str, str], caller: str) -> Iterator[QueueTicket]:
-    """A place in the queue; nobody waits for an endpoint that is left alone."""
+    """Wait in the queue; refuse at once if the endpoint's circuit is open."""
     if _circuit(endpoint).is_open:
         raise ModelUnavailable("circuit_open")
     try:
@@ -260,7 +258,7 @@ async def _moved(place: QueueTicket, limit: float) -> int:
 
 
 def _json_in(text: str) -> Any:
-    """The first JSON object in it: models put fences, or a sentence, around theirs."""
+    """Parse the first JSON object in a text: models put fences, or a sentence, around theirs."""
     decoder = json.JSONDecoder()
     for opening in OPENING.finditer(text):
         try:
@@ -272,8 +270,7 @@ def _json_in(text: str) -> Any:
 
 @contextmanager
 def _attempt(endpoint: tuple[str, str], openai: Any, *, is_timeout_a_failure: bool = True) -> Iterator[Attempt]:
-    """Around a call whose turn it is: everything that an endpoint makes the client raise, as ModelUnavailable, and
-    what it says about the endpoint."""
+    """Guard a call whose turn it is: raise every error of the endpoint as ModelUnavailable, and report its health."""
     try:
         with _circuit(endpoint).attempt() as attempt:
             try:

@@ -1,4 +1,4 @@
-"""Who may call the model now: so many at once, the others in a queue in which callers take turns."""
+"""The queue for the model: a number of calls at once, the others wait, and callers take turns."""
 
 import asyncio
 import threading
@@ -8,11 +8,11 @@ from itertools import chain, zip_longest
 
 
 class QueueFull(Exception):
-    """As many wait as may."""
+    """The queue has reached its limit."""
 
 
 class QueueTicket:
-    """Where one call stands: `position` counts from 1, 0 is its turn. Belongs to the event loop that made it."""
+    """The place of one call: `position` counts from 1, 0 is its turn. Belongs to the event loop that made it."""
 
     def __init__(self) -> None:
         self.position: int | None = None
@@ -20,13 +20,13 @@ class QueueTicket:
         self._loop, self._changed = asyncio.get_running_loop(), asyncio.Event()
 
     def move(self, position: int) -> None:
-        """From any thread."""
+        """Set the position; may be called from any thread."""
         if position != self.position:
             self.position = position
             self._loop.call_soon_threadsafe(self._changed.set)
 
     async def moved(self) -> int:
-        """The position, as soon as it differs from what was returned before."""
+        """Wait until the position differs from the one returned before, and return it."""
         while self.position is None or self.position == self._told:
             self._changed.clear()
             await self._changed.wait()
@@ -50,7 +50,7 @@ class ModelQueue:
 
     @contextmanager
     def place(self, caller: str) -> Iterator[QueueTicket]:
-        """A place for the length of the block, waiting or calling; raises QueueFull."""
+        """Take a place in the queue until the block ends, waiting or calling; raises QueueFull."""
         place = QueueTicket()
         with self._lock:
             if self._running >= self._at_once and sum(map(len, self._waiting.values())) >= self._most:
@@ -70,7 +70,7 @@ class ModelQueue:
                 self._advance()
 
     def _advance(self) -> None:
-        """Gives turns to those that come next and the others their positions."""
+        """Give turns to the next callers, and new positions to the others."""
         while self._running < self._at_once and self._waiting:
             caller = next(iter(self._waiting))
             first, *others = self._waiting.pop(caller)

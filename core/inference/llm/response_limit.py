@@ -1,4 +1,4 @@
-"""A bound on what a model's endpoint may send at once: the client would gather it in memory, however much it is."""
+"""A limit on the size of a response: the client would gather it in memory, whatever its size."""
 
 from collections.abc import AsyncGenerator, AsyncIterator
 from typing import cast
@@ -15,7 +15,7 @@ class BodyTooLarge(Exception):
 
 
 async def bound_body(response: httpx2.Response) -> None:
-    """A response hook of the HTTP client: reading its body raises BodyTooLarge."""
+    """Limit the size of a response's body, as a hook of the HTTP client; reading too much raises BodyTooLarge."""
     kind = response.headers.get("content-type", "")
     response.stream = _Bounded(
         cast("httpx2.AsyncByteStream", response.stream), is_stream=kind.startswith("text/event-stream")

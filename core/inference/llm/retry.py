@@ -1,4 +1,4 @@
-"""One call to an endpoint, tried again where that does no harm: nothing came yet, and it failed or asks for it."""
+"""Retries of a call to an endpoint that failed before anything was received, or asks for a retry."""
 
 import asyncio
 import random
@@ -13,13 +13,13 @@ RETRIES = 2
 RETRY_SECONDS = 0.3
 RETRIED_STATUSES = {500, 502, 503, 504}
 BUSY = 429
-#: A Retry-After beyond it is not waited for.
+#: Longer Retry-After times are not waited for.
 MOST_RETRY_AFTER = 2.0
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """What is asked of `endpoint`, its address and model; `limit`, on the loop's clock, is when the headers are due."""
+    """A request to `endpoint`, its address and model; `limit`, on the loop's clock, is when the headers are due."""
 
     client: "AsyncOpenAI"
     endpoint: tuple[str, str]
@@ -28,9 +28,10 @@ class Call:
     may_retry: bool
 
     async def begin_with(self, optional: Mapping[str, Any], refused_by: set[tuple[str, str]], **options: Any) -> Any:
-        """The completion or, once its headers are there, the stream; raises what the client raises.
+        """Start a call and return the completion, or the stream once its headers are there.
 
-        Without the `optional` part where the endpoint refused that before, or does so now, which is remembered.
+        Raises what the client raises. The `optional` part is left out if the endpoint refused it before, or refuses it
+        now, which is remembered.
         """
         from openai import BadRequestError, UnprocessableEntityError
 
@@ -40,7 +41,7 @@ class Call:
             return await self._begin({**options, **optional})
         except (BadRequestError, UnprocessableEntityError):
             completion = await self._begin(options)
-            refused_by.add(self.endpoint)  # it is the optional part that it does not take
+            refused_by.add(self.endpoint)  # the endpoint does not accept the optional part
             return completion
 
     async def _begin(self, options: Mapping[str, Any]) -> Any:
@@ -72,7 +73,7 @@ def _backoff(retry: int) -> float:
 
 
 def _pause_before(retry: int, error: "APIStatusError") -> float | None:
-    """Seconds until retry number `retry`, counted from 0; None where there should be none."""
+    """Return the seconds until retry number `retry`, counted from 0, or None if there should be none."""
     told = error.response.headers.get("retry-after", "").strip()
     if error.status_code not in RETRIED_STATUSES and not (error.status_code == BUSY and told):
         return None

@@ -1,4 +1,4 @@
-"""What a streamed answer says, read from its chunks: only what the assistant writes is the answer."""
+"""Parser of a streamed answer's chunks: only what the assistant writes is the answer."""
 
 import json
 import re
@@ -11,16 +11,16 @@ if TYPE_CHECKING:
     import httpx2
 
 ASSISTANT = "assistant"
-#: What ends an event of a stream (WHATWG HTML, server-sent events).
+#: The end of an event of a stream (WHATWG HTML, server-sent events).
 EVENT_END = re.compile(rb"\r\n\r\n|\n\n|\r\r")
 DONE = b"[DONE]"
 
 
-async def chunks_of(response: "httpx2.Response") -> AsyncGenerator[dict[str, Any]]:
-    """The chunks of a streamed completion as they came, not as the client's objects: building one of these takes
-    twenty times as long as reading it, which is most of a busy server's work.
+async def read_chunks(response: "httpx2.Response") -> AsyncGenerator[dict[str, Any]]:
+    """Yield the chunks of a streamed completion as dictionaries.
 
-    Raises ValueError for what is no chunk, openai.APIConnectionError where the connection breaks.
+    Building the client's objects takes twenty times as long as reading them, which is most of a busy server's work.
+    Raises ValueError for invalid chunks, openai.APIConnectionError if the connection breaks.
     """
     import httpx2
     import openai
@@ -53,7 +53,7 @@ def _chunk(data: bytes) -> dict[str, Any]:
 
 
 class StreamedAnswer:
-    """What has come so far. `usage` is (prompt tokens, answer tokens) where the endpoint reported them."""
+    """The answer received so far. `usage` is (prompt tokens, answer tokens) if the endpoint reported them."""
 
     def __init__(self) -> None:
         self.is_finished = False
@@ -67,10 +67,10 @@ class StreamedAnswer:
         return "".join(self._pieces)
 
     def take(self, chunk: dict[str, Any]) -> str:
-        """The text that this chunk adds, "" where none; raises TypeError or AttributeError where it is of another form.
+        """Return the text that this chunk adds, possibly "".
 
-        A role holds for the chunks after it too, until another is named. What another role says, a second choice
-        and tool calls are no part of the answer.
+        Raises TypeError or AttributeError for a chunk of another form. A role holds for the chunks after it too, until
+        another is named. What another role says, a second choice and tool calls are no part of the answer.
         """
         spent = chunk.get("usage") or {}
         read, written = spent.get("prompt_tokens"), spent.get("completion_tokens")

@@ -1,4 +1,4 @@
-"""How much a prompt may hold: token counts without the model's own tokenizer, and what has to go. Knows no Django."""
+"""The size of a prompt: token counts without the model's own tokenizer, and what to leave out. Knows no Django."""
 
 import re
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ LATIN_END = "\u0250"
 
 
 def estimate_tokens(text: str) -> int:
-    """At least as many tokens as a model's tokenizer makes of it.
+    """Estimate how many tokens a model's tokenizer makes of a text, rather too many than too few.
 
     No byte-level tokenizer makes more tokens than there are bytes, so that bound is taken for digits, signs and all
     scripts but the Latin. Latin words are counted as half their bytes, an upper-case letter as one more half: that
@@ -35,7 +35,7 @@ def _tokens_in(run: re.Match[str]) -> int:
 class Fit:
     """What fits: the first `passages`, and the newest `history` turns.
 
-    `first_passage_tokens` is how long the only passage may be where it must be trimmed, else None.
+    `first_passage_tokens` is the length that a single passage must be trimmed to, else None.
     """
 
     passages: int
@@ -44,11 +44,11 @@ class Fit:
 
 
 def fit(*, fixed: int, passages: Sequence[int], history: Sequence[int], room: int) -> Fit:
-    """Fits a prompt into `room` tokens: its `fixed` text, the question in it; passages, best first; history, oldest
-    first.
+    """Fit a prompt into `room` tokens.
 
-    The weakest passages go first, down to one; then the oldest turns; then the end of that passage. Raises
-    ValueError("question") where the fixed text alone is too long, since the question is never cut.
+    `fixed` is the fixed text with the question; passages come best first, history oldest first. The weakest passages
+    are dropped first, down to one, then the oldest turns, then the end of that passage. Raises ValueError("question")
+    if the fixed text alone is too long, since the question is never cut.
     """
     left = room - fixed
     if left < 0:

@@ -1,1 +1,1 @@
-"""Encoders that ONNX Runtime runs."""
+"""Encoders run by ONNX Runtime."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def made_once(target: Path, make: Callable[[], bytes]) -> Path:
-    """`target`, written with what `make` returns where it is not there yet."""
+    """Return `target`, after writing what `make` returns if it does not exist yet."""
     if not target.exists():
         target.parent.mkdir(parents=True, exist_ok=True)
         data = make()

@@ -19,7 +19,7 @@ CONTRIB = "com.microsoft"
 
 
 def encoder(package: PackagedE5) -> bytes:
-    """Takes the sums of a text's word, position and type embeddings, (1, length, width); gives their mean encoding."""
+    """Build the encoder: sums of word, position and type embeddings (1, length, width) in, their mean encoding out."""
     import onnx
     from onnx import TensorProto, helper, numpy_helper
     from onnx.onnx_pb import NodeProto

@@ -16,13 +16,13 @@ FEED_FORWARD, FLOAT_LAYERS = 1536, 3
 
 
 def quantized(model: Path, *, folder: Path) -> Path:
-    """The rewritten model's path below `folder`, made on first use (0.3 s) and kept."""
+    """Return the path of the rewritten model below `folder`, made on first use (0.3 s) and kept."""
     name = f"{model.parent.name}-{model.stat().st_size}-int8-{FLOAT_LAYERS}.onnx"
     return made_once(folder / name, lambda: _rewrite(model))
 
 
 def _rewrite(path: Path) -> bytes:
-    """Replaces `MatMul(x, Mul(Cast(weight), scale))` by DynamicQuantizeLinear, MatMulInteger and a rescale."""
+    """Replace `MatMul(x, Mul(Cast(weight), scale))` by DynamicQuantizeLinear, MatMulInteger and a rescale."""
     import numpy as np
     import onnx
     from onnx import TensorProto, helper, numpy_helper
@@ -35,7 +35,7 @@ def _rewrite(path: Path) -> bytes:
     graph.initializer.append(numpy_helper.from_array(np.array(0, dtype=np.int8), "weight_zero_point"))
 
     def stored_weight(node: NodeProto) -> tuple[str, str] | None:
-        """The names of the int8 weight and its scale behind a MatMul's right side."""
+        """Return the names of the int8 weight and its scale behind a MatMul's right side."""
         scaled = producer.get(node.input[1]) if node.op_type == "MatMul" else None
         if scaled is None or scaled.op_type != "Mul":
             return None

@@ -1,6 +1,6 @@
 """`python -m knowledge.ingest.crawler PLAN.json`: one crawl; findings on standard output, the log on standard error.
 
-It ends with its parent, and its memory is bounded: what it reads comes from strangers.
+It ends with its parent, and its memory is limited: its input is untrusted.
 """
 
 import ctypes
@@ -29,7 +29,7 @@ def main() -> int:
 
 
 def end_with_parent() -> None:
-    """At once where the system can; elsewhere with the next thing that it would say."""
+    """End this process with its parent: at once on Linux, elsewhere with the next message."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != int(os.environ.get("CRAWLER_PARENT", os.getppid())):  # it died before the request above

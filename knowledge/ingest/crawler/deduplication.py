@@ -1,4 +1,4 @@
-"""Which of the pages that were read are handed over: each text once, under the address that its site prefers; pure.
+"""Deduplication: each text is handed over once, under the address that its site prefers; pure.
 
 A page that names another as its canonical one, or that is like one known from before, waits until it is clear whether
 the other is there. So the outcome depends neither on the order of visits nor on canonical addresses that lead nowhere
@@ -22,7 +22,7 @@ class Gathering:
     known: Mapping[str, KnownPage]
     #: Pages that are there: handed over, or as they were.
     present: set[str] = field(default_factory=set)
-    #: Pages whose visit is over, whatever came of it.
+    #: Pages whose visit is over, whatever the result.
     concluded: set[str] = field(default_factory=set)
     _by_likeness: dict[str, str] = field(default_factory=dict)
     _before: dict[str, str] = field(default_factory=dict)
@@ -33,7 +33,7 @@ class Gathering:
         self._before = {page.likeness: url for url, page in self.known.items() if page.likeness}
 
     def read(self, visit: Visit, page: Page, canonical: str) -> Page | Skipped | None:
-        """The page where it is to be handed over, why not, or None while it waits."""
+        """Return the page if it is to be handed over, why it is skipped, or None while it waits."""
         self.concluded.add(page.url)
         if canonical and canonical != page.url:
             self._waiting.append((visit, page, canonical, CANONICAL))
@@ -45,7 +45,7 @@ class Gathering:
         return self._once(page)
 
     def stays(self, url: str) -> None:
-        """A page that is there without being handed over: it did not change, or could not be read this time."""
+        """Record a page that exists without being handed over: unchanged, or not readable this time."""
         self.concluded.add(url)
         self.present.add(url)
         if url in self.known:
@@ -56,7 +56,7 @@ class Gathering:
         self._moved[url] = to
 
     def settle(self) -> Iterator[tuple[Visit, Page | Skipped]]:
-        """What waited, once nothing else is to be visited."""
+        """Decide about the pages that waited, once nothing else is to be visited."""
         waiting, self._waiting = sorted(self._waiting, key=lambda waits: waits[1].url), []
         for visit, page, other, reason in waiting:
             there = self._where(other)

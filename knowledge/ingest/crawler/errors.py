@@ -1,4 +1,4 @@
-"""Why an address could not be fetched, in words for staff."""
+"""Errors of fetching an address, explained for staff."""
 
 from urllib.parse import urlsplit
 

@@ -1,4 +1,4 @@
-"""What is visited next, and what no more: every page once, to a depth, and no endless series; pure."""
+"""The frontier: what is visited next, every page once, to a depth, and no endless series; pure."""
 
 import re
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from w3lib.url import canonicalize_url
 
 from knowledge.ingest.crawler.messages import CrawlPlan
 
-#: Say who came from where, or which visit it is; the page is the same without them.
+#: Parameters that name the referrer or the visit; the page is the same without them.
 TRACKING = re.compile(
     r"utm_\w+|fbclid|gclid|dclid|msclkid|mc_[ce]id|igshid|_ga|_gl|phpsessid|jsessionid|session_?id|aspsessionid\w*",
     re.IGNORECASE,
@@ -20,7 +20,7 @@ MAX_LENGTH = 2000
 
 
 def normalised(url: str, base: str = "") -> str:
-    """One way to write an address, or "" where it is none that can be fetched."""
+    """Normalise an address, or return "" if it cannot be fetched."""
     try:
         parts = urlsplit(urljoin(base, url.strip()))
         port = parts.port
@@ -44,7 +44,7 @@ def normalised(url: str, base: str = "") -> str:
 
 
 def shape(url: str) -> str:
-    """Equal for addresses that a program made of one pattern: digits and the query's values are left out."""
+    """Return the same shape for addresses that a program made of one pattern, without digits and the query's values."""
     parts = urlsplit(url)
     keys = "&".join(re.sub(r"\d+", "0", key) for key, _value in parse_qsl(parts.query, keep_blank_values=True))
     return f"{parts.netloc}{re.sub(r'[0-9]+', '0', parts.path)}?{keys}"
@@ -66,19 +66,19 @@ class Scope:
         self._allow, self._deny = [_pattern(text) for text in plan.allow], [_pattern(text) for text in plan.deny]
 
     def is_on_site(self, url: str) -> bool:
-        """Whether a normalised address is on one of the site's hosts."""
+        """Return whether a normalised address is on one of the site's hosts."""
         parts = urlsplit(url)
         return parts.hostname in self._home and parts.port in self._ports
 
     def is_wanted(self, url: str) -> bool:
-        """Whether its page (`page`) is to be visited: start addresses always, others by the patterns."""
+        """Return whether its page (`page`) is to be visited: start addresses always, others by the patterns."""
         if url in self.starts:
             return True
         is_allowed = not self._allow or any(pattern.fullmatch(url) for pattern in self._allow)
         return is_allowed and not any(pattern.fullmatch(url) for pattern in self._deny)
 
     def page(self, url: str) -> str:
-        """The address that a page goes by whichever of the site's names led to it."""
+        """Return the address that a page goes by, whichever of the site's names led to it."""
         parts = urlsplit(url)
         home = self._home.get(parts.hostname or "", parts.hostname or "")
         port = f":{parts.port}" if parts.port else ""
@@ -106,7 +106,7 @@ ADDRESSES_A_PAGE, ADDRESSES_MORE = 10, 1000
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """A page's turn: `url` is the name it goes by, `address` where it is asked for; `trail` led there by redirects."""
+    """A planned visit: `url` is the page's name, `address` the one to fetch; `trail` led there by redirects."""
 
     url: str
     address: str
@@ -117,7 +117,7 @@ class Visit:
 
 
 class Frontier:
-    """Remembers what was offered; says each page once."""
+    """Remembers what was offered, and returns each page once."""
 
     def __init__(self, scope: Scope, *, max_depth: int, max_pages: int) -> None:
         self._scope, self._max_depth = scope, max_depth
@@ -136,7 +136,7 @@ class Frontier:
         return [url for url in self._endless if url not in self.admitted]
 
     def offer(self, address: str, *, depth: int = 0, parent: Visit | None = None) -> Visit | None:
-        """The visit to a normalised address, or None: not the site's, unwanted, said before, or cut off."""
+        """Return the visit to a normalised address, or None: off the site, unwanted, repeated, or cut off."""
         if not address or not self._scope.is_on_site(address):
             return None
         url = self._scope.page(address)

@@ -1,4 +1,4 @@
-"""What the crawling process tells, one JSON object a line."""
+"""Messages of the crawling process, one JSON object a line."""
 
 import asyncio
 import json
@@ -45,14 +45,14 @@ class PdfFile:
 
 @dataclass(frozen=True, slots=True)
 class Unchanged:
-    """The server says that a known page is as it was."""
+    """The server reports that a known page is unchanged."""
 
     url: str
 
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """It could not be fetched or read this time; nothing follows from that."""
+    """The page could not be fetched or read this time; it counts neither as present nor as missing."""
 
     url: str
     reason: Said
@@ -61,7 +61,7 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """It is there, but not to become a document of its own."""
+    """The page exists, but is not to become a document of its own."""
 
     url: str
     reason: Said
@@ -69,7 +69,7 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class Gone:
-    """The server says that it is not there."""
+    """The server reports that the page does not exist."""
 
     url: str
     status: int
@@ -77,14 +77,14 @@ class Gone:
 
 @dataclass(frozen=True, slots=True)
 class Alive:
-    """Said every second: the process works, and so many addresses wait for their visit."""
+    """Sent every second: the process works, and so many addresses wait for their visit."""
 
     waiting: int
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """The end. After a complete crawl a known page that nothing was said of is linked nowhere any more."""
+    """The end. After a complete crawl nothing links to a known page that was not mentioned."""
 
     complete: bool
     remarks: tuple[Said, ...] = ()
@@ -101,7 +101,7 @@ def to_line(finding: Finding) -> str:
 
 
 def from_line(line: str | bytes) -> Finding:
-    """Raises ValueError where the line was not written to its end."""
+    """Parse a line; raises ValueError if it was not written to its end."""
     wire = json.loads(line)
     kind = KINDS[wire.pop("kind")]
     if "reason" in wire:
@@ -168,7 +168,7 @@ class CrawlPlan:
         return cls(**{**wire, **lists, "known": known})
 
 
-#: What the parent writes for each finding that it is done with, signs of life aside.
+#: Written by the parent for each finding that it has processed, except signs of life.
 TAKEN = b"\n"
 
 
@@ -188,10 +188,10 @@ class Parent:
             sys.stdout.write(to_line(finding))
             sys.stdout.flush()
         except BrokenPipeError:
-            os._exit(1)  # nobody listens any more
+            os._exit(1)  # the parent has closed the pipe
 
     async def catches_up(self) -> None:
-        """Waits until one more finding may be told."""
+        """Wait until one more finding may be written."""
         self._loop = asyncio.get_running_loop()
         while self._said - self._taken >= self._most_ahead:
             self._taken_more.clear()

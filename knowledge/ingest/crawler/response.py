@@ -1,4 +1,4 @@
-"""An answer's body into a page, within seconds: what it says may have been made to exhaust its reader."""
+"""Reading of a response's body within a time limit: it may have been made to exhaust its reader."""
 
 import signal
 from collections.abc import Iterable, Iterator
@@ -15,15 +15,15 @@ from scrapy.utils.sitemap import Sitemap
 from knowledge.ingest.crawler.frontier import Scope, normalised
 from knowledge.ingest.crawler.messages import Page, iso, likeness
 from knowledge.ingest.html import UnreadablePage, read_html
-from knowledge.ingest.html.convert import decoded
-from knowledge.ingest.html.dom import base_of, outgoing, parsed
+from knowledge.ingest.html.convert import decode_html
+from knowledge.ingest.html.dom import find_base, list_links, parse_html
 
 SECONDS = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """`canonical` is the page that it names as itself, "" where that is none of the site's."""
+    """A page as read; `canonical` is the page that it names as itself, "" if that is not on the site."""
 
     page: Page
     canonical: str
@@ -31,9 +31,9 @@ class Read:
 
 
 def read_page(url: str, *, address: str, body: bytes, headers: Any, scope: Scope) -> Read:
-    """Raises UnreadablePage."""
+    """Read a page of the site; raises UnreadablePage."""
     with _in_time():
-        html = read_html(body, url=address, charset=charset_of(headers))
+        html = read_html(body, url=address, content_type=header(headers, "Content-Type"))
     directives = html.robots | _header_directives(headers)
     links = () if directives & {"nofollow", "none"} else links_on_site(html.outgoing, scope)
     canonical = normalised(html.canonical)
@@ -56,19 +56,15 @@ def read_page(url: str, *, address: str, body: bytes, headers: Any, scope: Scope
 
 
 def links_only(*, address: str, body: bytes, headers: Any, scope: Scope) -> tuple[str, ...]:
-    """Those of a page that has no text of its own."""
+    """List the links of a page that has no text of its own."""
     with _in_time():
-        root = parsed(decoded(body, charset_of(headers)))
-        return links_on_site(outgoing(root, base_of(root, address)), scope)
+        root = parse_html(decode_html(body, header(headers, "Content-Type")))
+        return links_on_site(list_links(root, find_base(root, address)), scope)
 
 
 def links_on_site(links: Iterable[str], scope: Scope) -> tuple[str, ...]:
     found = dict.fromkeys(map(normalised, links))
     return tuple(link for link in found if link and scope.is_on_site(link))
-
-
-def charset_of(headers: Any) -> str:
-    return header(headers, "Content-Type").lower().partition("charset=")[2].split(";")[0].strip(" \"'")
 
 
 def header(headers: Any, name: str) -> str:
@@ -77,7 +73,7 @@ def header(headers: Any, name: str) -> str:
 
 
 def _header_directives(headers: Any) -> frozenset[str]:
-    """X-Robots-Tag, but for what it says to a crawler of another name."""
+    """Read X-Robots-Tag, except for lines that address another crawler."""
     lines = (value.decode("latin-1").lower() for value in headers.getlist("X-Robots-Tag"))
     return frozenset(word.strip() for line in lines for word in line.split(","))
 
@@ -100,7 +96,7 @@ def _in_time() -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-#: What the protocol allows a file to hold.
+#: Limits of the sitemap protocol.
 MAX_BYTES, MAX_ADDRESSES = 50_000_000, 50_000
 MAX_FILES = 200
 
@@ -112,7 +108,7 @@ class Listed:
 
 
 def read_sitemap(body: bytes) -> Listed:
-    """What it lists. Raises ValueError where it is none, or too large."""
+    """Read a sitemap; raises ValueError if it is none, or too large."""
     try:
         if body[:2] == b"\x1f\x8b":
             body = gunzip(body, max_size=MAX_BYTES)

@@ -1,4 +1,4 @@
-"""robots.txt, obeyed as RFC 9309 says: one that is not there allows everything, one that cannot be read nothing."""
+"""robots.txt by RFC 9309: a missing one allows everything, an unreadable one nothing."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
 from scrapy.exceptions import IgnoreRequest
 from scrapy.utils.httpobj import urlparse_cached
 
-#: The name that robots.txt files call us by.
+#: Our name in robots.txt files.
 ROBOTS_NAME = "MarcelCMS"
 
 
@@ -16,7 +16,7 @@ class RobotsForbid(IgnoreRequest):
 
 
 class RobotsUnreadable(IgnoreRequest):
-    """Nobody may say what is allowed; `__cause__` says why, or `status` does."""
+    """The rules could not be read; `__cause__` says why, or `status` does."""
 
     def __init__(self, status: int = 0) -> None:
         self.status = status

@@ -1,4 +1,4 @@
-"""Scrapy, set up for one crawl of a plan: polite, bounded, and without anything that it does not need."""
+"""Scrapy's settings for one crawl of a plan: polite, bounded, and without anything that it does not need."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from knowledge.ingest.crawler.spider import SiteSpider
 
 
 def crawl(plan: CrawlPlan) -> None:
-    """Blocks until the crawl is over."""
+    """Crawl, and block until it is over."""
     process = AsyncCrawlerProcess(settings(plan))
     process.crawl(SiteSpider, plan=plan)
     process.start()

@@ -1,4 +1,4 @@
-"""The walk through a site: answers in, findings and further visits out."""
+"""The spider: turns responses into findings and further visits."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Iterator
@@ -36,7 +36,7 @@ from knowledge.ingest.pdf.types import gettext_noop as _
 
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 MOST_REDIRECTS = 8
-#: A busy server is asked twice more, where it does not want to be left alone for longer than this.
+#: A busy server is asked twice more, unless it asks for a longer pause than this.
 RETRIES, LONGEST_WAIT_S = 2, 60
 #: A robots.txt may ask for more time between requests than this, but then a crawl would never end.
 LONGEST_DELAY_S = 60
@@ -88,7 +88,7 @@ class SiteSpider(Spider):
                     headers={name: value for name, value in asked.items() if value},
                     priority=-visit.depth,
                     # A site's names are one host's: they share its turns.
-                    meta={"visit": visit, "handle_httpstatus_all": True, "download_slot": host_of(visit.url)},
+                    meta={"visit": visit, "handle_httpstatus_all": True, "download_slot": read_host(visit.url)},
                 )
 
     def follow(self, visit: Visit, links: Iterable[str]) -> Iterator[Request]:
@@ -107,7 +107,7 @@ class SiteSpider(Spider):
 
     async def answered(self, response: Any) -> AsyncIterator[Request]:
         visit: Visit = response.meta["visit"]
-        if response.status in {429, 503} and (wait := wait_of(response, visit)) is not None:
+        if response.status in {429, 503} and (wait := read_wait(response, visit)) is not None:
             await asyncio.sleep(wait)
             further = self.visits([replace(visit, tries=visit.tries + 1)])
         else:
@@ -247,7 +247,7 @@ class SiteSpider(Spider):
             return
         delay = min(float(parser.crawl_delay(ROBOTS_NAME) or 0), LONGEST_DELAY_S)
         if delay > self.plan.delay_s:
-            downloader, host = self.crawler.engine.downloader, host_of(self.scope.page(request.url))
+            downloader, host = self.crawler.engine.downloader, read_host(self.scope.page(request.url))
             downloader.per_slot_settings[host] = {"delay": delay, "concurrency": 2, "jitter": 0}
             if slot := downloader.slots.get(host):
                 slot.delay = delay
@@ -292,12 +292,12 @@ class SiteSpider(Spider):
         self.parent.tell(Done(is_complete, tuple(remarks)))
 
 
-def host_of(url: str) -> str:
+def read_host(url: str) -> str:
     return urlsplit(url).hostname or ""
 
 
-def wait_of(response: Any, visit: Visit) -> float | None:
-    """Seconds until a busy server wants to be asked again; None where it is not to be."""
+def read_wait(response: Any, visit: Visit) -> float | None:
+    """Return the seconds until a busy server may be asked again; None if it should not be."""
     asked = header(response.headers, "Retry-After")
     try:
         wait = float(asked) if asked else 2.0 * 2**visit.tries

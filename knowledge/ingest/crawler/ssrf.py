@@ -1,6 +1,7 @@
-"""Which machines the crawler may talk to: public ones, and private ones where the plan allows it; pure.
+"""Protection against SSRF: which machines the crawler may connect to; pure.
 
-What counts is the address that is connected to, not the name: `resolver` asks here on every connection.
+These are public ones, and private ones only if the plan allows it. The address that is connected to is checked, not the
+name: `resolver` asks here on every connection.
 """
 
 from collections.abc import Sequence
@@ -10,7 +11,7 @@ from typing import Any
 from twisted.internet.interfaces import IHostnameResolver, IResolutionReceiver
 from zope.interface import implementer  # type: ignore[import-untyped]
 
-#: Where clouds keep their machines' secrets; no plan allows them.
+#: Addresses of clouds' metadata services, which hold secrets; no plan allows them.
 NEVER = tuple(map(ip_network, ("169.254.0.0/16", "fe80::/10", "fd00:ec2::/32", "100.100.100.200/32", "192.0.0.192/32")))
 NAT64 = (ip_network("64:ff9b::/96"), ip_network("64:ff9b:1::/48"))
 #: What no machine listens on.
@@ -18,7 +19,7 @@ NOWHERE = tuple(map(ip_network, ("0.0.0.0/8", "::/128", "224.0.0.0/4", "ff00::/8
 
 
 def is_allowed(address: str, *, allow_private: bool) -> bool:
-    """Whether to connect to this IP address; what is none is refused."""
+    """Return whether to connect to this IP address; invalid ones are refused."""
     try:
         ip = ip_address(address.partition("%")[0])
     except ValueError:
@@ -37,7 +38,7 @@ def _is_allowed(ip: IPv4Address | IPv6Address, *, allow_private: bool) -> bool:
 
 
 def _embedded(ip: IPv4Address | IPv6Address) -> list[IPv4Address]:
-    """The IPv4 addresses that an IPv6 address leads to: mapped, compatible, 6to4, Teredo and NAT64."""
+    """List the IPv4 addresses that an IPv6 address leads to: mapped, compatible, 6to4, Teredo and NAT64."""
     if isinstance(ip, IPv4Address):
         return []
     low = IPv4Address(int(ip) & 0xFFFFFFFF)
@@ -47,7 +48,7 @@ def _embedded(ip: IPv4Address | IPv6Address) -> list[IPv4Address]:
     return found
 
 
-#: Hosts that were refused, with the address that was: what an error page of the crawl says.
+#: Refused hosts with the refused address, for the crawl's error messages.
 refused: dict[str, str] = {}
 
 

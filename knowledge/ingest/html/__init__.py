@@ -1,12 +1,12 @@
-"""A fetched HTML page as clean Markdown, with what belongs to it. Knows no Django models.
+"""A fetched HTML page as clean Markdown, with its metadata. Knows no Django models.
 
 The steps: `convert` (bytes into text, then each of the others), `dom` (text into elements, with their links),
-`metadata` (title, language, Open Graph …), `main_content` (accordions and tabs are opened, boilerplate goes),
-`markdown` with `tables`.
+`metadata` (title, language, Open Graph …), `main_content` (opens accordions and tabs, drops boilerplate), `markdown`
+with `tables`.
 
-Own rules find the content and an own walk over lxml's tree writes it, because that measured best on 229 pages of nine
-documentation packages (`benchmarks.fidelity_html`): at least 99 % of the words kept on each, where trafilatura keeps
-68 to 99 % and loses some of the closed accordions and tabs of our own test pages. markdownify over the whole page keeps
+Our own rules find the content and our own walk over lxml's tree writes it, because that measured best on 229 pages of
+nine documentation packages (`benchmarks.fidelity_html`): at least 99 % of the words kept on each. trafilatura keeps 68
+to 99 % and loses some of the closed accordions and tabs of our own test pages. markdownify over the whole page keeps
 the navigation too and recurses, so that a deeply nested page ends in a RecursionError. Both were slower.
 """
 

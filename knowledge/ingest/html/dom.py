@@ -1,4 +1,4 @@
-"""Text into elements by lxml; the small questions that the other modules ask of an element."""
+"""Parsing with lxml, and helpers that the other modules ask of an element."""
 
 import re
 from collections.abc import Iterator
@@ -60,8 +60,8 @@ INLINE = FORMATTING | {
 INLINE |= {"img", "label", "nobr", "q", "rp", "rt", "ruby", "samp", "span", "time", "tt", "var", "wbr"}
 
 
-def parsed(html: str) -> Element:
-    """The root element; raises UnreadablePage."""
+def parse_html(html: str) -> Element:
+    """Parse HTML and return the root element; raises UnreadablePage."""
     parser = etree.HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
     source = DECLARATION.sub("", CONTROLS.sub("", html)).encode("utf-8", "replace")
     try:
@@ -78,7 +78,7 @@ def parsed(html: str) -> Element:
 
 
 def elements(root: Element, *tags: str) -> Iterator[Element]:
-    """Elements in the order of the page; all of them without `tags`."""
+    """Yield elements in the order of the page; all of them without `tags`."""
     return (element for element in root.iter(*tags) if isinstance(element.tag, str))
 
 
@@ -87,11 +87,11 @@ def holds(root: Element, *tags: str) -> bool:
 
 
 def clean(text: str | None) -> str:
-    """On one line, without what nobody sees."""
+    """Put text on one line, without invisible characters."""
     return SPACES.sub(" ", INVISIBLE.sub("", text or "")).strip()
 
 
-def text_of(element: Element) -> str:
+def read_text(element: Element) -> str:
     parts: list[str] = []
     for event, inner in etree.iterwalk(element, events=("start", "end")):
         if inner.tag not in INLINE:
@@ -102,13 +102,13 @@ def text_of(element: Element) -> str:
 
 
 def hollow(element: Element) -> None:
-    """Empties it and makes it say nothing; the text behind it stays."""
+    """Empty an element and make it meaningless; the text behind it stays."""
     element.clear(keep_tail=True)
     element.tag = "wbr"
 
 
 def named(element: Element, names: re.Pattern[str]) -> bool:
-    """By a word of its classes or of its id: `mainNav` is `main` and `nav`. A heading gives its section an id too."""
+    """Match a word of its classes or its id: `mainNav` is `main` and `nav`. A heading gives its section an id too."""
     text = attribute(element, "class")
     if not any(child.tag in HEADINGS for child in element[:1]):
         text = f"{text} {attribute(element, 'id')}"
@@ -124,14 +124,14 @@ WEB = frozenset({"http", "https"})
 SHOWN = WEB | {"mailto", "tel"}
 
 
-def base_of(root: Element, url: str) -> str:
-    """What relative addresses begin at: the page's own address or its `<base href>`."""
+def find_base(root: Element, url: str) -> str:
+    """Find the address that relative ones are based on: the page's own or its `<base href>`."""
     base = next((attribute(element, "href") for element in elements(root, "base") if element.get("href")), "")
     return absolute(base, url, WEB) or url
 
 
 def absolute(href: str, base: str, schemes: frozenset[str] = SHOWN) -> str:
-    """ "" where it is none of `schemes`: scripts, data and files are no links."""
+    """Make an address absolute; return "" if it has none of `schemes`: scripts, data and files are no links."""
     href = "".join(href.split()) if href.strip()[:5].lower() == "http:" else href.strip()
     href = href.replace("\n", "").replace("\r", "").replace("\t", "")
     try:
@@ -146,8 +146,8 @@ def absolute(href: str, base: str, schemes: frozenset[str] = SHOWN) -> str:
     return url.replace(" ", "%20").replace("<", "%3C").replace(">", "%3E")
 
 
-def outgoing(root: Element, base: str) -> tuple[str, ...]:
-    """Every link of the whole page that a crawler may follow, once; a frame is one too."""
+def list_links(root: Element, base: str) -> tuple[str, ...]:
+    """List every link of the whole page that a crawler may follow, once; a frame is one too."""
     found: dict[str, None] = {}
     for element in elements(root, "a", "area", "frame"):
         href = attribute(element, "src" if element.tag == "frame" else "href")
@@ -167,7 +167,7 @@ class References:
 
     def number(self, url: str, element: Element) -> int:
         if url not in self._numbers:
-            shown = text_of(element) or clean(" ".join(attribute(image, "alt") for image in elements(element, "img")))
+            shown = read_text(element) or clean(" ".join(attribute(image, "alt") for image in elements(element, "img")))
             self._links.append(Link(shown, url))
             self._numbers[url] = len(self._links)
         return self._numbers[url]

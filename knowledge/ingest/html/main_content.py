@@ -1,4 +1,4 @@
-"""What of a page is its main content: the landmark that holds it, less what is named or hidden as something else."""
+"""The main content of a page: the landmark that holds it, less what is named or hidden as something else."""
 
 import re
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from urllib.parse import urldefrag, urljoin
 
 from lxml import etree
 
-from knowledge.ingest.html.dom import HEADINGS, Element, attribute, clean, elements, holds, hollow, named, text_of
+from knowledge.ingest.html.dom import HEADINGS, Element, attribute, clean, elements, holds, hollow, named, read_text
 
 #: Ways to say which element a click shows.
 TARGETS = ("aria-controls", "data-bs-target", "data-target", "href")
@@ -22,7 +22,7 @@ ELSEWHERE = re.compile("menu|modal|nav|navbar|dropdown|search|offcanvas")
 
 
 def open_panels(page: Element) -> set[Element]:
-    """The elements that a click would show, each with its title in front or inside."""
+    """Open the elements that a click would show, each with its title in front or inside, and return them."""
     by_id = {attribute(element, "id"): element for element in elements(page) if element.get("id")}
     opened: set[Element] = set()
     for trigger in list(elements(page, "a", "button", "div", "li", "span", "label")):
@@ -31,12 +31,12 @@ def open_panels(page: Element) -> set[Element]:
             continue
         titled = panel in opened
         opened.add(panel)
-        text = text_of(trigger)
+        text = read_text(trigger)
         if titled or any(True for _ in trigger.iterancestors("summary", *HEADINGS)) or holds(trigger, *HEADINGS):
             continue
         if _is_tab(trigger):
             hollow(trigger)
-            if text and not any(text_of(heading) == text for heading in panel[:2] if heading.tag in HEADINGS):
+            if text and not any(read_text(heading) == text for heading in panel[:2] if heading.tag in HEADINGS):
                 title = etree.Element("summary")
                 title.text, title.tail, panel.text = text, panel.text, None
                 panel.insert(0, title)
@@ -100,7 +100,7 @@ HOME = re.compile(r"(?:https?://[^/]+)?/?(?:(?:de|en)/?)?(?:index\.\w+)?|\./?")
 
 @dataclass(slots=True)
 class Size:
-    """What an element holds: characters, how many of them in links, links to the page itself, to its translations."""
+    """Sizes of an element: characters, how many of them in links, in links to the page itself, to its translations."""
 
     text: int = 0
     linked: int = 0
@@ -125,8 +125,8 @@ class Size:
 
 
 def main_content(page: Element, url: str, title: str) -> Iterator[Element]:
-    """The elements to write, in order: the main heading where it stands apart, then the content. Changes `page`."""
-    heading = next((found for found in elements(page, "h1") if text_of(found) and not _is_logo(found)), None)
+    """Yield the elements to write, in order: the main heading if it is apart, then the content. Changes `page`."""
+    heading = next((found for found in elements(page, "h1") if read_text(found) and not _is_logo(found)), None)
     apart = heading is not None and any(True for _ in heading.iterancestors("header", "nav"))
     opened = open_panels(page)
     etree.strip_elements(page, *PROGRAMS, *CONTROLS, with_tail=False)
@@ -135,8 +135,8 @@ def main_content(page: Element, url: str, title: str) -> Iterator[Element]:
             hollow(element)
     sizes = _sizes(page, urldefrag(url).url)
     content = _landmark(page, sizes)
-    headless = heading is not None and not any(text_of(inner) for inner in elements(content, "h1"))
-    if headless and (not apart or text_of(heading) in title):
+    headless = heading is not None and not any(read_text(inner) for inner in elements(content, "h1"))
+    if headless and (not apart or read_text(heading) in title):
         yield _with_its_lead(heading, content, sizes)
     kept = set(heading.iterancestors()) if heading is not None else set()
     for element in list(elements(content)):
@@ -146,7 +146,7 @@ def main_content(page: Element, url: str, title: str) -> Iterator[Element]:
 
 
 def _with_its_lead(heading: Element, content: Element, sizes: dict[Element, Size]) -> Element:
-    """What stands beside a heading apart is its introduction, if it is not links."""
+    """Add what is beside a separate heading, its introduction, unless that is links."""
     parent = heading.getparent()
     size = sizes.get(parent)
     if size and parent.tag == "div" and size.density < 0.2 and parent not in set(content.iterancestors()):
@@ -156,7 +156,7 @@ def _with_its_lead(heading: Element, content: Element, sizes: dict[Element, Size
 
 
 def _landmark(page: Element, sizes: dict[Element, Size]) -> Element:
-    """`<main>`, else what is named as the content; the whole body where that holds little of the page's own words."""
+    """Find `<main>`, else what is named as the content; the whole body if that holds little of the page's own words."""
     body = next(elements(page, "body"), page)
     words = max(sizes[body].own, 1) if body in sizes else 1
     for candidates in (
@@ -182,7 +182,7 @@ def _is_named_content(element: Element) -> bool:
 
 
 def _is_boilerplate(element: Element, sizes: dict[Element, Size], kept: set[Element]) -> bool:
-    """`kept` is what holds the main heading."""
+    """Recognise boilerplate; `kept` is what holds the main heading."""
     size, tag = sizes.get(element), element.tag
     if size is None or element in kept or tag in HEADINGS or tag in {"main", "body", "html"}:
         return False
@@ -218,7 +218,7 @@ def _is_logo(heading: Element) -> bool:
 
 
 def _sizes(page: Element, url: str) -> dict[Element, Size]:
-    """In one walk, of those elements that a rule may ask about."""
+    """Measure, in one walk, the elements that a rule may ask about."""
     found: dict[Element, Size] = {}
     sizes = [Size()]
     links = 0

@@ -18,7 +18,7 @@ from knowledge.ingest.html.dom import (
     elements,
     holds,
 )
-from knowledge.ingest.html.tables import cells_of, pipe_table
+from knowledge.ingest.html.tables import list_cells, pipe_table
 
 #: Around code in a paragraph that is still being gathered; pages hold no such characters once they are parsed.
 CODE_START, CODE_END = "\x02", "\x03"
@@ -36,8 +36,8 @@ LINE_START = re.compile(r"^(?:(?=\#{1,6}(?:\s|$)|>|[-+*](?:\s|$)|[-=:|][-=:|\s]*
 MARKED_CODE = re.compile(f"{CODE_START}([^{CODE_START}{CODE_END}]*){CODE_END}")
 
 
-def spaced(text: str) -> str:
-    """White space as a browser shows it: one blank."""
+def collapse_space(text: str) -> str:
+    """Collapse white space as a browser does: to one blank."""
     return SPACES.sub(" ", INVISIBLE.sub("", text))
 
 
@@ -48,8 +48,8 @@ def escaped(text: str, *, link: bool = False, cell: bool = False) -> str:
     return text.replace("|", "\\|") if cell else text
 
 
-def wrapped(text: str, before: str, after: str) -> str:
-    """`text` in a pair of marks that stand directly at its words, on one line."""
+def wrap_in_marks(text: str, before: str, after: str) -> str:
+    """Wrap `text` in a pair of marks that stand directly at its words, on one line."""
     inner = text.strip()
     if not inner:
         return text
@@ -58,8 +58,8 @@ def wrapped(text: str, before: str, after: str) -> str:
     return f"{blank[0]}{before}{inner}{after}{blank[1]}"
 
 
-def lines_of(text: str, *, cell: bool = False) -> list[list[str]]:
-    """A gathered text as paragraphs of lines: an empty line between two breaks ends a paragraph."""
+def split_lines(text: str, *, cell: bool = False) -> list[list[str]]:
+    """Split a gathered text into paragraphs of lines: an empty line between two breaks ends a paragraph."""
     text = text.replace(CODE_END + CODE_START, "")
     found: list[list[str]] = [[]]
     for line in re.sub(" {2,}", " ", text).split("\n"):
@@ -158,12 +158,12 @@ class Writer:
             if element is not root:
                 self._text(element.tail)
         if self.cell:
-            return " ".join(" ".join(lines) for lines in lines_of(self._taken(), cell=True))
+            return " ".join(" ".join(lines) for lines in split_lines(self._taken(), cell=True))
         self._flush()
         return "".join(self._out)
 
     def _whole(self, element: Element) -> bool:
-        """Writes what is not walked into: pictures, breaks, code as it stands, tables."""
+        """Write what is not walked into: pictures, breaks, code as it stands, tables."""
         tag = element.tag
         if tag in {"br", "hr", "img"}:
             if tag == "img":
@@ -177,7 +177,7 @@ class Writer:
         if tag == "pre" and not self.cell and not self._heading:
             self._listing_of(element)
             return True
-        if tag == "table" and not self.cell and not self._heading and (rows := cells_of(element)):
+        if tag == "table" and not self.cell and not self._heading and (rows := list_cells(element)):
             self._flush()
             texts = {cell: Writer(self.base, self.references, cell=True).write(cell) for row in rows for cell in row}
             for caption in elements(element, "caption"):
@@ -287,12 +287,12 @@ class Writer:
         text = "".join(self._inline[mark.start :])
         del self._inline[mark.start :]
         if mark.kind != "[":
-            self._inline.append(wrapped(text, mark.kind, mark.kind))
+            self._inline.append(wrap_in_marks(text, mark.kind, mark.kind))
         elif mark.url and text.strip():
             number = self.references.number(mark.url, mark.element)
             if self._inline and self._inline[-1].endswith("!"):
                 self._inline[-1] = f"{self._inline[-1][:-1]}\\!"  # or it would be a picture
-            self._inline.append(wrapped(text, "[", f"][{number}]"))
+            self._inline.append(wrap_in_marks(text, "[", f"][{number}]"))
             mark.url = ""  # a card's heading is linked, the text under it is not linked again
         else:
             self._inline.append(text)
@@ -300,7 +300,7 @@ class Writer:
     def _text(self, text: str | None) -> None:
         if not text:
             return
-        text = spaced(text)
+        text = collapse_space(text)
         if self._code and not text.isspace():
             self._inline.append(f"{CODE_START}{text}{CODE_END}")
         else:
@@ -310,14 +310,14 @@ class Writer:
             self._term = False
 
     def _break(self) -> None:
-        """A block begins or ends here."""
+        """Begin or end a block here."""
         if self.cell or self._heading:
             self._inline.append(" ")
         elif not self._term:
             self._flush()
 
     def _taken(self) -> str:
-        """The paragraph so far; what is still open goes on in the next one."""
+        """Take the paragraph so far; marks that are still open continue in the next one."""
         for mark in reversed(self._marks):
             self._wrap(mark)
             mark.start = 0
@@ -330,7 +330,7 @@ class Writer:
         if not self._inline:
             self._heading = 0
             return
-        paragraphs = lines_of(self._taken())
+        paragraphs = split_lines(self._taken())
         if self._heading:
             title = " ".join(line for lines in paragraphs for line in lines)
             if title:

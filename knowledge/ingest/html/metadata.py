@@ -1,4 +1,4 @@
-"""What a page says of itself: title, language, Open Graph, canonical address, icon, date, robots."""
+"""Metadata of a page: title, language, Open Graph, canonical address, icon, date, robots."""
 
 import json
 import re
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-from knowledge.ingest.html.dom import WEB, Element, absolute, attribute, clean, elements, text_of
+from knowledge.ingest.html.dom import WEB, Element, absolute, attribute, clean, elements, read_text
 
 LANGUAGE = re.compile(r"\s*([a-z]{2,3})(?:[-_]|\s*$|\s*,)", re.IGNORECASE)
 MODIFIED = ("article:modified_time", "og:updated_time", "dcterms.modified", "dc.date.modified", "last-modified")
@@ -24,9 +24,9 @@ class Head:
                 self._meta.setdefault(name.strip().lower(), content)
 
     def title(self) -> str:
-        """A main heading that the title repeats is the title without the site's name."""
-        own = next((text_of(element) for element in elements(self._root, "title")), "")
-        headings = [text_of(element) for element in elements(self._root, "h1")]
+        """Find the title: a main heading that `<title>` repeats is the title without the site's name."""
+        own = next((read_text(element) for element in elements(self._root, "title")), "")
+        headings = [read_text(element) for element in elements(self._root, "h1")]
         return (
             next((heading for heading in headings if heading and heading in own), "")
             or own
@@ -87,7 +87,7 @@ class Head:
 
 
 def _date(text: str) -> datetime | None:
-    """ISO 8601 or as in mails; without a zone it is UTC."""
+    """Parse a date in ISO 8601 or as in mails; without a zone it is UTC."""
     for read in (datetime.fromisoformat, parsedate_to_datetime):
         try:
             date = read(text.strip())

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from knowledge.ingest.html.dom import HEADINGS, Element, attribute, elements, holds, text_of
+from knowledge.ingest.html.dom import HEADINGS, Element, attribute, elements, holds, read_text
 
 MAX_COLUMNS = 60
 #: A longer cell is a text of its own, not a value.
@@ -11,8 +11,8 @@ MAX_CELL = 1500
 MAX_REPEATED = 200
 
 
-def cells_of(table: Element) -> list[list[Element]]:
-    """Its rows where it is a table of data; else none."""
+def list_cells(table: Element) -> list[list[Element]]:
+    """List the rows of a data table; none for other tables."""
     if attribute(table, "role") in {"presentation", "none"}:
         return []
     if holds(table, "table", "pre", "summary", *HEADINGS):
@@ -22,11 +22,11 @@ def cells_of(table: Element) -> list[list[Element]]:
     widest = max((sum(_span(cell, "colspan") for cell in row) for row in rows), default=0)
     if len(rows) < 2 or not 1 < widest <= MAX_COLUMNS or max(map(len, rows)) < 2:
         return []
-    return [] if any(len(text_of(cell)) > MAX_CELL for row in rows for cell in row) else rows
+    return [] if any(len(read_text(cell)) > MAX_CELL for row in rows for cell in row) else rows
 
 
 def pipe_table(rows: Sequence[Sequence[Element]], texts: Mapping[Element, str]) -> list[str]:
-    """Its lines; rows of headings become one, cells that span are said where they belong."""
+    """Write a table's lines; rows of headings become one, and spanning cells are repeated in each place."""
     width = max(sum(_span(cell, "colspan") for cell in row) for row in rows)
     headings = 0
     while headings < len(rows) - 1 and _is_heading(rows[headings]):

@@ -1,4 +1,4 @@
-"""What a page becomes, and the one error that it can be refused with."""
+"""The values of reading a page, and its one error."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

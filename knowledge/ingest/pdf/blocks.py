@@ -8,10 +8,11 @@ from itertools import groupby, pairwise
 from statistics import median
 from typing import Literal
 
-from knowledge.ingest.pdf.headings import CAPTION, Heading
-from knowledge.ingest.pdf.layout import HYPHENS
+from knowledge.ingest.pdf.headings.candidates import CAPTION
+from knowledge.ingest.pdf.headings.detection import Heading
 from knowledge.ingest.pdf.tables import continued
 from knowledge.ingest.pdf.types import Element, Line, Table
+from knowledge.ingest.pdf.words import HYPHENS
 
 BULLET = re.compile(r"^[•●▪■◦‣∙·○►▶➢✓–—*\-](?=\s)\s+")
 LONE_BULLET = re.compile(r"^[•●▪■◦‣∙○►▶➢✓]\s*")
@@ -78,7 +79,7 @@ class Composer:
     def _without_footnotes(
         self, indexed: list[tuple[int, Element]]
     ) -> tuple[list[tuple[int, Element]], list[tuple[int, Element]]]:
-        """(text, footnotes): the small lines at the end of a column, from the first that begins like a note."""
+        """Split into (text, footnotes): small lines at the end of a column, from the first that begins like a note."""
         cut = len(indexed)
         for position in range(len(indexed) - 1, -1, -1):
             element = indexed[position][1]
@@ -139,7 +140,7 @@ class Composer:
         return not self._begins(block, line)
 
     def _begins(self, block: Block, line: Line) -> bool:
-        """Whether the indentation, or the room left on the line before, says that a new paragraph begins."""
+        """Decide by the indentation, or the room left on the line before, whether a new paragraph begins."""
         last, em = block.last, line.size
         if line.text[0].islower() and not ENDED.search(last.text):
             return False
@@ -154,7 +155,7 @@ class Composer:
         return self._has_room(last, line)
 
     def _has_room(self, last: Line, line: Line) -> bool:
-        """Whether the next line's first word would have fitted on the line before."""
+        """Return whether the next line's first word would have fitted on the line before."""
         room = self._right.get((last.page, last.frame), last.right) - last.x1
         word = len(line.text.split(maxsplit=1)[0])
         return room > (0.55 * word + 0.3) * line.size + (0.5 if ENDED.search(last.text) else 2.5) * line.size
@@ -164,7 +165,7 @@ class Composer:
         return abs((last.x0 + last.x1) - (line.x0 + line.x1)) < line.size and abs(last.x0 - line.x0) > 0.8 * line.size
 
     def _continues(self, before: Block, block: Block) -> bool:
-        """Whether a paragraph goes on in the next column or on the next page."""
+        """Return whether a paragraph continues in the next column or on the next page."""
         if before.kind not in {"paragraph", "item"} or block.kind != "paragraph" or CLAUSE.match(block.first.text):
             return False
         last, line = before.last, block.first
@@ -178,7 +179,7 @@ class Composer:
 
 
 def _repeat_headers(blocks: Sequence[Block]) -> None:
-    """Gives the second part of a table that runs over a page the first part's header."""
+    """Give the second part of a table that runs over a page the first part's header."""
     before: Table | None = None
     for block in blocks:
         if block.table and before and block.page <= before.page + 1:
@@ -188,7 +189,7 @@ def _repeat_headers(blocks: Sequence[Block]) -> None:
 
 
 def _put_captions_first(blocks: list[Block]) -> None:
-    """Puts a caption that stands under its table above it."""
+    """Put a caption that stands under its table above it."""
     for index in range(len(blocks) - 1):
         table, under = blocks[index : index + 2]
         above = blocks[index - 1] if index else None
@@ -201,7 +202,7 @@ def _is_caption(block: Block) -> bool:
 
 
 def _leading(lines: Sequence[Line]) -> dict[int, float]:
-    """The usual distance of baselines, by the letters' size."""
+    """Measure the usual distance of baselines, by the size of the letters."""
     gaps: dict[int, list[float]] = defaultdict(list)
     for upper, lower in pairwise(lines):
         gap = lower.baseline - upper.baseline
@@ -215,7 +216,7 @@ def _leading(lines: Sequence[Line]) -> dict[int, float]:
 
 
 def _right_edges(lines: Sequence[Line]) -> dict[tuple[int, int], float]:
-    """Where the full lines of each column end."""
+    """Find where the full lines of each column end."""
     document = Counter(round(line.x1) for line in lines if len(line.text) > 40)
     common = document.most_common(1)[0][0] if document else 0
     edges: dict[tuple[int, int], float] = {}

@@ -5,14 +5,15 @@ from typing import BinaryIO
 
 from core.language import guess_language
 from knowledge.ingest.pdf.blocks import Composer
-from knowledge.ingest.pdf.extract import bookmarks_of, open_pdf, pages_of, stated_title
+from knowledge.ingest.pdf.extract import open_pdf, read_bookmarks, read_pages, stated_title
 from knowledge.ingest.pdf.headers_footers import without_running
-from knowledge.ingest.pdf.headings import bare, body_style, find_headings, find_title, with_run_in_split
-from knowledge.ingest.pdf.layout import comparable, vocabulary
+from knowledge.ingest.pdf.headings.candidates import bare, body_style
+from knowledge.ingest.pdf.headings.detection import find_headings, find_title, with_run_in_split
 from knowledge.ingest.pdf.markdown import Writer
 from knowledge.ingest.pdf.toc import without_contents
 from knowledge.ingest.pdf.types import BadPdf, Bookmark, Limits, Line, Page, PdfText, Said
 from knowledge.ingest.pdf.types import gettext_noop as _
+from knowledge.ingest.pdf.words import comparable, vocabulary
 
 #: Fewer letters a page than this are a stamp or a page number on a picture.
 LETTERS = 20
@@ -28,22 +29,22 @@ def read_document(
     progress: Callable[[int, int], None] | None = None,
     use_bookmarks: bool = True,
 ) -> PdfText:
-    """Reads it in this process, without limits of memory and time; raises BadPdf."""
+    """Read a PDF in this process, without limits of memory and time; raises BadPdf."""
     pdf = open_pdf(file, limits)
     count = len(pdf.pages)
     if progress:
         progress(0, count)
     pages: list[Page] = []
-    for page in pages_of(pdf, limits):
+    for page in read_pages(pdf, limits):
         pages.append(page)
         if progress:
             progress(page.number, count)
-    bookmarks = bookmarks_of(pdf) if use_bookmarks else []
-    return text_of(pages, bookmarks=bookmarks, title=stated_title(pdf))
+    bookmarks = read_bookmarks(pdf) if use_bookmarks else []
+    return assemble_text(pages, bookmarks=bookmarks, title=stated_title(pdf))
 
 
-def text_of(pages: Sequence[Page], *, bookmarks: Sequence[Bookmark] = (), title: str = "") -> PdfText:
-    """The text of pages as extracted; takes their elements apart. Raises BadPdf."""
+def assemble_text(pages: Sequence[Page], *, bookmarks: Sequence[Bookmark] = (), title: str = "") -> PdfText:
+    """Assemble the text of extracted pages; changes their elements. Raises BadPdf."""
     warnings = _legible(pages)
     first = [element for page in pages for element in page.elements]
     stated, title = title, title or find_title(first, body_style(first))
@@ -70,7 +71,7 @@ def text_of(pages: Sequence[Page], *, bookmarks: Sequence[Bookmark] = (), title:
 
 
 def _legible(pages: Sequence[Page]) -> list[Said]:
-    """What to tell staff of pages without text; raises BadPdf where that is the whole file."""
+    """Return remarks about pages without text; raises BadPdf if the whole file has none."""
     letters = sum(page.characters for page in pages)
     unmapped = sum(page.unmapped for page in pages)
     if unmapped > UNMAPPED * (letters + unmapped):

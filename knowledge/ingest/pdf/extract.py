@@ -1,4 +1,4 @@
-"""What pdfplumber sees: pages with their characters and rules, the outline, the title."""
+"""Extraction with pdfplumber: pages with their characters and rules, the outline, the title."""
 
 import re
 from collections.abc import Iterator
@@ -12,8 +12,8 @@ from pdfplumber.page import Page as PlumberPage
 from pdfplumber.pdf import PDF
 from pdfplumber.utils.exceptions import PdfminerException
 
-from knowledge.ingest.pdf.layout import lines_of
-from knowledge.ingest.pdf.tables import aligned, tables_of
+from knowledge.ingest.pdf.layout import arrange_lines
+from knowledge.ingest.pdf.tables import aligned, find_tables
 from knowledge.ingest.pdf.types import BadPdf, Bookmark, Char, Limits, Page, Rule
 from knowledge.ingest.pdf.types import gettext_noop as _
 
@@ -28,7 +28,7 @@ FILE_NAME = re.compile(r"\.(docx?|odt|tex|dvi|pdf|indd|rtf|pptx?|xml|html?)\s*$"
 
 
 def check_file(file: BinaryIO, limits: Limits) -> None:
-    """What its first and last bytes say; raises BadPdf."""
+    """Check the first and last bytes of a file; raises BadPdf."""
     head = file.read(1024)
     size = file.seek(0, 2)
     if not size:
@@ -45,7 +45,7 @@ def check_file(file: BinaryIO, limits: Limits) -> None:
 
 
 def open_pdf(file: BinaryIO, limits: Limits) -> PDF:
-    """Opens it, with the empty password where it wants one; raises BadPdf."""
+    """Open a PDF, with the empty password if it needs one; raises BadPdf."""
     check_file(file, limits)
     try:
         pdf = PDF.open(file)  # type: ignore[arg-type]
@@ -76,8 +76,8 @@ def _refusal(error: object) -> BadPdf:
     return BadPdf(_("it is damaged and cannot be opened ({kind})"), kind=type(error).__name__)
 
 
-def pages_of(pdf: PDF, limits: Limits) -> Iterator[Page]:
-    """Its pages one by one, each forgotten by pdfplumber before the next; raises BadPdf."""
+def read_pages(pdf: PDF, limits: Limits) -> Iterator[Page]:
+    """Yield the pages one by one, each released by pdfplumber before the next; raises BadPdf."""
     for number, page in enumerate(pdf.pages, start=1):
         try:
             yield _page(page, number, limits)
@@ -102,7 +102,7 @@ def _kind(error: BaseException) -> str:
 
 
 def _forget(pdf: PDF) -> None:
-    """Drops the decoded streams that pdfminer keeps for every page it has seen."""
+    """Drop the decoded streams that pdfminer keeps for every page it has seen."""
     for key, (value, _generation) in list(pdf.doc._cached_objs.items()):
         if isinstance(value, PDFStream):
             del pdf.doc._cached_objs[key]
@@ -124,13 +124,13 @@ def _page(page: PlumberPage, number: int, limits: Limits) -> Page:
     found = Page(number, width, height, has_pictures=bool(objects.get("image")), unmapped=unmapped)
     found.characters = sum(not char.text.isspace() for char in chars)
     rules = [Rule(edge["x0"], edge["x1"], edge["top"], edge["bottom"]) for edge in page.edges]
-    tables, rest = tables_of(page, chars, rules, number=number)
-    found.elements = aligned(lines_of(rest, tables, number=number))
+    tables, rest = find_tables(page, chars, rules, number=number)
+    found.elements = aligned(arrange_lines(rest, tables, number=number))
     return found
 
 
 def _check_content(page: PlumberPage, number: int) -> None:
-    """A stream that cannot be unpacked reads as an empty one, which would lose the page's text silently."""
+    """Refuse a stream that cannot be unpacked: it reads as an empty one, which would lose the page's text silently."""
     for part in page.page_obj.contents:
         stream = resolve1(part)
         if isinstance(stream, PDFStream):
@@ -140,7 +140,7 @@ def _check_content(page: PlumberPage, number: int) -> None:
 
 
 def _upright(raw: list[dict[str, Any]], width: float, height: float) -> tuple[list[Char], int]:
-    """The page's characters, turned where most of them stand on their side, and how many say no letter."""
+    """Return the page's characters, turned if most of them stand on their side, and how many have no known letter."""
     ways: dict[str, list[Char]] = {"up": [], "left": [], "right": []}
     unmapped = 0
     for char in raw:
@@ -167,8 +167,8 @@ def _upright(raw: list[dict[str, Any]], width: float, height: float) -> tuple[li
     return ways[main], unmapped
 
 
-def bookmarks_of(pdf: PDF) -> list[Bookmark]:
-    """The outline, where there is one that can be read; entries without a page are left out."""
+def read_bookmarks(pdf: PDF) -> list[Bookmark]:
+    """Read the outline, if it can be read; entries without a page are left out."""
     numbers = {page.page_obj.pageid: number for number, page in enumerate(pdf.pages, start=1)}
     found: list[Bookmark] = []
     try:
@@ -188,7 +188,7 @@ def bookmarks_of(pdf: PDF) -> list[Bookmark]:
 
 
 def _target(pdf: PDF, dest: Any, action: Any) -> object:
-    """The id of the page that a bookmark opens."""
+    """Return the id of the page that a bookmark opens."""
     if not dest and action:
         resolved = resolve1(action)
         dest = resolved.get("D") if isinstance(resolved, dict) else None
@@ -205,7 +205,7 @@ def _target(pdf: PDF, dest: Any, action: Any) -> object:
 
 
 def stated_title(pdf: PDF) -> str:
-    """The title in the file's own data, where it is one."""
+    """Read the title in the file's metadata, if it is a sensible one."""
     raw = pdf.metadata.get("Title")
     title = " ".join((decode_text(raw) if isinstance(raw, bytes) else str(raw or "")).replace("\x00", "").split())
     return title if SENSIBLE_TITLE.match(title) and not FILE_NAME.search(title) else ""

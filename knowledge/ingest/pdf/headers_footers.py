@@ -4,9 +4,9 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 
-from knowledge.ingest.pdf.headings import bare
-from knowledge.ingest.pdf.layout import comparable
+from knowledge.ingest.pdf.headings.candidates import bare
 from knowledge.ingest.pdf.types import Line, Page
+from knowledge.ingest.pdf.words import comparable
 
 #: Only so many lines from a page's upper and lower edge can be running ones.
 DEPTH = 3
@@ -22,7 +22,7 @@ NUMBER_ONLY = re.compile(
 
 
 def without_running(pages: Sequence[Page], titles: Mapping[str, Collection[int]]) -> None:
-    """Takes running lines out of the pages; `titles` are comparable headings and their pages."""
+    """Remove running lines from the pages; `titles` are comparable headings and their pages."""
     body = _body_size(pages)
     running: set[int] = set()
     for side in ("top", "bottom"):
@@ -32,7 +32,7 @@ def without_running(pages: Sequence[Page], titles: Mapping[str, Collection[int]]
 
 
 def _running(pages: Sequence[Page], side: str, body: float, titles: Mapping[str, Collection[int]]) -> set[int]:
-    """Ids of the lines at one edge that run."""
+    """Find the ids of running lines at one edge."""
     edges = [_edge(page, side, body) for page in pages]
     places: dict[tuple[int, str], set[int]] = defaultdict(set)
     for index, lines in enumerate(edges):
@@ -73,7 +73,7 @@ def _running(pages: Sequence[Page], side: str, body: float, titles: Mapping[str,
 
 
 def _is_other_title(line: Line, titles: Mapping[str, Collection[int]]) -> bool:
-    """Whether it, or a part of it, names a section that begins on another page; long names end with dots."""
+    """Return whether a line, or a part of it, names a section that begins on another page; long names end with dots."""
     for text in (line.text, *(part.text for part in line.parts)):
         for name in (comparable(_unnumbered(text)), comparable(bare(text))):
             if line.page not in titles.get(name, [line.page]):
@@ -93,7 +93,7 @@ def _body_size(pages: Sequence[Page]) -> float:
 
 
 def _edge(page: Page, side: str, body: float) -> list[Line]:
-    """The outermost lines, the outermost first; large letters are a heading's, even where each stands at one place."""
+    """List the outermost lines, outermost first; large letters are a heading's, even if each stands at one place."""
     lines = [element for element in page.elements if isinstance(element, Line) and element.size < LARGE * body]
     if side == "top":
         near = [line for line in lines if line.baseline < ZONE * page.height]
@@ -120,12 +120,12 @@ def _key(text: str) -> str:
 
 
 def _is_repeated(pages: set[int], index: int, least: int) -> bool:
-    """On enough pages, one of them near: the same words far apart are chance."""
+    """Return whether enough pages have it, one of them near: the same words far apart are chance."""
     return len(pages) >= least and any(abs(other - index) <= 4 for other in pages if other != index)
 
 
 def _is_page_number(line: Line, index: int) -> bool:
-    """Whether it has this page's number, or a small number alone, at one of its ends."""
+    """Return whether it has this page's number, or a small number alone, at one of its ends."""
     words = line.text.split()
     ends = {words[0].strip(".,-–|"), words[-1].strip(".,-–|")}
     if str(index + 1) in ends or bool(NUMBER_ONLY.match(line.text)):
@@ -134,5 +134,5 @@ def _is_page_number(line: Line, index: int) -> bool:
 
 
 def _unnumbered(text: str) -> str:
-    """A header's words without page numbers and the like at its ends."""
+    """Strip page numbers and the like from the ends of a header."""
     return re.sub(r"^[\d.\s|–-]+|[\d.\s|–-]+$", "", text)

@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from statistics import median
@@ -55,8 +55,8 @@ class Segment:
         )
 
 
-def segments_of(chars: Sequence[Char]) -> list[Segment]:
-    """What stands on one line without a wide gap, with what is raised or lowered put into it."""
+def group_segments(chars: Sequence[Char]) -> list[Segment]:
+    """Group characters on one line without a wide gap, and join what is raised or lowered to it."""
     return _raised_joined(_segments(chars))
 
 
@@ -88,7 +88,7 @@ def _segments(chars: Sequence[Char]) -> list[Segment]:
 
 
 def _is_double(char: Char, before: Sequence[Char]) -> bool:
-    """Letters printed twice, a little apart, to look bold."""
+    """Recognise letters printed twice, a little apart, to look bold."""
     return any(
         other.text == char.text
         and abs(other.x0 - char.x0) < 0.12 * char.size
@@ -98,7 +98,7 @@ def _is_double(char: Char, before: Sequence[Char]) -> bool:
 
 
 def _raised_joined(segments: list[Segment]) -> list[Segment]:
-    """Superscripts, subscripts and lowered letters (as in TeX's name) put into the line they hang on."""
+    """Join superscripts, subscripts and lowered letters (as in TeX's name) to their line."""
     if not segments:
         return []
     common = Counter(segment.size for segment in segments).most_common(1)[0][0]
@@ -144,7 +144,7 @@ def _hangs_on(segment: Segment, host: Segment) -> bool:
 
 
 def _letter_under(chars: Sequence[Char], index: int) -> int | None:
-    """The neighbour that an accent is printed over."""
+    """Find the neighbour that an accent is printed over."""
     accent = chars[index]
     centre = (accent.x0 + accent.x1) / 2
     for near in (index - 1, index + 1):
@@ -153,8 +153,8 @@ def _letter_under(chars: Sequence[Char], index: int) -> int | None:
     return None
 
 
-def text_of(chars: Sequence[Char]) -> str:
-    """Characters from left to right as words."""
+def join_characters(chars: Sequence[Char]) -> str:
+    """Join characters from left to right to words."""
     found: list[str] = []
     end: float | None = None
     over: Char | None = None  # an accent that stands over the next letter
@@ -192,7 +192,7 @@ Frame = tuple[list[Item], float, float]
 
 
 def frames(items: list[Item], *, columns: bool) -> Iterator[Frame]:
-    """(what stands in a column, its left and right edge), columns in reading order."""
+    """Yield (contents, left and right edge) of each column, in reading order."""
     if not items:
         return
     yield from _split(
@@ -231,7 +231,7 @@ def _split(items: list[Item], left: float, right: float, depth: int) -> Iterator
 
 
 def _beside(lefts: Sequence[Item], rights: Sequence[Item]) -> bool:
-    """Whether they are a line or two with a gap, not columns."""
+    """Return whether they are a line or two with a gap, not columns."""
     return (
         len(lefts) <= 2
         and len(rights) <= 2
@@ -244,7 +244,7 @@ def _top(item: Item) -> float:
 
 
 def _gutter(items: Sequence[Item], left: float, right: float) -> tuple[float, float] | None:
-    """The empty strip between two columns of prose, if there are two."""
+    """Find the empty strip between two columns of prose, if there are two."""
     if right - left < 2 * COLUMN_WIDTH:
         return None
     width = int(right - left) + 1
@@ -294,11 +294,11 @@ BOLD = re.compile(
 MONO = re.compile(r"mono|courier|typewriter|cmtt|sftt|ectt|cmsltt|consol|menlo|nimbusmonl|inconsol|lmtt", re.I)
 
 
-def lines_of(
+def arrange_lines(
     chars: Sequence[Char], tables: Sequence[Table] = (), *, number: int = 1, columns: bool = True
 ) -> list[Element]:
-    """The page's lines and tables in reading order."""
-    items: list[Item] = [*segments_of(chars), *tables]
+    """List the page's lines and tables in reading order."""
+    items: list[Item] = [*group_segments(chars), *tables]
     found: list[Element] = []
     for frame, (members, left, right) in enumerate(frames(items, columns=columns)):
         members.sort(key=lambda item: item.top if isinstance(item, Table) else item.baseline)
@@ -330,7 +330,7 @@ def _rows(members: Iterable[Item]) -> Iterator[list[Segment] | Table]:
 
 def _line(row: list[Segment], number: int, frame: int, left: float, right: float) -> Line | None:
     row.sort(key=lambda segment: segment.x0)
-    parts = tuple(Part(text, seg.x0, seg.x1) for seg in row if (text := text_of(seg.chars)))
+    parts = tuple(Part(text, seg.x0, seg.x1) for seg in row if (text := join_characters(seg.chars)))
     if not parts:
         return None
     chars = [char for segment in row for char in segment.chars]
@@ -351,63 +351,3 @@ def _line(row: list[Segment], number: int, frame: int, left: float, right: float
         left=left,
         right=right,
     )
-
-
-HYPHENS = ("-", "\u2010", "\u00ad")
-#: After these a hyphen at a line's end is a word of its own part: “Studien- und Prüfungsordnung”.
-CONJUNCTIONS = {"und", "oder", "bzw.", "bzw", "sowie", "bis", "and", "or", "to", "nor"}
-#: English prefixes that keep their hyphen.
-PREFIXES = {"self", "well", "non", "e", "ex", "x", "co", "all", "half", "cross", "user", "long", "short", "high", "low"}
-WORD = re.compile(r"[^\W\d_]+")
-HYPHENATED = re.compile(r"\b[^\W\d_]+(?:-[^\W\d_]+)+\b")
-
-
-def comparable(text: str) -> str:
-    """Letters and digits alone."""
-    return "".join(char for char in text.casefold() if char.isalnum())
-
-
-def join_words(before: str, after: str, known: Collection[str] = frozenset()) -> str:
-    """Two lines of a paragraph as one; `known` holds the words, hyphenated or not, that stand within lines."""
-    if not before or not after:
-        return before or after
-    if not before.endswith(HYPHENS) or len(before) < 2 or not (before[-2].isalnum()):
-        return f"{before} {after}"
-    head, tail = before[:-1], after.split(maxsplit=1)[0]
-    if tail in CONJUNCTIONS:
-        return f"{head}- {after}"
-    if before.endswith("\u00ad"):
-        return head + after
-    first = re.split(r"[^\w-]", tail, maxsplit=1)[0]
-    if not first or not first[0].isalpha() or first[0].isupper():
-        return f"{head}-{after}"
-    last = re.split(r"[^\w-]", head)[-1]
-    if f"{last}-{first}".casefold() in known:
-        return f"{head}-{after}"
-    if f"{last}{first}".casefold() in known:
-        return head + after
-    if (
-        last.casefold() in PREFIXES
-        or ("-" in last and len(last.rpartition("-")[2]) < 2)
-        or (not last.isalpha() and "-" not in last)
-    ):
-        return f"{head}-{after}"
-    return head + after
-
-
-def join_lines(lines: Sequence[str], known: Collection[str] = frozenset()) -> str:
-    joined = ""
-    for line in lines:
-        joined = join_words(joined, line, known)
-    return joined
-
-
-def vocabulary(lines: Sequence[str]) -> set[str]:
-    """The words that stand within lines, without each line's first and last, which may be halves."""
-    found: set[str] = set()
-    for line in lines:
-        inner = line.split()[1:-1]
-        text = " ".join(inner).casefold()
-        found.update(WORD.findall(text))
-        found.update(HYPHENATED.findall(text))
-    return found

@@ -5,9 +5,9 @@ from collections.abc import Collection, Sequence
 
 from knowledge.chunking.page_markers import page_marker
 from knowledge.ingest.pdf.blocks import BULLET, LONE_BULLET, Block
-from knowledge.ingest.pdf.layout import join_words
 from knowledge.ingest.pdf.tables import sentences
 from knowledge.ingest.pdf.types import Line
+from knowledge.ingest.pdf.words import join_words
 
 LEADERS = re.compile(r"(?:\s?\.){5,}")
 #: What Markdown would read as the beginning of something else.
@@ -57,7 +57,7 @@ class Writer:
         return MARK.sub(r"\\\1", text)
 
     def _joined(self, lines: Sequence[Line]) -> str:
-        """Lines as one paragraph, with a marker where a page begins in it."""
+        """Join lines to one paragraph, with a marker if a page begins in it."""
         text, page = "", lines[0].page
         for line in lines:
             said = _safe(line.text)
@@ -92,5 +92,5 @@ def _code(lines: Sequence[Line]) -> str:
 
 
 def _safe(text: str) -> str:
-    """Text without dot leaders, that cannot pass for one of our page markers."""
+    """Remove dot leaders, and anything that looks like one of our page markers."""
     return LEADERS.sub(" …", text.replace("<!--", "<! --"))

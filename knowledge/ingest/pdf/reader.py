@@ -1,4 +1,4 @@
-"""`read_pdf`: a file into text, read by a process of its own that a hostile file may exhaust without harm."""
+"""`read_pdf`: reads a file in a process of its own, which a hostile file may exhaust without harm."""
 
 import json
 import os
@@ -29,7 +29,7 @@ def read_pdf(
     progress: Callable[[int, int], None] | None = None,
     use_bookmarks: bool = True,
 ) -> PdfText:
-    """A PDF as Markdown. Raises BadPdf with the file's name and what is wrong with it, and OSError.
+    """Read a PDF as Markdown. Raises BadPdf with the file's name and what is wrong with it, and OSError.
 
     `progress` gets (page, of). `use_bookmarks` is there to measure what headings are found without them.
     """
@@ -83,7 +83,7 @@ def _result(
 
 
 def _lines(process: "subprocess.Popen[bytes]") -> "Queue[dict[str, Any] | None]":
-    """What it says, and None at its end; read in a thread, so that waiting can end."""
+    """Queue the lines that the process writes, and None at its end; a thread reads them, so that waiting can end."""
     said: Queue[dict[str, Any] | None] = Queue()
     output = process.stdout
     if output is None:

@@ -4,8 +4,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from knowledge.ingest.pdf.layout import BOLD, join_lines, lines_of
+from knowledge.ingest.pdf.layout import BOLD, arrange_lines
 from knowledge.ingest.pdf.types import Char, Element, Line, Rule, Table
+from knowledge.ingest.pdf.words import join_lines
 
 if TYPE_CHECKING:
     from pdfplumber.page import Page as PlumberPage
@@ -18,10 +19,10 @@ ALIGNED = 3.0
 COLUMN_GAP = 5.0
 
 
-def tables_of(
+def find_tables(
     page: "PlumberPage", chars: Sequence[Char], rules: Sequence[Rule], *, number: int
 ) -> tuple[list[Table], list[Char]]:
-    """The page's tables, and the characters that stand in none."""
+    """Find the page's tables, and the characters outside them."""
     found: list[Table] = []
     rest = list(chars)
     upright = [rule for rule in rules if not rule.is_horizontal]
@@ -112,7 +113,7 @@ def _table(
 
 
 def _is_keyed(rows: Sequence[Sequence[str]], bold: Sequence[Sequence[bool]]) -> bool:
-    """Whether the first column names what the second says, as in a form, rather than the first row."""
+    """Return whether the first column names what the second says, as in a form, rather than the first row."""
     if len(rows[0]) != 2 or all(bold[0]):
         return False
     names = [row[0] for row in rows if row[0]]
@@ -124,14 +125,14 @@ def _is_keyed(rows: Sequence[Sequence[str]], bold: Sequence[Sequence[bool]]) -> 
 
 
 def cell_text(chars: Sequence[Char]) -> str:
-    return join_lines([line.text for line in lines_of(chars) if isinstance(line, Line)])
+    return join_lines([line.text for line in arrange_lines(chars) if isinstance(line, Line)])
 
 
 # --- tables with level rules only ---
 
 
 def _booktabs(level: Sequence[Rule], upright: Sequence[Rule]) -> list[tuple[float, float, float, float, float]]:
-    """(box, the y under the header) for three or more rules of the same width over one another."""
+    """List (box, the y under the header) for three or more rules of the same width over one another."""
     groups: dict[tuple[int, int], list[Rule]] = {}
     for rule in level:
         if rule.x1 - rule.x0 > 60:
@@ -178,12 +179,12 @@ def _open(
 
 
 def _lines_across(chars: Sequence[Char]) -> list[Line]:
-    """Lines over the whole width, whatever looks like columns."""
-    return [line for line in lines_of(chars, columns=False) if isinstance(line, Line)]
+    """List lines over the whole width, ignoring columns."""
+    return [line for line in arrange_lines(chars, columns=False) if isinstance(line, Line)]
 
 
 def _columns(lines: Sequence[Line]) -> list[float]:
-    """Where columns begin: after a strip that no line crosses."""
+    """Find where columns begin: after a strip that no line crosses."""
     spans = sorted((part.x0, part.x1) for line in lines for part in line.parts)
     edges: list[float] = []
     end = float("-inf")
@@ -198,7 +199,7 @@ def _columns(lines: Sequence[Line]) -> list[float]:
 
 
 def aligned(elements: Sequence[Element]) -> list[Element]:
-    """The elements with bold headers over aligned cells turned into tables."""
+    """Turn bold headers over aligned cells into tables."""
     found: list[Element] = []
     index = 0
     while index < len(elements):
@@ -246,7 +247,7 @@ def _at(x: float, edges: Sequence[float]) -> bool:
 
 
 def sentences(table: Table) -> list[str]:
-    """A row a sentence: “Header: value; Header: value”."""
+    """Write each row as a sentence: “Header: value; Header: value”."""
     found = []
     for row in table.rows:
         if table.header:
@@ -271,7 +272,7 @@ def sentences(table: Table) -> list[str]:
 
 
 def continued(before: Table, after: Table) -> Table:
-    """The second part of a table that runs over a page, under the first part's header."""
+    """Continue a table that runs over a page, under the first part's header."""
     if not before.header or len(before.header) != len(after.header):
         return after
     if list(after.header) == list(before.header):

@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from knowledge.ingest.pdf.layout import comparable
 from knowledge.ingest.pdf.types import Line, Page
+from knowledge.ingest.pdf.words import comparable
 
 NAMES = re.compile(
     r"^(?:[\divx.]*\s*)?(?:table of contents|contents|brief contents|inhalt|inhalts(?:verzeichnis|übersicht)|"
@@ -26,7 +26,7 @@ class Entry:
 
 
 def without_contents(pages: Sequence[Page]) -> list[Entry]:
-    """Takes tables of contents out of the pages; gives their entries."""
+    """Remove tables of contents from the pages; return their entries."""
     lines = [element for page in pages for element in page.elements if isinstance(element, Line)]
     here = {comparable(line.text) for line in lines}
     entries: list[Entry] = []
@@ -48,7 +48,7 @@ def without_contents(pages: Sequence[Page]) -> list[Entry]:
 
 
 def _runs(lines: Sequence[Line]) -> list[tuple[int, int]]:
-    """[start, end) of lines that are mostly entries."""
+    """Find runs [start, end) of lines that are mostly entries."""
     runs: list[tuple[int, int]] = []
     start = last = -1
     count = 0

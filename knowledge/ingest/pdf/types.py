@@ -1,4 +1,4 @@
-"""What the steps hand to each other."""
+"""Values that the steps of reading a PDF pass to each other."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -6,13 +6,13 @@ from typing import Any, NamedTuple
 
 
 def gettext_noop(text: str) -> str:
-    """Marks a text for the catalogue of translations, as Django's does; this package knows no Django."""
+    """Mark a text for the translation catalogue, as Django's does; this package does not import Django."""
     return text
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A sentence for staff: a template and what goes into it, so that another language can say it too."""
+    """A sentence for staff: a template and its values, so that it can be translated."""
 
     template: str
     values: Mapping[str, str | int] = field(default_factory=dict)
@@ -32,7 +32,7 @@ class BadPdf(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one file may take; beyond it is a mistake or an attack."""
+    """Limits of one file; beyond them it is a mistake or an attack."""
 
     pages: int = 2_000
     file_bytes: int = 200_000_000

@@ -1,0 +1,1 @@
+"""Commands that import documents and courses, crawl, index and propose."""

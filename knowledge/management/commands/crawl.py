@@ -6,7 +6,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from core.management import check_collection, progress_bar
 from knowledge.indexing.documents import sync_document, sync_pending
-from knowledge.ingest.crawl.runs import crawl, queue_run
+from knowledge.ingest.crawl_jobs.runs import crawl, queue_run
 from knowledge.ingest.importer import collection_for
 from knowledge.ingest.pdf.types import Said
 from knowledge.models import CrawlOutcome, CrawlRun, Source
@@ -29,7 +29,7 @@ class Command(BaseCommand):
         parser.add_argument("--deny", action="append", metavar="PATTERN", help="never these; in the same form")
         parser.add_argument("--domain", action="append", metavar="HOST", help="another name of the first URL's host")
         parser.add_argument("--depth", type=int, metavar="N", help="how many links away a page may be")
-        parser.add_argument("--pages", type=int, metavar="N", help="pages at most")
+        parser.add_argument("--pages", type=int, metavar="N", help="maximum pages")
         parser.add_argument("--delay", type=float, metavar="SECONDS", help="between two requests")
         parser.add_argument("--no-sitemap", action="store_true", help="follow links alone")
         parser.add_argument("--allow-private", action="store_true", help="the site is in a private network")

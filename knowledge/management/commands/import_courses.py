@@ -5,8 +5,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from core.management import check_collection, progress_bar
-from knowledge.courses.prerequisites import import_courses
 from knowledge.courses.reader import BadFile, read_courses
+from knowledge.courses.sync import import_courses
 from knowledge.indexing.documents import sync_pending
 from knowledge.ingest.importer import collection_for
 

@@ -66,7 +66,7 @@ class Command(BaseCommand):
 
 
 def check_urls(urls: list[str], files: list[Path]) -> None:
-    """Raises CommandError."""
+    """Check the addresses; raises CommandError."""
     if urls and len(urls) != len(files):
         raise CommandError(
             f"--url is given {len(urls)} times for {len(files)} files: give it once a file, or not at all."

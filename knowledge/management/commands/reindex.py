@@ -8,10 +8,10 @@ from django.db.models.functions import Length
 
 from core.management import progress_bar
 from knowledge.indexing.documents import build_pending, sync_pending
-from knowledge.indexing.generations import embedder_of, generation_to_build, live_generation
+from knowledge.indexing.generations import generation_to_build, live_generation, load_embedder
 from knowledge.models import Document, Generation
 
-#: What is embedded to see how fast this machine is.
+#: Embedded to measure how fast this machine is.
 SAMPLE = ["Students apply for a place in a hall of residence with the housing office. " * 8] * 12
 SAMPLE_CHARACTERS = sum(map(len, SAMPLE))
 
@@ -47,7 +47,7 @@ class Command(BaseCommand):
         characters = pending.aggregate(sum=Sum(Length("text")))["sum"] or 0
         if not pending.exists():
             return "nothing to do."
-        embedder = embedder_of(generation)
+        embedder = load_embedder(generation)
         embedder.embed(SAMPLE[:1])
         started = time.perf_counter()
         embedder.embed(SAMPLE)

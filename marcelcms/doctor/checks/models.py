@@ -9,7 +9,7 @@ from django.conf import settings
 
 from core.inference.embeddings import EmbeddingUnavailable, get_embedder
 from core.inference.llm import client
-from knowledge.indexing.generations import embedder_of
+from knowledge.indexing.generations import load_embedder
 from knowledge.models import Generation
 from marcelcms.doctor.findings import Finding, fail, ok, warn
 
@@ -39,7 +39,7 @@ def embeddings() -> Iterator[Finding]:
     else:
         yield ok("embeddings", f"{embedder.model}, {embedder.dimensions} numbers")
     live = Generation.objects.filter(state=Generation.State.LIVE).first()
-    if live and embedder_of(live).recipe != embedder.recipe:
+    if live and load_embedder(live).recipe != embedder.recipe:
         yield warn(
             "embeddings",
             f"questions are still answered from {live.model}: the new index is being built",

@@ -12,8 +12,8 @@ from chat.models.validators import origin_of
 from core.management import progress_bar
 from faqs.importexport import json as faq_files
 from faqs.indexing import sync_pending as sync_pending_faqs
-from knowledge.courses.prerequisites import import_courses
 from knowledge.courses.reader import read_courses
+from knowledge.courses.sync import import_courses
 from knowledge.indexing.documents import sync_pending as sync_pending_documents
 from knowledge.ingest.importer import collection_for, document_record, import_records
 from knowledge.models import Collection

@@ -48,7 +48,7 @@ def _alone(settings: Settings, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -
     cache.clear()
     settings.MEDIA_ROOT = tmp_path / "media"
     settings.SMALLEST_GROUP = LEAST
-    monkeypatch.setattr("core.tasks._queue", Mock())
+    monkeypatch.setattr("core.tasks.Task.delay_on_commit", Mock())
     monkeypatch.setattr("celery.app.task.Task.apply_async", Mock())
 
 

@@ -12,7 +12,7 @@ from analytics.evaluation.datasets import forget
 from analytics.models import EvaluationRun, EvaluationSet
 from faqs.models import FAQ
 from knowledge.models import Collection, Document
-from knowledge.retrieval.scope import scope_of
+from knowledge.retrieval.scope import build_scope
 from tests.analytics.evaluation.test_datasets import folder
 from tests.conftest import PAGES, load_pages
 
@@ -59,7 +59,7 @@ def test_it_is_loaded_once_and_answers_nobody(dataset: Path) -> None:
     documents = set(Document.objects.values_list("pk", flat=True))
     evaluate(dataset)
     assert set(Document.objects.values_list("pk", flat=True)) == documents
-    assert scope_of().collection_ids == ()
+    assert build_scope().collection_ids == ()
     assert EvaluationRun.objects.filter(state="finished").count() == 2
     (dataset / "queries.jsonl").write_text(json.dumps(QUERIES[0]))
     (dataset / "qrels.tsv").write_text("query-id\tcorpus-id\tscore\nfee\tfees\t1\n")

@@ -15,7 +15,7 @@ from chat.pipeline.retrieval.profiles import PROFILES
 from chat.pipeline.understanding import hyde
 from chat.playground.trial import try_question
 from chat.prompt_template import BUILT_IN
-from knowledge.retrieval.scope import scope_of
+from knowledge.retrieval.scope import build_scope
 from tests.analytics.shadow.rows import keep, looked_up, the_assistant
 from tests.conftest import QUESTION
 from tests.fakes.llm import FakeLLM
@@ -32,9 +32,9 @@ def _connections_end_with_their_work(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_evaluation_routes_a_message_without_history_too(pages: None) -> None:
-    greeted = evaluate_question(PROFILES["default"], GREETING, scope_of())
+    greeted = evaluate_question(PROFILES["default"], GREETING, build_scope())
     assert (list(greeted.documents), greeted.evidence) == ([], 0.0)
-    assert evaluate_question(PROFILES["default"], QUESTION, scope_of()).documents
+    assert evaluate_question(PROFILES["default"], QUESTION, build_scope()).documents
 
 
 def test_a_shadow_test_does_not_take_a_greeting_for_an_abstention(pages: None) -> None:

@@ -80,7 +80,7 @@ def test_locks_are_taken_by_their_functions_alone() -> None:
 
 
 def test_no_module_passes_a_bare_number() -> None:
-    """A member of Lock stands at each call, and a row's id where each row has a lock."""
+    """Check that a member of Lock stands at each call, and a row's id if each row has a lock."""
     found = set()
     for path, tree in modules():
         imported = {

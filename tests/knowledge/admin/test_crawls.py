@@ -35,7 +35,7 @@ def new_run(**values: Any) -> CrawlRun:
     return CrawlRun.objects.create(source=source, **values)
 
 
-def url_of(run: CrawlRun, what: str = "change") -> str:
+def get_url(run: CrawlRun, what: str = "change") -> str:
     return reverse(f"admin:knowledge_crawlrun_{what}", args=[run.pk])
 
 
@@ -59,14 +59,14 @@ def test_the_list_takes_as_many_queries_for_30_crawls_as_for_2(admin_client: Cli
 
 
 def test_an_empty_list_says_what_to_do_first(admin_client: Client) -> None:
-    assert "Nothing was crawled yet." in admin_client.get(reverse(LIST)).content.decode()
+    assert "No crawls yet." in admin_client.get(reverse(LIST)).content.decode()
 
 
 def test_outcomes_are_told_in_the_reader_s_language_and_as_text(admin_client: Client) -> None:
     run = new_run(state="finished", gone=1)
     reason = {"template": "the server answers with status {status}", "values": {"status": SCRIPT}}
     run.outcomes.create(kind="gone", url=f"https://www.uni.example/{SCRIPT}", reason=reason)
-    page = admin_client.get(url_of(run)).content.decode()
+    page = admin_client.get(get_url(run)).content.decode()
     assert "the server answers with status &lt;script&gt;" in page
     assert SCRIPT not in page
 
@@ -76,11 +76,11 @@ def test_outcomes_are_narrowed_by_kind_and_paged(admin_client: Client) -> None:
     for number in range(60):
         run.outcomes.create(kind="failed", url=f"https://www.uni.example/{number}", reason=STATUS)
     run.outcomes.create(kind="new", url="https://www.uni.example/new")
-    assert len(admin_client.get(url_of(run)).context["page"]) == 50
-    assert len(admin_client.get(url_of(run), {"kind": "failed", "p": 2}).context["page"]) == 10
-    found = admin_client.get(url_of(run), {"kind": "new"}).context["page"]
+    assert len(admin_client.get(get_url(run)).context["page"]) == 50
+    assert len(admin_client.get(get_url(run), {"kind": "failed", "p": 2}).context["page"]) == 10
+    found = admin_client.get(get_url(run), {"kind": "new"}).context["page"]
     assert [outcome.url for outcome in found] == ["https://www.uni.example/new"]
-    assert len(admin_client.get(url_of(run), {"kind": "nonsense", "p": "x"}).context["page"]) == 50
+    assert len(admin_client.get(get_url(run), {"kind": "nonsense", "p": "x"}).context["page"]) == 50
 
 
 def test_a_crawl_takes_as_many_queries_for_30_outcomes_as_for_2(admin_client: Client) -> None:
@@ -89,7 +89,7 @@ def test_a_crawl_takes_as_many_queries_for_30_outcomes_as_for_2(admin_client: Cl
         for document in DocumentFactory.create_batch(more):
             run.outcomes.create(kind="changed", url=document.url, document=document)
         with CaptureQueriesContext(connection) as queries:
-            admin_client.get(url_of(run))
+            admin_client.get(get_url(run))
         counts.append(len(queries))
     assert counts[0] == counts[1]
 
@@ -105,13 +105,13 @@ def test_a_changed_page_leads_to_what_changed(admin_client: Client, monkeypatch:
     save_document(document=document)
     link = reverse("admin:knowledge_document_versions", args=[document.pk])
     replaced = document.revisions.get(text="Before.")
-    assert f"{link}?old={replaced.pk}#changes" in admin_client.get(url_of(run)).content.decode()
+    assert f"{link}?old={replaced.pk}#changes" in admin_client.get(get_url(run)).content.decode()
 
 
 def test_who_may_not_see_documents_gets_no_links_to_them(client: Client) -> None:
     document, run = DocumentFactory(), new_run(state="finished")
     run.outcomes.create(kind="new", url=document.url, document=document)
-    page = staff(client, "view_crawlrun").get(url_of(run)).content.decode()
+    page = staff(client, "view_crawlrun").get(get_url(run)).content.decode()
     assert document.url in page
     assert reverse("admin:knowledge_document_change", args=[document.pk]) not in page
 
@@ -121,10 +121,10 @@ def test_who_may_not_see_documents_gets_no_links_to_them(client: Client) -> None
 
 def test_progress_is_asked_for_while_the_crawl_goes_on_only(admin_client: Client) -> None:
     run = new_run(state="running", new=3, unchanged=4)
-    page = admin_client.get(url_of(run)).content.decode()
-    assert f'data-progress="{url_of(run, "progress")}"' in page
+    page = admin_client.get(get_url(run)).content.decode()
+    assert f'data-progress="{get_url(run, "progress")}"' in page
     assert "knowledge/crawl.js" in page
-    progress = admin_client.get(url_of(run, "progress"))
+    progress = admin_client.get(get_url(run, "progress"))
     assert progress.headers["Cache-Control"].startswith("no-store")
     assert progress.json() == {
         "state": "running",
@@ -133,15 +133,15 @@ def test_progress_is_asked_for_while_the_crawl_goes_on_only(admin_client: Client
         "is_active": True,
     }
     CrawlRun.objects.update(state="finished")
-    assert admin_client.get(url_of(run, "progress")).json()["is_active"] is False
-    page = admin_client.get(url_of(run)).content.decode()
+    assert admin_client.get(get_url(run, "progress")).json()["is_active"] is False
+    page = admin_client.get(get_url(run)).content.decode()
     assert "data-progress" not in page
     assert "knowledge/crawl.js" not in page
 
 
 @pytest.mark.parametrize("what", ["change", "progress"])
 def test_who_may_not_see_crawls_is_refused(client: Client, what: str) -> None:
-    assert staff(client, "view_document").get(url_of(new_run(), what)).status_code == 403
+    assert staff(client, "view_document").get(get_url(new_run(), what)).status_code == 403
 
 
 def test_a_crawl_that_does_not_exist_is_not_found(admin_client: Client) -> None:
@@ -155,9 +155,9 @@ def test_a_crawl_that_does_not_exist_is_not_found(admin_client: Client) -> None:
 def test_a_crawl_that_goes_on_can_be_stopped(client: Client) -> None:
     run = new_run(state="running")
     staff(client, "crawl_source")
-    assert "Stop the crawl" in client.get(url_of(run)).content.decode()
-    page = client.post(url_of(run, "stop"), follow=True).content.decode()
-    assert "Is being stopped." in page
+    assert "Stop the crawl" in client.get(get_url(run)).content.decode()
+    page = client.post(get_url(run, "stop"), follow=True).content.decode()
+    assert "Stopping." in page
     run.refresh_from_db()
     assert run.cancel_requested
 
@@ -175,12 +175,12 @@ def test_a_loss_is_accepted_or_left(client: Client, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(index_document, "delay", Mock())
     run, lost = held_run()
     staff(client, "crawl_source")
-    page = " ".join(client.get(url_of(run)).content.decode().split())
+    page = " ".join(client.get(get_url(run)).content.decode().split())
     assert "This site lost 45 of 60 pages. Nothing was archived yet." in page
-    assert "Archive them" in page
-    assert client.get(url_of(run, what)).status_code == 405
-    after = client.post(url_of(run, what), follow=True).content.decode()
-    assert "Archive them" not in after
+    assert "Archive the pages" in page
+    assert client.get(get_url(run, what)).status_code == 405
+    after = client.post(get_url(run, what), follow=True).content.decode()
+    assert "Archive the pages" not in after
     lost.document.refresh_from_db()
     assert lost.document.status == status
     run.refresh_from_db()
@@ -191,11 +191,11 @@ def test_a_loss_is_accepted_or_left(client: Client, monkeypatch: pytest.MonkeyPa
 def test_who_may_only_look_decides_nothing(client: Client, what: str) -> None:
     run, _lost = held_run()
     staff(client, "view_crawlrun")
-    page = client.get(url_of(run)).content.decode()
+    page = client.get(get_url(run)).content.decode()
     assert "This site lost 45 of 60 pages." in page
-    assert "Archive them" not in page
-    assert "Leave as it is" not in page
-    assert client.post(url_of(run, what)).status_code == 403
+    assert "Archive the pages" not in page
+    assert "Keep the pages" not in page
+    assert client.post(get_url(run, what)).status_code == 403
     run.refresh_from_db()
     assert run.state == "held"
 
@@ -203,7 +203,7 @@ def test_who_may_only_look_decides_nothing(client: Client, what: str) -> None:
 @pytest.mark.parametrize("what", ["add", "delete"])
 def test_nobody_adds_or_deletes_a_crawl(admin_client: Client, what: str) -> None:
     run = new_run(state="finished")
-    url = reverse("admin:knowledge_crawlrun_add") if what == "add" else url_of(run, "delete")
+    url = reverse("admin:knowledge_crawlrun_add") if what == "add" else get_url(run, "delete")
     assert admin_client.post(url, {"post": "yes"}).status_code == 403
 
 

@@ -24,7 +24,7 @@ def sent(page: HttpResponse, **changes: Any) -> dict[str, Any]:
 
 
 def save(client: Client, document: Document, **changes: Any) -> None:
-    """As somebody does who opens it now."""
+    """Save as somebody does who opens the form now."""
     page = client.get(change_page(document))
     assert client.post(change_page(document), sent(page, **changes)).status_code == 302
 
@@ -34,7 +34,7 @@ def now(document: Document) -> Document:
 
 
 def compared(page: HttpResponse) -> list[str]:
-    """The lines that went and came."""
+    """Return the lines that were removed and added."""
     sign = {"removed": "-", "added": "+"}
     lines = page.context["conflict"].comparison.lines
     return [sign[line.kind] + "".join(part.text for part in line.parts) for line in lines if line.kind in sign]

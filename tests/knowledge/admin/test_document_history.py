@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from core.diffs import MOST_LINES, MOST_SHOWN, Line, compare
-from knowledge.admin.markdown import MOST_CHARACTERS, references_of, rendered
+from knowledge.admin.markdown import MOST_CHARACTERS, list_references, render_markdown
 from knowledge.models import Document
 from knowledge.services.documents import save_document
 from knowledge.tasks import index_document
@@ -29,12 +29,12 @@ def queued(monkeypatch: pytest.MonkeyPatch) -> Mock:
     return delay
 
 
-def versions_of(document: Document) -> str:
+def get_versions_page(document: Document) -> str:
     return reverse("admin:knowledge_document_versions", args=[document.pk])
 
 
 def rewritten(*texts: str, **values: Any) -> Document:
-    """A document that was saved with each of the texts."""
+    """Make a document that was saved with each of the texts."""
     document = DocumentFactory(text=texts[0], **values)
     for text in texts[1:]:
         document.text = text
@@ -63,7 +63,7 @@ def said(line: Line) -> str:
     ],
 )
 def test_nothing_of_a_text_runs_loads_or_leads_astray(text: str) -> None:
-    html = rendered(text)
+    html = render_markdown(text)
     assert not any(sign in html for sign in ("<script", "<img", 'href="javascript', 'href="data', ' onmouseover="'))
 
 
@@ -71,20 +71,20 @@ def test_nothing_of_a_text_runs_loads_or_leads_astray(text: str) -> None:
     "url", ["/admin/logout/", "//elsewhere.example/", "ftp://files.example/", "page.html", "tel:112"]
 )
 def test_links_lead_to_the_web_and_to_mail_only(url: str) -> None:
-    assert "href" not in rendered(f"[x]({url})")
-    assert 'href="mailto:office@uni.example"' in rendered("[x](mailto:office@uni.example)")
+    assert "href" not in render_markdown(f"[x]({url})")
+    assert 'href="mailto:office@uni.example"' in render_markdown("[x](mailto:office@uni.example)")
 
 
 def test_a_preview_has_no_inline_style_which_the_policy_forbids() -> None:
-    html = rendered("| a | b |\n|---|--:|\n| 1 | 2 |")
+    html = render_markdown("| a | b |\n|---|--:|\n| 1 | 2 |")
     assert "<table>" in html
     assert "style" not in html
 
 
 def test_numbered_links_lead_to_the_references_of_the_page() -> None:
     links = [{"text": "Fees", "url": "https://www.uni.example/fees"}, {"text": "Bad", "url": "javascript:alert(1)"}]
-    references = references_of({"references": links})
-    html = rendered("See [the fees][1] and [this][2].", references)
+    references = list_references({"references": links})
+    html = render_markdown("See [the fees][1] and [this][2].", references)
     assert 'href="https://www.uni.example/fees"' in html
     assert 'rel="noopener noreferrer"' in html
     assert "[this][2]" in html
@@ -93,17 +93,17 @@ def test_numbered_links_lead_to_the_references_of_the_page() -> None:
 
 @pytest.mark.parametrize("metadata", [None, [], {"references": 3}, {"references": [None, 4]}])
 def test_further_data_of_any_shape_is_borne(metadata: Any) -> None:
-    assert all(link == {"text": "", "url": ""} for link in references_of(metadata))
+    assert all(link == {"text": "", "url": ""} for link in list_references(metadata))
 
 
 def test_page_markers_are_shown_as_pages() -> None:
-    html = rendered("<!-- page 3 -->\n\nWhat stands there.")
+    html = render_markdown("<!-- page 3 -->\n\nWhat stands there.")
     assert "page 3</span>" in html
     assert "&lt;!--" not in html
 
 
 def test_a_long_text_is_rendered_in_part() -> None:
-    assert "the end" not in rendered("word " * (MOST_CHARACTERS // 5) + "the end")
+    assert "the end" not in render_markdown("word " * (MOST_CHARACTERS // 5) + "the end")
 
 
 @pytest.mark.django_db
@@ -164,16 +164,16 @@ def test_very_long_texts_are_compared_in_part_and_in_time() -> None:
 
 @pytest.mark.django_db
 def test_a_document_with_one_version_says_so(admin_client: Client) -> None:
-    assert "There is one version only." in admin_client.get(versions_of(DocumentFactory())).content.decode()
+    assert "There is one version only." in admin_client.get(get_versions_page(DocumentFactory())).content.decode()
 
 
 @pytest.mark.django_db
 def test_versions_are_compared_with_their_successor_or_any_other(admin_client: Client, queued: Mock) -> None:
     document = rewritten("One.", "Two.", "Three.")
     first = document.revisions.get(text="One.")
-    page = admin_client.get(versions_of(document), {"old": first.pk})
+    page = admin_client.get(get_versions_page(document), {"old": first.pk})
     assert (page.context["old"].text, page.context["new"].text) == ("One.", "Two.")
-    page = admin_client.get(versions_of(document), {"old": first.pk, "new": "now"})
+    page = admin_client.get(get_versions_page(document), {"old": first.pk, "new": "now"})
     assert (page.context["old"].text, page.context["new"].text) == ("One.", "Three.")
     text = page.content.decode()
     assert "<del>" in text
@@ -183,7 +183,7 @@ def test_versions_are_compared_with_their_successor_or_any_other(admin_client: C
 @pytest.mark.django_db
 def test_a_change_shows_markup_as_text(admin_client: Client, queued: Mock) -> None:
     document = rewritten("Before.", f"After {SCRIPT}.", title=SCRIPT)
-    page = admin_client.get(versions_of(document), {"old": document.revisions.get().pk}).content.decode()
+    page = admin_client.get(get_versions_page(document), {"old": document.revisions.get().pk}).content.decode()
     assert "&lt;" in page
     assert SCRIPT not in page
 
@@ -191,7 +191,7 @@ def test_a_change_shows_markup_as_text(admin_client: Client, queued: Mock) -> No
 @pytest.mark.django_db
 @pytest.mark.parametrize("asked", ["0", "x", "99999999999999999999", "9" * 5000])
 def test_a_version_that_is_not_of_the_document_is_not_found(admin_client: Client, asked: str) -> None:
-    assert admin_client.get(versions_of(DocumentFactory()), {"old": asked}).status_code == 404
+    assert admin_client.get(get_versions_page(DocumentFactory()), {"old": asked}).status_code == 404
 
 
 @pytest.mark.django_db
@@ -201,7 +201,7 @@ def test_versions_take_as_many_queries_for_30_as_for_2(admin_client: Client, que
         document = rewritten(*(f"Version {n}." for n in range(number)))
         query = {"old": document.revisions.earliest("pk").pk}
         with CaptureQueriesContext(connection) as queries:
-            admin_client.get(versions_of(document), query)
+            admin_client.get(get_versions_page(document), query)
         counts.append(len(queries))
     assert counts[0] == counts[1]
 
@@ -217,12 +217,12 @@ def test_versions_of_one_minute_are_told_apart_and_the_last_change_is_preset(
     for text in ("Crawled.", "Three."):
         crawled.text = text
         save_document(document=crawled)
-    page = admin_client.get(versions_of(document))
+    page = admin_client.get(get_versions_page(document))
     labels = labels_on(page, "old")
     assert [label.partition(" ")[0] for label in labels] == ["#3", "#2", "#1"]
     assert [label.endswith("– admin") for label in labels] == [False, True, False]
     assert "#4" in page.content.decode()
-    compared = admin_client.get(versions_of(document), preset_on(page))
+    compared = admin_client.get(get_versions_page(document), preset_on(page))
     assert (compared.context["old"].text, compared.context["new"].text) == ("Crawled.", "Three.")
 
 
@@ -247,7 +247,7 @@ def test_restoring_keeps_what_was_indexes_and_is_logged(
 def test_who_may_only_look_restores_nothing_and_sees_no_button(client: Client, queued: Mock) -> None:
     client.force_login(UserFactory(permissions=["knowledge.view_document"]))
     document = rewritten("One.", "Two.")
-    assert "Restore this version" not in client.get(versions_of(document)).content.decode()
+    assert "Restore this version" not in client.get(get_versions_page(document)).content.decode()
     url = reverse("admin:knowledge_document_restore", args=[document.pk, document.revisions.get().pk])
     assert client.post(url).status_code == 403
     document.refresh_from_db()
@@ -257,13 +257,13 @@ def test_who_may_only_look_restores_nothing_and_sees_no_button(client: Client, q
 @pytest.mark.django_db
 def test_who_may_not_see_documents_sees_no_versions(client: Client) -> None:
     client.force_login(UserFactory(permissions=["knowledge.view_collection"]))
-    assert client.get(versions_of(DocumentFactory())).status_code == 403
+    assert client.get(get_versions_page(DocumentFactory())).status_code == 403
 
 
 @pytest.mark.django_db
 def test_what_a_course_says_is_not_restored_in_its_document(admin_client: Client, queued: Mock) -> None:
     document = rewritten("One.", "Two.")
     CourseFactory(document=document)
-    assert "Restore this version" not in admin_client.get(versions_of(document)).content.decode()
+    assert "Restore this version" not in admin_client.get(get_versions_page(document)).content.decode()
     url = reverse("admin:knowledge_document_restore", args=[document.pk, document.revisions.get().pk])
     assert admin_client.post(url).status_code == 403

@@ -40,8 +40,8 @@ def queued(monkeypatch: pytest.MonkeyPatch) -> Mock:
     return delay
 
 
-def form_of(document: Document, **changes: Any) -> dict[str, Any]:
-    """What is sent right after it was opened."""
+def fill_form(document: Document, **changes: Any) -> dict[str, Any]:
+    """Return what is sent right after the form was opened."""
     names = ("title", "url", "language", "status", "text", "external_id")
     seen = Document.objects.filter(pk=document.pk).values_list("updated_at", flat=True).first()
     return {
@@ -103,7 +103,7 @@ def test_a_new_document_is_queued_once_and_after_commit(
 ) -> None:
     draft = DocumentFactory.build(collection=CollectionFactory())
     with django_capture_on_commit_callbacks() as callbacks:
-        answer = admin_client.post(reverse("admin:knowledge_document_add"), form_of(draft))
+        answer = admin_client.post(reverse("admin:knowledge_document_add"), fill_form(draft))
         assert answer.status_code == 302
         queued.assert_not_called()
     for callback in callbacks:
@@ -116,7 +116,7 @@ def test_a_changed_document_is_queued_once(
 ) -> None:
     document = DocumentFactory()
     with django_capture_on_commit_callbacks(execute=True):
-        admin_client.post(change_page(document), form_of(document, text="Something else."))
+        admin_client.post(change_page(document), fill_form(document, text="Something else."))
     queued.assert_called_once_with(document.pk)
     document.refresh_from_db()
     assert document.text == "Something else."
@@ -132,7 +132,7 @@ def test_a_mistake_queues_nothing_and_keeps_what_was_typed(
     document = DocumentFactory()
     DocumentFactory(collection=document.collection, url="https://www.uni.example/taken")
     with django_capture_on_commit_callbacks(execute=True) as callbacks:
-        page = admin_client.post(change_page(document), form_of(document, text="Typed at length.", **mistake))
+        page = admin_client.post(change_page(document), fill_form(document, text="Typed at length.", **mistake))
     assert page.status_code == 200
     assert "Please correct the error below" in page.content.decode()
     assert "Typed at length." in page.content.decode()
@@ -149,10 +149,10 @@ def test_saving_an_unchanged_text_embeds_nothing(
     monkeypatch.setattr(index_document, "delay", sync_document)
     for changes in ({}, {"external_id": "another"}, {"status": "draft"}):
         with django_capture_on_commit_callbacks(execute=True):
-            admin_client.post(change_page(document), form_of(document, **changes))
+            admin_client.post(change_page(document), fill_form(document, **changes))
     assert embedder.seen == []
     with django_capture_on_commit_callbacks(execute=True):
-        admin_client.post(change_page(document), form_of(document, text="New words."))
+        admin_client.post(change_page(document), fill_form(document, text="New words."))
     assert len(embedder.seen) == 1
 
 
@@ -211,7 +211,7 @@ def test_who_may_only_look_can_change_nothing(client: Client) -> None:
     client.force_login(UserFactory(permissions=["knowledge.view_document"]))
     document = DocumentFactory(status="draft")
     assert "Save" not in client.get(change_page(document)).content.decode()
-    assert client.post(change_page(document), form_of(document, text="Mine.")).status_code == 403
+    assert client.post(change_page(document), fill_form(document, text="Mine.")).status_code == 403
     client.post(reverse(LIST), {"action": "publish", "_selected_action": [document.pk]})
     document.refresh_from_db()
     assert document.status == "draft"
@@ -292,7 +292,7 @@ def test_the_list_says_what_is_expired(admin_client: Client) -> None:
 
 def test_an_empty_list_says_what_to_do_first(admin_client: Client) -> None:
     page = admin_client.get(reverse(LIST)).content.decode()
-    assert "There is no document yet." in page
+    assert "No documents yet." in page
     assert reverse("admin:knowledge_source_add") in page
 
 
@@ -302,7 +302,7 @@ def test_an_empty_list_says_what_to_do_first(admin_client: Client) -> None:
 def test_the_scope_is_edited_in_the_form(admin_client: Client, queued: Mock) -> None:
     document = DocumentFactory()
     scope = {"valid_from": "2026-10-01", "valid_until": "2027-03-31", "audience": "programme:msc,regulation:2024"}
-    assert admin_client.post(change_page(document), form_of(document) | scope).status_code == 302
+    assert admin_client.post(change_page(document), fill_form(document) | scope).status_code == 302
     document.refresh_from_db()
     assert (document.valid_from, document.valid_until) == (date(2026, 10, 1), date(2027, 3, 31))
     assert document.audience == ["programme:msc", "regulation:2024"]
@@ -311,7 +311,7 @@ def test_the_scope_is_edited_in_the_form(admin_client: Client, queued: Mock) -> 
 @pytest.mark.parametrize("scope", [{"audience": "everyone"}, {"valid_from": "2027-01-01", "valid_until": "2026-01-01"}])
 def test_a_scope_that_cannot_be_is_refused(admin_client: Client, scope: dict[str, str]) -> None:
     document = DocumentFactory()
-    page = admin_client.post(change_page(document), form_of(document) | scope)
+    page = admin_client.post(change_page(document), fill_form(document) | scope)
     assert page.status_code == 200
     assert "Please correct the error below" in page.content.decode()
 
@@ -354,7 +354,7 @@ def test_indexing_anew_is_queued_even_where_nothing_changed(
     sync_document(document.pk)
     with django_capture_on_commit_callbacks(execute=True):
         page = admin_client.post(reverse(LIST), {"action": "reindex", "_selected_action": [document.pk]}, follow=True)
-    assert "1 document is being indexed anew." in page.content.decode()
+    assert "1 document is being reindexed." in page.content.decode()
     queued.assert_called_once_with(document.pk)
     assert not is_indexed(document)
     assert Passage.objects.live().filter(document=document).exists()
@@ -376,7 +376,7 @@ def test_the_list_is_narrowed_by_the_languages_there_are(admin_client: Client) -
 @pytest.mark.parametrize(("typed", "kept"), [("null", {}), ("", {}), ('{"author": "Library"}', {"author": "Library"})])
 def test_further_data_is_by_name_or_there_is_none(admin_client: Client, typed: str, kept: dict[str, str]) -> None:
     document = DocumentFactory(metadata={"author": "Nobody"})
-    admin_client.post(change_page(document), form_of(document, metadata=typed))
+    admin_client.post(change_page(document), fill_form(document, metadata=typed))
     document.refresh_from_db()
     assert document.metadata == kept
 
@@ -384,7 +384,7 @@ def test_further_data_is_by_name_or_there_is_none(admin_client: Client, typed: s
 @pytest.mark.parametrize("typed", ["[1, 2]", '"x"', "3"])
 def test_further_data_of_another_shape_is_refused(admin_client: Client, typed: str) -> None:
     document = DocumentFactory()
-    page = admin_client.post(change_page(document), form_of(document, metadata=typed))
+    page = admin_client.post(change_page(document), fill_form(document, metadata=typed))
     assert "Write it as names and values" in page.content.decode()
 
 
@@ -412,5 +412,5 @@ def test_of_two_who_save_at_once_each_version_is_kept() -> None:
 
 @pytest.mark.parametrize("typed", ["Deutsch!", "german language", "d"])
 def test_a_language_is_a_tag(admin_client: Client, typed: str) -> None:
-    page = admin_client.post(change_page(DocumentFactory()), form_of(DocumentFactory(), language=typed[:12]))
+    page = admin_client.post(change_page(DocumentFactory()), fill_form(DocumentFactory(), language=typed[:12]))
     assert "Write a language such as en or de." in page.content.decode()

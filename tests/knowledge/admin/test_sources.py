@@ -175,7 +175,7 @@ def test_the_list_tells_of_the_newest_crawl_and_its_problems(admin_client: Clien
 
 
 def test_an_empty_list_says_what_to_do_first(admin_client: Client) -> None:
-    assert "There is no source yet." in admin_client.get(reverse(LIST)).content.decode()
+    assert "No sources yet." in admin_client.get(reverse(LIST)).content.decode()
 
 
 @pytest.mark.parametrize(
@@ -217,7 +217,7 @@ def test_crawl_now_queues_one_run_and_shows_it(
     client.post(crawl_url(source))
     assert CrawlRun.objects.count() == 1
     page = client.get(change_page(source)).content.decode()
-    assert "Watch the crawl" in page
+    assert "Show the crawl" in page
     assert "Stop the crawl" in page
     assert client.get(crawl_url(source)).status_code == 405
 
@@ -234,5 +234,5 @@ def test_who_may_not_crawl_gets_no_button_and_is_refused(client: Client, queued:
 def test_several_sources_are_crawled_at_once(admin_client: Client, queued: Mock) -> None:
     chosen = [new_source("One").pk, new_source("Two").pk]
     page = admin_client.post(reverse(LIST), {"action": "crawl_selected", "_selected_action": chosen}, follow=True)
-    assert "2 crawls begin." in page.content.decode()
+    assert "2 crawls started." in page.content.decode()
     assert CrawlRun.objects.filter(state="queued").count() == 2

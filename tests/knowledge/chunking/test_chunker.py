@@ -18,7 +18,7 @@ def words(text: str) -> int:
 
 
 def subwords(text: str) -> int:
-    """Like a subword tokenizer: a token for each begun four characters of a word."""
+    """Count as a subword tokenizer: a token for each begun four characters of a word."""
     return sum((len(word) + 3) // 4 for word in text.split())
 
 
@@ -239,13 +239,13 @@ NUMBERED = re.compile(r"w\d+")
 
 
 def numbered(template: str) -> str:
-    """The template with each `w` numbered."""
+    """Replace each `w` of the template by a numbered one."""
     count = iter(range(len(template)))
     return re.sub("w", lambda _: f"w{next(count)}", template)
 
 
 def found(chunks: list[Chunk]) -> list[str]:
-    """Numbered words of paths and texts, each where it first appears (headings and table headers repeat)."""
+    """List the numbered words of paths and texts, each where it first appears (headings and table headers repeat)."""
     return list(dict.fromkeys(NUMBERED.findall(" ".join("\n".join((*c.heading_path, c.text)) for c in chunks))))
 
 

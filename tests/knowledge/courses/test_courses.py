@@ -50,7 +50,7 @@ def write(path: Path, *courses: Any) -> Path:
 
 
 def run(path: Path, **options: Any) -> tuple[str, list[str]]:
-    """(what it said, its complaints)."""
+    """Run the command and return (its output, its errors)."""
     out, err = StringIO(), StringIO()
     try:
         call_command("import_courses", str(path), stdout=out, stderr=err, **options)
@@ -61,11 +61,11 @@ def run(path: Path, **options: Any) -> tuple[str, list[str]]:
 
 @pytest.fixture
 def load(tmp_path: Path) -> Callable[..., str]:
-    """Imports courses and returns what was said."""
+    """Import courses and return the output."""
     return lambda *courses, **options: run(write(tmp_path / "courses.json", *courses), **options)[0]
 
 
-def text_of(code: str) -> str:
+def read_text(code: str) -> str:
     return Document.objects.get(course__code=code).text
 
 
@@ -76,7 +76,7 @@ def section(text: str, heading: str) -> str:
 
 
 def state() -> list[Any]:
-    """Everything that an import could change, but for times."""
+    """Return everything that an import could change, except times."""
     documents = Document.objects.order_by("pk").values("pk", "url", "title", "text", "metadata", "indexed__indexed_at")
     courses = Course.objects.order_by("pk", "required_courses").values()
     links = Course.objects.order_by("pk", "required_courses").values("pk", "required_courses")
@@ -385,51 +385,51 @@ def test_a_changed_row_changes_its_course_only(load: Callable[..., str]) -> None
     load(*STATISTICS, PROGRAMMING)
     changed = {**PROGRAMMING, "contents": "Loops."}
     assert load(*STATISTICS, changed) == "0 new, 1 changed, 2 unchanged; 1 indexed."
-    assert "Loops." in text_of("CS-101")
+    assert "Loops." in read_text("CS-101")
 
 
 @pytest.mark.django_db
 def test_adding_renaming_and_moving_a_module_updates_its_siblings(load: Callable[..., str]) -> None:
     first, second = STATISTICS
     load(first)
-    assert "must" not in text_of("EC-121")
+    assert "must" not in read_text("EC-121")
     assert load(second) == "1 new, 0 changed, 0 unchanged; 2 indexed."
-    assert text_of("EC-121").count("Description (EC-121) and Inference (EC-122) must both be passed") == 2
-    assert text_of("EC-122").count("Description (EC-121) and Inference (EC-122) must both be passed") == 2
+    assert read_text("EC-121").count("Description (EC-121) and Inference (EC-122) must both be passed") == 2
+    assert read_text("EC-122").count("Description (EC-121) and Inference (EC-122) must both be passed") == 2
     assert load({**second, "name": "Testing"}) == "0 new, 1 changed, 0 unchanged; 2 indexed."
-    assert "Testing (EC-122)" in text_of("EC-121")
+    assert "Testing (EC-122)" in read_text("EC-121")
     load({**second, "general_name": "Econometrics"})
-    assert "EC-122" not in text_of("EC-121")
+    assert "EC-122" not in read_text("EC-121")
 
 
 @pytest.mark.django_db
 def test_modules_of_other_collections_are_no_siblings(load: Callable[..., str]) -> None:
     load(STATISTICS[0], collection="one")
     load(STATISTICS[1], collection="two")
-    assert "EC-122" not in text_of("EC-121")
+    assert "EC-122" not in read_text("EC-121")
 
 
 @pytest.mark.django_db
 def test_a_prerequisite_is_linked_whenever_it_comes(load: Callable[..., str]) -> None:
     load(ALGORITHMS, {**STATISTICS[0], "prerequisites": ["CS-101", "Analysis"]})
     assert not Course.objects.get(code="CS-102").required_courses.exists()
-    assert "- Prerequisites: CS-101 (passed)" in text_of("CS-102")
-    assert "- Prerequisites: CS-101, Analysis" in text_of("EC-121")
+    assert "- Prerequisites: CS-101 (passed)" in read_text("CS-102")
+    assert "- Prerequisites: CS-101, Analysis" in read_text("EC-121")
     load(PROGRAMMING)
     assert [other.code for other in Course.objects.get(code="CS-102").required_courses.all()] == ["CS-101"]
-    assert "- Prerequisites: CS-101 Programming (passed)" in text_of("CS-102")
-    assert "- Prerequisites: CS-101 Programming, Analysis" in text_of("EC-121")
+    assert "- Prerequisites: CS-101 Programming (passed)" in read_text("CS-102")
+    assert "- Prerequisites: CS-101 Programming, Analysis" in read_text("EC-121")
     load({**PROGRAMMING, "name": "Coding"})
-    assert "CS-101 Coding (passed)" in text_of("CS-102")
+    assert "CS-101 Coding (passed)" in read_text("CS-102")
     load({**PROGRAMMING, "code": "CS-100"})
     assert not Course.objects.get(code="CS-102").required_courses.exists()
-    assert "- Prerequisites: CS-101 (passed)" in text_of("CS-102")
+    assert "- Prerequisites: CS-101 (passed)" in read_text("CS-102")
 
 
 @pytest.mark.django_db
 def test_a_list_of_codes_is_linked_beside_the_text(load: Callable[..., str]) -> None:
     load({**ALGORITHMS, "prerequisites": "Motivation", "prerequisite_codes": ["cs101"]}, PROGRAMMING)
-    assert "- Prerequisites: Motivation\n- Required courses: CS-101 Programming" in text_of("CS-102")
+    assert "- Prerequisites: Motivation\n- Required courses: CS-101 Programming" in read_text("CS-102")
 
 
 @pytest.mark.django_db
@@ -475,7 +475,7 @@ def test_archiving_deleting_and_publishing_a_module_updates_its_siblings(
         queued.reset_mock()
         with django_capture_on_commit_callbacks(execute=True):
             change()
-        assert ("Inference (EC-122)" in text_of("EC-121")) is named
+        assert ("Inference (EC-122)" in read_text("EC-121")) is named
         assert sibling.pk in {call.args[0] for call in queued.call_args_list}
     assert not Course.objects.filter(code="EC-122").exists()
 
@@ -502,8 +502,8 @@ def test_two_who_add_siblings_at_once_see_each_other(queued: Mock) -> None:
     for thread in threads:
         thread.join(20)
     for code in ("EC-121", "EC-122"):
-        assert "(EC-121) and " in text_of(code)
-        assert "(EC-122) must both be passed" in text_of(code)
+        assert "(EC-121) and " in read_text(code)
+        assert "(EC-122) must both be passed" in read_text(code)
 
 
 # --- admin ---
@@ -522,7 +522,7 @@ def change_page(course: Course) -> str:
     return reverse("admin:knowledge_course_change", args=[course.pk])
 
 
-def form_of(course: Course, required: Iterable[Course] = (), **changes: Any) -> dict[str, Any]:
+def fill_form(course: Course, required: Iterable[Course] = (), **changes: Any) -> dict[str, Any]:
     names = ("code", "name", "general_name", "field", "prerequisites", "assessment", "contents", "objectives")
     document = course.document
     return {
@@ -571,7 +571,7 @@ def test_a_new_course_is_rendered_and_queued_with_its_siblings_after_commit(
     page = reverse("admin:knowledge_course_add")
     assert admin_client.get(page).status_code == 200
     with django_capture_on_commit_callbacks() as callbacks:
-        answer = admin_client.post(page, form_of(new, year=2, is_mandatory="true", ects="7.5"))
+        answer = admin_client.post(page, fill_form(new, year=2, is_mandatory="true", ects="7.5"))
         assert answer.status_code == 302, answer.context["errors"]
         queued.assert_not_called()
     for callback in callbacks:
@@ -580,7 +580,7 @@ def test_a_new_course_is_rendered_and_queued_with_its_siblings_after_commit(
     assert sorted(call.args[0] for call in queued.call_args_list) == sorted([sibling.document_id, course.document_id])
     assert (course.document.title, course.document.collection) == ("EC-122 Inference", collection)
     assert "- ECTS credits: 7.5" in course.document.text
-    assert "Inference (EC-122)" in text_of("EC-121")
+    assert "Inference (EC-122)" in read_text("EC-121")
 
 
 @pytest.mark.django_db
@@ -589,15 +589,15 @@ def test_saving_links_the_courses_that_are_named_and_those_that_are_chosen(admin
     named, chosen, course = (
         CourseFactory(code=code, document__collection=collection) for code in ("CS-101", "MA-1", "CS-102")
     )
-    admin_client.post(change_page(course), form_of(course, [chosen], prerequisites="CS-101 passed"))
+    admin_client.post(change_page(course), fill_form(course, [chosen], prerequisites="CS-101 passed"))
     course.refresh_from_db()
     assert codes(course) == ["CS-101", "MA-1"]
     form = admin_client.get(change_page(course)).context["adminform"].form
     assert form.initial["required_courses"] == [chosen]
     assert f"{named}" in admin_client.get(change_page(course)).content.decode()
-    admin_client.post(change_page(course), form_of(course, [chosen], prerequisites="none"))
+    admin_client.post(change_page(course), fill_form(course, [chosen], prerequisites="none"))
     assert codes(course) == ["MA-1"]
-    admin_client.post(change_page(named), form_of(named, name="Programming anew"))
+    admin_client.post(change_page(named), fill_form(named, name="Programming anew"))
     assert codes(course) == ["MA-1"]
 
 
@@ -607,7 +607,7 @@ def test_what_a_file_listed_can_be_unlinked_and_what_it_waits_for_stays(
 ) -> None:
     load({**ALGORITHMS, "prerequisites": "", "prerequisite_codes": ["CS-101", "MA-1"]}, PROGRAMMING)
     course = Course.objects.get(code="CS-102")
-    admin_client.post(change_page(course), form_of(course))
+    admin_client.post(change_page(course), fill_form(course))
     assert codes(course) == []
     load({**PROGRAMMING, "code": "MA-1", "url": "https://www.uni.example/ma-1"})
     assert codes(course) == ["MA-1"]
@@ -631,7 +631,7 @@ def test_a_mistake_saves_nothing_and_keeps_what_was_typed(
     course = CourseFactory()
     collection = course.document.collection
     CourseFactory(code="TAKEN-1", document__collection=collection, document__url="https://www.uni.example/taken")
-    page = admin_client.post(change_page(course), form_of(course, contents="Typed at length.", **mistake))
+    page = admin_client.post(change_page(course), fill_form(course, contents="Typed at length.", **mistake))
     assert page.status_code == 200
     assert page.context["adminform"].form.errors.keys() == mistake.keys()
     assert "Typed at length." in page.content.decode()
@@ -644,7 +644,7 @@ def test_a_mistake_saves_nothing_and_keeps_what_was_typed(
 def test_a_course_of_another_collection_or_itself_cannot_be_required(admin_client: Client) -> None:
     course, other = CourseFactory(), CourseFactory()
     for required in (course, other):
-        page = admin_client.post(change_page(course), form_of(course, [required]))
+        page = admin_client.post(change_page(course), fill_form(course, [required]))
         assert "required_courses" in page.context["adminform"].form.errors
 
 
@@ -659,8 +659,8 @@ def test_deleting_a_course_takes_its_document_and_its_name_from_its_siblings(
     admin_client.post(url, {"post": "yes"})
     assert not Document.objects.filter(pk=course.document_id).exists()
     assert IndexChange.objects.filter(document_id=course.document_id).exists()
-    assert "EC-122" not in text_of("EC-121")
-    assert "- Prerequisites: EC-122\n" in text_of("CS-102") + "\n"
+    assert "EC-122" not in read_text("EC-121")
+    assert "- Prerequisites: EC-122\n" in read_text("CS-102") + "\n"
     left = Course.objects.values_list("pk", flat=True)
     admin_client.post(reverse(LIST), {"action": "delete_selected", "_selected_action": left, "post": "yes"})
     assert not Document.objects.exists()
@@ -689,7 +689,7 @@ def test_who_may_only_look_can_change_no_course(client: Client) -> None:
     page = client.get(change_page(course))
     assert page.status_code == 200
     assert course.document.url in page.content.decode()
-    assert client.post(change_page(course), form_of(course, name="Mine")).status_code == 403
+    assert client.post(change_page(course), fill_form(course, name="Mine")).status_code == 403
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from knowledge.indexing.generations import GRACE, delete_retired, generation_to_
 from knowledge.models import Document, Generation, Passage
 from knowledge.retrieval.live_index import forget_indexes, served_generation
 from knowledge.retrieval.query_vectors import forget_vectors
-from knowledge.retrieval.scope import scope_of
+from knowledge.retrieval.scope import build_scope
 from knowledge.services.documents import save_document
 from knowledge.tasks import build_generation
 from tests.factories import DocumentFactory, FAQFactory
@@ -42,7 +42,7 @@ def document(monkeypatch: pytest.MonkeyPatch) -> Document:
 
 
 def found(text: str = "parking permit", profile: str = "bm25+dense") -> list[str]:
-    hits = retrieve_with(get_profile(profile), text, scope=scope_of(), k=10).hits
+    hits = retrieve_with(get_profile(profile), text, scope=build_scope(), k=10).hits
     rows = dict(Passage.objects.values_list("pk", "text"))
     return [rows[hit.passage_id] for hit in hits]
 

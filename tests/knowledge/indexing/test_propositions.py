@@ -17,7 +17,7 @@ from knowledge.indexing.documents import sync_document, sync_pending
 from knowledge.indexing.propositions import lacking, make, needed, standing
 from knowledge.models import Document, Granularity, Passage, PropositionSet, Unit
 from knowledge.retrieval.dense import DenseRetriever
-from knowledge.retrieval.scope import scope_of
+from knowledge.retrieval.scope import build_scope
 from knowledge.retrieval.types import Query
 from knowledge.tasks import make_propositions
 from tests.factories import CollectionFactory, DocumentFactory
@@ -52,7 +52,7 @@ def passages_in(prompt: str) -> list[tuple[int, str]]:
 
 
 def answer(propose: Callable[[str], Any]) -> Callable[[str], str]:
-    """A model that says of each passage what `propose` makes of it."""
+    """Answer like a model that says of each passage what `propose` makes of it."""
 
     def write(prompt: str) -> str:
         entries = [{"passage": number, "statements": propose(text)} for number, text in passages_in(prompt)]
@@ -92,7 +92,7 @@ def test_propositions_are_made_with_their_context_and_questions_find_passages_by
     assert passages_in(llm.prompt)[1] == (2, "Title: Library\nHeadings: Fees\n\nA late book costs 2 euros.")
     question = "What does a late book cost?"
     query = Query(question, get_embedder().embed([question])[0], document.indexed.get().generation_id)
-    best = DenseRetriever(Granularity.PROPOSITION).retrieve(query, k=5, scope=scope_of())[0]
+    best = DenseRetriever(Granularity.PROPOSITION).retrieve(query, k=5, scope=build_scope())[0]
     assert (best.matched, best.origin.value) == ("At the library: A late book costs 2 euros.", "dense-proposition")
     assert best.passage_id == document.passages.get(heading_path=["Fees"]).pk
 

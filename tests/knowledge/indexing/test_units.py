@@ -22,7 +22,7 @@ from knowledge.indexing.documents import sync_document, sync_pending
 from knowledge.indexing.generations import live_generation
 from knowledge.models import Collection, Document, Granularity, IndexedDocument, PropositionSet, Unit
 from knowledge.retrieval.dense import DenseRetriever
-from knowledge.retrieval.scope import scope_of
+from knowledge.retrieval.scope import build_scope
 from knowledge.retrieval.types import Hit, Query, Scope
 from knowledge.services.documents import save_collection
 from knowledge.tasks import index_pending_documents, make_propositions
@@ -67,7 +67,7 @@ def propose(title: str, path: tuple[str, ...], text: str, propositions: list[str
 
 def ask(text: str, granularity: Granularity, *, k: int = 10, scope: Scope | None = None) -> list[Hit]:
     query = Query(text=text, vector=get_embedder().embed([text])[0], generation_id=live_generation().pk)
-    return DenseRetriever(granularity).retrieve(query, k=k, scope=scope or scope_of())
+    return DenseRetriever(granularity).retrieve(query, k=k, scope=scope or build_scope())
 
 
 # --- sentences of a passage ---
@@ -319,7 +319,7 @@ def test_finer_parts_heed_the_whole_scope(granularity: Granularity) -> None:
     }
     sync_pending()
     assert Unit.objects.filter(granularity=granularity).count() == len(values)
-    found = ask("parking permit", granularity, scope=scope_of(language="en", audience=["regulation:2024"]))
+    found = ask("parking permit", granularity, scope=build_scope(language="en", audience=["regulation:2024"]))
     assert {hit.document_id for hit in found} == {by_name["valid"], by_name["mine"]}
     assert ask("parking permit", granularity, scope=Scope(())) == []
 

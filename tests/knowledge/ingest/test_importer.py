@@ -18,7 +18,7 @@ URL = "https://www.uni.example/a"
 
 
 def write(path: Path, *lines: object) -> Path:
-    """A line a value: bytes and texts as they are, everything else as JSON."""
+    """Write a line for each value: bytes and texts as they are, everything else as JSON."""
     raw = [
         line if isinstance(line, bytes) else (line if isinstance(line, str) else json.dumps(line)).encode()
         for line in lines
@@ -28,14 +28,14 @@ def write(path: Path, *lines: object) -> Path:
 
 
 def run(path: Path, **options: Any) -> tuple[str, list[str]]:
-    """(what it said, its complaints)."""
+    """Run the command and return (its output, its errors)."""
     out, err = StringIO(), StringIO()
     call_command("import_documents", str(path), stdout=out, stderr=err, **options)
     return out.getvalue().strip(), [line for line in err.getvalue().splitlines() if line.startswith(path.name)]
 
 
 def state() -> list[Any]:
-    """Everything that an import could change, but for times."""
+    """Return everything that an import could change, except times."""
     documents = Document.objects.order_by("pk").values(
         "pk", "url", "title", "text", "metadata", "state_hash", "indexed__indexed_at"
     )

@@ -29,7 +29,7 @@ def media(tmp_path: Path, settings: Settings) -> Path:
 
 
 def run(*files: Path, **options: Any) -> tuple[str, list[str]]:
-    """(what it said, its complaints)."""
+    """Run the command and return (its output, its errors)."""
     out, err = StringIO(), StringIO()
     call_command("import_pdf", *map(str, files), stdout=out, stderr=err, **options)
     return out.getvalue().strip(), [line for line in err.getvalue().splitlines() if line.strip()]
@@ -72,7 +72,7 @@ def test_a_pdf_is_imported_with_its_pages_and_the_second_time_nothing_changes(tm
 
 @pytest.mark.django_db
 def test_a_name_that_cannot_be_saved_stops_nothing(tmp_path: Path, media: Path) -> None:
-    """A link on a page may end in `%00.pdf`."""
+    """Accept a link that ends in `%00.pdf`."""
     path = write(tmp_path / "1.pdf", pdfs.handbook())
     import_pdf(path, collection=CollectionFactory(), name="rules\x00.pdf")
     assert Document.objects.get().metadata["file_name"] == "rules.pdf"

@@ -15,7 +15,7 @@ from knowledge.indexing.generations import live_generation
 from knowledge.models import Document
 from knowledge.retrieval.dense import DenseRetriever
 from knowledge.retrieval.lexical import LexicalRetriever
-from knowledge.retrieval.scope import scope_of
+from knowledge.retrieval.scope import build_scope
 from knowledge.retrieval.types import Query, Retriever, Scope
 from knowledge.services.documents import delete_documents, save_document
 from tests.factories import CollectionFactory, DocumentFactory, FAQFactory
@@ -41,7 +41,7 @@ def page(**values: object) -> Document:
 def found(retriever: Retriever, **scope: object) -> set[int]:
     text = "parking permit"
     query = Query(text=text, vector=get_embedder().embed([text])[0], generation_id=live_generation().pk)
-    hits = retriever.retrieve(query, k=20, scope=Scope(scope_of().collection_ids, **({"on": TODAY} | scope)))  # type: ignore[arg-type]
+    hits = retriever.retrieve(query, k=20, scope=Scope(build_scope().collection_ids, **({"on": TODAY} | scope)))  # type: ignore[arg-type]
     return {hit.document_id for hit in hits}
 
 

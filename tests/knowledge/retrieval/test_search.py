@@ -11,7 +11,7 @@ import pytest
 from django.db import OperationalError
 
 from chat.pipeline.retrieval.profiles import PROFILES, get_profile, retrieve_with
-from core.db.cursors import rows_of
+from core.db.cursors import stream_rows
 from core.db.prepared import fetch_all
 from core.hashing import fingerprint
 from core.inference.embeddings import get_embedder
@@ -24,7 +24,7 @@ from knowledge.retrieval.bm25 import LexicalIndex
 from knowledge.retrieval.dense import DenseRetriever
 from knowledge.retrieval.lexical import LexicalRetriever
 from knowledge.retrieval.live_index import lexical_index
-from knowledge.retrieval.scope import UnknownCollection, scope_of
+from knowledge.retrieval.scope import UnknownCollection, build_scope
 from knowledge.retrieval.types import Origin, Query, Scope
 from knowledge.services.documents import delete_document, save_document, set_document_status
 from tests.factories import CollectionFactory, DocumentFactory
@@ -62,13 +62,13 @@ def query(text: str) -> Query:
 
 
 def lexical(text: str, scope: Scope | None = None, k: int = 10) -> list[int]:
-    """Documents by words, best first."""
+    """Search documents by words, best first."""
     asked = Query(text=text, vector=None, generation_id=live_generation().pk)
-    return [hit.document_id for hit in LexicalRetriever().retrieve(asked, k=k, scope=scope or scope_of())]
+    return [hit.document_id for hit in LexicalRetriever().retrieve(asked, k=k, scope=scope or build_scope())]
 
 
 def dense(text: str, scope: Scope | None = None, k: int = 10) -> list[int]:
-    return [hit.document_id for hit in DenseRetriever().retrieve(query(text), k=k, scope=scope or scope_of())]
+    return [hit.document_id for hit in DenseRetriever().retrieve(query(text), k=k, scope=scope or build_scope())]
 
 
 # --- words ---
@@ -108,7 +108,7 @@ def test_the_index_follows_edits_statuses_and_deletions_at_once() -> None:
 def test_every_process_follows() -> None:
     document = page("A parking permit costs 12 euros.")
     ours, other = (LexicalIndex(live_generation().pk) for _ in range(2))
-    scope = scope_of()
+    scope = build_scope()
 
     def found(index: LexicalIndex) -> int:
         index.follow()
@@ -127,21 +127,21 @@ def test_an_index_whose_first_loading_broke_off_has_nothing_twice(monkeypatch: p
     index = LexicalIndex(live_generation().pk)
 
     def broken(*arguments: Any, **options: Any) -> Iterator[Any]:
-        yield next(iter(rows_of(*arguments, **options)))
+        yield next(iter(stream_rows(*arguments, **options)))
         raise OperationalError("server closed the connection unexpectedly")
 
     with monkeypatch.context() as patched:
-        patched.setattr("knowledge.retrieval.bm25.rows_of", broken)
+        patched.setattr("knowledge.retrieval.bm25.stream_rows", broken)
         with pytest.raises(OperationalError):
             index.follow()
     index.follow()
-    assert len(index.search("parking", k=5, scope=scope_of())) == 2
+    assert len(index.search("parking", k=5, scope=build_scope())) == 2
 
 
 @pytest.mark.parametrize("asked", ["NFC", "NFD"])
 @pytest.mark.parametrize("written", ["NFC", "NFD"])
 def test_a_letter_with_a_mark_is_one_letter_however_it_is_spelled(asked: str, written: str) -> None:
-    """A Mac writes NFD into names of files, and some pages have it."""
+    """Find NFD, which a Mac writes into names of files, and some pages have."""
     text = unicodedata.normalize(written, "Die Anmeldung läuft über das Prüfungsbüro.")  # type: ignore[arg-type]
     document = page(text, language="de")
     question = unicodedata.normalize(asked, "Prüfungsbüro")  # type: ignore[arg-type]
@@ -151,7 +151,7 @@ def test_a_letter_with_a_mark_is_one_letter_however_it_is_spelled(asked: str, wr
 
 def test_an_unchanged_index_costs_one_query(monkeypatch: pytest.MonkeyPatch) -> None:
     page("A parking permit costs 12 euros.")
-    scope, asked = scope_of(), query("parking")
+    scope, asked = build_scope(), query("parking")
     lexical("parking", scope)
     statements: list[str] = []
 
@@ -202,9 +202,9 @@ def test_a_pasted_page_as_a_question_is_answered_like_any() -> None:
 
 def test_words_are_searched_within_the_scope_only() -> None:
     one, two = page("A parking permit costs 12 euros."), page("Another parking permit costs 13 euros.")
-    assert lexical("parking", scope_of([one.collection.slug])) == [one.pk]
-    assert lexical("parking", scope_of([two.collection.slug])) == [two.pk]
-    assert sorted(lexical("parking", scope_of([one.collection.slug, two.collection.slug]))) == [one.pk, two.pk]
+    assert lexical("parking", build_scope([one.collection.slug])) == [one.pk]
+    assert lexical("parking", build_scope([two.collection.slug])) == [two.pk]
+    assert sorted(lexical("parking", build_scope([one.collection.slug, two.collection.slug]))) == [one.pk, two.pk]
     assert lexical("parking", Scope(())) == []
 
 
@@ -223,7 +223,7 @@ def test_the_index_ranks_much_as_the_papers_engine_does(
     asked = [each for each in questions if each["answerable"] and set(each["urls"]) <= set(address.values())]
     index = lexical_index(live_generation().pk)
     index.follow()
-    scope, agree, ours_right, theirs_right = scope_of(), 0, 0, 0
+    scope, agree, ours_right, theirs_right = build_scope(), 0, 0, 0
     for each in asked:
         ours = [pk for pk, _, _ in index.search(each["text"], k=5, scope=scope)]
         theirs = [pk for pk, _ in reference.search(each["text"], k=5)]
@@ -242,7 +242,7 @@ def test_the_index_ranks_much_as_the_papers_engine_does(
 def test_meanings_find_their_pages_best_first() -> None:
     fees, library = page("Tuition fees are not charged."), page("Books can be borrowed for four weeks.")
     assert dense("What does studying cost?") == [fees.pk, library.pk]
-    hits = DenseRetriever().retrieve(query("What does studying cost?"), k=1, scope=scope_of())
+    hits = DenseRetriever().retrieve(query("What does studying cost?"), k=1, scope=build_scope())
     assert [(hit.rank, hit.origin, hit.document_id) for hit in hits] == [(1, Origin.DENSE, fees.pk)]
     (passage,) = fees.passages.all()
     assert hits[0].score == pytest.approx(float(query("What does studying cost?").vector @ passage.embedding), abs=1e-4)
@@ -252,7 +252,7 @@ def test_meanings_heed_scope_and_status() -> None:
     one, two = page("A parking permit costs 12 euros."), page("Another parking permit costs 13 euros.")
     hidden = page("A third parking permit.", collection__searched_by_default=False)
     assert sorted(dense("parking permit")) == [one.pk, two.pk]
-    assert dense("parking permit", scope_of([hidden.collection.slug])) == [hidden.pk]
+    assert dense("parking permit", build_scope([hidden.collection.slug])) == [hidden.pk]
     for status in ("draft", "archived"):
         Document.objects.filter(pk=one.pk).update(status=status)
         assert dense("parking permit") == [two.pk]
@@ -266,7 +266,7 @@ def test_a_passage_that_both_find_comes_first() -> None:
     both = page("A parking permit costs 12 euros.")
     page("Leaving your car on campus needs a card.")
     page("A permit to stay, a work permit and a building permit: what each permit is.")
-    result = retrieve_with(get_profile("bm25+dense"), "parking permit", scope=scope_of(), k=3)
+    result = retrieve_with(get_profile("bm25+dense"), "parking permit", scope=build_scope(), k=3)
     assert result.hits[0].document_id == both.pk
     assert result.hits[0].ranks == {Origin.LEXICAL: 1, Origin.DENSE: 1}
     assert [hit.rank for hit in result.hits] == [1, 2, 3]
@@ -278,14 +278,14 @@ def test_every_profile_answers_and_says_where_from(name: str, word_reranker: Non
     text = "A parking permit costs 12 euros."
     PropositionSet.objects.create(input_hash=fingerprint(in_context("Parking", (), text)), propositions=[text])
     document = page(text, title="Parking", collection__granularities=["sentence", "proposition"])
-    result = retrieve_with(get_profile(name), "parking permit", scope=scope_of(), k=5)
+    result = retrieve_with(get_profile(name), "parking permit", scope=build_scope(), k=5)
     assert [hit.document_id for hit in result.hits] == [document.pk]
     assert set(result.runs) == set(get_profile(name).origins)
 
 
 @pytest.mark.parametrize("name", sorted(PROFILES))
 def test_no_documents_are_no_error(name: str, word_reranker: None) -> None:
-    assert retrieve_with(get_profile(name), "parking permit", scope=scope_of(), k=5).hits == []
+    assert retrieve_with(get_profile(name), "parking permit", scope=build_scope(), k=5).hits == []
 
 
 @pytest.mark.parametrize(
@@ -303,21 +303,21 @@ def test_no_documents_are_no_error(name: str, word_reranker: None) -> None:
 def test_whatever_is_asked_is_ranked_or_finds_nothing(text: str, word_reranker: None) -> None:
     document = page("A parking permit costs 12 euros.")
     for name in ("default", "bm25", "bm25+faq", "bm25+dense+rerank"):
-        hits = retrieve_with(get_profile(name), text, scope=scope_of(), k=5).hits
+        hits = retrieve_with(get_profile(name), text, scope=build_scope(), k=5).hits
         assert {hit.document_id for hit in hits} <= {document.pk}
         assert hits or name.startswith("bm25")  # meanings always rank, words may match nothing
 
 
 def test_the_scope_is_what_is_named_or_searched_by_default() -> None:
     shown, hidden = CollectionFactory(slug="a"), CollectionFactory(slug="b", searched_by_default=False)
-    assert scope_of() == Scope((shown.pk,))
-    assert set(scope_of(["a", "b"]).collection_ids) == {shown.pk, hidden.pk}
+    assert build_scope() == Scope((shown.pk,))
+    assert set(build_scope(["a", "b"]).collection_ids) == {shown.pk, hidden.pk}
     with pytest.raises(UnknownCollection, match=r"called x, y. There are: a, b\."):
-        scope_of(["x", "a", "y"])
+        build_scope(["x", "a", "y"])
     Collection.objects.all().delete()
-    assert scope_of() == Scope(())
+    assert build_scope() == Scope(())
     with pytest.raises(UnknownCollection, match="none yet"):
-        scope_of(["x"])
+        build_scope(["x"])
 
 
 def test_an_unknown_profile_is_named_with_those_that_are_there() -> None:

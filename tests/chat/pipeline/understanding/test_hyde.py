@@ -11,7 +11,7 @@ from chat.pipeline.retrieval.profiles import get_profile, retrieve_with
 from chat.pipeline.understanding import hyde
 from chat.pipeline.understanding.hyde import hypothesise
 from knowledge.models import Document
-from knowledge.retrieval.scope import scope_of
+from knowledge.retrieval.scope import build_scope
 from knowledge.retrieval.types import Origin
 from tests.fakes.llm import FakeLLM
 
@@ -39,10 +39,10 @@ def test_guesses_are_looked_for_and_the_question_is_only_data(pages: None, llm: 
     assert request["messages"][-1]["content"].count("</question>") == 1
     library = Document.objects.get(url__endswith="/library")
     profile = get_profile("bm25+hyde")
-    result = retrieve_with(profile, QUESTION, scope=scope_of(), k=3, guesses=found)
+    result = retrieve_with(profile, QUESTION, scope=build_scope(), k=3, guesses=found)
     assert result.runs[Origin.HYDE][0].document_id == library.pk
     assert result.hits[0].ranks.keys() >= {Origin.HYDE}
-    assert retrieve_with(profile, QUESTION, scope=scope_of(), k=3).runs[Origin.HYDE] == []
+    assert retrieve_with(profile, QUESTION, scope=build_scope(), k=3).runs[Origin.HYDE] == []
 
 
 @pytest.mark.parametrize("said", ["Sorry.", '{"passages": "one"}', '{"passages": [1, null, " "]}', "[]"])

@@ -56,7 +56,7 @@ MATTERS = [
 
 
 def closest(model: str, asked_in: int, answered_in: int) -> list[int]:
-    """The place of the answer that is closest to each question."""
+    """Return the place of the answer that is closest to each question."""
     embedder = get_embedder(model)
     questions = embedder.embed_questions([questions[asked_in] for questions, _ in MATTERS])
     answers = embedder.embed([answers[answered_in] for _, answers in MATTERS])

@@ -30,7 +30,7 @@ async def spoken(messages: Sequence[dict[str, str]] = MESSAGES, **options: Any) 
         return [piece async for piece in pieces]
 
 
-async def code_of(**options: Any) -> str:
+async def get_code(**options: Any) -> str:
     with pytest.raises(ModelUnavailable) as raised:
         await spoken(**options)
     return raised.value.code
@@ -40,7 +40,7 @@ async def written(**options: Any) -> JsonAnswer:
     return await client.complete_json(MESSAGES, schema=SCHEMA, max_tokens=50, **options)
 
 
-def circuit_of(llm: FakeLLM) -> Circuit:
+def get_circuit(llm: FakeLLM) -> Circuit:
     return client._circuit((llm.base_url, "fake"))
 
 
@@ -85,7 +85,7 @@ async def test_an_endpoint_that_cannot_report_usage_is_asked_without_from_then_o
 
 async def test_a_refusal_that_is_not_about_the_option_stays_a_refusal(llm: FakeLLM) -> None:
     llm.fails(400)
-    assert await code_of() == "status_400"
+    assert await get_code() == "status_400"
     llm.says("It is 5 euros.", tokens=(3, 4))
     assert Usage(3, 4, estimated=False) in await spoken()
 
@@ -135,7 +135,7 @@ async def test_an_answer_far_beyond_its_tokens_is_stopped(llm: FakeLLM) -> None:
 )
 async def test_what_is_huge_is_not_gathered(llm: FakeLLM, body: bytes) -> None:
     llm.sends(body)
-    assert await code_of() == "huge"
+    assert await get_code() == "huge"
     llm.sends(body, content_type="application/json")
     with pytest.raises(ModelUnavailable, match="huge"):
         await written()
@@ -177,7 +177,7 @@ async def test_empty_pieces_do_not_lengthen_the_wait_for_the_first_word(llm: Fak
     settings.LLM_FIRST_TOKEN_SECONDS = 0.3
     llm.says(*[""] * 20, "late", between=0.1)
     started = time.monotonic()
-    assert await code_of() == "timeout"
+    assert await get_code() == "timeout"
     assert time.monotonic() - started < 1
 
 
@@ -191,7 +191,7 @@ async def test_a_failed_request_is_tried_twice_more(llm: FakeLLM, status: int, f
     if works:
         assert len(await spoken()) == 2
     else:
-        assert await code_of() == f"status_{status}"
+        assert await get_code() == f"status_{status}"
     assert len(llm.requests) == min(failures + 1, 3)
 
 
@@ -207,7 +207,7 @@ async def test_a_connection_that_breaks_before_the_headers_is_tried_again(llm: F
 )
 async def test_what_trying_again_does_not_mend_is_not_tried_again(llm: FakeLLM, status: int, code: str) -> None:
     llm.fails(status)
-    assert await code_of() == code
+    assert await get_code() == code
     assert len(llm.requests) == (2 if status == 400 else 1)  # 400: without the option that it may not know
 
 
@@ -216,13 +216,13 @@ async def test_what_trying_again_does_not_mend_is_not_tried_again(llm: FakeLLM, 
 )
 async def test_retry_after_is_heeded_where_it_is_short(llm: FakeLLM, status: int, after: str, requests: int) -> None:
     llm.fails(status, headers={"Retry-After": after})
-    assert await code_of() == ("busy" if status == 429 else "status_503")
+    assert await get_code() == ("busy" if status == 429 else "status_503")
     assert len(llm.requests) == requests
 
 
 async def test_nothing_is_tried_again_once_something_came(llm: FakeLLM) -> None:
     llm.says("It is", end="cut")
-    assert await code_of() == "unreachable"
+    assert await get_code() == "unreachable"
     assert len(llm.requests) == 1
 
 
@@ -233,7 +233,7 @@ async def test_no_retry_outlives_the_time_for_the_first_word(
     settings.LLM_FIRST_TOKEN_SECONDS = 1
     llm.fails(503)
     started = time.monotonic()
-    assert await code_of() == "status_503"
+    assert await get_code() == "status_503"
     assert time.monotonic() - started < 0.9
     assert len(llm.requests) == 1
 
@@ -243,18 +243,18 @@ async def test_no_retry_outlives_the_time_for_the_first_word(
 
 async def test_an_endpoint_that_keeps_failing_is_not_asked(llm: FakeLLM, monkeypatch: pytest.MonkeyPatch) -> None:
     now = 0.0
-    monkeypatch.setattr(circuit_of(llm), "_clock", lambda: now)
+    monkeypatch.setattr(get_circuit(llm), "_clock", lambda: now)
     llm.fails(500)
-    assert [await code_of() for _time in range(FAILURES)] == ["status_500"] * FAILURES
+    assert [await get_code() for _time in range(FAILURES)] == ["status_500"] * FAILURES
     asked = len(llm.requests)
-    assert await code_of() == "circuit_open"
+    assert await get_code() == "circuit_open"
     with pytest.raises(ModelUnavailable, match="circuit_open"):
         await written()
     assert len(llm.requests) == asked == 3 * FAILURES
     now = OPEN_SECONDS
-    assert await code_of() == "status_500"
+    assert await get_code() == "status_500"
     assert len(llm.requests) == asked + 1  # a trial is one request
-    assert await code_of() == "circuit_open"
+    assert await get_code() == "circuit_open"
     now = 2 * OPEN_SECONDS
     llm.says("It is 5 euros.")
     assert (await spoken())[0] == "It is 5 euros."
@@ -264,28 +264,28 @@ async def test_an_endpoint_that_keeps_failing_is_not_asked(llm: FakeLLM, monkeyp
 async def test_other_models_at_the_same_address_are_still_asked(llm: FakeLLM) -> None:
     llm.fails(500)
     for _time in range(FAILURES):
-        await code_of()
+        await get_code()
     llm.says("It is 5 euros.")
-    assert await code_of() == "circuit_open"
+    assert await get_code() == "circuit_open"
     assert len(await spoken(sampling=Sampling(model="other"))) == 2
 
 
 async def test_refused_connections_and_time_outs_open_it(llm: FakeLLM, settings: Settings) -> None:
     settings.LLM_FIRST_TOKEN_SECONDS = 0.1
     llm.hangs()
-    assert [await code_of() for _time in range(FAILURES)] == ["timeout"] * FAILURES
-    assert await code_of() == "circuit_open"
+    assert [await get_code() for _time in range(FAILURES)] == ["timeout"] * FAILURES
+    assert await get_code() == "circuit_open"
     with socket.create_server(("127.0.0.1", 0)) as free:
         settings.LLM_BASE_URL = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
     settings.LLM_FIRST_TOKEN_SECONDS = 5
-    assert [await code_of() for _time in range(FAILURES)] == ["unreachable"] * FAILURES
-    assert await code_of() == "circuit_open"
+    assert [await get_code() for _time in range(FAILURES)] == ["unreachable"] * FAILURES
+    assert await get_code() == "circuit_open"
 
 
 @pytest.mark.parametrize(("status", "code"), [(401, "status_401"), (429, "busy")])
 async def test_an_endpoint_that_refuses_is_there(llm: FakeLLM, status: int, code: str) -> None:
     llm.fails(status)
-    assert [await code_of() for _time in range(2 * FAILURES)] == [code] * (2 * FAILURES)
+    assert [await get_code() for _time in range(2 * FAILURES)] == [code] * (2 * FAILURES)
 
 
 async def test_a_caller_in_a_hurry_says_nothing_about_the_endpoint(llm: FakeLLM) -> None:
@@ -293,7 +293,7 @@ async def test_a_caller_in_a_hurry_says_nothing_about_the_endpoint(llm: FakeLLM)
     for _time in range(FAILURES):
         with pytest.raises(ModelUnavailable, match="timeout"):
             await written(seconds=0.05)
-    assert not circuit_of(llm).is_open
+    assert not get_circuit(llm).is_open
 
 
 async def test_an_answer_that_nobody_reads_to_its_end_is_no_failure(llm: FakeLLM) -> None:
@@ -301,7 +301,7 @@ async def test_an_answer_that_nobody_reads_to_its_end_is_no_failure(llm: FakeLLM
     for _time in range(FAILURES):
         async with aclosing(client.stream(MESSAGES)) as pieces:
             assert await anext(pieces) == "word "
-    assert not circuit_of(llm).is_open
+    assert not get_circuit(llm).is_open
 
 
 # --- the queue ---
@@ -353,7 +353,7 @@ async def test_a_full_queue_refuses_at_once(llm: FakeLLM, settings: Settings) ->
     llm.says("It is", " 5 euros.", hold_before=1)
     calls = [asyncio.create_task(spoken()) for _number in range(2)]
     await asyncio.sleep(0.1)
-    assert await code_of() == "queue_full"
+    assert await get_code() == "queue_full"
     llm.release()
     assert all("It is" in answer for answer in await asyncio.gather(*calls))
 
@@ -363,8 +363,8 @@ async def test_waiting_has_a_bound_of_its_own(llm: FakeLLM, settings: Settings) 
     llm.says("It is", " 5 euros.", hold_before=1)
     call = asyncio.create_task(spoken())
     await asyncio.sleep(0.1)
-    assert await code_of() == "queue_timeout"
-    assert not circuit_of(llm).is_open
+    assert await get_code() == "queue_timeout"
+    assert not get_circuit(llm).is_open
     with pytest.raises(ModelUnavailable, match="queue_timeout"):
         await written(seconds=0.05)
     assert len(llm.requests) == 1

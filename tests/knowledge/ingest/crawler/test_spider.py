@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from knowledge.ingest.crawl.subprocess import crawling
+from knowledge.ingest.crawl_jobs.subprocess import crawling
 from knowledge.ingest.crawler.frontier import Frontier, Scope, normalised
 from knowledge.ingest.crawler.messages import (
     CrawlPlan,
@@ -34,7 +34,7 @@ Crawled = tuple[Site, list[Finding]]
 
 @pytest.fixture(scope="module")
 def everything(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawled]:
-    """`university`, crawled once."""
+    """Crawl `university` once."""
     with serving(university) as site:
         options = {"max_depth": sites.DEPTH, "max_bytes": sites.MAX_BYTES, "domains": ("localhost",)}
         folder = tmp_path_factory.mktemp("crawl")

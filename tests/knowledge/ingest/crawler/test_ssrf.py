@@ -110,7 +110,7 @@ main()
 
 
 def crawled(folder: Path, *start_urls: str, program: str = "", **options: Any) -> list[Finding]:
-    """What the crawling process says of a plan."""
+    """Return what the crawling process reports of a plan."""
     plan = CrawlPlan(
         start_urls, "MarcelCMS (+http://localhost)", str(folder), **{"delay_s": 0, "timeout_s": 1, **options}
     )

@@ -17,7 +17,9 @@ URL = "https://www.uni.example/studium/"
 
 
 def page(body: str | bytes, *, charset: str = "", url: str = URL) -> HtmlPage:
-    return read_html(body if isinstance(body, bytes) else body.encode(), url=url, charset=charset)
+    return read_html(
+        body if isinstance(body, bytes) else body.encode(), url=url, content_type=f"text/html; charset={charset}"
+    )
 
 
 def markdown(body: str) -> str:
@@ -111,11 +113,20 @@ def test_elements_become_markdown(html: str, expected: str) -> None:
         ("<p>Prüfungsämter".encode("utf-16-le"), ""),
         (b"<p>Pr&uuml;fungs&auml;mter", ""),
         ("<p>Prü\0fungsämter".encode(), ""),
+        ("<p>Prüfungsämter".encode("latin-1"), '"iso-8859-1"; boundary=x'),
+        ("<p>Prüfungsämter".encode("latin-1"), "unicode_escape"),
+        ("<!-- <meta charset=koi8-r> --><meta charset=latin1><p>Prüfungsämter".encode("latin-1"), ""),
+        ("<meta name=description content='charset=koi8-r'><p>Prüfungsämter".encode("latin-1"), ""),
         ('<?xml version="1.0" encoding="iso-8859-1"?><html><p>Prüfungsämter</p></html>'.encode("latin-1"), ""),
     ],
 )
 def test_umlauts_are_read_whatever_is_said_of_the_charset(body: bytes, charset: str) -> None:
     assert page(body, charset=charset).markdown == "Prüfungsämter"
+
+
+def test_a_page_is_read_in_the_charset_that_browsers_take_for_the_named_one() -> None:
+    assert page("<p>İstanbul’da ğ".encode("cp1254"), charset="iso-8859-9").markdown == "İstanbul’da ğ"
+    assert page("<p>学生䶮".encode("gb18030"), charset="gb2312").markdown == "学生䶮"
 
 
 def test_cp1252_and_a_single_damaged_byte_are_read() -> None:

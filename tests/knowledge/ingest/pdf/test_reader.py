@@ -9,10 +9,10 @@ import pytest
 from core.language import guess_language, language_of
 from knowledge.chunking.page_markers import without_markers
 from knowledge.ingest.pdf.document import read_document
-from knowledge.ingest.pdf.headings import kind_of
-from knowledge.ingest.pdf.layout import join_lines
+from knowledge.ingest.pdf.headings.candidates import recognise_kind
 from knowledge.ingest.pdf.reader import read_pdf
 from knowledge.ingest.pdf.types import Limits, PdfText
+from knowledge.ingest.pdf.words import join_lines
 from tests.knowledge import pdfs
 from tests.knowledge.pdfs import BODY, BOLD, LEFT, PROSE, RIGHT, Sheet, pdf, text_pages
 
@@ -20,7 +20,7 @@ HEADINGS = [f"{number} Section of {pdfs.WORDS[number - 1]}" for number in range(
 
 
 def read(source: bytes, **options: Any) -> PdfText:
-    """In this process, which takes a second less than `read_pdf`."""
+    """Read in this process, which takes a second less than `read_pdf`."""
     return read_document(BytesIO(source), limits=Limits(), **options)
 
 
@@ -94,7 +94,7 @@ def test_levels_follow_numbers_and_sizes() -> None:
     ],
 )
 def test_numbering_is_read(text: str, kind: tuple[str, int]) -> None:
-    assert kind_of(text) == kind
+    assert recognise_kind(text) == kind
 
 
 def test_two_columns_are_read_one_after_the_other() -> None:

@@ -1,7 +1,7 @@
-"""Keeps courses' links and documents equal to their records, whichever of them changed.
+"""Synchronisation of courses: their links and documents follow their records, whichever of them changed.
 
-Whoever changes courses takes a `snapshot` first, which locks their collections until the transaction ends, and calls
-`settle` afterwards.
+Code that changes courses first calls `lock_and_read`, which locks their collections until the transaction ends, and
+then `relink`.
 """
 
 from collections import defaultdict
@@ -38,7 +38,7 @@ FIELDS = (
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What other courses' documents can depend on in a course."""
+    """The data of a course that other courses' documents can depend on."""
 
     pk: int
     collection_id: int
@@ -60,7 +60,7 @@ class Snapshot:
     entries: Mapping[int, Entry]
 
     def named_by(self) -> dict[int, frozenset[int]]:
-        """For each course the courses that its prerequisites name by their codes."""
+        """Return for each course the courses that its prerequisites name by their codes."""
         by_code: dict[int, dict[str, list[Entry]]] = defaultdict(lambda: defaultdict(list))
         for entry in self.entries.values():
             by_code[entry.collection_id][code_key(entry.code)].append(entry)
@@ -77,7 +77,7 @@ class Snapshot:
         return {entry.pk: frozenset(named(entry)) for entry in self.entries.values()}
 
     def groups(self) -> dict[tuple[int, str], list[Entry]]:
-        """The published modules of each integrated course."""
+        """Return the published modules of each integrated course."""
         groups: dict[tuple[int, str], list[Entry]] = defaultdict(list)
         for entry in self.entries.values():
             if entry.general and entry.published:
@@ -86,7 +86,7 @@ class Snapshot:
 
 
 def lock_and_read(collection_ids: Iterable[int]) -> Snapshot:
-    """Locks the collections, so that two who add siblings at once see each other."""
+    """Lock the collections, so that two who add siblings at once see each other, and read their courses."""
     ids = frozenset(collection_ids)
     list(Collection.objects.select_for_update(no_key=True).filter(pk__in=ids).order_by("pk"))
     return _read(ids)
@@ -95,7 +95,7 @@ def lock_and_read(collection_ids: Iterable[int]) -> Snapshot:
 def relink(
     before: Snapshot, *, changed: Set[int] = frozenset(), chosen: Mapping[int, frozenset[int]] | None = None
 ) -> list[int]:
-    """Links prerequisites and writes the documents that `changed` courses bear on; returns the ids of those written.
+    """Link prerequisites and write the documents that `changed` courses affect; return the ids of those written.
 
     Links are those that the prerequisites name, and those that people chose besides; `chosen` replaces the latter.
     """
@@ -121,7 +121,7 @@ def relink(
 
 @transaction.atomic
 def import_courses(records: Sequence[CourseRecord], *, collection: Collection) -> ImportReport:
-    """Creates or updates one course an address, or else a code and language; indexing is the caller's next step.
+    """Create or update one course for each address, or else code and language; the caller indexes next.
 
     What staff archived stays archived, and a page that has the address becomes the course's document.
     """
@@ -178,7 +178,7 @@ def _save(course: Course) -> None:
     course.save()
 
 
-# --- what a snapshot reads ---
+# --- reading a snapshot ---
 
 
 def _read(collection_ids: frozenset[int]) -> Snapshot:
@@ -221,7 +221,7 @@ def _both(before: Snapshot, after: Snapshot, pk: int) -> Iterator[Entry]:
             yield entry
 
 
-# --- what settling writes ---
+# --- writing documents ---
 
 
 def _write_documents(pks: Set[int], now: Snapshot) -> list[int]:

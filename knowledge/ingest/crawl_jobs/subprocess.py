@@ -1,4 +1,4 @@
-"""The crawling process, seen from its parent: started, listened to, and ended whatever happens."""
+"""The crawling process as its parent sees it: started, read, and always ended."""
 
 import json
 import logging
@@ -18,19 +18,20 @@ from knowledge.ingest.crawler.messages import TAKEN, Alive, CrawlPlan, Done, Fin
 logger = logging.getLogger(__name__)
 
 ROOT = Path(__file__).resolve().parents[3]
-#: It speaks every second, but for while it reads a page.
+#: It reports every second, except while it reads a page.
 LONGEST_SILENCE_S = 120
-#: What the process sees of our environment: no secrets, and no proxy, which would go round the check of addresses.
+#: The part of our environment that the process gets: no secrets, and no proxy, which would bypass the check of
+#: addresses.
 PASSED_ON = ("PATH", "SSL_CERT_FILE", "SSL_CERT_DIR")
 
 
 class CrawlerDied(RuntimeError):
-    """The process ended, or fell silent, before it was done."""
+    """The process ended, or stopped reporting, before it was done."""
 
 
 @contextmanager
 def crawling(plan: CrawlPlan) -> Iterator[Iterator[Finding | None]]:
-    """Findings as they come, the last one `Done`; None whenever a second passed without. Raises CrawlerDied.
+    """Start the crawler and yield its findings, `Done` last; None for every second without one. Raises CrawlerDied.
 
     The process does not outlive the block.
     """
@@ -77,7 +78,7 @@ def _findings(process: "subprocess.Popen[bytes]") -> Generator[Finding | None]:
 
 
 def _take(process: "subprocess.Popen[bytes]") -> None:
-    """It fetches no more than we can keep up with."""
+    """Acknowledge a finding: the crawler fetches no more than we can process."""
     with suppress(BrokenPipeError):  # it ended; what it said last is still to be read
         os.write(_opened(process.stdin).fileno(), TAKEN)
 
@@ -89,7 +90,10 @@ def _opened(pipe: IO[bytes] | None) -> IO[bytes]:
 
 
 def _listen(process: "subprocess.Popen[bytes]") -> "SimpleQueue[Finding | None]":
-    """What it says, and None at its end; a thread reads it, so that waiting can end and a full pipe stops nobody."""
+    """Queue what the process writes, and None at its end.
+
+    A thread reads it, so that waiting can end and a full pipe blocks nobody.
+    """
     said: SimpleQueue[Finding | None] = SimpleQueue()
 
     def read(output: IO[bytes]) -> None:

@@ -23,12 +23,12 @@ from pytest_django import Settings
 
 from knowledge.indexing.documents import sync_document
 from knowledge.indexing.generations import live_generation
-from knowledge.ingest.crawl import runs
-from knowledge.ingest.crawl.runs import crawl, queue_run
+from knowledge.ingest.crawl_jobs import runs
+from knowledge.ingest.crawl_jobs.runs import crawl, queue_run
 from knowledge.ingest.pdf.types import Said
 from knowledge.models import CrawlRun, Document, Passage, Source
 from knowledge.retrieval.lexical import LexicalRetriever
-from knowledge.retrieval.scope import scope_of
+from knowledge.retrieval.scope import build_scope
 from knowledge.retrieval.types import Query
 from knowledge.services.crawls import accept_loss, cancel_run, delete_source, keep_pages, save_source, start_crawl
 from knowledge.services.documents import save_document, set_document_status
@@ -48,7 +48,7 @@ State = CrawlRun.State
 
 @pytest.fixture(autouse=True)
 def embedder(monkeypatch: pytest.MonkeyPatch, settings: Settings, tmp_path: Path) -> Instant:
-    """What is embedded; nothing is queued, and nothing takes long."""
+    """Record what is embedded; nothing is queued, and nothing takes long."""
     settings.MEDIA_ROOT, settings.STATE_DIR = tmp_path / "media", tmp_path
     settings.PDF_MAX_MEGABYTES = 1
     monkeypatch.setattr(runs, "TIMEOUT_S", 1.0)
@@ -64,7 +64,7 @@ def site() -> Iterator[Site]:
         yield site
 
 
-def source_of(site: Site, **values: Any) -> Source:
+def make_source(site: Site, **values: Any) -> Source:
     fixed = {"delay_s": 0, "allow_private": True, "start_urls": [site.url("/")], "max_loss_percent": 50}
     source = Source(name="Site", collection=CollectionFactory(slug="site"), **{**fixed, **values})
     return save_source(source=source)
@@ -92,9 +92,9 @@ def reasons(run: CrawlRun, kind: str) -> dict[str, str]:
 
 
 def found(words: str) -> list[str]:
-    """Documents with these words, best first."""
+    """Find documents with these words, best first."""
     asked = Query(text=words, vector=None, generation_id=live_generation().pk)
-    hits = LexicalRetriever().retrieve(asked, k=5, scope=scope_of())
+    hits = LexicalRetriever().retrieve(asked, k=5, scope=build_scope())
     wanted = [Document.objects.get(pk=hit.document_id) for hit in hits]
     return [one.url for one in wanted if one.title == words]
 
@@ -106,7 +106,7 @@ def test_a_whole_site_becomes_documents_and_only_what_changes_is_embedded_again(
     embedder: Instant, tmp_path: Path
 ) -> None:
     with serving(university) as site:
-        source = source_of(site, max_depth=sites.DEPTH, domains=["localhost"])
+        source = make_source(site, max_depth=sites.DEPTH, domains=["localhost"])
         first = crawled(source)
         expected = sites.documents(site)
         assert first.state == State.FINISHED
@@ -140,7 +140,7 @@ def test_a_whole_site_becomes_documents_and_only_what_changes_is_embedded_again(
 
 
 def test_a_page_that_is_gone_once_stays_and_twice_is_archived_and_may_come_back(site: Site) -> None:
-    source = source_of(site)
+    source = make_source(site)
     crawled(source)
     art, home = site.answers.pop("/study/art"), site.answers["/"]
     site.answers["/"] = page(html("Home", links=tuple(f"/study/{name}" for name in sites.STUDY[:9])))
@@ -163,7 +163,7 @@ def test_a_page_that_is_gone_once_stays_and_twice_is_archived_and_may_come_back(
 
 
 def test_a_site_that_is_given_up_is_archived_where_nobody_wants_to_be_asked(site: Site) -> None:
-    source = source_of(site, max_loss_percent=100)
+    source = make_source(site, max_loss_percent=100)
     crawled(source)
     site.answers.clear()
     assert [crawled(source).state for _ in range(2)] == [State.FINISHED] * 2
@@ -171,7 +171,7 @@ def test_a_site_that_is_given_up_is_archived_where_nobody_wants_to_be_asked(site
 
 
 def test_what_staff_archived_or_edited_is_theirs_until_the_page_changes(site: Site) -> None:
-    source = source_of(site)
+    source = make_source(site)
     crawled(source)
     set_document_status(documents=[document(site, "/study/art")], status="archived")
     edited = document(site, "/study/film")
@@ -192,7 +192,7 @@ def test_what_staff_archived_or_edited_is_theirs_until_the_page_changes(site: Si
 
 def test_what_a_crawl_finds_beside_the_text_is_not_taken_back_by_an_open_form(site: Site, admin_client: Client) -> None:
     site.answers["/study/film"] = page(html("Studying film"))
-    source = source_of(site)
+    source = make_source(site)
     crawled(source)
     address = reverse("admin:knowledge_document_change", args=[document(site, "/study/film").pk])
     opened = as_sent(admin_client.get(address), "document_form", external_id="7")
@@ -208,7 +208,7 @@ def test_what_a_crawl_finds_beside_the_text_is_not_taken_back_by_an_open_form(si
 
 
 def test_a_site_that_loses_most_pages_waits_for_a_decision(site: Site) -> None:
-    source = source_of(site, max_loss_percent=30)
+    source = make_source(site, max_loss_percent=30)
     crawled(source)
     for name in sites.STUDY[:6]:
         del site.answers[f"/study/{name}"]
@@ -248,7 +248,7 @@ def slow_site(site: Site) -> None:
 
 
 def everything_once(site: Site) -> None:
-    """No document is lost, and no document and no passage doubled."""
+    """Check that no document is lost, and no document and no passage doubled."""
     assert set(Document.objects.values_list("url", flat=True)) == {site.url(path) for path in site.answers}
     for one in Document.objects.all():
         positions = list(one.passages.order_by("position").values_list("position", flat=True))
@@ -257,7 +257,7 @@ def everything_once(site: Site) -> None:
 
 
 def test_a_crawler_that_is_killed_loses_and_doubles_nothing(site: Site) -> None:
-    source, seen = source_of(site), []
+    source, seen = make_source(site), []
 
     def index(document_id: int) -> None:
         sync_document(document_id)
@@ -287,7 +287,7 @@ def test_a_worker_that_is_killed_is_replaced_and_loses_and_doubles_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     with serving(small) as site:
-        source = source_of(site, delay_s=1)
+        source = make_source(site, delay_s=1)
         run_id = queue_run(source.pk)
         values = connection.settings_dict
         url = f"postgresql://{values['USER']}:{values['PASSWORD']}@{values['HOST']}:{values['PORT']}/{values['NAME']}"
@@ -319,7 +319,7 @@ def test_a_worker_that_is_killed_is_replaced_and_loses_and_doubles_nothing(
 
 
 def test_a_source_whose_crawls_always_die_is_not_begun_for_ever(site: Site) -> None:
-    source = source_of(site)
+    source = make_source(site)
     for _ in range(runs.MOST_INTERRUPTIONS):
         (run_id,) = runs.lost_runs() or [queue_run(source.pk)]
         lost = timezone.now() - runs.LOST - timedelta(seconds=1)
@@ -338,12 +338,12 @@ def test_a_crawl_that_embeds_for_long_is_not_believed_lost(site: Site, monkeypat
             time.sleep(2)
             found.append(runs.lost_runs())
 
-    assert crawled(source_of(site), slowly).state == State.FINISHED
+    assert crawled(make_source(site), slowly).state == State.FINISHED
     assert found == [[]]
 
 
 def test_a_worker_that_was_believed_lost_writes_no_more(site: Site) -> None:
-    source = source_of(site)
+    source = make_source(site)
 
     def index(_document_id: int) -> None:
         source.runs.update(state=State.INTERRUPTED)
@@ -355,7 +355,7 @@ def test_a_worker_that_was_believed_lost_writes_no_more(site: Site) -> None:
 @pytest.mark.django_db(transaction=True)
 def test_a_crawl_is_cancelled_within_seconds_and_keeps_what_it_found(site: Site) -> None:
     slow_site(site)
-    source = source_of(site, delay_s=1)
+    source = make_source(site, delay_s=1)
     run_id = queue_run(source.pk)
 
     def cancel() -> None:
@@ -382,7 +382,7 @@ def test_a_crawl_is_cancelled_within_seconds_and_keeps_what_it_found(site: Site)
 
 
 def test_one_crawl_of_a_source_goes_on_at_a_time(site: Site, django_capture_on_commit_callbacks: Any) -> None:
-    source = source_of(site)
+    source = make_source(site)
     with django_capture_on_commit_callbacks() as queued:
         run, same = start_crawl(source=source), start_crawl(source=source)
     assert (run, len(queued)) == (same, 1)
@@ -394,7 +394,7 @@ def test_one_crawl_of_a_source_goes_on_at_a_time(site: Site, django_capture_on_c
 
 
 def test_a_run_that_was_never_queued_is_found(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    run_id = queue_run(source_of(site).pk)
+    run_id = queue_run(make_source(site).pk)
     assert runs.lost_runs() == []
     CrawlRun.objects.update(created_at=timezone.now() - runs.UNBEGUN)
     assert runs.lost_runs() == [run_id]
@@ -404,7 +404,7 @@ def test_a_run_that_was_never_queued_is_found(site: Site, monkeypatch: pytest.Mo
 
 
 def test_a_schedule_follows_its_source(site: Site) -> None:
-    source = source_of(site, every=Source.Every.WEEK, at_hour=4)
+    source = make_source(site, every=Source.Every.WEEK, at_hour=4)
     (task,) = PeriodicTask.objects.filter(name__startswith="crawl-source")
     assert (task.task, task.args) == ("knowledge.tasks.crawl_source", f"[{source.pk}]")
     assert (task.crontab.hour, task.crontab.day_of_week, str(task.crontab.timezone)) == ("4", "0", "Europe/Berlin")

@@ -1,4 +1,4 @@
-"""A crawl from its plan to its end: what the crawling process finds becomes documents while it goes on."""
+"""Run of a crawl from its plan to its end: findings of the crawling process become documents at once."""
 
 import logging
 import shutil
@@ -15,8 +15,8 @@ from django.utils import timezone
 
 from core.inference.embeddings import EmbeddingUnavailable
 from core.jobs import beating
-from knowledge.ingest.crawl.importer import MISSES, Applied, archive_page, keep_page, save_page, save_pdf
-from knowledge.ingest.crawl.subprocess import CrawlerDied, crawling
+from knowledge.ingest.crawl_jobs.importer import MISSES, Applied, archive_page, keep_page, save_page, save_pdf
+from knowledge.ingest.crawl_jobs.subprocess import CrawlerDied, crawling
 from knowledge.ingest.crawler.messages import (
     Alive,
     CrawlPlan,
@@ -37,13 +37,13 @@ from knowledge.models import CrawlOutcome, CrawlRun, Source, SourcePage
 logger = logging.getLogger(__name__)
 
 State, Kind = CrawlRun.State, CrawlOutcome.Kind
-#: A crawl that says nothing for so long has lost its worker; while it works it says something every second.
+#: A crawl without a message for so long has lost its worker; a working one reports every second.
 LOST = timedelta(minutes=3)
-#: What a page that was fetched counts as.
+#: The outcome that a fetched page counts as.
 FETCHED = ("new", "changed", "unchanged")
-#: A crawl that nobody began for so long may never have been queued; it is queued again, so often.
+#: A crawl that did not begin for so long may never have been queued; it is queued again after that time.
 UNBEGUN, AGAIN = timedelta(minutes=1), timedelta(minutes=10)
-#: A source whose crawls were interrupted so many times in a row is not begun again by itself.
+#: A source whose crawls were interrupted so many times in a row is not restarted automatically.
 MOST_INTERRUPTIONS = 3
 TIMEOUT_S = 30.0
 
@@ -53,11 +53,11 @@ class Cancelled(Exception):
 
 
 class TakenAway(Exception):
-    """The run is not this worker's any more: it was believed lost."""
+    """The run belongs to another worker now: this one was taken for lost."""
 
 
 def queue_run(source_id: int) -> int | None:
-    """A new run that waits to be crawled; None where one waits or goes on already, or the source is gone."""
+    """Create a run to be crawled; None if one is queued or running already, or the source was deleted."""
     try:
         with transaction.atomic():
             return CrawlRun.objects.create(source_id=source_id).pk
@@ -68,7 +68,7 @@ def queue_run(source_id: int) -> int | None:
 def crawl(
     run_id: int, *, index: Callable[[int], object], progress: Callable[[int, int], None] | None = None
 ) -> CrawlRun | None:
-    """Works on a run that waits; None where it does not, or not any more.
+    """Work on a queued run; None if it is not, or no longer, queued.
 
     `index` brings a document's passages up to date. `progress` gets (visited, known of so far).
     """
@@ -76,13 +76,13 @@ def crawl(
     if not CrawlRun.objects.filter(pk=run_id, state=State.QUEUED).update(**claimed):
         return None
     run = CrawlRun.objects.select_related("source__collection").get(pk=run_id)
-    # This one will ask again what an older one still waits for.
+    # This crawl will ask again what an older one still waits for.
     run.source.runs.filter(state=State.HELD).update(state=State.FINISHED, finished_at=timezone.now())
     folder = _folder(run_id)
     folder.mkdir(parents=True, exist_ok=True)
     work = _Crawl(run, index, progress)
     try:
-        with crawling(plan_of(run.source, folder)) as findings:
+        with crawling(build_plan(run.source, folder)) as findings:
             for finding in findings:
                 work.take(finding)
         work.end()
@@ -106,7 +106,7 @@ def crawl(
     return run
 
 
-def plan_of(source: Source, folder: Path) -> CrawlPlan:
+def build_plan(source: Source, folder: Path) -> CrawlPlan:
     # A page whose document was deleted, or lies in an older collection, is fetched anew.
     there = source.pages.filter(document__collection=source.collection_id)
     rows = there.values_list("url", "etag", "last_modified", "likeness", "links").iterator()
@@ -129,7 +129,7 @@ def plan_of(source: Source, folder: Path) -> CrawlPlan:
 
 
 class _Crawl:
-    """One run at work: its counts, and what it has met of what was known."""
+    """One running crawl: its counts, and the known pages it has found again."""
 
     def __init__(
         self, run: CrawlRun, index: Callable[[int], object], progress: Callable[[int, int], None] | None
@@ -225,12 +225,12 @@ class _Crawl:
         CrawlRun.objects.filter(pk=self.run.pk, state=State.RUNNING).update(heartbeat_at=timezone.now())
 
     def _hold(self) -> None:
-        """Keeps the run this worker's until the transaction ends. Raises TakenAway."""
+        """Keep the run this worker's until the transaction ends. Raises TakenAway."""
         if not CrawlRun.objects.select_for_update().filter(pk=self.run.pk, state=State.RUNNING).exists():
             raise TakenAway
 
     def beat(self, *, at_once: bool = False) -> None:
-        """Saves the counts, once a second at most. Raises Cancelled and TakenAway."""
+        """Save the counts, once a second at most. Raises Cancelled and TakenAway."""
         if not at_once and time.monotonic() - self.beaten < 1:
             return
         self.beaten = time.monotonic()
@@ -252,7 +252,7 @@ class _Crawl:
     # --- the end ---
 
     def end(self) -> None:
-        """Decides about the pages that are gone; too many are staff's to decide about."""
+        """Decide about missing pages; if there are too many, staff decide."""
         self.beat(at_once=True)
         if self.done and self.done.complete:
             for url in sorted(self.known - self.met):
@@ -290,7 +290,7 @@ def said_as_json(said: Said | None) -> dict[str, Any]:
 
 @transaction.atomic
 def archive_lost(run: CrawlRun) -> list[int]:
-    """Archives at once what a held run found gone; the documents that this changed."""
+    """Archive at once what a held run found missing; return the documents that this changed."""
     lost = run.outcomes.filter(kind=Kind.GONE).values("url")
     archived = []
     for row in SourcePage.objects.select_for_update().filter(source=run.source_id, url__in=lost):
@@ -303,7 +303,7 @@ def archive_lost(run: CrawlRun) -> list[int]:
 
 
 def lost_runs() -> list[int]:
-    """Runs to be crawled that no task will: never queued, or new ones in place of those whose worker died."""
+    """List runs that no task will crawl: never queued, or replacing those whose worker died."""
     now = timezone.now()
     instead = []
     for run in CrawlRun.objects.filter(state=State.RUNNING, heartbeat_at__lt=now - LOST):

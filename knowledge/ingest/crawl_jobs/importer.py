@@ -1,4 +1,4 @@
-"""What a crawl found, made into documents: one transaction a page."""
+"""Import of a crawl's findings: each page becomes a document in its own transaction."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ MISSES = 2
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """What became of a page; `kind` is None where nothing changed."""
+    """The result of a page; `kind` is None if nothing changed."""
 
     kind: "CrawlOutcome.Kind | None"
     document_id: int | None = None
@@ -38,7 +38,7 @@ class Applied:
 
 @transaction.atomic
 def save_page(source: Source, page: Page) -> Applied:
-    """Its document, new or brought up to date. What staff changed stays until the page itself changes."""
+    """Create or update the page's document. What staff changed stays until the page itself changes."""
     document = source.collection.documents.select_for_update().filter(url=page.url).first()
     if document and Course.objects.filter(document=document).exists():
         return Applied(Kind.SKIPPED, reason=Said(OF_A_COURSE))
@@ -67,7 +67,7 @@ def save_page(source: Source, page: Page) -> Applied:
     if kind or is_back:
         document.save()
     elif not is_known:
-        # With its time: a form that was opened before would take it back.
+        # Saved with its time: otherwise a form that was opened before would overwrite it.
         Document.objects.filter(pk=document.pk).update(metadata=metadata, updated_at=timezone.now())
     seen = {"content_hash": seen_hash, "likeness": page.likeness, "links": list(page.links)}
     _remember(source, page, document.pk, **seen)
@@ -77,7 +77,7 @@ def save_page(source: Source, page: Page) -> Applied:
 
 
 def save_pdf(source: Source, file: PdfFile, *, progress: Callable[[int, int], None]) -> Applied:
-    """Its document. Raises BadPdf."""
+    """Create or update the file's document. Raises BadPdf."""
     row = source.pages.select_related("document").filter(url=file.url).first()
     was_edited = bool(row and row.document and row.document.content_hash != row.content_hash)
     imported = import_pdf(
@@ -97,7 +97,7 @@ def save_pdf(source: Source, file: PdfFile, *, progress: Callable[[int, int], No
 
 @transaction.atomic
 def keep_page(source: Source, url: str) -> Applied:
-    """A page that did not change; where a crawl had archived it, it is published again."""
+    """Record a page that did not change; publish it again if a crawl had archived it."""
     row = source.pages.select_for_update().filter(url=url).first()
     document = Document.objects.select_for_update().filter(source_pages=row).first() if row else None
     if row is None or document is None:
@@ -112,7 +112,7 @@ def keep_page(source: Source, url: str) -> Applied:
 
 @transaction.atomic
 def archive_page(row: SourcePage) -> int | None:
-    """Archives its document, which is never deleted; the id where that changed something."""
+    """Archive its document, which is never deleted; return the id if that changed something."""
     document = Document.objects.select_for_update().filter(source_pages=row).first()
     if document is None or document.status != Document.Status.PUBLISHED:
         return None
@@ -124,7 +124,7 @@ def archive_page(row: SourcePage) -> int | None:
 
 
 def _publish_again(document: Document, row: SourcePage | None) -> bool:
-    """Whether a crawl had archived it; what staff archived stays so. Saving it is the caller's."""
+    """Publish a document again that a crawl had archived; what staff archived stays so. The caller saves it."""
     if row is None or not row.archived_here or document.status != Document.Status.ARCHIVED:
         return False
     document.status = Document.Status.PUBLISHED

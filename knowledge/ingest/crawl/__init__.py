@@ -1,1 +1,0 @@
-"""Crawls as jobs: begun, watched, and their pages imported."""

@@ -1,0 +1,1 @@
+"""Headings of a PDF: candidates by numbering and look, and which of them are headings."""
