@@ -114,7 +114,7 @@ class Context:
         self.timings_ms.setdefault(name, (time.perf_counter() - self.started) * 1000)
 
     def end(self, status: Message.Status, strategy: Message.Strategy, *, notice: str = "") -> End:
-        """The last event, with the record of how the answer came about."""
+        """Make the last event, with the record of how the answer came about."""
         self.mark("total")
         steering = boosting_faq(self.retrieval) if self.retrieval else None
         return End(
@@ -147,7 +147,7 @@ class Context:
 
 
 def build_question(assistant: Assistant | None, text: str, language: str) -> Question:
-    """A question to an assistant, as the first of a conversation.
+    """Build a question to an assistant, as the first of a conversation.
 
     It is answered in the language that it is asked in; `language`, that of the page, decides where that cannot be told.
     """
@@ -168,7 +168,7 @@ def cached_config(assistant: int | None, _versions: tuple[str | None, ...], lang
 
 
 def assistant_config(assistant: Assistant | None, language: str) -> Question:
-    """All of a question but its text."""
+    """Build all of a question but its text."""
     if assistant is None:
         return Question("", language=language, emergency_contacts=contacts_of(Assistant()))
     spoken = assistant.language_for(language)
@@ -192,7 +192,7 @@ def assistant_config(assistant: Assistant | None, language: str) -> Question:
 
 
 def profile_for(assistant: Assistant | None) -> Profile:
-    """How the assistant retrieves."""
+    """Return the assistant's retrieval profile."""
     row = assistant.profile if assistant else None
     if row is None or row.is_built_in:
         return PROFILES[row.name if row else "default"]

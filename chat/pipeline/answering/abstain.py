@@ -59,7 +59,7 @@ def related_questions(query: Query, scope: Scope, *, language: str) -> tuple[str
 
 
 def missing_words(question: str, query: Query, scope: Scope) -> list[str]:
-    """The words of a question that stand on no page in scope, as the student wrote them."""
+    """Return the words of a question that stand on no page in scope, as the student wrote them."""
     words = [word for word in dict.fromkeys(topic_words(question)) if len(word) > SHORT and says_something(word)]
     words = words[:MOST_LOOKED_UP]
     return [word for word in words if not WORDS.retrieve(replace(query, text=word), k=1, scope=scope)][:MOST_WORDS]

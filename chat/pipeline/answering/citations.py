@@ -123,13 +123,13 @@ class CitationProcessor:
 
 
 def last_sentence(text: str) -> str:
-    """The sentence that a marker at the end of the text stands for."""
+    """Return the sentence that a marker at the end of the text stands for."""
     sentences = [sentence for sentence in CLAIM.findall(text.rstrip()) if MARKER.sub("", sentence).strip(" .\n")]
     return MARKER.sub("", sentences[-1]).strip() if sentences else ""
 
 
 def closest_sentence(claim: str, candidate: Candidate) -> str:
-    """The passage's sentence that holds most of the claim's terms, as plain text; empty where none holds any."""
+    """Return the passage's sentence that holds most of the claim's terms, as plain text; empty if none holds any."""
     said = content_words(claim)
     sentences = [quote.text for quote in quotable(candidate.text) if quote.text]
     best = max(sentences, key=lambda text: (len(said & content_words(text)), -len(text)), default="")
@@ -137,14 +137,14 @@ def closest_sentence(claim: str, candidate: Candidate) -> str:
 
 
 def _last_space(text: str, before: int) -> int:
-    """The place of the last white space before that place; 0 where there is none."""
+    """Return the place of the last white space before that place; 0 if there is none."""
     return max(0, *(text.rfind(space, 0, before) for space in " \n\t"))
 
 
 def attribute_sources(text: str, candidates: Sequence[Candidate]) -> list[Candidate]:
-    """The sources of an answer whose model named none: those that hold most of its words, best first.
+    """Name the sources of an answer whose model named none: those that hold most of its words, best first.
 
-    Empty where no source holds at least half of the answer's terms: then it came from somewhere else.
+    Empty if no source holds at least half of the answer's terms: then it came from somewhere else.
     """
     said = content_words(text)
     held = {candidate.number: said & content_words(f"{candidate.label} {candidate.text}") for candidate in candidates}
@@ -172,7 +172,7 @@ class RefusalDetector:
         self.declined: bool | None = None
 
     def feed(self, text: str) -> str:
-        """The part of the reply that is answer."""
+        """Return the part of the reply that is answer."""
         self._seen += text
         if DECLINE in self._seen[-len(text) - len(DECLINE) :]:
             self.declined = True
@@ -188,7 +188,7 @@ class RefusalDetector:
         return ""
 
     def finish(self) -> str:
-        """What was held back, where the reply ended within the verdict; an empty reply is a refusal."""
+        """Return what was held back, if the reply ended within the verdict; an empty reply is a refusal."""
         if self.declined is None:
             self.declined = not self._seen.strip()
             return self._seen.strip()

@@ -1,4 +1,4 @@
-"""The answer of an assistant without a language model: the closest sentences, one a paragraph, each with its source."""
+"""The answer without a language model: the closest sentences, one a paragraph, each with its source."""
 
 import asyncio
 import re
@@ -59,7 +59,7 @@ def quote_best(
     *,
     curated: Mapping[int, Hit],
 ) -> list[Quotation]:
-    """At most SENTENCES quotations, best first; closeness is the similarity plus the share of the question's terms.
+    """Choose at most SENTENCES quotations, best first, by similarity plus the share of the question's terms.
 
     `curated` holds the hits of passages that a FAQ points to: staff know best, the more so the more exactly the FAQ
     asks the same, and what they wrote as a good answer tells which sentence to quote. Without a vector terms alone
@@ -111,7 +111,7 @@ def quote_best(
 
 
 def _graded(candidate: Candidate, wanted: Sequence[Period]) -> list[tuple[Quotable, Grade]]:
-    """What can be quoted of a passage, each with how it agrees with the year or term that is asked for."""
+    """Return what can be quoted of a passage, graded by the year or term that is asked for."""
     quotes = quotable(candidate.text)
     if not wanted:
         return [(quote, Grade.MAY) for quote in quotes]
@@ -139,7 +139,7 @@ async def quote(context: Context, *, notice: str = "") -> AsyncGenerator[Event]:
 
 
 def closest_sentences(context: Context) -> list[Quotation]:
-    """What is quoted where no model writes."""
+    """Choose the quotes of an answer that no model writes."""
     if (retrieval := context.retrieval) is None:
         return []
     question, query = context.turn.question, retrieval.query

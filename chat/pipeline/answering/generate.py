@@ -28,7 +28,7 @@ MOST_UNSUPPORTED = 0.5
 
 
 async def generate(context: Context) -> AsyncGenerator[Event]:
-    """Where no model answers, the pages are quoted instead; where it breaks off, the student is told."""
+    """Have the model write. If it is away, quote the pages instead; if it breaks off, say so."""
     try:
         prompt = build_prompt(context)
     except WindowTooSmall:
@@ -64,7 +64,7 @@ async def generate(context: Context) -> AsyncGenerator[Event]:
 
 
 async def _relay(context: Context, prompt: Prompt) -> AsyncGenerator[Event]:
-    """What the model writes, as far as it may be shown; raises ModelUnavailable."""
+    """Relay what the model writes, as far as it may be shown. Raise ModelUnavailable."""
     # It reads all sources, which takes no time of the student's while the model begins.
     guarding = asyncio.ensure_future(asyncio.to_thread(_guard, context, prompt))
     resolver = CitationProcessor({each.number: each for each in prompt.candidates}, question=context.ask.text)
@@ -98,7 +98,7 @@ async def _relay(context: Context, prompt: Prompt) -> AsyncGenerator[Event]:
 async def _written(
     context: Context, prompt: Prompt, resolver: CitationProcessor, verdict: RefusalDetector
 ) -> AsyncGenerator[Event]:
-    """The model's answer with its citations resolved, unseen; raises ModelUnavailable."""
+    """Stream the model's answer with its citations resolved. Raise ModelUnavailable."""
     text = ""
     pieces = client.stream(prompt.messages, sampling=context.ask.sampling, caller=context.ask.caller)
     async with aclosing(pieces):
@@ -134,7 +134,7 @@ def _guard(context: Context, prompt: Prompt) -> OutputGuard:
 
 
 def _fault(context: Context, resolver: CitationProcessor, guard: OutputGuard) -> str:
-    """Why a complete answer is taken back; empty where it stands."""
+    """Return why a complete answer is taken back; empty if it stands."""
     if not resolver.sources:
         return "ungrounded"
     if reason := _named(guard.check(resolver.text)):

@@ -34,7 +34,7 @@ class Prompt:
 
 
 def build_prompt(context: Context) -> Prompt:
-    """The weakest sources go first where they do not fit, the question never. Raises WindowTooSmall.
+    """Make the two messages, without the weakest sources if they do not fit. Raise WindowTooSmall.
 
     The fence is random, so that no text can close it.
     """
@@ -78,7 +78,7 @@ def build_prompt(context: Context) -> Prompt:
 
 
 def _trimmed(candidate: Candidate, room: int) -> Candidate:
-    """The passage's beginning, as long as it fits; raises WindowTooSmall where not a word does."""
+    """Cut the passage to what fits. Raise WindowTooSmall if not a word does."""
     room -= estimate_tokens(candidate.label)
     words = candidate.text.split(" ")
     while words and estimate_tokens(" ".join(words)) > room:

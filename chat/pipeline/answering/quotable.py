@@ -43,8 +43,11 @@ class _Unit:
 
 
 def quotable(passage: str) -> list[Quotable]:
-    """In order. A sentence that leads to a list takes its items along; an item that goes on from such a sentence, and a
-    sentence that points back, are shown behind what they need."""
+    """Cut a passage into quotes, in order.
+
+    A sentence that leads to a list takes its items along. An item that goes on from such a sentence, and a sentence
+    that points back, are shown behind what they need.
+    """
     units = _units(passage)
     found = []
     lead = before = None
@@ -60,7 +63,7 @@ def quotable(passage: str) -> list[Quotable]:
 
 
 def readable(unit: str, rows: Sequence[str]) -> str:
-    """A sentence, list item or table row as a quote; a row, one of `rows`, says which column each cell is from."""
+    """Write a sentence, list item or table row as a quote; a row, one of `rows`, names the column of each cell."""
     unit = LIST_MARK.sub("", unit.strip())
     if not unit.startswith("|") or unit not in rows:
         return plain(unit)
@@ -106,7 +109,7 @@ def _with_items(text: str, following: Sequence[_Unit]) -> str:
 
 
 def _needed(unit: _Unit, *, before: _Unit | None, lead: _Unit | None) -> str:
-    """What the unit goes on from, empty where it can stand alone; `lead` is the last one that is no list item."""
+    """Return what the unit goes on from, empty if it stands alone; `lead` is the last unit that is no list item."""
     goes_on_from = lead if unit.is_item else before
     if goes_on_from is None or goes_on_from.is_row or len(goes_on_from.text) + len(unit.text) >= LONGEST:
         return ""

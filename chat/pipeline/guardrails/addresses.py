@@ -65,7 +65,7 @@ def links(text: str) -> Iterator[tuple[str, str]]:
 
 
 def without_links(text: str) -> str:
-    """The text without what `links` and `emails` find in it."""
+    """Remove what `links` and `emails` find from the text."""
     for pattern in (EMAIL, SCHEME, WITH_PATH, BARE, ADDRESS):
         text = pattern.sub(" ", text)
     return text
@@ -78,7 +78,7 @@ def normal(link: str) -> str:
 
 
 def hosts(links: Iterable[str]) -> set[str]:
-    """The hosts of addresses in their normal form."""
+    """Return the hosts of addresses in their normal form."""
     return {re.split(r"[/?#:]", link, maxsplit=1)[0] for link in links}
 
 

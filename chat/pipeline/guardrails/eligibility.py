@@ -66,6 +66,6 @@ CONDITION = re.compile(
 
 
 def decisions(text: str) -> list[str]:
-    """The sentences that say that the reader is, or is not, admitted or eligible, without a condition."""
+    """Return the sentences that say, without a condition, that the reader is or is not admitted or eligible."""
     sentences = (sentence.replace("’", "'") for sentence in split_sentences(text))
     return [sentence for sentence in sentences if DECIDES.search(sentence) and not CONDITION.search(sentence)]

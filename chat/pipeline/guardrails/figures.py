@@ -64,7 +64,7 @@ _TEENS = (
 
 
 def _spelled() -> dict[str, int]:
-    """Number words from one to a hundred."""
+    """List number words from one to a hundred."""
     numbers = {"eins": 1, "eine": 1, "dozen": 12, "dutzend": 12}
     for ones, tens, teens in zip(_ONES, _TENS, _TEENS, strict=True):
         numbers |= {word: n for n, word in enumerate(ones.split(), start=1)}
@@ -188,7 +188,7 @@ def _numbers(text: str) -> _Found:
 
 
 def _values(digits: str) -> list[str]:
-    """The numbers that a run of digits and separators may be: "1.200" is 1200 and 1.2; "1.2.3" only itself."""
+    """Read the numbers that a run of digits and separators may be: "1.200" is 1200 and 1.2; "1.2.3" only itself."""
     joined = re.sub(r"[   '’]", "", digits)
     separators = re.findall(r"[.,]", joined)
     if not separators:
@@ -224,7 +224,7 @@ def _year(year: str | None) -> list[Key]:
 
 
 def _possible(day: str, month: str, year: str | None) -> tuple[frozenset[Key], ...]:
-    """The date as the only reading; none where there is no such day or month."""
+    """Return the date as the only reading; none if there is no such day or month."""
     if not (1 <= int(day) <= 31 and 1 <= int(month) <= 12):
         return ()
     return (frozenset([_date(int(day), int(month)), *_year(year)]),)

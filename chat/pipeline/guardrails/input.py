@@ -14,7 +14,7 @@ LONE_SURROGATES = re.compile(r"[\ud800-\udfff]")
 
 
 def clean_question(text: object, *, limit: int) -> str:
-    """The question without control characters and outer space; raises Refused."""
+    """Return the question without control characters and outer space. Raise Refused."""
     if not isinstance(text, str):
         raise Refused("bad_question", _("Please type your question as text."))
     cleaned = LONE_SURROGATES.sub("\ufffd", CONTROLS.sub("", text.replace("\r\n", "\n"))).strip()

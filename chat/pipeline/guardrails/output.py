@@ -108,7 +108,7 @@ class OutputGuard:
         )
 
     def check_piece(self, piece: str) -> tuple[Violation, ...]:
-        """What the next words of a stream bring that must not be shown for a moment: links, contacts, markup, rules.
+        """Find what must not be shown for a moment in the next words: links, contacts, markup, rules.
 
         Only the end of what came before is looked at again, so that a word costs the same however long the answer is.
         """
@@ -162,7 +162,7 @@ class OutputGuard:
 
 
 def unsupported_claims(answer: Sequence[tuple[str, Sequence[str]]]) -> list[str]:
-    """The sentences of (sentence, its cited passages) that share less than LEAST_OVERLAP of their terms with these.
+    """Return the sentences that share less than LEAST_OVERLAP of their terms with the passages that they cite.
 
     Sentences of fewer than LEAST_TERMS terms claim too little to tell.
     """
@@ -216,7 +216,7 @@ def _stands(text: str, sources: Sequence[str]) -> bool:
 
 
 def _unless_date(number: re.Match[str]) -> str:
-    """A list's number goes; "15." before a month stays."""
+    """Drop a list's number; "15." before a month stays."""
     return number[0] if figures.DAY_MONTH.match(number.string, number.start("number")) else " "
 
 

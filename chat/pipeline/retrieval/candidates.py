@@ -26,7 +26,7 @@ def asks_for_link(question: str) -> bool:
 
 
 def references(markdown: str, base: str) -> tuple[Link, ...]:
-    """A passage's own links to web pages, the first of each address; relative ones are seen from `base`."""
+    """Read a passage's own links to web pages, each address once; relative ones are resolved against `base`."""
     found: dict[str, Link] = {}
     for reference in REFERENCE.finditer(markdown):
         try:
@@ -80,9 +80,10 @@ WHERE document.status = 'published' AND NOT passage.is_withheld AND passage.id =
 
 
 def load_candidates(hits: Sequence[RankedPassage]) -> list[Candidate]:
-    """The hits' passages in their order, numbered from 1, without what is no longer published or withheld by now.
+    """Load the hits' passages in their order, numbered from 1, in one query.
 
-    One query."""
+    Those that are withheld or no longer published are left out.
+    """
     rows = {row[0]: row for row in fetch_all(SOURCES, [[hit.passage_id for hit in hits]])}
     found = [rows[hit.passage_id] for hit in hits if hit.passage_id in rows]
     return [
@@ -110,8 +111,7 @@ def plain(markdown: str) -> str:
 
 
 def deep_link(url: str, quoted: str, page: int | None = None) -> str:
-    """The page scrolled to the quoted words, with a text fragment (WICG scroll-to-text-fragment) where it can be; a
-    PDF at its page (RFC 8118)."""
+    """Link to the quoted words by a text fragment (WICG scroll-to-text-fragment), or to a PDF's page (RFC 8118)."""
     if page is not None and "#" not in url:
         return f"{url}#page={page}"
     if "#" in url or not quoted:
@@ -124,7 +124,7 @@ def deep_link(url: str, quoted: str, page: int | None = None) -> str:
 
 
 def as_source(candidate: Candidate, *, n: int, quoted: str = "", question: str = "") -> Source:
-    """What the student sees of a cited passage; `quoted` is the sentence meant, else its beginning is quoted.
+    """Describe a cited passage for the student; `quoted` is the sentence meant, else its beginning is quoted.
 
     The passage's own links come along where the question asks for one.
     """

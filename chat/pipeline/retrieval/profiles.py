@@ -96,7 +96,7 @@ KINDS = {id(retriever): kind for kind, retriever in RETRIEVERS.items()}
 
 
 def get_profile(name: str) -> Profile:
-    """A built-in one, or one that staff made; raises UnknownProfile."""
+    """Return a built-in profile, or one that staff made. Raise UnknownProfile."""
     if name in PROFILES:
         return PROFILES[name]
     row = RetrievalProfile.objects.filter(name=name, is_built_in=False).prefetch_related("legs").first()
@@ -121,7 +121,7 @@ def retrieve_with(profile: Profile, text: str, *, scope: Scope, k: int, guesses:
 
 
 def write_built_in(**_: object) -> None:
-    """Shows the built-in profiles in the admin as rows, so that they can be chosen and cloned; run after migrations."""
+    """Write the built-in profiles as rows after migrations, so that staff can choose and clone them."""
     for name, (description, plan) in BUILT_IN.items():
         row, _made = RetrievalProfile.objects.update_or_create(
             name=name,

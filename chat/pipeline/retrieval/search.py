@@ -26,7 +26,7 @@ SIMILARITIES = (Origin.DENSE, Origin.DENSE_SENTENCE, Origin.DENSE_PROPOSITION, O
 
 
 def evidence_of(question: str, retrieval: Retrieval, candidates: Sequence[Candidate]) -> float:
-    """0 to 1: the best similarity of a passage or a curated question, helped by finding the question's words.
+    """Measure from 0 to 1 how likely an answer was found: the best similarity, and the question's words in a passage.
 
     A year or term counts as one word, however it is written, and passages of others do not count at all.
     """
@@ -58,8 +58,10 @@ class Found:
 
 
 def look_up(ask: Question, turn: Turn, retrieved: Callable[[str], Retrieval], *, sources: int) -> Found:
-    """A question that the rule put behind the one before only because it says little may begin anew: both readings are
-    looked up, and the one is taken whose best passage has more of its own words, or else that the pages say more to."""
+    """Retrieve for the rewritten question and, if only the rule rewrote it, for the original; keep the better result.
+
+    The better one has more of the original's own words in its best passage, or else the higher evidence.
+    """
     readings = [turn.question]
     if turn.question != ask.text and not turn.by_model and not has_anaphora(ask.text):
         readings.append(ask.text)

@@ -21,9 +21,9 @@ class BoostingFAQ:
 
 
 def rows_of(retrieval: Retrieval, found: Sequence[Candidate], given: Collection[int]) -> list[dict[str, Any]]:
-    """The head of the ranking as a message's `retrieved`: {"passage", "document", "title", "heading", "page", "rank",
-    "score", "origins": {origin: rank}, "given"}, best first.
+    """Describe the head of the ranking as a message's `retrieved`, best first.
 
+    Each row is {"passage", "document", "title", "heading", "page", "rank", "score", "origins": {origin: rank}, "given"}.
     `given` are the ids of the passages that the answer could be made from. A passage that was withdrawn between search
     and reading is not among `found`, and left out.
     """
@@ -46,7 +46,7 @@ def rows_of(retrieval: Retrieval, found: Sequence[Candidate], given: Collection[
 
 
 def boosting_faq(retrieval: Retrieval) -> BoostingFAQ | None:
-    """The closest FAQ, where it was close enough to count at all."""
+    """Return the closest FAQ, if it was close enough to count at all."""
     run = retrieval.runs.get(Origin.FAQ, ())
     if not run or run[0].faq_id is None or run[0].confidence == 0:
         return None

@@ -20,7 +20,7 @@ COMPARED = 4
 
 
 def clarifying_facet(context: Context) -> str:
-    """The kind of tag that decides between the best passages and of which nothing is known yet; else empty."""
+    """Return the kind of tag that decides between the best passages and is not known yet; else empty."""
     best = context.candidates[:COMPARED]
     known = {read_kind(tag) for tag in (*context.ask.audience, *context.named)} | set(context.ask.asked_kinds)
     if not best:
@@ -33,7 +33,7 @@ def clarifying_facet(context: Context) -> str:
 
 
 def mentioned_tags(question: str, candidates: Sequence[Candidate]) -> tuple[str, ...]:
-    """Tags of the passages whose value the question names: "in the master's" needs no asking back."""
+    """Return the passages' tags whose value the question names: "in the master's" needs no asking back."""
     asked = distinct_words(question)
     tags = dict.fromkeys(tag for candidate in candidates for tag in candidate.audience)
     named = [tag for tag in tags if distinct_words(label_of(tag)) <= asked]
@@ -59,12 +59,12 @@ async def clarify(context: Context, kind: str) -> AsyncGenerator[Event]:
 
 
 def stored(event: Clarify) -> dict[str, Any]:
-    """What a message keeps of it, so that the next one can be understood as a choice."""
+    """Keep the choices with the message, so that the next one can be understood as one of them."""
     return {"kind": event.kind, "question": event.question, "options": [asdict(choice) for choice in event.choices]}
 
 
 def chosen(text: str, choices: dict[str, Any]) -> Choice | None:
-    """The choice that a reply to `stored` choices names: by its label or its number, or as the only one it mentions."""
+    """Return the choice that a reply to `stored` choices names by label or number, or as the only one it mentions."""
     options = [Choice(**option) for option in choices["options"]]
     said = text.strip().strip(".!").casefold()
     for number, option in enumerate(options, start=1):
@@ -75,7 +75,7 @@ def chosen(text: str, choices: dict[str, Any]) -> Choice | None:
 
 
 def label_of(tag: str) -> str:
-    """A tag's value as people read it."""
+    """Write a tag's value as people read it."""
     return tag.partition(":")[2].replace("_", " ").strip()
 
 

@@ -74,7 +74,7 @@ def is_elliptical(question: str) -> bool:
 
 
 def condense_question(question: str, history: Sequence[tuple[str, str]]) -> str:
-    """The question, behind what it goes on from where it needs that; `history` is (role, text), oldest first."""
+    """Put a follow-up behind the words that it goes on from; `history` is (role, text), oldest first."""
     asked = [text for role, text in history if role == "user"]
     if not asked or not needs_context(question):
         return question

@@ -98,7 +98,7 @@ EDGES = " \t\n.,!?…:;-()'\"😀🙂😊👍🙏❤️"
 
 
 def route_of(text: str) -> Message.Route | None:
-    """What the message plainly is; None for whatever may be a question."""
+    """Return what the message plainly is; None for whatever may be a question."""
     said = _said(text)
     if any(pattern.fullmatch(said) for pattern in (GREETING, THANKS, FAREWELL, DISPLEASED)):
         return Route.CHIT_CHAT
@@ -199,14 +199,14 @@ async def _read(ask: Question) -> tuple[Turn, Usage | None]:
 
 
 def _chat(ask: Question) -> str:
-    """The chat's last messages, one a line: a line break in one of them must not begin another."""
+    """Write the chat's last messages, one a line: a line break in one of them must not begin another."""
     names = {"user": "student", "assistant": "assistant"}
     turns = [*ask.history[-HISTORY_MESSAGES:], ("user", ask.text)]
     return "\n".join(f"{names.get(role, role)}: {' '.join(text[:HISTORY_CHARACTERS].split())}" for role, text in turns)
 
 
 def _checked(data: Any, ask: Question) -> Turn | None:
-    """The model's reading where it is of the right form, and its question stands alone and is made of what was said."""
+    """Accept the model's reading if its form is right, and its question stands alone and is made of what was said."""
     if not isinstance(data, dict) or data.get("kind") not in KINDS:
         return None
     route, question = Route(data["kind"]), data.get("question")

@@ -68,5 +68,6 @@ def test_a_slow_model_is_not_waited_for_and_then_left_alone_for_a_while(
     assert guesses() == ()
     assert len(llm.requests) == asked
     monkeypatch.setattr(hyde, "_paused_until", 0.0)
+    monkeypatch.setattr(hyde, "SECONDS", 10)
     llm.completes(lambda _prompt: json.dumps({"passages": GUESSES}))
     assert len(guesses()) == 3
