@@ -16,16 +16,6 @@ def run_evaluation(run_id: int) -> None:
     work_on(run_id)
 
 
-@shared_task(soft_time_limit=60, time_limit=120)
-def reconcile_evaluations() -> None:
-    """Marks what a lost worker left behind, and queues what a broker that was away did not take."""
-    from analytics.evaluation.runner import fail_lost, unbegun_runs
-
-    fail_lost()
-    for run_id in unbegun_runs():
-        run_evaluation.delay(run_id)
-
-
 #: A run of questions: short, so that others need not wait long for the worker; it queues the next one.
 QUESTION_SECONDS, PAUSE_SECONDS = 120, 30
 
@@ -52,22 +42,14 @@ LOOK_SECONDS = 3600
 @shared_task(soft_time_limit=LOOK_SECONDS - 60, time_limit=LOOK_SECONDS)
 def find_gaps(run_id: int | None = None) -> None:
     """A look that staff asked for, or the one of every night; nothing where another one goes on."""
-    from analytics.gaps.run import begin_run, work_on
+    from analytics.gaps.run import work_on
+    from analytics.models import GapRun
 
     if run_id is None:
-        run = begin_run()
+        run = GapRun.objects.enqueue()
         run_id = run.pk if run else None
     if run_id is not None:
         work_on(run_id)
-
-
-@shared_task(soft_time_limit=60, time_limit=120)
-def resume_gaps() -> None:
-    """Begins anew the look that a lost worker, or a broker that was away, left behind."""
-    from analytics.gaps.run import lost_runs
-
-    for run_id in lost_runs():
-        find_gaps.delay(run_id)
 
 
 #: The first time, all answers since the beginning are looked through; the next minute goes on where this one stopped.
@@ -107,15 +89,6 @@ def run_shadow_test(test_id: int) -> None:
     work_on(test_id)
 
 
-@shared_task(soft_time_limit=60, time_limit=120)
-def resume_shadow_tests() -> None:
-    """Has those go on that a lost worker, or a broker that was away, left behind."""
-    from analytics.shadow.run import lost_tests
-
-    for test_id in lost_tests():
-        run_shadow_test.delay(test_id)
-
-
 #: Vectors in one run: short, so that others need not wait long for the worker; the next minute goes on.
 VECTORS_A_RUN = 2_000
 
@@ -149,11 +122,8 @@ def make_report(stored_id: int) -> None:
 
 
 @shared_task(soft_time_limit=60, time_limit=120)
-def resume_reports() -> None:
-    """Has those begun that a lost worker, or a broker that was away, left behind; and deletes half files."""
+def sweep_reports() -> None:
+    """Delete the files that killed processes left behind."""
     from analytics.reports.files import sweep
-    from analytics.reports.run import lost_reports
 
-    for stored_id in lost_reports():
-        make_report.delay(stored_id)
     sweep()

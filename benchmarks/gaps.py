@@ -22,8 +22,8 @@ from sklearn.metrics import homogeneity_completeness_v_measure
 
 from analytics.gaps.clustering import average_link, clusters_of, in_similarity_of, measured_bridge
 from analytics.gaps.detection import SIMILARITY
-from analytics.gaps.run import begin_run, work_on
-from analytics.models import Gap
+from analytics.gaps.run import work_on
+from analytics.models import Gap, GapRun
 from benchmarks.measuring import resident_mib, say, table
 from chat.models import Assistant, Conversation, Message, Visitor
 from core.inference.embeddings import get_embedder
@@ -198,7 +198,7 @@ def look_at(*parts: Labels) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name in ("first", "next"):
         started = time.perf_counter()
-        run = begin_run()
+        run = GapRun.objects.enqueue()
         work_on(run.pk)
         found[name] = round(time.perf_counter() - started, 1)
     return found | {"gaps": Gap.objects.count(), "embedding_threads": settings.EMBEDDING_THREADS}

@@ -7,13 +7,11 @@ from django.contrib.admin.models import ADDITION, LogEntry
 from django.contrib.auth.models import AbstractBaseUser
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from analytics.evaluation.answers.options import AnswerOptions, broken_off
 from analytics.evaluation.datasets import forget
 from analytics.evaluation.questions.model_requests import settled
-from analytics.evaluation.runner import ACTIVE
 from analytics.models import EvaluationQuestion, EvaluationRun, EvaluationSet, Judgment, ModelRequest
 from analytics.privacy import anonymised_texts
 from analytics.tasks import propose_questions, run_evaluation
@@ -42,18 +40,15 @@ def start_runs(
         chosen = [get_profile(name) for name in dict.fromkeys(profiles)]
     except UnknownProfile as error:
         raise ValidationError(str(error)) from error
-    active = {
-        run.profile: run for run in evaluation_set.runs.filter(state__in=ACTIVE, answering__isnull=answers is None)
-    }
+    runs_now = EvaluationRun.objects.active().filter(evaluation_set=evaluation_set)
+    active = {run.profile: run for run in runs_now.filter(answering__isnull=answers is None)}
     runs = []
     for profile in chosen:
         run = active.get(profile.name)
         if run is None:
             run = broken_off(evaluation_set, profile, answers) if answers else None
             if run:
-                run.state, run.message, run.finished_at = EvaluationRun.State.QUEUED, "", None
-                run.heartbeat_at = timezone.now()
-                run.save(update_fields=["state", "message", "finished_at", "heartbeat_at"])
+                run.requeue(message="")
             else:
                 run = EvaluationRun.objects.create(
                     evaluation_set=evaluation_set,
@@ -68,9 +63,8 @@ def start_runs(
 
 @transaction.atomic
 def cancel_run(*, run: EvaluationRun) -> bool:
-    """Ends it within seconds; one that has ended stays as it is. Whether it had not."""
-    ended = {"state": EvaluationRun.State.CANCELLED, "finished_at": timezone.now()}
-    return bool(EvaluationRun.objects.filter(pk=run.pk, state__in=ACTIVE).update(**ended))
+    """End it within seconds; return False if it had ended."""
+    return run.cancel()
 
 
 @transaction.atomic

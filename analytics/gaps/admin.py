@@ -21,7 +21,6 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_POST, require_safe
 
-from analytics.gaps.run import ACTIVE
 from analytics.gaps.services import add_phrasings, draft_faq, is_being_filled, look_for_gaps, rename_gap, set_gap_state
 from analytics.gaps.suggestions import Suggestions, suggest
 from analytics.models import Gap, GapQuestion, GapRun
@@ -237,7 +236,7 @@ class GapAdmin(ScopedAdmin, GapModelAdmin):
         run = GapRun.objects.first()
         context = {
             "run": run,
-            "is_active": bool(run and run.state in ACTIVE),
+            "is_active": bool(run and run.is_active),
             "progress": progress_of(run) if run else "",
             "may_look": self.has_change_permission(request),
             "title": _("Gaps: what students asked in vain"),
@@ -253,7 +252,7 @@ class GapAdmin(ScopedAdmin, GapModelAdmin):
             "state": run.get_state_display() if run else "",
             "message": progress_of(run) if run else "",
             "counts": {},
-            "is_active": bool(run and run.state in ACTIVE),
+            "is_active": bool(run and run.is_active),
         }
         return JsonResponse(state, headers={"Cache-Control": "no-store"})
 

@@ -8,7 +8,6 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from analytics.gaps.run import begin_run
 from analytics.gaps.suggestions import phrasings_of
 from analytics.models import Gap, GapRun
 from analytics.tasks import find_gaps
@@ -24,7 +23,7 @@ from knowledge.models import Collection, Document
 @transaction.atomic
 def look_for_gaps(*, by: AbstractBaseUser | None = None) -> GapRun | None:
     """Has the gaps looked for again; None where a look waits or goes on already."""
-    run = begin_run(by.pk if by else None)
+    run = GapRun.objects.enqueue(requested_by_id=by.pk if by else None)
     if run:
         delay_on_commit(find_gaps, run.pk)
     return run

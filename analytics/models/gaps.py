@@ -1,6 +1,5 @@
 """What students asked in vain, by meaning: gaps in what the university has written down."""
 
-from django.conf import settings
 from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext
@@ -8,6 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 from chat.models import Assistant, Message
 from chat.models.assistants import Language, OfAssistants
+from core.jobs import JobQuerySet, JobState, RequestedJob
 from faqs.models import FAQ
 from knowledge.models import Document
 
@@ -98,24 +98,15 @@ class GapQuestion(models.Model):
         return f"{self.gap_id}: {self.message_id}"
 
 
-class GapRun(models.Model):
+class GapRun(RequestedJob):
     """One look for gaps, by night or when staff asked for it."""
 
-    class State(models.TextChoices):
-        QUEUED = "queued", _("waiting")
-        RUNNING = "running", _("running")
-        FINISHED = "finished", _("finished")
-        FAILED = "failed", _("failed")
+    TASK = "analytics.tasks.find_gaps"
+    State = JobState
 
-    state = models.CharField(_("state"), max_length=12, choices=State, default=State.QUEUED)
-    done = models.PositiveIntegerField(default=0)
-    total = models.PositiveIntegerField(default=0)
     found = models.PositiveIntegerField(default=0)
-    message = models.TextField(blank=True)
-    requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
-    created_at = models.DateTimeField(auto_now_add=True)
-    heartbeat_at = models.DateTimeField(null=True)
-    finished_at = models.DateTimeField(null=True)
+
+    objects = JobQuerySet.as_manager()
 
     class Meta:
         ordering = ["-pk"]

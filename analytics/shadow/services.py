@@ -22,12 +22,12 @@ from analytics.shadow.drafts import (
     draft_of,
     present,
 )
-from analytics.shadow.run import ACTIVE
 from analytics.tasks import run_shadow_test
 from chat.models import Assistant, PromptVersion, RetrievalProfile
 from chat.services.profiles import check_legs, needs_reranker, save_profile
 from chat.services.prompts import use_version
 from core.inference.llm import client
+from core.jobs import ACTIVE
 from core.tasks import delay_on_commit
 from faqs.models import FAQ, FAQVersion
 from faqs.services import index_saved_faq
@@ -35,7 +35,7 @@ from faqs.versions.history import recording
 from knowledge.models import Course, Document
 from knowledge.services.documents import save_document
 
-State, Decision = ShadowTest.State, ShadowTest.Decision
+Decision = ShadowTest.Decision
 Row = TypeVar("Row", bound=Model)
 GONE = gettext_lazy("What was to be changed is gone.")
 
@@ -71,7 +71,7 @@ def start_test(
 def _going_on(test: ShadowTest) -> ShadowTest | None:
     """The same one of the same member of staff, waiting or running."""
     names = ("kind", "target_id", "draft", "assistant", "asks_model", "requested_by", "base")
-    return ShadowTest.objects.filter(state__in=ACTIVE, **{name: getattr(test, name) for name in names}).first()
+    return ShadowTest.objects.active().filter(**{name: getattr(test, name) for name in names}).first()
 
 
 def repeat_test(*, test: ShadowTest, assistant: Assistant, asks_model: bool, by: User) -> ShadowTest:
@@ -89,9 +89,8 @@ def repeat_test(*, test: ShadowTest, assistant: Assistant, asks_model: bool, by:
 
 @transaction.atomic
 def cancel_test(*, test: ShadowTest) -> None:
-    """Ends it within seconds; one that has ended stays as it is."""
-    ended = {"state": State.CANCELLED, "finished_at": timezone.now()}
-    ShadowTest.objects.filter(pk=test.pk, state__in=ACTIVE).update(**ended)
+    """End it within seconds; one that has ended stays as it is."""
+    test.cancel()
 
 
 @transaction.atomic

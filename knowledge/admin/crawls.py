@@ -35,10 +35,6 @@ def said(remark: dict[str, Any]) -> str:
     return gettext(remark["template"]).format(**remark["values"]) if remark else ""
 
 
-def is_active(run: CrawlRun) -> bool:
-    return run.state in {State.QUEUED, State.RUNNING}
-
-
 def counts_of(run: CrawlRun) -> list[dict[str, Any]]:
     labels = {name: CrawlRun._meta.get_field(name).verbose_name for name in COUNTS}  # type: ignore[union-attr]
     return [{"name": name, "label": str(labels[name]), "count": getattr(run, name)} for name in COUNTS]
@@ -132,7 +128,7 @@ class CrawlRunAdmin(ScopedAdmin, CrawlRunModelAdmin):
             "title": str(run.source),
             "opts": self.opts,
             "run": run,
-            "is_active": is_active(run),
+            "is_active": run.is_active,
             "may_crawl": self._may_crawl(request),
             "message": progress_of(run),
             "counts": counts_of(run),
@@ -153,7 +149,7 @@ class CrawlRunAdmin(ScopedAdmin, CrawlRunModelAdmin):
             raise PermissionDenied
         counts = {count["name"]: count["count"] for count in counts_of(run)}
         state = {"state": run.get_state_display(), "message": progress_of(run), "counts": counts}
-        return JsonResponse({**state, "is_active": is_active(run)}, headers={"Cache-Control": "no-store"})
+        return JsonResponse({**state, "is_active": run.is_active}, headers={"Cache-Control": "no-store"})
 
     # --- what is done ---
 

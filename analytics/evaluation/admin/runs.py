@@ -26,7 +26,7 @@ from analytics.evaluation.admin.sets import CompareForm, RunForm
 from analytics.evaluation.answers.options import AnswerOptions
 from analytics.evaluation.answers.report import Line, Table, answer_table, memory_table, reasons, selectivity_lines
 from analytics.evaluation.comparison import TESTED, compare
-from analytics.evaluation.runner import ACTIVE, SIGNIFICANT
+from analytics.evaluation.runner import SIGNIFICANT
 from analytics.evaluation.services import cancel_run, start_runs
 from analytics.models import EvaluationRun, EvaluationSet, Judgment, QuestionResult
 from chat.pipeline.retrieval.profiles import UnknownProfile, get_profile, profile_names
@@ -316,9 +316,9 @@ class EvaluationRunAdmin(ScopedAdmin, RunModelAdmin):
             "title": f"{run.evaluation_set}: {run.profile}",
             "opts": self.opts,
             "run": run,
-            "is_active": run.state in ACTIVE,
+            "is_active": run.is_active,
             "may_run": self.has_add_permission(request),
-            "may_delete": self.has_delete_permission(request, run) and run.state not in ACTIVE,
+            "may_delete": self.has_delete_permission(request, run) and not run.is_active,
             "may_see_documents": user.has_perm("knowledge.view_document") or user.has_perm("knowledge.change_document"),
             "may_try": user.has_perm("chat.view_conversation") or user.has_perm("faqs.view_faq"),
             "message": progress_of(run),
@@ -354,7 +354,7 @@ class EvaluationRunAdmin(ScopedAdmin, RunModelAdmin):
             "state": run.get_state_display(),
             "message": progress_of(run),
             "counts": {"done": run.done, "total": run.total},
-            "is_active": run.state in ACTIVE,
+            "is_active": run.is_active,
         }
         return JsonResponse(state, headers={"Cache-Control": "no-store"})
 

@@ -5,7 +5,7 @@ Each question's replies are stored once they are measured, so that a run that wa
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -17,7 +17,6 @@ from analytics.evaluation.answers.options import AnswerOptions
 from analytics.evaluation.answers.scoring import Measurer, Said
 from analytics.evaluation.answers.summary import Answered, summed_up
 from analytics.evaluation.datasets import sampled
-from analytics.evaluation.heartbeat import Heartbeat, save
 from analytics.evaluation.metrics.answers import missing
 from analytics.evaluation.metrics.text import MODEL as TOKEN_MODEL
 from analytics.evaluation.metrics.text import has_wordnet
@@ -29,6 +28,7 @@ from chat.pipeline.retrieval.candidates import plain
 from chat.pipeline.retrieval.profiles import Profile
 from core.inference.embeddings import configured_model
 from core.inference.llm import client
+from core.jobs import Heartbeat
 from knowledge.indexing.generations import live_generation
 from knowledge.models import Passage
 from knowledge.retrieval.query_vectors import forget_vectors
@@ -40,22 +40,17 @@ CUT = " …"
 
 
 def answer_questions(
-    run: EvaluationRun,
-    questions: Sequence[EvaluationQuestion],
-    profile: Profile,
-    *,
-    progress: Callable[[int, int], None] | None = None,
+    run: EvaluationRun, questions: Sequence[EvaluationQuestion], profile: Profile, heartbeat: Heartbeat
 ) -> dict[str, Any]:
-    """The `answers` of the run's results; its `question_results` are there, and get what they lack.
+    """Return the `answers` of the run's results; its `question_results` are there, and get what they lack.
 
-    Raises Cancelled, JudgeUnavailable, EmbeddingUnavailable, RerankerUnavailable.
+    Raise JobStopped, JudgeUnavailable, EmbeddingUnavailable, RerankerUnavailable.
     """
     options = AnswerOptions.of(run)
     strata = [(question.answerable, bool(question.history)) for question in questions]
     chosen = [questions[place] for place in sampled(strata, options.sample)]
     rows = {row.question_id: row for row in run.question_results.filter(question__in=chosen)}
-    save(run, done=0, total=len(chosen))
-    pulse = Heartbeat(run, len(chosen), progress)
+    run.beat(done=0, total=len(chosen))
     with asyncio.Runner() as runner:
         answering = _Answering(run, profile, options, runner)
         try:
@@ -64,11 +59,11 @@ def answer_questions(
                 if row.answer is None:
                     replies = []
                     for ask in answering.asks(question):
-                        pulse.beat(done)
+                        heartbeat.step(done, len(chosen))
                         replies.append(answering.reply(question, ask))
                     row.answer = answering.record(question, replies)
                     row.save(update_fields=["answer"])
-                pulse.beat(done + 1)
+                heartbeat.step(done + 1, len(chosen))
         finally:
             answering.close()
     return _summary([(question, rows[question.pk].answer or {}) for question in chosen], options)

@@ -26,7 +26,6 @@ from analytics.shadow.comparison import Asking, Compared, look_up_batch, without
 from analytics.shadow.drafts import Draft, FAQDraft, TargetGone, draft_of, present
 from analytics.shadow.overlays import FAQOverlay, IndexReplaced
 from analytics.shadow.questions import kept_questions, nearest
-from analytics.shadow.run import ACTIVE
 from chat.models import Assistant, Message, PromptVersion, RetrievalProfile
 from chat.prompt_template import BUILT_IN
 from core.diffs import Comparison, compare
@@ -115,11 +114,11 @@ def page_of(test: ShadowTest, asked: "QueryDict", user: "User") -> dict[str, Any
     draft = draft_of(test)
     live = _present(test)
     is_changed = live is not None and live.fingerprint != test.base
-    is_open = test.state not in ACTIVE and not test.decision
+    is_open = not test.is_active and not test.decision
     may = may_test(test.kind, user)
     return {
         "test": test,
-        "is_active": test.state in ACTIVE,
+        "is_active": test.is_active,
         "message": progress_of(test),
         "kind": kind,
         "kinds": [(name, label) for name, (label, _condition) in KINDS.items()],
@@ -131,7 +130,7 @@ def page_of(test: ShadowTest, asked: "QueryDict", user: "User") -> dict[str, Any
         "is_changed": is_changed and test.decision != ShadowTest.Decision.PUBLISHED,
         "may_publish": is_open and live is not None and not is_changed and may_publish(test, user),
         "may_discard": is_open and may,
-        "may_stop": test.state in ACTIVE and may,
+        "may_stop": test.is_active and may,
         "may_repeat": is_open and may and live is not None and not is_changed,
         "address": address_of(test),
         "assistants": Assistant.objects.visible_to(user) if may else [],

@@ -35,7 +35,6 @@ from analytics.shadow.admin.forms import (
     written_to,
 )
 from analytics.shadow.drafts import Draft, PromptDraft
-from analytics.shadow.run import ACTIVE
 from analytics.shadow.services import cancel_test, discard_test, publish_test, repeat_test, start_test
 from chat.models import Assistant, Conversation, Message
 from core.admin.scoped import ScopedAdmin
@@ -104,7 +103,7 @@ class ShadowTestAdmin(ScopedAdmin, ShadowModelAdmin):
         return super().has_view_permission(request) or request.user.has_perm("analytics.add_shadowtest")
 
     def has_delete_permission(self, request: HttpRequest, obj: ShadowTest | None = None) -> bool:
-        return super().has_delete_permission(request) and not (obj and obj.state in ACTIVE)
+        return super().has_delete_permission(request) and not (obj and obj.is_active)
 
     # --- what is shown ---
 
@@ -115,9 +114,7 @@ class ShadowTestAdmin(ScopedAdmin, ShadowModelAdmin):
     @admin.display(description=_("state"), ordering="state")
     def state_now(self, test: ShadowTest) -> str:
         return (
-            f"{test.get_state_display()}, {test.done} / {test.total}"
-            if test.state in ACTIVE
-            else (test.get_state_display())
+            f"{test.get_state_display()}, {test.done} / {test.total}" if test.is_active else (test.get_state_display())
         )
 
     @admin.display(description=_("result"))
@@ -154,7 +151,7 @@ class ShadowTestAdmin(ScopedAdmin, ShadowModelAdmin):
             "state": test.get_state_display(),
             "message": progress_of(test),
             "counts": counts,
-            "is_active": test.state in ACTIVE,
+            "is_active": test.is_active,
         }
         return JsonResponse(state, headers={"Cache-Control": "no-store"})
 

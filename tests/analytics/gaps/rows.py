@@ -5,7 +5,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from analytics.gaps.run import begin_run, work_on
+from analytics.gaps.run import work_on
 from analytics.models import Gap, GapQuestion, GapRun
 from chat.models import Message
 from tests.factories import AnswerFactory, AssistantFactory, ConversationFactory, QuestionFactory
@@ -33,7 +33,7 @@ def the_assistant() -> Any:
 
 
 def look() -> GapRun:
-    run = begin_run()
+    run = GapRun.objects.enqueue()
     assert run
     work_on(run.pk)
     run.refresh_from_db()

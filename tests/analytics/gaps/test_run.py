@@ -13,11 +13,11 @@ from django.utils import timezone
 
 from analytics.gaps import run as gaps_run
 from analytics.gaps.labels import name_by_model
-from analytics.gaps.run import begin_run, lost_runs, work_on
+from analytics.gaps.run import work_on
 from analytics.gaps.services import draft_faq, look_for_gaps, rename_gap, set_gap_state
 from analytics.gaps.suggestions import phrasings_of
 from analytics.models import Gap, GapQuestion, GapRun
-from analytics.tasks import find_gaps, resume_gaps
+from analytics.tasks import find_gaps
 from chat.models import Message
 from core.db.locks import Lock, advisory_lock
 from core.inference.embeddings import EmbeddingUnavailable, get_embedder
@@ -305,7 +305,7 @@ def test_one_look_waits_or_goes_on_at_a_time(django_capture_on_commit_callbacks:
 
 
 def test_a_look_waits_while_another_process_looks() -> None:
-    run = begin_run()
+    run = GapRun.objects.enqueue()
     assert run
     with advisory_lock(Lock.GAPS):
         work_on(run.pk)
@@ -320,17 +320,8 @@ def test_the_look_of_the_night_begins_by_itself() -> None:
     assert Gap.objects.count() == 1
 
 
-def test_a_look_that_lost_its_worker_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    run = begin_run()
-    assert run
-    assert lost_runs() == []
-    old = timezone.now() - 2 * gaps_run.LOST
-    GapRun.objects.update(created_at=old, heartbeat_at=old, state="running")
-    delay = Mock()
-    monkeypatch.setattr(find_gaps, "delay", delay)
-    resume_gaps()
-    delay.assert_called_once_with(run.pk)
-    assert lost_runs() == []
+def test_a_look_that_lost_its_worker_is_begun_again() -> None:
+    run = GapRun.objects.create(state="running", heartbeat_at=timezone.now())
     work_on(run.pk)
     run.refresh_from_db()
     assert run.state == "finished"
@@ -341,7 +332,7 @@ def test_a_look_that_lost_its_worker_goes_on(monkeypatch: pytest.MonkeyPatch) ->
 )
 def test_a_look_that_breaks_says_so(monkeypatch: pytest.MonkeyPatch, error: Exception, said: str) -> None:
     monkeypatch.setattr(gaps_run, "collect", Mock(side_effect=error))
-    run = begin_run()
+    run = GapRun.objects.enqueue()
     assert run
     if isinstance(error, RuntimeError):
         with pytest.raises(RuntimeError):
@@ -351,7 +342,7 @@ def test_a_look_that_breaks_says_so(monkeypatch: pytest.MonkeyPatch, error: Exce
     run.refresh_from_db()
     assert run.state == "failed"
     assert said in run.message
-    assert begin_run()
+    assert GapRun.objects.enqueue()
 
 
 def test_no_word_of_a_student_is_logged(caplog: pytest.LogCaptureFixture) -> None:

@@ -12,7 +12,7 @@ from analytics.models import ShadowTest
 from analytics.shadow import run as shadow_run
 from analytics.shadow.drafts import DRAFTS, DocumentDraft, FAQDraft, ProfileDraft, PromptDraft
 from analytics.shadow.overlays import DocumentOverlay, FAQOverlay, ProfileOverlay
-from analytics.shadow.run import lost_tests, work_on
+from analytics.shadow.run import work_on
 from analytics.shadow.services import cancel_test, discard_test, publish_test, repeat_test, start_test
 from analytics.tasks import run_shadow_test
 from chat.models import PromptVersion, RetrievalProfile
@@ -314,10 +314,9 @@ def test_a_test_goes_on_where_its_worker_died(monkeypatch: pytest.MonkeyPatch) -
         run_test(new_text(POOL), document("Library").pk)
     test = ShadowTest.objects.get()
     assert (test.state, test.results.count()) == ("running", 3)
-    assert list(lost_tests()) == []
-    long_ago = test.created_at - 2 * shadow_run.LOST
-    ShadowTest.objects.update(created_at=long_ago, heartbeat_at=long_ago)
-    assert list(lost_tests()) == [test.pk]
+    assert list(ShadowTest.requeue_lost()) == []
+    ShadowTest.objects.update(heartbeat_at=test.created_at - 2 * ShadowTest.LOST_AFTER)
+    assert list(ShadowTest.requeue_lost()) == [test.pk]
     work_on(test.pk)
     test.refresh_from_db()
     assert (test.state, test.done, test.results.count()) == ("finished", 6, 6)
