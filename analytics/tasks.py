@@ -1,4 +1,4 @@
-"""Celery's hinges: ids in, one call, safe to run twice. Nothing heavy is imported until a task runs."""
+"""Celery tasks: ids in, one call, safe to run twice. Nothing heavy is imported until a task runs."""
 
 from contextlib import suppress
 
@@ -22,7 +22,7 @@ QUESTION_SECONDS, PAUSE_SECONDS = 120, 30
 
 @shared_task(soft_time_limit=1500, time_limit=1800)
 def propose_questions(set_id: int, passages: int, seed: int) -> None:
-    """Proposes questions on the collections of staff's own set; without a language model, none."""
+    """Propose questions on the collections of staff's own set; without a language model, none."""
     from analytics.evaluation.questions.generation import Choice, make_questions
     from analytics.models import EvaluationSet
 
@@ -41,7 +41,7 @@ LOOK_SECONDS = 3600
 
 @shared_task(soft_time_limit=LOOK_SECONDS - 60, time_limit=LOOK_SECONDS)
 def find_gaps(run_id: int | None = None) -> None:
-    """A look that staff asked for, or the one of every night; nothing where another one goes on."""
+    """Do the gap run that staff asked for, or the nightly one unless another one is active."""
     from analytics.gaps.run import work_on
     from analytics.models import GapRun
 
@@ -58,7 +58,7 @@ COLLECT_SECONDS = 50
 
 @shared_task(soft_time_limit=COLLECT_SECONDS, time_limit=120)
 def collect_reviews() -> None:
-    """Keeps the review queue up to date with what students asked and how they rated it."""
+    """Keep the review queue up to date with what students asked and how they rated it."""
     from analytics.reviews.collect import collect, recheck
 
     with suppress(SoftTimeLimitExceeded):
@@ -72,7 +72,7 @@ COUNT_SECONDS = 3000
 
 @shared_task(soft_time_limit=COUNT_SECONDS, time_limit=COUNT_SECONDS + 300)
 def count_changed_days() -> None:
-    """Keeps the dashboard's counts up to date; one process at a time, and what it does not reach comes next time."""
+    """Keep the dashboard's counts up to date, in one process at a time; the next run goes on where it stopped."""
     from analytics.counts.refresh import count_changed
 
     count_changed()
@@ -95,7 +95,7 @@ VECTORS_A_RUN = 2_000
 
 @shared_task(soft_time_limit=280, time_limit=300)
 def embed_asked_questions() -> None:
-    """Keeps the vectors up to date that an FAQ's form finds its neighbours by."""
+    """Keep the vectors up to date that an FAQ's form finds its neighbours by."""
     from analytics.shadow.questions import embed_asked
     from core.inference.embeddings import get_embedder
 
@@ -104,7 +104,7 @@ def embed_asked_questions() -> None:
 
 @shared_task(soft_time_limit=COUNT_SECONDS, time_limit=COUNT_SECONDS + 300)
 def apply_retention() -> None:
-    """Deletes what was promised to be deleted, every night."""
+    """Delete expired data, every night."""
     from analytics.retention.run import apply_retention as apply
 
     apply()

@@ -26,7 +26,7 @@ WHOSE = ("assistant_id", "site_id", "language")
 
 
 def sum_month(first: datetime.date) -> None:
-    """Replaces the month's rows by the sums of its days'; `first` is its first day."""
+    """Replace the month's rows by the sums of its days'; `first` is its first day."""
     after = (first + datetime.timedelta(days=31)).replace(day=1)
     with connection.cursor() as cursor:
         for table, (of, columns, arrays) in SUMMED.items():

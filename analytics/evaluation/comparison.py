@@ -35,7 +35,7 @@ class Comparison:
 
 
 def compare(before: EvaluationRun, after: EvaluationRun, *, comparisons: int = 1) -> Comparison:
-    """`comparisons` is how many pairs of profiles are tested in all, for the Bonferroni correction."""
+    """Compare two runs; `comparisons` is the number of pairs of profiles tested, for the Bonferroni correction."""
     old, new = (_results(run) for run in (before, after))
     shared = sorted(old.keys() & new.keys())
     tests = comparisons * len(TESTED)

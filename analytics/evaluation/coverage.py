@@ -81,7 +81,7 @@ class _Judged:
 
 
 def coverage_of(evaluation_set: EvaluationSet) -> Coverage:
-    """In a constant number of queries."""
+    """Measure what a set covers, in a constant number of queries."""
     collections = list(evaluation_set.collections.values_list("pk", flat=True))
     questions = evaluation_set.questions.exclude(status=Status.REJECTED)
     rows = list(questions.values("text", "reference", "answerable", "status"))
@@ -146,7 +146,7 @@ def _passages(collections: Sequence[int], judged: Sequence[_Judged]) -> tuple[Sh
 
 
 def _units(collections: Sequence[int], judged: Sequence[_Judged]) -> dict[str, UnitCoverage]:
-    """By granularity, of those that the collections have."""
+    """Count units by the granularities that the collections have."""
     in_scope = Unit.objects.filter(
         passage__generation__state="live",
         passage__document__status=Document.Status.PUBLISHED,
@@ -184,7 +184,7 @@ def _spread(values: Iterable[int]) -> Spread:
 
 
 def _histogram(counts: Iterable[int], documents: int) -> dict[str, int]:
-    """How many documents have so many questions."""
+    """Count the documents by their number of questions."""
     counts = list(counts)
     classes = Counter(next((name for name, most in CLASSES.items() if count <= most), LAST_CLASS) for count in counts)
     classes["0"] = documents - len(counts)
@@ -197,6 +197,6 @@ def _words(texts: Iterable[str]) -> float | None:
 
 
 def _languages(judged: Iterable[_Judged]) -> dict[str, int]:
-    """Questions by the language of the documents that answer them."""
+    """Count questions by the language of the documents that answer them."""
     languages = {(each.question_id, each.language) for each in judged}
     return dict(sorted(Counter(language for _question, language in languages).items()))

@@ -75,7 +75,7 @@ def _fill(run: EvaluationRun, heartbeat: Heartbeat) -> EvaluationRun:
 def search(
     run: EvaluationRun, questions: Sequence[EvaluationQuestion], profile: Profile, heartbeat: Heartbeat
 ) -> dict[str, Any]:
-    """Stores how retrieval did on each question, beside what was answered before, and sums it up."""
+    """Store how retrieval did on each question, beside earlier answers, and sum it up."""
     scope = Scope(tuple(run.evaluation_set.collections.values_list("pk", flat=True)))
     run.beat(total=len(questions), done=0)
     asked: dict[int, Asked] = {}
@@ -107,7 +107,7 @@ def search(
 
 
 def ask(profile: Profile, text: str, scope: Scope, history: Sequence[tuple[str, str]] = ()) -> Asked:
-    """`history` is (role, text), oldest first: what a follow-up is made to stand alone with."""
+    """Retrieve for one question; `history` is (role, text), oldest first, for condensing a follow-up."""
     forget_vectors()  # what a student waits for is measured
     started = time.perf_counter()
     asked = Question(text, history=history)
@@ -137,7 +137,7 @@ def _measured(questions: Sequence[EvaluationQuestion], asked: Mapping[int, Asked
 def summary(
     questions: Sequence[EvaluationQuestion], asked: Mapping[int, Asked], measured: Mapping[int, Mapping[str, float]]
 ) -> dict[str, Any]:
-    """The contract of `manage.py evaluate` but for what names the run and for single questions."""
+    """Return the results of `manage.py evaluate`, without the run's name and single questions."""
     judged = {str(pk): values for pk, values in measured.items()}
     known = [question for question in questions if question.answerable is not None]
     curve = auroc([bool(each.answerable) for each in known], [asked[each.pk].evidence for each in known])
@@ -154,14 +154,15 @@ def summary(
     }
 
 
-#: A difference that chance alone makes less often than this is taken for one; of the paired test, after its correction
-#: for several measures.
+#: Significance level of the paired test, after its correction for several measures.
 SIGNIFICANT = 0.05
 
 
 def mark_regression(run: EvaluationRun) -> None:
-    """Notes in the results of a finished run in which measures it is worse than the last finished run of its profile
-    on its set, question by question; nothing where there is none."""
+    """Note the measures in which a finished run is significantly worse than the one before, question by question.
+
+    The run before is the last finished one of its profile on its set; without one nothing is noted.
+    """
     earlier = EvaluationRun.objects.filter(
         evaluation_set=run.evaluation_set_id, profile=run.profile, state=EvaluationRun.State.FINISHED, pk__lt=run.pk
     )

@@ -29,7 +29,7 @@ def start_runs(
     answers: AnswerOptions | None = None,
     by: AbstractBaseUser | None = None,
 ) -> list[EvaluationRun]:
-    """One run a profile, each the one that waits or goes on already where there is one. Raises ValidationError.
+    """Start one run a profile, unless one waits or runs already. Raise ValidationError.
 
     With `answers` the questions are answered too; a run of that kind that was broken off goes on.
     """
@@ -69,7 +69,7 @@ def cancel_run(*, run: EvaluationRun) -> bool:
 
 @transaction.atomic
 def delete_set(*, evaluation_set: EvaluationSet) -> None:
-    """With its questions and runs; a loaded data set's collection, documents and FAQs go with it."""
+    """Delete a set with its questions and runs, and a loaded one with its collection, documents and FAQs."""
     if evaluation_set.fingerprint:
         forget(evaluation_set)
     else:
@@ -78,7 +78,7 @@ def delete_set(*, evaluation_set: EvaluationSet) -> None:
 
 @transaction.atomic
 def save_question(*, question: EvaluationQuestion, judgments: Sequence[Judgment]) -> EvaluationQuestion:
-    """Saves it; `judgments` take the place of those it had. Raises ValidationError."""
+    """Save a question; `judgments` replace those it had. Raise ValidationError."""
     if question.evaluation_set.fingerprint:
         raise ValidationError(_("The questions of a loaded data set stay as they are."))
     question.external_id = question.external_id or uuid.uuid4().hex
@@ -96,7 +96,7 @@ def save_question(*, question: EvaluationQuestion, judgments: Sequence[Judgment]
 
 
 def check_judgments(question: EvaluationQuestion, judgments: Sequence[Judgment]) -> None:
-    """Raises ValidationError for documents that could not be found, or should not."""
+    """Raise ValidationError for documents that could not be found, or should not."""
     if judgments and question.answerable is False:
         raise ValidationError(_("A question with a document that answers it is answerable: change one of the two."))
     searched = set(question.evaluation_set.collections.values_list("pk", flat=True))
@@ -108,7 +108,7 @@ def check_judgments(question: EvaluationQuestion, judgments: Sequence[Judgment])
 
 @transaction.atomic
 def set_question_status(*, questions: Sequence[EvaluationQuestion], status: str) -> int:
-    """Accepts or rejects; returns how many changed."""
+    """Accept or reject questions; return how many changed."""
     changing = [question.pk for question in questions if question.status != status]
     return EvaluationQuestion.objects.filter(pk__in=changing).update(status=status)
 
@@ -118,9 +118,9 @@ SEED = 1
 
 @transaction.atomic
 def edit_question(*, question: EvaluationQuestion, text: str, reference: str) -> bool:
-    """Whether anything changed; of another text, the next run of `make_questions` marks anew what answers it.
+    """Edit a question; return whether anything changed. Raise ValidationError.
 
-    Raises ValidationError.
+    The next run of `make_questions` marks again what answers a new text.
     """
     edited = (" ".join(text.split()), reference.strip())
     if edited == (question.text, question.reference):
@@ -132,9 +132,9 @@ def edit_question(*, question: EvaluationQuestion, text: str, reference: str) ->
 
 
 def ask_for_questions(*, evaluation_set: EvaluationSet, passages: int) -> None:
-    """Has a worker ask about so many passages more than were asked about.
+    """Have a worker ask about so many passages more than were asked about.
 
-    Raises kombu.exceptions.OperationalError where the broker is away.
+    Raise kombu.exceptions.OperationalError if the broker is away.
     """
     done = len(settled(evaluation_set, ModelRequest.Purpose.QUESTIONS))
     propose_questions.delay(evaluation_set.pk, done + passages, SEED)
@@ -142,10 +142,10 @@ def ask_for_questions(*, evaluation_set: EvaluationSet, passages: int) -> None:
 
 @transaction.atomic
 def keep_as_regression(*, message: Message, by: AbstractBaseUser) -> EvaluationQuestion:
-    """Keeps a question, or an answer's question, with the documents that were cited as those that answer it: as it was
-    looked up, without what tells who asked. The one that is there already where it was kept before.
+    """Keep a question, or an answer's question, with the documents that were cited as those that answer it.
 
-    Where nothing was cited, nobody has said yet what is right: staff do on the question's page. Raises ValidationError.
+    It is kept as it was looked up, anonymised; a question that was kept before is returned. If nothing was cited, staff
+    say on the question's page what is right. Raise ValidationError.
     """
     question = message if message.role == Message.Role.USER else message.question
     answer = Message.objects.filter(question=question).select_related("conversation__assistant").first()
@@ -170,7 +170,7 @@ def keep_as_regression(*, message: Message, by: AbstractBaseUser) -> EvaluationQ
 
 
 def _set_of(assistant: Assistant) -> EvaluationSet:
-    """Staff's own regression set of the assistant; a new one where there is none."""
+    """Return staff's own regression set of the assistant; create it if there is none."""
     found = assistant.regression_sets.filter(fingerprint="").order_by("pk").first()
     if found is None:
         name = _("Regression questions: %(assistant)s") % {"assistant": assistant}

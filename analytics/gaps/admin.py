@@ -47,7 +47,7 @@ class Asked:
 
 
 def reasons_of(answer: Message) -> list[str]:
-    """Why the question was asked in vain, in words."""
+    """Say in words why the question was not answered."""
     reasons = []
     if answer.status in {Message.Status.ABSTAINED, Message.Status.FAILED}:
         reasons.append(
@@ -61,7 +61,7 @@ def reasons_of(answer: Message) -> list[str]:
 
 
 def gap_page(model_admin: "ModelAdmin[Gap]", request: HttpRequest, gap: Gap) -> HttpResponse:
-    """`?only=` narrows the suggestions to one of its questions, `?p=` turns the questions' pages."""
+    """Show a gap: `?only=` narrows the suggestions to one of its questions, `?p=` is the questions' page."""
     user, chosen = request.user, request.GET.get("only", "")
     only = int(chosen) if chosen.isdecimal() and len(chosen) < 19 else None
     rows = gap.questions.select_related("message__answer__feedback").order_by("-centrality", "pk")
@@ -95,7 +95,7 @@ def gap_page(model_admin: "ModelAdmin[Gap]", request: HttpRequest, gap: Gap) -> 
 
 
 def suggestions_of(gap: Gap, only: int | None) -> tuple[Suggestions | None, str]:
-    """What may fill the gap, or why that cannot be said."""
+    """Return what may fill the gap, or the reason why that is unknown."""
     try:
         return suggest(gap, only=only), ""
     except (EmbeddingUnavailable, RerankerUnavailable, UnknownCollection) as error:
@@ -154,7 +154,7 @@ else:
 
 
 def ids_in(request: HttpRequest, name: str) -> list[int]:
-    """What is ticked, in the page's order; what is no id is passed over."""
+    """Return the ticked ids in the page's order; skip what is no id."""
     return [int(value) for value in request.POST.getlist(name) if value.isdecimal() and len(value) < 19]
 
 
@@ -202,7 +202,7 @@ class GapAdmin(ScopedAdmin, GapModelAdmin):
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Gap | None = None) -> bool:
-        """It would be found again; what is not wanted is dismissed."""
+        """Refuse to delete a gap: it would be found again. Staff dismiss it instead."""
         return False
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Gap]:
@@ -244,7 +244,7 @@ class GapAdmin(ScopedAdmin, GapModelAdmin):
         return super().changelist_view(request, context | (extra_context or {}))
 
     def progress_view(self, request: HttpRequest) -> JsonResponse:
-        """What the list asks for every two seconds while a look goes on."""
+        """Return what the list polls every two seconds while a run is active."""
         if not self.has_view_or_change_permission(request):
             raise PermissionDenied
         run = GapRun.objects.first()
@@ -286,7 +286,7 @@ class GapAdmin(ScopedAdmin, GapModelAdmin):
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """What was asked, why it failed, and what may fill the gap; one that went into another leads there."""
+        """Show what was asked, why it failed and what may fill the gap; a merged gap redirects to its successor."""
         key = unquote(object_id)
         gap = self.get_object(request, key)
         if gap is None:
@@ -301,7 +301,7 @@ class GapAdmin(ScopedAdmin, GapModelAdmin):
         return gap_page(self, request, gap)
 
     def _gap_to_change(self, request: HttpRequest, gap_id: int) -> Gap:
-        """Raises PermissionDenied, Http404."""
+        """Return a gap that the user may change. Raise PermissionDenied, Http404."""
         if not self.has_change_permission(request):
             raise PermissionDenied
         return get_object_or_404(self.get_queryset(request), pk=gap_id)
@@ -383,7 +383,7 @@ class GapAdmin(ScopedAdmin, GapModelAdmin):
 
 
 def progress_of(run: GapRun) -> str:
-    """One sentence on how the last look went."""
+    """Say in one sentence how far the last run is."""
     if run.state == GapRun.State.QUEUED:
         return _("Waits for its turn.")
     if run.state == GapRun.State.RUNNING:

@@ -23,14 +23,14 @@ BADLY_RATED = Q(answer__feedback__value=-1)
 
 
 def asked_in_vain() -> QuerySet[Message]:
-    """Questions of students that were not answered, or whose answer was rated as bad; never a cry for help."""
+    """Select questions of students that were not answered, or whose answer was rated as bad; never a cry for help."""
     return Message.objects.filter(UNANSWERED | BADLY_RATED, role=Message.Role.USER).without_help()
 
 
 def collect(embedder: Embedder, bridge: Bridge, *, progress: Callable[[int, int], None]) -> int:
-    """Brings the questions and their vectors up to date; returns how many were embedded.
+    """Bring the questions and their vectors up to date; return how many were embedded.
 
-    What was embedded is saved batch by batch, so that a look that was broken off goes on where it was. `progress`
+    What was embedded is saved batch by batch, so that a run that was broken off goes on where it was. `progress`
     gets (done, of).
     """
     wanted = set(asked_in_vain().order_by("-pk").values_list("pk", flat=True)[:MOST])

@@ -33,7 +33,7 @@ class Cover:
 
 
 def newest_change() -> datetime | None:
-    """When a published FAQ or document last changed; a gap asked about since cannot be covered."""
+    """Return when a published FAQ or document last changed; a gap asked about since cannot be covered."""
     changes = (
         FAQ.objects.published().aggregate(at=Max("updated_at"))["at"],
         Document.objects.published().aggregate(at=Max("created_at"))["at"],
@@ -43,8 +43,11 @@ def newest_change() -> datetime | None:
 
 
 def cover_of(gap: Gap, question: str) -> Cover | None:
-    """What would answer `question`, the gap's most central one, with its assistant's own profile, and was changed
-    after the gap's last question. Raises EmbeddingUnavailable, RerankerUnavailable, UnknownCollection."""
+    """Find what would answer `question`, the gap's most central one, and was changed after the gap's last question.
+
+    It is looked up with the assistant's own profile.
+    Raise EmbeddingUnavailable, RerankerUnavailable, UnknownCollection.
+    """
     ask = build_question(gap.assistant, question, gap.language)
     scope = scope_of(ask.collections)
     retrieval = retrieve_with(ask.profile, question, scope=scope, k=ask.profile.sources)
@@ -80,7 +83,7 @@ def _changed(document_ids: set[int], since: datetime) -> Mapping[int, datetime]:
 
 
 def _evidence(question: str, retrieval: Retrieval, candidate: Candidate) -> float:
-    """As the assistant would see it, had it found this document alone; 0 where only its words were found."""
+    """Return the evidence that the assistant would see in this document alone; 0 if only its words were found."""
     compares = any(origin in retrieval.runs for origin in SIMILARITIES)
     runs = {
         origin: [hit for hit in run if hit.document_id == candidate.document_id]

@@ -64,7 +64,7 @@ class Cluster:
 
 
 def find(embedder: "Embedder", bridge: Bridge) -> list[int]:
-    """Clusters each assistant's questions anew; returns the gaps that are new, the weightiest first."""
+    """Cluster each assistant's questions again; return the new gaps by priority."""
     asked: dict[int | None, list[Asked]] = defaultdict(list)
     for assistant_id, question in _load(embedder.recipe):
         asked[assistant_id].append(question)
@@ -101,7 +101,7 @@ def _load(recipe: str) -> list[tuple[int | None, Asked]]:
 
 
 def vector_of(embedding: bytes | memoryview) -> "Floats":
-    """Of a saved vector."""
+    """Read a saved vector."""
     return np.frombuffer(embedding, dtype=np.float16).astype(np.float32)
 
 
@@ -125,7 +125,7 @@ def _clustered(asked: Sequence[Asked], embedder: "Embedder", bridge: Bridge) -> 
 
 @transaction.atomic
 def _save(assistant_id: int | None, clusters: Sequence[Cluster], embedder: "Embedder") -> list[Gap]:
-    """Brings one assistant's gaps in line with its clusters; returns the new ones."""
+    """Bring one assistant's gaps in line with its clusters; return the new ones."""
     now = timezone.now()
     gaps = {gap.pk: gap for gap in Gap.objects.select_for_update().filter(assistant=assistant_id, merged_into=None)}
     before: dict[int, set[int]] = {pk: set() for pk in gaps}
@@ -161,7 +161,7 @@ def _save(assistant_id: int | None, clusters: Sequence[Cluster], embedder: "Embe
 
 
 def _fill(gap: Gap, cluster: Cluster, recipe: str, now: datetime) -> None:
-    """What is known of the cluster, and the state that follows from it."""
+    """Set the counts of the gap from its cluster, and the state that follows from them."""
     questions = cluster.questions
     standing = standing_of([(question.visitor, question.at) for question in questions], now=now)
     gap.weight, gap.visitors = standing.weight, standing.visitors
@@ -194,7 +194,7 @@ def _move(clusters: Sequence[Cluster], of_cluster: Mapping[int, Gap]) -> None:
 
 
 def _close(left: Mapping[int, Gap], merged: Mapping[int, int], of_cluster: Mapping[int, Gap]) -> None:
-    """Gaps without a question: those that went into another say so; of the rest, what staff have not touched goes."""
+    """Close gaps without a question: note merges; of the rest, delete what staff have not touched."""
     for pk, gap in left.items():
         gap.weight, gap.this_week, gap.week_before, gap.question_count = 0, 0, 0, 0
         if pk in merged:

@@ -146,7 +146,7 @@ class GapViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, StaffViewSet)
     @action(detail=True, methods=["post"], filterset_class=None)
     @transaction.atomic
     def draft(self, request: Request, pk: str) -> Response:
-        """The gap is in work then. It belongs to the collection of its first document."""
+        """Draft an FAQ in the collection of its first document; the gap is in work then."""
         gap = self.locked()
         given = DraftGiven(data=request.data)
         given.is_valid(raise_exception=True)

@@ -1,4 +1,4 @@
-"""A look for gaps from the queue to its end: one at a time, closed whatever happens."""
+"""A gap-detection run from the queue to its end; one at a time."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -20,8 +20,8 @@ from knowledge.retrieval.scope import UnknownCollection
 
 logger = logging.getLogger(__name__)
 
-#: New gaps that a language model names in one look, and gaps that are looked up again: the weightiest.
-NAMED_A_LOOK, LOOKED_UP = 30, 500
+#: New gaps that a language model names in one run, and gaps that are looked up again, by priority.
+NAMED_A_RUN, LOOKED_UP = 30, 500
 State = GapRun.State
 
 
@@ -51,18 +51,18 @@ def _find_gaps(heartbeat: Heartbeat) -> int:
 
 
 def central_questions(gap: Gap, count: int) -> list[str]:
-    """As they stand alone, the most central first."""
+    """Return the most central questions of a gap, condensed and anonymised, the most central one first."""
     rows = gap.questions.order_by("-centrality", "pk").values_list("message", flat=True)[:count]
     messages = Message.objects.select_related("answer").in_bulk(list(rows))
     return [text_of(messages[pk]) for pk in rows if pk in messages]
 
 
 def name_new(fresh: Sequence[int], progress: Callable[[int, int], None]) -> None:
-    """By the language model, where there is one; a gap that it has no name for keeps its most central question's."""
+    """Name new gaps by the language model, if there is one; others keep their most central question as a name."""
     if not is_configured():
         return
-    for done, pk in enumerate(fresh[:NAMED_A_LOOK]):
-        progress(done, len(fresh[:NAMED_A_LOOK]))
+    for done, pk in enumerate(fresh[:NAMED_A_RUN]):
+        progress(done, len(fresh[:NAMED_A_RUN]))
         gap = Gap.objects.get(pk=pk)
         name, goes_on = name_gently(central_questions(gap, SHOWN), gap.language)
         if name:
@@ -74,7 +74,7 @@ def name_new(fresh: Sequence[int], progress: Callable[[int, int], None]) -> None
 
 
 def check_answered(progress: Callable[[int, int], None]) -> None:
-    """Says of the weightiest gaps that staff have not closed whether something covers them since."""
+    """Note for the open gaps of the highest priority whether something covers them by now."""
     newest = newest_change()
     unsolved = Gap.objects.filter(state__in=(Gap.State.OPEN, Gap.State.IN_WORK), merged_into=None)
     gaps = list(unsolved.select_related("assistant__profile").order_by("-weight", "pk")[:LOOKED_UP])

@@ -22,7 +22,7 @@ from knowledge.models import Collection, Document
 
 @transaction.atomic
 def look_for_gaps(*, by: AbstractBaseUser | None = None) -> GapRun | None:
-    """Has the gaps looked for again; None where a look waits or goes on already."""
+    """Start a gap run; return None if one waits or runs already."""
     run = GapRun.objects.enqueue(requested_by_id=by.pk if by else None)
     if run:
         delay_on_commit(find_gaps, run.pk)
@@ -31,7 +31,7 @@ def look_for_gaps(*, by: AbstractBaseUser | None = None) -> GapRun | None:
 
 @transaction.atomic
 def set_gap_state(*, gaps: Iterable[Gap], state: str) -> int:
-    """Returns how many changed; what was asked until now no longer opens them again."""
+    """Set the state of gaps; return how many changed. Only questions from now on open them again."""
     changed = [gap for gap in gaps if gap.state != state]
     for gap in changed:
         gap.state, gap.state_at = Gap.State(state), timezone.now()
@@ -41,7 +41,7 @@ def set_gap_state(*, gaps: Iterable[Gap], state: str) -> int:
 
 @transaction.atomic
 def rename_gap(*, gap: Gap, name: str) -> bool:
-    """Whether it is another name; it stays from then on. Raises ValidationError."""
+    """Name a gap for good; return whether the name changed. Raise ValidationError."""
     name = " ".join(name.split())
     if not name:
         raise ValidationError(_("Give it a name."))
@@ -54,15 +54,17 @@ def rename_gap(*, gap: Gap, name: str) -> bool:
 
 
 def is_being_filled(gap: Gap) -> bool:
-    """Whether an FAQ is meant to answer it."""
+    """Return whether an FAQ is meant to answer the gap."""
     return gap.faq is not None and gap.faq.status != FAQ.Status.RETIRED
 
 
 @transaction.atomic
 def draft_faq(*, by: Staff, gap: Gap, question: str, phrasings: Sequence[int], documents: Sequence[int]) -> FAQ:
-    """A draft with the gap's chosen phrasings (ids of its questions) and documents, best first; the gap is in work
-    then. It belongs to the first document's collection, else to one of `by`'s. Raises ValidationError, also where the
-    gap has an FAQ that is not retired."""
+    """Draft an FAQ with the gap's chosen phrasings (ids of its questions) and documents, best first.
+
+    It belongs to the first document's collection, else to one of `by`'s. The gap is in work then.
+    Raise ValidationError, also if the gap has an FAQ that is not retired.
+    """
     gap = Gap.objects.select_for_update(of=["self"]).select_related("faq").get(pk=gap.pk)
     if is_being_filled(gap):
         raise ValidationError(_("There is an FAQ for this gap already: open that one."))
@@ -93,8 +95,10 @@ def draft_faq(*, by: Staff, gap: Gap, question: str, phrasings: Sequence[int], d
 
 @transaction.atomic
 def add_phrasings(*, by: Staff, gap: Gap, faq: FAQ, phrasings: Sequence[int]) -> int:
-    """Adds the gap's chosen phrasings (ids of its questions) to an FAQ; returns how many it did not have. Raises
-    ValidationError."""
+    """Add the gap's chosen phrasings (ids of its questions) to an FAQ; return how many are new.
+
+    Raise ValidationError.
+    """
     faq = FAQ.objects.select_for_update(no_key=True).get(pk=faq.pk)
     gap = Gap.objects.select_for_update(no_key=True).get(pk=gap.pk)
     if faq.status == FAQ.Status.PUBLISHED and not by.has_perm("faqs.publish_faq"):

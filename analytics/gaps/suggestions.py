@@ -90,8 +90,10 @@ def phrasings_of(questions: Sequence[GapQuestion]) -> list[Phrasing]:
 
 
 def suggest(gap: Gap, *, only: int | None = None) -> Suggestions | None:
-    """For the whole gap, or for its question `only`; None where it has no question. Raises EmbeddingUnavailable,
-    UnknownCollection."""
+    """Suggest for the whole gap, or for its question `only`; return None if it has no question.
+
+    Raise EmbeddingUnavailable, UnknownCollection.
+    """
     rows = gap.questions.select_related("message__answer").order_by("-centrality", "pk")
     phrasings = phrasings_of(list(rows[:READ] if only is None else rows.filter(pk=only)))
     if not phrasings:

@@ -104,7 +104,7 @@ class EvaluationQuestion(models.Model):
         ]
 
     def __str__(self) -> str:
-        """Goes into the audit log, which outlives a question that was a student's."""
+        """Return what goes into the audit log, which outlives a question that was a student's."""
         return f"#{self.pk}"
 
 

@@ -67,12 +67,12 @@ class Gap(models.Model):
         indexes = [models.Index(fields=["state", "-weight"]), models.Index(fields=["-weight", "id"])]
 
     def __str__(self) -> str:
-        """Goes into the audit log, which outlives the question that a gap is named after."""
+        """Return what goes into the audit log, which outlives the question that a gap is named after."""
         return f"#{self.pk}"
 
     @property
     def title(self) -> str:
-        """The name, as staff read it."""
+        """Return the name that staff read."""
         return self.name or gettext("Questions that were deleted")
 
 

@@ -24,7 +24,7 @@ LOST = gettext_noop("Its worker was lost several times: choose fewer days, or CS
 
 class ReportQuerySet(models.QuerySet["Report"]):
     def visible_to(self, user: "Staff") -> Self:
-        """One's own and those that colleagues share: which answers they bring is said by who runs them."""
+        """Keep one's own and shared ones; who runs a report decides which answers it brings."""
         return self.filter(Q(owner=user.pk) | Q(is_shared=True))
 
 
@@ -59,7 +59,7 @@ class Report(models.Model):
         return self.name
 
     def validate_constraints(self, exclude: Collection[str] | None = None) -> None:
-        """What there is of them is about the name. Raises ValidationError."""
+        """Show violations beside the name, which the only constraint is about. Raise ValidationError."""
         try:
             super().validate_constraints(exclude)
         except ValidationError as error:
@@ -68,7 +68,7 @@ class Report(models.Model):
 
 class StoredReportQuerySet(JobQuerySet["StoredReport"]):
     def visible_to(self, user: "Staff") -> Self:
-        """One's own; those who see everything see all. Opening the file asks for more
+        """Keep one's own; those who see everything see all. Opening the file asks for more
         (`analytics.reports.permissions`)."""
         return self if sees_everything(user) else self.filter(requested_by=user.pk)
 

@@ -85,7 +85,7 @@ class Asking:
         return ask, replace(turn, route=Message.Route.QUESTION)
 
     def scope_of(self, ask: Question) -> Scope:
-        """Raises UnknownCollection."""
+        """Return the scope that a question is looked up in. Raise UnknownCollection."""
         key = ask.collections, ask.audience
         if key not in self._scopes:
             self._scopes[key] = scope_of(ask.collections, audience=ask.audience)
@@ -93,9 +93,9 @@ class Asking:
 
 
 def look_up_batch(overlay: Overlay, asking: Asking, questions: Sequence[TriedQuestion]) -> list[Found]:
-    """The first of the questions, at least one, looked up without the change and with it.
+    """Look up the first of the questions, at least one, without the change and with it.
 
-    Raises EmbeddingUnavailable, RerankerUnavailable, UnknownCollection, IndexReplaced.
+    Raise EmbeddingUnavailable, RerankerUnavailable, UnknownCollection, IndexReplaced.
     """
     pairs = [_pair(overlay, asking, question) for question in questions[:BATCH]]
     _embed(list(dict.fromkeys(text for pair in pairs for text in (pair.turn.question, pair.before.text))))
@@ -115,8 +115,10 @@ def look_up_batch(overlay: Overlay, asking: Asking, questions: Sequence[TriedQue
 
 
 def looked_up(ask: Question, turn: Turn, scope: Scope, guesses: Sequence[str]) -> Context:
-    """As `chat.pipeline.retrieval.search.gather`; but what is away ends the test, since it would change the answers by
-    itself."""
+    """Retrieve as `chat.pipeline.retrieval.search.gather`, but raise if a model is away.
+
+    A retriever that is left out would change the answers by itself.
+    """
 
     def retrieved(question: str) -> Retrieval:
         return retrieve_with(ask.profile, question, scope=scope, k=ask.profile.sources, guesses=guesses)
@@ -130,7 +132,7 @@ def looked_up(ask: Question, turn: Turn, scope: Scope, guesses: Sequence[str]) -
 
 
 def without_answers(found: Found) -> Compared:
-    """What changes in sources and in whether it answers."""
+    """Compare the sources and the decision to answer."""
     before, after = _served(found.before), _served(found.after)
     return Compared(
         found.question,
@@ -141,7 +143,7 @@ def without_answers(found: Found) -> Compared:
 
 
 def with_answers(found: Found) -> Compared:
-    """The answers are worked out too, unless both are made from the same; to be called in no transaction."""
+    """Compare the answers too, unless both are made from the same passages; not to be called in a transaction."""
     if _is_same(found.before, found.after):
         return without_answers(found)
     before, spent_before = _answered(found.before)
@@ -176,14 +178,14 @@ def _pair(overlay: Overlay, asking: Asking, question: TriedQuestion) -> _Pair:
 
 
 def _embed(questions: Sequence[str]) -> None:
-    """Has the questions' vectors at hand, worked out side by side and before a transaction waits for them."""
+    """Compute the questions' vectors in parallel, before a transaction needs them."""
     model = served_generation().model
     with ThreadPoolExecutor(os.cpu_count() or 1, "shadow-vectors") as pool:
         list(pool.map(partial(question_vector, model), questions))
 
 
 def _is_same(before: Context, after: Context) -> bool:
-    """Whether an answer is made from the same passages in the same way."""
+    """Return whether an answer is made from the same passages in the same way."""
     return (
         list(_read(before)) == list(_read(after))
         and _served(before).abstains == _served(after).abstains
@@ -192,7 +194,7 @@ def _is_same(before: Context, after: Context) -> bool:
 
 
 def _read(context: Context) -> Iterator[tuple[Any, ...]]:
-    """All that an answer depends on, but for ids: a passage that is written anew has another one."""
+    """Return all that an answer depends on, without ids: a passage that is written again has a new one."""
     curated = {hit.passage_id: hit for hit in context.retrieval.runs.get(Origin.FAQ, ())} if context.retrieval else {}
     for each in context.candidates:
         hit = curated.get(each.passage_id)
@@ -207,7 +209,7 @@ def _served(context: Context) -> Served:
 
 
 def _answered(context: Context) -> tuple[Served, tuple[int, int]]:
-    """What a student would get, and the tokens that the model read and wrote for it."""
+    """Return what a student would get, and the tokens that the model read and wrote for it."""
     looked_up = _served(context)
     if looked_up.abstains:
         return looked_up, (0, 0)

@@ -1,4 +1,4 @@
-"""A shadow test from the queue to its end: claimed by one worker, gone on with where it was, and always closed."""
+"""A shadow test from the queue to its end; one whose worker was lost goes on where it was."""
 
 import logging
 
@@ -38,7 +38,7 @@ from knowledge.retrieval.scope import UnknownCollection
 
 logger = logging.getLogger(__name__)
 
-#: Somebody who edits the same row is waited for: so often, two seconds each.
+#: Attempts to lock a row that somebody else edits, two seconds each.
 ATTEMPTS = 15
 
 
@@ -64,7 +64,7 @@ def work_on(test_id: int) -> None:
 
 
 def overlay_of(draft: Draft, live: Draft, target_id: int) -> Overlay:
-    """What lays the draft over what `target_id` is now."""
+    """Build what applies the draft to `target_id` for the length of a transaction."""
     match draft, live:
         case FAQDraft(), _:
             return FAQOverlay(draft, target_id)
@@ -139,7 +139,7 @@ def _keep(test: ShadowTest, compared: Compared) -> None:
 
 
 def _unchanged(test: ShadowTest) -> Draft:
-    """What the target is now; raises Interrupted where that is not what the draft was made of."""
+    """Return what the target is now. Raise Interrupted if that is not what the draft was made of."""
     live = present(test)
     if live.fingerprint != test.base:
         raise Interrupted(_("It was changed by somebody meanwhile: look at it, and test again."))

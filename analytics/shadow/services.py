@@ -44,9 +44,9 @@ GONE = gettext_lazy("What was to be changed is gone.")
 def start_test(
     *, draft: Draft, target_id: int, title: str, assistant: Assistant, asks_model: bool = False, by: User
 ) -> ShadowTest:
-    """Has the draft tried on the assistant's questions; where somebody has it tried already, that one goes on.
+    """Start a test of the draft on the assistant's questions, unless the same one waits or runs already.
 
-    Raises ValidationError where there is nothing to try.
+    Raise ValidationError if there is nothing to test.
     """
     get_user_model().objects.select_for_update().get(pk=by.pk)  # a double click waits here
     test = ShadowTest(
@@ -69,13 +69,13 @@ def start_test(
 
 
 def _going_on(test: ShadowTest) -> ShadowTest | None:
-    """The same one of the same member of staff, waiting or running."""
+    """Return the same test of the same member of staff that waits or runs."""
     names = ("kind", "target_id", "draft", "assistant", "asks_model", "requested_by", "base")
     return ShadowTest.objects.active().filter(**{name: getattr(test, name) for name in names}).first()
 
 
 def repeat_test(*, test: ShadowTest, assistant: Assistant, asks_model: bool, by: User) -> ShadowTest:
-    """The same draft once more, perhaps on another assistant's questions; raises ValidationError."""
+    """Test the same draft again, perhaps on another assistant's questions. Raise ValidationError."""
     check_unchanged(test)
     return start_test(
         draft=draft_of(test),
@@ -95,15 +95,15 @@ def cancel_test(*, test: ShadowTest) -> None:
 
 @transaction.atomic
 def discard_test(*, test: ShadowTest, by: User) -> None:
-    """Goes back: nothing goes live. Raises ValidationError for one that was decided on before."""
+    """Discard the draft. Raise ValidationError if the test was decided on before."""
     _decide(test, Decision.DISCARDED, by)
 
 
 @transaction.atomic
 def publish_test(*, test: ShadowTest, by: User) -> None:
-    """Makes the draft live, through the service of whatever it is of.
+    """Publish the draft through the service of its kind.
 
-    Raises ValidationError where it was decided on before, or its target is not what it was when the draft was made.
+    Raise ValidationError if it was decided on before or its target has changed since the draft was made.
     """
     _decide(test, Decision.PUBLISHED, by)
     draft = draft_of(test)
@@ -133,7 +133,7 @@ def publish_test(*, test: ShadowTest, by: User) -> None:
 
 
 def check_unchanged(test: ShadowTest) -> None:
-    """Raises ValidationError where the draft is of something that has changed since, or is gone."""
+    """Raise ValidationError if the draft's target has changed since, or is deleted."""
     if _present(test).fingerprint != test.base:
         raise ValidationError(
             _("It was changed by somebody since this test was started: look at it, and test your change again.")
@@ -141,7 +141,7 @@ def check_unchanged(test: ShadowTest) -> None:
 
 
 def _locked(rows: QuerySet[Row], test: ShadowTest) -> Row:
-    """The test's target, held until the transaction ends; raises ValidationError where it has changed, or is gone."""
+    """Lock the test's target until the transaction ends. Raise ValidationError if it has changed or is deleted."""
     row = rows.select_for_update().filter(pk=test.target_id).first()
     check_unchanged(test)
     if row is None:

@@ -79,7 +79,7 @@ def styles_of(names: Sequence[str]) -> list[Style]:
 def chart_of(
     title: str, styles: Sequence[Style], values: Mapping[str, Mapping[int, float]], *, places: int
 ) -> Chart | None:
-    """`values` by name and place on the axis, from 0; None where there is none. The axis spans what there is."""
+    """Draw `values` by name and place on the axis, from 0; None where there is none. The axis spans what there is."""
     found = [value for by_place in values.values() for value in by_place.values()]
     if not found:
         return None
@@ -115,7 +115,7 @@ def chart_of(
 
 
 def _apart(heights: Mapping[str, float]) -> dict[str, float]:
-    """Moved down, and up again from the bottom, as far as letters need it that would stand on one another."""
+    """Move labels that would overlap apart: down, and up again from the bottom."""
     ordered = sorted(heights, key=lambda name: heights[name])
     found: dict[str, float] = {}
     lowest = float("-inf")
@@ -167,7 +167,7 @@ class History:
 
 
 def value_of(run: EvaluationRun, name: str) -> float | None:
-    """Of a measure; None where the run has not ended, or nothing was judged."""
+    """Return a measure of a run; None if it has not finished or nothing was judged."""
     if name == "auroc":
         found: Any = run.results.get("evidence", {}).get("auroc")
     else:
@@ -176,7 +176,7 @@ def value_of(run: EvaluationRun, name: str) -> float | None:
 
 
 def worse_in(run: EvaluationRun) -> str:
-    """The measures in which it is worse than the run before it by more than chance, in words; empty where in none."""
+    """Name the measures that are significantly worse than in the run before; return "" if none is."""
     return ", ".join(MEASURED[name] for name in run.results.get("regression", {}).get("worse", ()))
 
 

@@ -101,7 +101,7 @@ def results_of(run: EvaluationRun, *, kind: str, sort: str, threshold: float | N
 
 
 def rows_of(page: Page[QuestionResult], threshold: float | None) -> list[Row]:
-    """In a constant number of queries."""
+    """Build the rows of a page in a constant number of queries."""
     results = list(page)
     shown = {document for result in results for document in result.ranking}
     documents = Document.objects.filter(pk__in=shown).only("title", "url").in_bulk()
@@ -144,7 +144,7 @@ class Answers:
 
 
 def answers_of(run: EvaluationRun) -> Answers | None:
-    """None where the questions were not answered."""
+    """Summarise the answers of a run; return None if the questions were not answered."""
     results = run.results.get("answers")
     if results is None:
         return None
@@ -154,7 +154,7 @@ def answers_of(run: EvaluationRun) -> Answers | None:
 
 
 def _figure(results: Mapping[str, Any]) -> Figure | None:
-    """None where nobody said which questions can be answered."""
+    """Draw the curve of evidence; return None if nobody said which questions can be answered."""
     points = results["selectivity_curve"][::STEP]
     names = {"answerable": gettext("answerable"), "unanswerable": gettext("not answerable")}
     values = {
@@ -175,7 +175,7 @@ FLIPS_SHOWN = 100
 
 
 def compare_view(request: HttpRequest, evaluation_set: EvaluationSet, *, opts: Any, media: Any) -> HttpResponse:
-    """Who may see runs is the caller's to check."""
+    """Show two runs side by side; the caller checks who may see them."""
     form = CompareForm(request.GET, evaluation_set=evaluation_set)
     if not form.is_valid():
         raise Http404
@@ -209,7 +209,7 @@ def compare_view(request: HttpRequest, evaluation_set: EvaluationSet, *, opts: A
 
 
 def verdict(p: float) -> str:
-    """What a p value says, in plain words."""
+    """Say in plain words what a p value means."""
     given = {"p": number_format(p, 3)}
     if p < SIGNIFICANT:
         return gettext("hardly chance (p = %(p)s)") % given
@@ -226,12 +226,12 @@ State = EvaluationRun.State
 
 
 def said(run: EvaluationRun) -> str:
-    """Why it failed, in the reader's language where it is one of our own sentences."""
+    """Return why a run failed, in the reader's language if the catalogue has the sentence."""
     return gettext(run.message) if run.message else ""
 
 
 def progress_of(run: EvaluationRun) -> str:
-    """One sentence on how it goes."""
+    """Say in one sentence how far a run is."""
     if run.state == State.QUEUED:
         return gettext("Waits for its turn.")
     if run.state == State.RUNNING:
@@ -346,7 +346,7 @@ class EvaluationRunAdmin(ScopedAdmin, RunModelAdmin):
         return runs.select_related("evaluation_set", "requested_by")
 
     def progress_view(self, request: HttpRequest, run_id: int) -> JsonResponse:
-        """What the page asks for every two seconds while the run goes on."""
+        """Return what the page polls every two seconds while the run is active."""
         run = get_object_or_404(self.get_queryset(request), pk=run_id)
         if not self.has_view_permission(request, run):
             raise PermissionDenied
@@ -424,6 +424,6 @@ class EvaluationRunAdmin(ScopedAdmin, RunModelAdmin):
     def get_deleted_objects(
         self, objs: Any, request: HttpRequest
     ) -> tuple[list[Any], dict[str, int], set[str], list[Any]]:
-        """Names the runs; nobody reads a list of thousands of results."""
+        """Name the runs; nobody reads a list of thousands of results."""
         runs = list(objs)
         return [str(run) for run in runs], {str(EvaluationRun._meta.verbose_name_plural): len(runs)}, set(), []

@@ -57,7 +57,7 @@ class RunForm(forms.Form):
 
 class RunField(RunChoiceField):
     def label_from_instance(self, run: EvaluationRun) -> str:
-        """With its number: several may begin within one minute."""
+        """Add the number of a run: several may begin within one minute."""
         return f"#{run.pk} {run.profile}, {date_format(localtime(run.created_at), 'SHORT_DATETIME_FORMAT')}"
 
 
@@ -104,11 +104,11 @@ class EvaluationSetAdmin(ScopedAdmin, SetModelAdmin):
     # --- who may ---
 
     def has_change_permission(self, request: HttpRequest, obj: EvaluationSet | None = None) -> bool:
-        """A loaded data set stays as it is: what was measured on it could not be compared otherwise."""
+        """Refuse to change a loaded data set: measurements on it could not be compared otherwise."""
         return super().has_change_permission(request, obj) and not (obj and obj.fingerprint)
 
     def has_view_permission(self, request: HttpRequest, obj: EvaluationSet | None = None) -> bool:
-        """Who may see runs may see what they were on."""
+        """Allow those who may see runs to see what they were on."""
         may_see = super().has_view_permission(request) or super().has_change_permission(request)
         return may_see or request.user.has_perm("analytics.view_evaluationrun")
 
@@ -177,7 +177,7 @@ class EvaluationSetAdmin(ScopedAdmin, SetModelAdmin):
         return [path("<int:set_id>/propose/", propose, name=name), *super().get_urls()]
 
     def propose_view(self, request: HttpRequest, set_id: int) -> HttpResponse:
-        """Has the language model propose questions for staff's own set."""
+        """Have the language model propose questions for staff's own set."""
         found = get_object_or_404(self.get_queryset(request), pk=set_id, fingerprint="")
         if not request.user.has_perm("analytics.add_evaluationquestion"):
             raise PermissionDenied
@@ -213,7 +213,7 @@ class EvaluationSetAdmin(ScopedAdmin, SetModelAdmin):
     def get_deleted_objects(
         self, objs: Any, request: HttpRequest
     ) -> tuple[list[Any], dict[str, int], set[str], list[Any]]:
-        """Counts what goes with it: nobody reads a list of thousands of questions."""
+        """Count what is deleted with it: nobody reads a list of thousands of questions."""
         sets = list(objs)
         counted = {
             EvaluationSet: len(sets),
@@ -225,7 +225,7 @@ class EvaluationSetAdmin(ScopedAdmin, SetModelAdmin):
 
 
 def counts() -> dict[str, Coalesce]:
-    """Of accepted questions, as annotations of their sets."""
+    """Count accepted questions, as annotations of their sets."""
     judged = Exists(Judgment.objects.filter(question=OuterRef("pk"), grade__gt=0))
     wanted = {
         "question_count": Q(),

@@ -83,7 +83,7 @@ def declined_messages(question: str, answer: str) -> list[dict[str, str]]:
 
 
 def read_scores(data: Any) -> dict[str, int] | None:
-    """None where it is not five whole numbers from 1 to 5."""
+    """Read the scores; return None if they are not five whole numbers from 1 to 5."""
     if not isinstance(data, dict):
         return None
     found = {name: data.get(name) for name in SCORES}
@@ -93,7 +93,7 @@ def read_scores(data: Any) -> dict[str, int] | None:
 
 
 def read_verdicts(data: Any, claims: int) -> list[bool] | None:
-    """One a claim, in the claims' order; None where one is missing."""
+    """Read one verdict a claim, in the claims' order; return None if one is missing."""
     rows = data.get("verdicts") if isinstance(data, dict) else None
     if not isinstance(rows, list):
         return None
@@ -122,7 +122,7 @@ def _numbered(name: str, texts: Sequence[str]) -> dict[str, str]:
 
 
 def _messages(parts: dict[str, str], task: str) -> list[dict[str, str]]:
-    """The fence is random, so that no text can close it."""
+    """Build the messages, with a random fence that no text can close."""
     fence = f"<<{secrets.token_hex(4)}>>"
     material = "\n\n".join(f"{name}:\n{fence}\n{text[:MOST_CHARACTERS]}\n{fence}" for name, text in parts.items())
     return [{"role": "system", "content": SYSTEM}, {"role": "user", "content": f"{material}\n\n{task}"}]

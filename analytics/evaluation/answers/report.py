@@ -53,7 +53,7 @@ class Table:
 
 
 def answer_table(answers: Mapping[str, Any]) -> Table:
-    """Every measure by group of questions; groups that are empty, or all there is, are left out."""
+    """List every measure by group of questions, without groups that are empty or all there is."""
     all_of_them = answers["all"]["questions"]
     names = [name for name in GROUPS if name == "all" or 0 < answers[name]["questions"] < all_of_them]
     lines = [
@@ -69,7 +69,7 @@ def answer_table(answers: Mapping[str, Any]) -> Table:
 
 
 def reasons(table: Table) -> dict[str, list[str | Promise]]:
-    """Why measures are missing, with their labels."""
+    """Return why measures are missing, with their labels."""
     found: dict[str, list[str | Promise]] = {}
     for line in table.lines:
         if line.because:
@@ -135,7 +135,7 @@ def _cell(value: float | None) -> str:
 
 
 def answer_json(row: QuestionResult) -> dict[str, Any]:
-    """What `per_query` tells of a question's answers; its first reply stands for them, and all are in `replies`."""
+    """Return the part of `per_query` on a question's answers: its first reply, and all of them in `replies`."""
     if row.answer is None:
         return {}
     replies = row.answer["replies"]

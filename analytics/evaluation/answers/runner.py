@@ -79,7 +79,7 @@ class _Answering:
         self._measurer = Measurer()
 
     def asks(self, question: EvaluationQuestion) -> Iterator[Question]:
-        """Those with the question's history first, then those without."""
+        """Yield the requests with the question's history, then those without."""
         history = tuple((str(role), str(text)) for role, text in question.history)
         for turns in [history, ()] if self._options.memory and history else [history]:
             for _sample in range(self._options.samples):
@@ -92,7 +92,7 @@ class _Answering:
                 )
 
     def reply(self, question: EvaluationQuestion, ask: Question) -> dict[str, Any]:
-        """What was replied, and how that measures."""
+        """Ask the pipeline, and return the reply with its measures."""
         forget_vectors()  # what a student waits for is measured
         started = time.perf_counter()
         reply = self._runner.run(collect(ask))
@@ -121,7 +121,7 @@ class _Answering:
         }
 
     def record(self, question: EvaluationQuestion, replies: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-        """What `QuestionResult.answer` holds; `replies` are those to `asks`."""
+        """Return what `QuestionResult.answer` holds; `replies` are those to `asks`."""
         perplexity = self._runner.run(self._measurer.reference_perplexity(question.text, question.reference))
         count = self._options.samples
         return {"replies": replies[:count], "without_history": replies[count:], "perplexity": perplexity}
@@ -131,7 +131,7 @@ class _Answering:
 
 
 def cited_texts(reply: Reply) -> list[str]:
-    """The passages that a reply cites, whole where the quote is found in one, else the quote."""
+    """Return the passages that a reply cites; the quote alone if no passage has it."""
     documents = {document for _source, document in reply.sources}
     rows = Passage.objects.filter(document__in=documents, generation=live_generation())
     texts: dict[int, list[tuple[str, str]]] = {}
@@ -147,7 +147,7 @@ def cited_texts(reply: Reply) -> list[str]:
 def _summary(
     answered: Sequence[tuple[EvaluationQuestion, Mapping[str, Any]]], options: AnswerOptions
 ) -> dict[str, Any]:
-    """The contract's `answers`."""
+    """Return the `answers` of the contract."""
     found = summed_up(
         [
             Answered(

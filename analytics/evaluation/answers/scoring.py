@@ -32,7 +32,7 @@ class Said:
 
     @property
     def is_answer(self) -> bool:
-        """Whether the pipeline let it stand as an answer; its words may decline all the same."""
+        """Return whether the pipeline gave an answer; its words may decline all the same."""
         return not self.abstained and self.strategy != Message.Strategy.FIXED
 
 
@@ -44,9 +44,9 @@ class Measurer:
         self.perplexity = Perplexity() if llm_client.is_configured() else None
 
     async def measure(self, said: Said) -> tuple[bool, dict[str, float | None]]:
-        """Whether it declines, and every one of MEASURES but perplexity; None where it cannot be told.
+        """Return whether it declines, and all MEASURES but perplexity; None for what cannot be measured.
 
-        Raises JudgeUnavailable, EmbeddingUnavailable, RerankerUnavailable.
+        Raise JudgeUnavailable, EmbeddingUnavailable, RerankerUnavailable.
         """
         text = without_markers(said.text)
         values: dict[str, float | None] = dict.fromkeys(MEASURES)
@@ -81,7 +81,7 @@ class Measurer:
 
 
 async def _judged(judge: Judge, said: Said, text: str, claims: Sequence[str]) -> dict[str, float | None]:
-    """The scores, and faithfulness and answer relevance as RAGAS has them; `claims` are empty where it is no answer."""
+    """Return the scores, and faithfulness and answer relevance as in RAGAS; a refusal has no `claims`."""
     scores, held, asked = await asyncio.gather(
         judge.scores(said.question, text, said.reference, said.passages),
         judge.supported(claims, said.passages) if claims else _nothing(),
@@ -117,6 +117,6 @@ def _relevance_cosine(question: str, text: str) -> float:
 
 
 def _answer_relevance(question: str, asked: Sequence[str]) -> float:
-    """The mean cosine of the question and those that a judge made of the answer."""
+    """Return the mean cosine of the question and those that a judge made of the answer."""
     first, *rest = get_embedder().embed_questions([question, *asked])
     return float(np.mean([vector @ first for vector in rest]))

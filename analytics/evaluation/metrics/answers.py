@@ -65,7 +65,7 @@ def missing(
     has_judge: bool,
     has_model: bool,
 ) -> dict[str, str]:
-    """Why measures have no value, by name; `values` are those of all questions."""
+    """Return why measures have no value, by name; `values` are those of all questions."""
     because = dict.fromkeys(REFERENCE, "" if has_references else NO_REFERENCE)
     if has_references:
         because |= {
@@ -78,12 +78,12 @@ def missing(
 
 
 def claims_of(answer: str) -> list[str]:
-    """Its sentences, as RAGAS takes statements; `answer` has no markers of sources."""
+    """Split an answer into sentences, as RAGAS into statements; `answer` has no markers of sources."""
     return [sentence for sentence in split_sentences(answer) if content_words(sentence)]
 
 
 def faithfulness_overlap(claims: Sequence[str], passages: Sequence[str]) -> float | None:
-    """The mean share of a claim's terms that stand in the cited passages; None where nothing is claimed.
+    """Return the mean share of a claim's terms that are in the cited passages; None without a claim.
 
     Words, not entailment: a claim that turns a sentence into its opposite counts as held.
     """

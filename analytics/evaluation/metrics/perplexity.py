@@ -21,7 +21,7 @@ class Perplexity:
         self.is_told = True
 
     async def of(self, question: str, reference: str) -> float | None:
-        """exp of the mean negative log-probability of the reference's tokens after the bare question."""
+        """Return exp of the mean negative log-probability of the reference's tokens after the bare question."""
         if not self.is_told:
             return None
         beginning = PROMPT.format(question=question)

@@ -37,12 +37,12 @@ class Decision:
 
 
 def declines(text: str) -> bool:
-    """Whether a reply says, in English or German, that it does not answer: found by its words, not understood."""
+    """Return whether the words of a reply say, in English or German, that it does not answer."""
     return bool(DECLINING.search(text[:OPENING_CHARACTERS]))
 
 
 def selectivity(decisions: Sequence[Decision]) -> dict[str, float | None]:
-    """As in Marcel: the shares answered of what is answerable, and refused of what is not; and both classes' F1.
+    """Return the shares answered of what is answerable, and refused of what is not, and both classes' F1 (Marcel).
 
     Shares of an empty class are None, and so is what needs both.
     """
@@ -60,7 +60,7 @@ def selectivity(decisions: Sequence[Decision]) -> dict[str, float | None]:
 
 
 def curve(decisions: Sequence[Decision]) -> list[dict[str, float | None]]:
-    """The share of each class with enough evidence to be answered, by the threshold from 0 to 1 by .02.
+    """Return the share of each class with enough evidence to be answered, by the threshold from 0 to 1 by .02.
 
     What a model declines after that is not in it.
     """
@@ -87,5 +87,5 @@ def _share(values: Iterable[bool]) -> float | None:
 
 
 def _f1(right: int, wrong: int, in_class: int) -> float:
-    """`right` and `wrong` were both taken for the class, `in_class` are of it."""
+    """Return the F1 of a class: `right` and `wrong` were both taken for the class, `in_class` are of it."""
     return 2 * right / (right + wrong + in_class) if right else 0.0

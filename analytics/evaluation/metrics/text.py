@@ -61,7 +61,7 @@ def without_markers(text: str) -> str:
 
 @cache
 def has_wordnet() -> bool:
-    """Whether NLTK finds WordNet's data, which no package brings."""
+    """Return whether NLTK finds WordNet's data, which no package brings."""
     try:
         wordnet.ensure_loaded()
     except LookupError:
@@ -105,7 +105,7 @@ class TokenEncoder(MiniLMEmbedder):
     """all-MiniLM-L6-v2 before its word pieces are averaged: English, the first 256 of them."""
 
     def pieces(self, text: str) -> "NDArray[np.float32]":
-        """Unit vectors of shape (pieces, dimensions), without those of the marks at both ends."""
+        """Return unit vectors of shape (pieces, dimensions), without those of the marks at both ends."""
         ids = np.array([self._tokenizer.encode(text).ids], dtype=np.int64)
         inputs = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
         (hidden,) = self._session.run(["last_hidden_state"], inputs)

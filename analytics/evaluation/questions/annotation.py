@@ -32,8 +32,10 @@ class Candidate:
 def annotate(
     evaluation_set: EvaluationSet, asker: Asker, *, progress: Callable[[int, int], None] | None = None
 ) -> tuple[int, int]:
-    """Fills `Judgment.units` of proposed and accepted questions whose passages are known and have units; returns how
-    many were annotated, and how many have none since no answer was of use."""
+    """Fill `Judgment.units` of proposed and accepted questions whose passages are known and have units.
+
+    Return how many were annotated, and how many have none since no answer was of use.
+    """
     annotated = 0
     for _attempt in range(MOST_ATTEMPTS):
         calls = _calls(evaluation_set)
@@ -74,7 +76,7 @@ def _calls(evaluation_set: EvaluationSet) -> list[Call[Sequence[Candidate]]]:
 
 
 def _key(question: EvaluationQuestion) -> str:
-    """Of its text too: a question that was put right is annotated anew."""
+    """Return the key of a question and its text: an edited question is annotated again."""
     return fingerprint(str(question.pk), question.text)
 
 

@@ -96,7 +96,7 @@ class FieldChange:
 
 
 def progress_of(test: ShadowTest) -> str:
-    """One sentence on how it goes."""
+    """Say in one sentence how far a test is."""
     if test.state == State.QUEUED:
         return gettext("Waits for its turn.")
     if test.state == State.RUNNING:
@@ -142,7 +142,7 @@ def page_of(test: ShadowTest, asked: "QueryDict", user: "User") -> dict[str, Any
 
 
 def gap_of(test: ShadowTest, user: "User") -> Gap | None:
-    """The one that a published FAQ was drafted for, while somebody has yet to say that it is filled."""
+    """Return the gap that a published FAQ was drafted for, if nobody has closed it yet."""
     if test.kind != ShadowTest.Kind.FAQ or test.decision != ShadowTest.Decision.PUBLISHED:
         return None
     if not user.has_perm("analytics.change_gap"):
@@ -192,7 +192,7 @@ def _side(served: Mapping[str, Any], others: Sequence[Mapping[str, Any]], right:
 
 
 def changes_of(live: Draft, draft: Draft, test: ShadowTest) -> list[FieldChange]:
-    """The fields in which the draft is another than what is live."""
+    """Return the fields in which the draft differs from what is live."""
     old, new = live.dump(), draft.dump()
     return [_field_change(name, old[name], new[name], test) for name in new if old[name] != new[name]]
 
@@ -235,12 +235,12 @@ def _shown(name: str, value: Any, test: ShadowTest) -> str:
 
 
 def kept_count(test: ShadowTest) -> int:
-    """How many questions with known answers the assistant has."""
+    """Count the assistant's questions with known answers."""
     return kept_questions().filter(evaluation_set__assistant=test.assistant_id).count()
 
 
 def tokens_of_an_answer(test: ShadowTest) -> int | None:
-    """What the model read and wrote for an answer of this assistant lately, on average; None where nobody knows."""
+    """Return the mean tokens that an answer of this assistant took lately; None if that is unknown."""
     written = Message.objects.filter(
         conversation__assistant=test.assistant_id,
         prompt_tokens__isnull=False,
@@ -259,7 +259,7 @@ def _present(test: ShadowTest) -> Draft | None:
 
 @require_POST
 def faq_neighbourhood_view(request: HttpRequest) -> HttpResponse:
-    """A fragment for the form's own script, a page for who has none; nothing is saved."""
+    """Show the neighbourhood: a fragment for the form's script, a page without it. Nothing is saved."""
     user = cast("User", request.user)
     faq_id = request.GET.get("faq", "")
     faq = get_object_or_404(FAQ.objects.visible_to(user), pk=int(faq_id)) if faq_id.isdecimal() else None
@@ -290,9 +290,9 @@ def faq_neighbourhood_view(request: HttpRequest) -> HttpResponse:
 
 
 def compare_nearest(draft: FAQDraft, former: FAQDraft | None, faq_id: int | None, user: "User") -> list[Compared]:
-    """The nearest questions of the assistants that somebody works on, each asked of its own.
+    """Compare the nearest questions of the assistants that the user works on, each asked of its own.
 
-    Raises EmbeddingUnavailable, RerankerUnavailable, UnknownCollection, IndexReplaced.
+    Raise EmbeddingUnavailable, RerankerUnavailable, UnknownCollection, IndexReplaced.
     """
     own = Assistant.objects.visible_to(user).select_related("profile", "prompt").in_bulk()
     ways = [draft.question, *draft.phrasings]

@@ -92,14 +92,14 @@ class ShadowTestAdmin(ScopedAdmin, ShadowModelAdmin):
     # --- who may ---
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """A test begins on the page of what is to be changed."""
+        """Refuse to add a test here: it begins on the page of what is to be changed."""
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: ShadowTest | None = None) -> bool:
         return False
 
     def has_view_permission(self, request: HttpRequest, obj: ShadowTest | None = None) -> bool:
-        """Who may test may see what came of it."""
+        """Allow those who may test to see the results."""
         return super().has_view_permission(request) or request.user.has_perm("analytics.add_shadowtest")
 
     def has_delete_permission(self, request: HttpRequest, obj: ShadowTest | None = None) -> bool:
@@ -142,7 +142,7 @@ class ShadowTestAdmin(ScopedAdmin, ShadowModelAdmin):
         return TemplateResponse(request, "admin/analytics/shadow/test.html", context)
 
     def progress_view(self, request: HttpRequest, test_id: int) -> JsonResponse:
-        """What the page asks for every two seconds while the test goes on."""
+        """Return what the page polls every two seconds while the test is active."""
         test = get_object_or_404(self.get_queryset(request), pk=test_id)
         if not self.has_view_permission(request, test):
             raise PermissionDenied
@@ -166,7 +166,7 @@ class ShadowTestAdmin(ScopedAdmin, ShadowModelAdmin):
     # --- what is done ---
 
     def start_view(self, request: HttpRequest, kind: str, key: str) -> HttpResponse:
-        """With what stands in the form of the FAQ, document or profile, saved or not; of a prompt, its version."""
+        """Start a test of what the form of an FAQ, document or profile holds, or of a prompt's version."""
         user = user_of(request)
         if kind not in Kind.values or not may_test(kind, user):
             raise PermissionDenied
@@ -192,7 +192,7 @@ class ShadowTestAdmin(ScopedAdmin, ShadowModelAdmin):
         return redirect("admin:analytics_shadowtest_change", test.pk)
 
     def _draft(self, request: HttpRequest, kind: str, target: Any) -> Draft:
-        """Raises ValidationError."""
+        """Read the draft from the form that was sent. Raise ValidationError."""
         match kind:
             case Kind.FAQ:
                 return faq_draft(request.POST, target, user=user_of(request))
@@ -204,7 +204,7 @@ class ShadowTestAdmin(ScopedAdmin, ShadowModelAdmin):
                 return PromptDraft(target.pk if target else None)
 
     def _log_begun(self, request: HttpRequest, test: ShadowTest, began: datetime) -> None:
-        """Unless it went on already, as after a double click."""
+        """Log that a test began, unless it ran already, as after a double click."""
         if test.created_at >= began:
             self.log_addition(request, test, [{"added": {}}])
 
@@ -258,7 +258,7 @@ class ShadowTestAdmin(ScopedAdmin, ShadowModelAdmin):
         return redirect("admin:analytics_shadowtest_change", test.pk)
 
     def keep_view(self, request: HttpRequest, message_id: int) -> HttpResponse:
-        """Keeps the question of an answer as a regression question of its assistant."""
+        """Keep the question of an answer as a regression question of its assistant."""
         if not request.user.has_perm("analytics.add_evaluationquestion"):
             raise PermissionDenied
         own = Conversation.objects.visible_to(user_of(request))

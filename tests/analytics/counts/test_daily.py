@@ -42,14 +42,14 @@ NUMBERS = (
 
 
 def bin_of(milliseconds: float) -> int:
-    """The number of the bin that holds this time."""
+    """Return the number of the bin that holds this time."""
     if milliseconds <= FIRST_MS:
         return 0
     return min(math.ceil(math.log(milliseconds / FIRST_MS, GROWTH)), BINS - 1)
 
 
 def asks(conversation, moment, *, status="complete", language="en", first_token=120.0, document=None, faq=None):
-    """A question and its answer, as if they had been written at that moment."""
+    """Make a question and its answer, as if they had been written at that moment."""
     question = Message.objects.create(conversation=conversation, role="user", text="?", language=language)
     answer = Message.objects.create(
         conversation=conversation,
@@ -79,7 +79,7 @@ def begins(moment, **fields):
 
 
 def rows_counted_by_hand():
-    """The same figures, one message after the other."""
+    """Count the same figures, one message after the other."""
     counts = defaultdict(lambda: defaultdict(int))
     visitors = defaultdict(set)
     seen = set()
@@ -134,7 +134,7 @@ def is_new(visitor, day):
 
 
 def things_of(message):
-    """What its visitor does with it."""
+    """Return what its visitor does with it."""
     if message.role == "user":
         return ["question"]
     return message.feedback.reasons if hasattr(message, "feedback") else []

@@ -36,7 +36,7 @@ def queued(monkeypatch: pytest.MonkeyPatch) -> Mock:
 
 @pytest.fixture
 def own_set() -> EvaluationSet:
-    """A set of staff's own with one question on a document that is not indexed."""
+    """Make a set of staff's own with one question on a document that is not indexed."""
     document = DocumentFactory()
     made = EvaluationSet.objects.create(name="Ours")
     made.collections.set([document.collection])

@@ -17,7 +17,7 @@ POOL = ("Is there a swimming pool for students?", "Is there a pool where student
 def ask_in_vain(
     text: str, *, days_ago: float = 1, assistant: Any = None, visitor: Any = None, **answer: Any
 ) -> Message:
-    """The question; its answer abstained unless `answer` says otherwise."""
+    """Make a question; its answer abstained unless `answer` says otherwise."""
     place = {"assistant": assistant or the_assistant()} | ({"visitor": visitor} if visitor else {})
     question = QuestionFactory(conversation=ConversationFactory(**place), text=text)
     values = {"status": Message.Status.ABSTAINED, "reason": "no_evidence", "text": "I do not know."} | answer

@@ -46,7 +46,7 @@ def signed_in(client: Client, *permissions: str) -> Client:
 
 @pytest.fixture
 def parking() -> Gap:
-    """A gap as a look finds it, with documents indexed."""
+    """Make a gap as a run finds it, with documents indexed."""
     load_pages([OFFICE])
     for text in PARKING:
         ask_in_vain(text, days_ago=-0.01)

@@ -12,7 +12,7 @@ from analytics.gaps.matching import identify
 
 
 def unit(*angles: float) -> np.ndarray:
-    """Unit vectors in the plane, by their angles in degrees."""
+    """Return unit vectors in the plane, by their angles in degrees."""
     radians = np.radians(angles)
     return np.stack([np.cos(radians), np.sin(radians)], axis=1).astype(np.float32)
 

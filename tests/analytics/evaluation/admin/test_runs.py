@@ -230,7 +230,7 @@ def test_who_may_not_see_documents_gets_no_link_to_them(client: Client) -> None:
 
 
 def answered_run(evaluation_set: EvaluationSet, **reply: Any) -> EvaluationRun:
-    """A finished run whose questions got one reply each; `reply` changes it."""
+    """Make a finished run whose questions got one reply each; `reply` changes it."""
     run = finished_run(evaluation_set)
     one = {
         "text": "It costs 318 euros [1].",

@@ -42,7 +42,7 @@ UNANSWERED = ("faithfulness", "answer_relevance", "judge_clarity", "perplexity",
 
 @pytest.fixture
 def _no_kept_connections(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A thread of the run's loop would leave its connection behind."""
+    """Close connections, since a thread of the run's loop leaves its own behind."""
     monkeypatch.setitem(connections["default"].settings_dict, "CONN_MAX_AGE", 0)
 
 

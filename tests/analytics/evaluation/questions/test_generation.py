@@ -72,7 +72,7 @@ def ask_of(passage: str) -> list[dict[str, Any]]:
 def writes(
     ask: Callable[[str], list[dict[str, Any]]] = ask_of, mark: Callable[[str], bool] = lambda _statement: True
 ) -> Callable[[str], str]:
-    """A model that asks of each passage what `ask` makes of it, and marks the statements that it is told to."""
+    """Configure a model that asks of each passage what `ask` makes of it, and marks the statements that it is told to."""
 
     def write(prompt: str) -> str:
         if "Statements, one a line" in prompt:
