@@ -4,7 +4,7 @@ students asked in vain."""
 from analytics.evaluation.admin.questions import EvaluationQuestionAdmin
 from analytics.evaluation.admin.runs import EvaluationRunAdmin
 from analytics.evaluation.admin.sets import EvaluationSetAdmin
-from analytics.gaps.admin import GapAdmin
+from analytics.gaps.admin.gaps import GapAdmin
 from analytics.reports.admin.reports import ReportAdmin
 from analytics.retention.admin import AnonymisedQuestionAdmin, RetentionRunAdmin
 from analytics.reviews.admin.queue import ReviewAdmin

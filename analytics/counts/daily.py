@@ -50,7 +50,7 @@ def of_others(lookup: str, without: Collection[int | None]) -> Q:
     return ~is_one | Q(**{f"{lookup}__isnull": True})
 
 
-def hours_of(day: datetime.date) -> tuple[datetime.datetime, datetime.datetime]:
+def find_day_bounds(day: datetime.date) -> tuple[datetime.datetime, datetime.datetime]:
     """Return when the local day and the next one begin: 23 or 25 hours apart if clocks are changed."""
     zone = timezone.get_default_timezone()
     begins = (datetime.datetime.combine(each, datetime.time(), zone) for each in (day, day + datetime.timedelta(1)))
@@ -60,7 +60,7 @@ def hours_of(day: datetime.date) -> tuple[datetime.datetime, datetime.datetime]:
 
 def count_day(day: datetime.date, *, without: Collection[int | None] = ()) -> Day:
     """Count a day again; `without` are the assistants that are left out."""
-    start, end = hours_of(day)
+    start, end = find_day_bounds(day)
     made = Q(created_at__gte=start, created_at__lt=end)
     conversations = Conversation.objects.filter(made & of_others("assistant", without))
     messages = Message.objects.filter(made & of_others("conversation__assistant", without))

@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from analytics.counts.daily import count_day, hours_of, of_others
+from analytics.counts.daily import count_day, find_day_bounds, of_others
 from analytics.counts.monthly import sum_month
 from analytics.models import ChangedDay, FrozenCounts
 from analytics.models.counts import Counted, DocumentCount, FAQCount, UsageCount
@@ -62,7 +62,7 @@ def local_days(day: datetime.date) -> list[datetime.date]:
     begins = datetime.datetime.combine(day, datetime.time(), datetime.UTC)
     ends = begins + datetime.timedelta(days=1)
     near = [day + datetime.timedelta(days=offset) for offset in (-1, 0, 1)]
-    return [each for each in near if hours_of(each)[0] < ends and hours_of(each)[1] > begins]
+    return [each for each in near if find_day_bounds(each)[0] < ends and find_day_bounds(each)[1] > begins]
 
 
 def frozen_on(day: datetime.date) -> list[int | None]:

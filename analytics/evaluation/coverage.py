@@ -80,7 +80,7 @@ class _Judged:
     units: Sequence[Mapping[str, str]] | None
 
 
-def coverage_of(evaluation_set: EvaluationSet) -> Coverage:
+def measure_coverage(evaluation_set: EvaluationSet) -> Coverage:
     """Measure what a set covers, in a constant number of queries."""
     collections = list(evaluation_set.collections.values_list("pk", flat=True))
     questions = evaluation_set.questions.exclude(status=Status.REJECTED)

@@ -6,7 +6,7 @@ from typing import Any
 
 from analytics.evaluation.answers.report import answer_json
 from analytics.evaluation.comparison import Comparison
-from analytics.evaluation.coverage import Coverage, Share, Spread, coverage_of
+from analytics.evaluation.coverage import Coverage, Share, Spread, measure_coverage
 from analytics.models import EvaluationRun
 from knowledge.models import Document
 
@@ -24,7 +24,7 @@ def as_json(run: EvaluationRun) -> dict[str, Any]:
         "profile": run.profile,
         "rewrites": run.rewrites,
         **run.results,
-        "coverage": asdict(coverage_of(run.evaluation_set)),
+        "coverage": asdict(measure_coverage(run.evaluation_set)),
         "per_query": [
             {
                 "id": row.question.external_id,

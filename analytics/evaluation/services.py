@@ -152,7 +152,7 @@ def keep_as_regression(*, message: Message, by: AbstractBaseUser) -> EvaluationQ
     if question is None or answer is None or answer.is_help or answer.conversation.assistant is None:
         raise ValidationError(_("Only a question that an assistant replied to can be kept."))
     assistant = Assistant.objects.select_for_update(of=["self"]).get(pk=answer.conversation.assistant.pk)
-    kept = _set_of(assistant)
+    kept = _own_set(assistant)
     name = f"message-{question.pk}"
     if there := kept.questions.filter(external_id=name).first():
         return there
@@ -169,7 +169,7 @@ def keep_as_regression(*, message: Message, by: AbstractBaseUser) -> EvaluationQ
     return made
 
 
-def _set_of(assistant: Assistant) -> EvaluationSet:
+def _own_set(assistant: Assistant) -> EvaluationSet:
     """Return staff's own regression set of the assistant; create it if there is none."""
     found = assistant.regression_sets.filter(fingerprint="").order_by("pk").first()
     if found is None:

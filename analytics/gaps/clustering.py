@@ -99,7 +99,7 @@ def _renamed(labels: "Integers", old: "Integers", new: "Integers") -> "Integers"
     return names[labels]
 
 
-def in_similarity_of(band: Band, similarity: float) -> float:
+def to_cosine(band: Band, similarity: float) -> float:
     """Convert a similarity comparable across models to the cosine of this band (`Scale.of_question`)."""
     return COMMON.questions.to(band, similarity)
 
@@ -140,7 +140,7 @@ class Bridge:
     means: "dict[str, Floats]"
     threshold: float
 
-    def language_of(self, vector: "Floats") -> str:
+    def find_language(self, vector: "Floats") -> str:
         """Which language's mean is nearest: for a question without a word that tells."""
         return max(self.means, key=lambda language: float(vector @ _unit(self.means[language][None])[0]))
 
@@ -155,7 +155,7 @@ def measured_bridge(embed_questions: "Callable[[Sequence[str]], Floats]") -> Bri
     return Bridge(means, float(others + NEARNESS * (np.diag(products).mean() - others)))
 
 
-def clusters_of(vectors: "Floats", languages: Sequence[str], *, threshold: float, bridge: Bridge) -> "Integers":
+def cluster_vectors(vectors: "Floats", languages: Sequence[str], *, threshold: float, bridge: Bridge) -> "Integers":
     """Return the cluster of each row, numbered from 0 in order of their first rows.
 
     `vectors` has unit rows, of shape (n, dimensions), and each row is in one of the bridge's `languages`; `threshold`
@@ -195,7 +195,7 @@ def in_order(labels: "Integers") -> "Integers":
     return ordered
 
 
-def centroid_of(vectors: "Floats") -> "Floats":
+def compute_centroid(vectors: "Floats") -> "Floats":
     """Return the unit vector in the middle."""
     middle: Floats = _unit(vectors.mean(axis=0, keepdims=True))[0]
     return middle

@@ -13,7 +13,7 @@ from chat.models import Message
 from core.inference.embeddings import Embedder
 from core.language import language_of
 
-#: The newest that are looked at: with them a look takes half a minute and some 200 MB.
+#: The newest questions alone are clustered: with them a run takes half a minute and some 200 MB.
 MOST = 20_000
 BATCH = 256
 #: Questions embedded at once: the model lets go of the interpreter meanwhile.
@@ -55,7 +55,7 @@ def _embed(ids: list[int], embedder: Embedder, bridge: Bridge, pool: ThreadPoolE
         (
             GapQuestion(
                 message=message,
-                language=language_of(text) or bridge.language_of(vector),
+                language=language_of(text) or bridge.find_language(vector),
                 embedding=vector.astype(np.float16).tobytes(),
                 recipe=embedder.recipe,
             )

@@ -42,7 +42,7 @@ def newest_change() -> datetime | None:
     return max((at for at in changes if at), default=None)
 
 
-def cover_of(gap: Gap, question: str) -> Cover | None:
+def find_cover(gap: Gap, question: str) -> Cover | None:
     """Find what would answer `question`, the gap's most central one, and was changed after the gap's last question.
 
     It is looked up with the assistant's own profile.

@@ -1,4 +1,4 @@
-"""A look for gaps: questions collected, clustered, and brought together with the gaps that are known."""
+"""Gap detection: questions are collected, clustered, and matched with the known gaps."""
 
 import logging
 from collections import Counter, defaultdict
@@ -12,10 +12,10 @@ import numpy as np
 from django.db import transaction
 from django.utils import timezone
 
-from analytics.gaps.clustering import Bridge, centroid_of, clusters_of, in_similarity_of
+from analytics.gaps.clustering import Bridge, cluster_vectors, compute_centroid, to_cosine
 from analytics.gaps.labels import name_after
 from analytics.gaps.matching import identify
-from analytics.gaps.priority import standing_of
+from analytics.gaps.priority import compute_priority
 from analytics.models import Gap, GapQuestion
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ SAME_CENTROID = 0.75
 VISITORS_AFTER_DISMISSAL = 3
 #: A question that is no further from its gap's middle than so is where it was.
 UNMOVED = 1e-4
-#: What a look may change of a gap that was there.
+#: Fields that a run may change of a known gap.
 SEEN_AGAIN = (
     *("name", "language", "state", "state_at", "weight", "visitors", "this_week", "week_before"),
     *("question_count", "first_asked", "last_asked", "centroid", "recipe"),
@@ -94,13 +94,15 @@ def _load(recipe: str) -> list[tuple[int | None, Asked]]:
     return [
         (
             assistant,
-            Asked(pk, gap, centrality, language, visitor, at, " ".join((rewritten or text).split()), vector_of(vector)),
+            Asked(
+                pk, gap, centrality, language, visitor, at, " ".join((rewritten or text).split()), read_vector(vector)
+            ),
         )
         for assistant, pk, gap, centrality, language, visitor, at, rewritten, text, vector in values.iterator(2_000)
     ]
 
 
-def vector_of(embedding: bytes | memoryview) -> "Floats":
+def read_vector(embedding: bytes | memoryview) -> "Floats":
     """Read a saved vector."""
     return np.frombuffer(embedding, dtype=np.float16).astype(np.float32)
 
@@ -108,14 +110,14 @@ def vector_of(embedding: bytes | memoryview) -> "Floats":
 def _clustered(asked: Sequence[Asked], embedder: "Embedder", bridge: Bridge) -> list[Cluster]:
     vectors = np.stack([question.vector for question in asked])
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)  # half precision has moved them a little
-    threshold = in_similarity_of(embedder.scale.questions, SIMILARITY)
-    labels = clusters_of(vectors, [question.language for question in asked], threshold=threshold, bridge=bridge)
+    threshold = to_cosine(embedder.scale.questions, SIMILARITY)
+    labels = cluster_vectors(vectors, [question.language for question in asked], threshold=threshold, bridge=bridge)
     members: dict[int, list[int]] = defaultdict(list)
     for place, label in enumerate(labels.tolist()):
         members[label].append(place)
     clusters = []
     for places in members.values():
-        centroid = centroid_of(vectors[places])
+        centroid = compute_centroid(vectors[places])
         centralities = vectors[places] @ centroid
         order = np.argsort(-centralities, kind="stable")
         questions = [asked[places[place]] for place in order]
@@ -137,8 +139,8 @@ def _save(assistant_id: int | None, clusters: Sequence[Cluster], embedder: "Embe
         [{question.pk for question in cluster.questions} for cluster in clusters],
         [cluster.centroid for cluster in clusters],
         before,
-        {pk: vector_of(gap.centroid) for pk, gap in gaps.items() if gap.recipe == embedder.recipe},
-        threshold=in_similarity_of(embedder.scale.questions, SAME_CENTROID),
+        {pk: read_vector(gap.centroid) for pk, gap in gaps.items() if gap.recipe == embedder.recipe},
+        threshold=to_cosine(embedder.scale.questions, SAME_CENTROID),
     )
     of_cluster: dict[int, Gap] = {}
     fresh = []
@@ -163,9 +165,9 @@ def _save(assistant_id: int | None, clusters: Sequence[Cluster], embedder: "Embe
 def _fill(gap: Gap, cluster: Cluster, recipe: str, now: datetime) -> None:
     """Set the counts of the gap from its cluster, and the state that follows from them."""
     questions = cluster.questions
-    standing = standing_of([(question.visitor, question.at) for question in questions], now=now)
-    gap.weight, gap.visitors = standing.weight, standing.visitors
-    gap.this_week, gap.week_before = standing.this_week, standing.week_before
+    priority = compute_priority([(question.visitor, question.at) for question in questions], now=now)
+    gap.weight, gap.visitors = priority.weight, priority.visitors
+    gap.this_week, gap.week_before = priority.this_week, priority.week_before
     gap.question_count = len(questions)
     gap.first_asked = min(question.at for question in questions)
     gap.last_asked = max(question.at for question in questions)
@@ -200,7 +202,7 @@ def _close(left: Mapping[int, Gap], merged: Mapping[int, int], of_cluster: Mappi
         if pk in merged:
             gap.merged_into = of_cluster[merged[pk]]
             if gap.named_by == Gap.NamedBy.QUESTION:
-                gap.name = ""  # no later look would find that the question is gone
+                gap.name = ""  # no later run would notice that the question is deleted
         elif gap.state == State.OPEN and gap.faq_id is None:
             gap.delete()
             continue

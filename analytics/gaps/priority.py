@@ -12,7 +12,7 @@ WEEK = timedelta(days=7)
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class Priority:
     """Distinct visitors: in all, in the last 7 days, and in the 7 before."""
 
     visitors: int
@@ -21,7 +21,7 @@ class Standing:
     weight: float
 
 
-def standing_of(asked: Iterable[tuple[Hashable, datetime]], *, now: datetime) -> Standing:
+def compute_priority(asked: Iterable[tuple[Hashable, datetime]], *, now: datetime) -> Priority:
     """Compute the priority of a gap from (visitor, time) pairs.
 
     The weight is the sum over visitors of 2^(-age / HALF_LIFE_DAYS), with the age of each one's last question in days,
@@ -36,4 +36,4 @@ def standing_of(asked: Iterable[tuple[Hashable, datetime]], *, now: datetime) ->
     recent = sum(0.5 ** (max(now - at, timedelta()).total_seconds() / 86_400 / HALF_LIFE_DAYS) for at in last.values())
     both = this_week + week_before
     trend = (this_week - week_before) / both if both else 0.0
-    return Standing(len(last), this_week, week_before, recent * (1 + TREND_SHARE * trend))
+    return Priority(len(last), this_week, week_before, recent * (1 + TREND_SHARE * trend))

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 from analytics.gaps.clustering import measured_bridge
 from analytics.gaps.collect import collect
-from analytics.gaps.coverage import cover_of, newest_change
+from analytics.gaps.coverage import find_cover, newest_change
 from analytics.gaps.detection import find
 from analytics.gaps.labels import SHOWN, name_gently
 from analytics.models import Gap, GapRun
@@ -84,7 +84,7 @@ def check_answered(progress: Callable[[int, int], None]) -> None:
         asked = central_questions(gap, 1)
         try:
             if asked and newest and newest > gap.last_asked:
-                found = cover_of(gap, asked[0])
+                found = find_cover(gap, asked[0])
         except (RerankerUnavailable, UnknownCollection) as error:
             logger.warning("gap not looked up gap=%d reason=%s", gap.pk, type(error).__name__)
             continue

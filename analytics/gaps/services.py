@@ -8,7 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from analytics.gaps.suggestions import phrasings_of
+from analytics.gaps.suggestions import collect_phrasings
 from analytics.models import Gap, GapRun
 from analytics.tasks import find_gaps
 from core.access import Staff, sees_everything
@@ -115,7 +115,7 @@ def add_phrasings(*, by: Staff, gap: Gap, faq: FAQ, phrasings: Sequence[int]) ->
 
 def _add(faq: FAQ, gap: Gap, phrasings: Sequence[int]) -> int:
     questions = gap.questions.filter(pk__in=list(phrasings)).select_related("message__answer")
-    chosen = [each for question in questions.order_by("-centrality", "pk") for each in phrasings_of([question])]
+    chosen = [each for question in questions.order_by("-centrality", "pk") for each in collect_phrasings([question])]
     known = {faq.question, *faq.phrasings.values_list("text", flat=True)}
     texts = [text for text in dict.fromkeys(each.text for each in chosen) if text not in known]
     Phrasing.objects.bulk_create(Phrasing(faq=faq, text=text) for text in texts)

@@ -1,4 +1,4 @@
-"""What students asked in vain, by meaning: gaps in what the university has written down."""
+"""Gaps: topics that students asked about without a good answer."""
 
 from django.db import models
 from django.utils import timezone
@@ -16,7 +16,7 @@ class Gap(models.Model):
     """Questions of one meaning that one assistant left unanswered, or answered badly; it stays the same row from night
     to night (`analytics.gaps.matching`).
 
-    The counts are those of the last look: distinct visitors in all, in the 7 days before it, and in the 7 before
+    The counts are those of the last run: distinct visitors in all, in the 7 days before it, and in the 7 before
     those. `centroid` is a unit vector as float16 of the model `recipe`, kept for when its questions are deleted.
     """
 
@@ -99,7 +99,7 @@ class GapQuestion(models.Model):
 
 
 class GapRun(RequestedJob):
-    """One look for gaps, by night or when staff asked for it."""
+    """One gap-detection run, at night or when staff asked for it."""
 
     TASK = "analytics.tasks.find_gaps"
     State = JobState

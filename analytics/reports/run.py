@@ -11,7 +11,7 @@ from django.db import transaction
 from django.utils import timezone, translation
 from django.utils.translation import gettext_noop as _
 
-from analytics.counts.daily import hours_of
+from analytics.counts.daily import find_day_bounds
 from analytics.models import StoredReport
 from analytics.periods import Period
 from analytics.reports.audit import log_export
@@ -69,8 +69,8 @@ def _begin(stored_id: int) -> StoredReport | None:
     own = rights.assistants
     is_claimed = stored.claim(
         attempts=stored.attempts + 1,
-        since=hours_of(period.first)[0],
-        until=hours_of(period.last)[1],
+        since=find_day_bounds(period.first)[0],
+        until=find_day_bounds(period.last)[1],
         is_masked=not rights.sees_personal_text,
         smallest=rights.smallest,
         is_whole=rights.is_whole and not definition.assistants,

@@ -84,7 +84,7 @@ class Asking:
         turn, _usage = async_to_sync(understand)(ask)
         return ask, replace(turn, route=Message.Route.QUESTION)
 
-    def scope_of(self, ask: Question) -> Scope:
+    def find_scope(self, ask: Question) -> Scope:
         """Return the scope that a question is looked up in. Raise UnknownCollection."""
         key = ask.collections, ask.audience
         if key not in self._scopes:
@@ -174,7 +174,7 @@ def _pair(overlay: Overlay, asking: Asking, question: TriedQuestion) -> _Pair:
     before, after = overlay.asks(ask)
     guesses = before.profile.guesses or after.profile.guesses
     guessed = async_to_sync(hypothesise)(turn.question, caller=CALLER) if guesses else ()
-    return _Pair(question, turn, before, after, asking.scope_of(ask), guessed)
+    return _Pair(question, turn, before, after, asking.find_scope(ask), guessed)
 
 
 def _embed(questions: Sequence[str]) -> None:

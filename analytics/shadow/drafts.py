@@ -164,7 +164,7 @@ class ProfileDraft(_Stored):
 
 @dataclass(frozen=True, slots=True)
 class PromptDraft(_Stored):
-    """Which version an assistant is told; None: the built-in texts."""
+    """The version of an assistant's prompt; None is the built-in one."""
 
     kind: ClassVar[Kind] = Kind.PROMPT
     version: int | None
@@ -178,7 +178,7 @@ Draft = FAQDraft | DocumentDraft | ProfileDraft | PromptDraft
 DRAFTS: Mapping[str, type[Draft]] = {each.kind: each for each in (FAQDraft, DocumentDraft, ProfileDraft, PromptDraft)}
 
 
-def draft_of(test: ShadowTest) -> Draft:
+def read_draft(test: ShadowTest) -> Draft:
     return DRAFTS[test.kind].load(test.draft)
 
 

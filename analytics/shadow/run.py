@@ -15,8 +15,8 @@ from analytics.shadow.drafts import (
     ProfileDraft,
     PromptDraft,
     TargetGone,
-    draft_of,
     present,
+    read_draft,
 )
 from analytics.shadow.overlays import (
     DocumentOverlay,
@@ -63,7 +63,7 @@ def work_on(test_id: int) -> None:
                 raise Interrupted(_("The search index was replaced meanwhile: test again.")) from error
 
 
-def overlay_of(draft: Draft, live: Draft, target_id: int) -> Overlay:
+def build_overlay(draft: Draft, live: Draft, target_id: int) -> Overlay:
     """Build what applies the draft to `target_id` for the length of a transaction."""
     match draft, live:
         case FAQDraft(), _:
@@ -83,7 +83,7 @@ def _run(test: ShadowTest) -> None:
     there = set(test.results.values_list("question", "message"))
     waiting = [question for question in questions if question.key not in there]
     test.beat(total=len(questions), done=len(questions) - len(waiting))
-    overlay = overlay_of(draft_of(test), _unchanged(test), test.target_id)
+    overlay = build_overlay(read_draft(test), _unchanged(test), test.target_id)
     overlay.prepare()
     asking = Asking({test.assistant_id: test.assistant}, asks_model=test.asks_model)
     while waiting:

@@ -19,8 +19,8 @@ from analytics.shadow.drafts import (
     ProfileDraft,
     PromptDraft,
     TargetGone,
-    draft_of,
     present,
+    read_draft,
 )
 from analytics.tasks import run_shadow_test
 from chat.models import Assistant, PromptVersion, RetrievalProfile
@@ -78,7 +78,7 @@ def repeat_test(*, test: ShadowTest, assistant: Assistant, asks_model: bool, by:
     """Test the same draft again, perhaps on another assistant's questions. Raise ValidationError."""
     check_unchanged(test)
     return start_test(
-        draft=draft_of(test),
+        draft=read_draft(test),
         target_id=test.target_id,
         title=test.title,
         assistant=assistant,
@@ -106,7 +106,7 @@ def publish_test(*, test: ShadowTest, by: User) -> None:
     Raise ValidationError if it was decided on before or its target has changed since the draft was made.
     """
     _decide(test, Decision.PUBLISHED, by)
-    draft = draft_of(test)
+    draft = read_draft(test)
     match draft:
         case FAQDraft():
             faq = _locked(FAQ.objects.all(), test)

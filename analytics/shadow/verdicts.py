@@ -1,4 +1,4 @@
-"""Whether a question is served better or worse, and which questions to look at first; pure."""
+"""Verdicts: is a question answered better or worse, and which questions matter most; pure."""
 
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass

@@ -63,7 +63,7 @@ class Chart:
     ticks: Sequence[Tick]
 
 
-def styles_of(names: Sequence[str]) -> list[Style]:
+def assign_styles(names: Sequence[str]) -> list[Style]:
     return [
         Style(
             name,
@@ -76,7 +76,7 @@ def styles_of(names: Sequence[str]) -> list[Style]:
     ]
 
 
-def chart_of(
+def draw_chart(
     title: str, styles: Sequence[Style], values: Mapping[str, Mapping[int, float]], *, places: int
 ) -> Chart | None:
     """Draw `values` by name and place on the axis, from 0; None where there is none. The axis spans what there is."""
@@ -166,7 +166,7 @@ class History:
     figures: Sequence[Figure]
 
 
-def value_of(run: EvaluationRun, name: str) -> float | None:
+def read_measure(run: EvaluationRun, name: str) -> float | None:
     """Return a measure of a run; None if it has not finished or nothing was judged."""
     if name == "auroc":
         found: Any = run.results.get("evidence", {}).get("auroc")
@@ -180,21 +180,21 @@ def worse_in(run: EvaluationRun) -> str:
     return ", ".join(MEASURED[name] for name in run.results.get("regression", {}).get("worse", ()))
 
 
-def history_of(evaluation_set: EvaluationSet) -> History:
+def build_history(evaluation_set: EvaluationSet) -> History:
     runs = list(evaluation_set.runs.order_by("-pk")[:SHOWN])
     finished = [run for run in runs if run.state == EvaluationRun.State.FINISHED]
     oldest_first = finished[::-1]
-    styles = styles_of(sorted({run.profile for run in finished}))
+    styles = assign_styles(sorted({run.profile for run in finished}))
     figures = []
     for name, label in CHARTED.items():
         values: dict[str, dict[int, float]] = {}
         for place, run in enumerate(oldest_first):
-            if (value := value_of(run, name)) is not None:
+            if (value := read_measure(run, name)) is not None:
                 values.setdefault(run.profile, {})[place] = value
-        chart = chart_of(label, styles, values, places=len(oldest_first))
+        chart = draw_chart(label, styles, values, places=len(oldest_first))
         if chart:
             figures.append(Figure(name.replace("@", "-"), chart, _described(chart)))
-    rows = [(run, [(label, value_of(run, name)) for name, label in CHARTED.items()], worse_in(run)) for run in runs]
+    rows = [(run, [(label, read_measure(run, name)) for name, label in CHARTED.items()], worse_in(run)) for run in runs]
     return History(rows, finished, styles, figures)
 
 

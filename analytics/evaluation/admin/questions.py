@@ -94,7 +94,7 @@ class ReviewScreens(ScopedAdmin, QuestionModelAdmin):
             "opts": self.opts,
             "question": question,
             "form": form,
-            "judgments": [(judgment, units_of(judgment)) for judgment in judgments],
+            "judgments": [(judgment, group_units(judgment)) for judgment in judgments],
             "left": question.evaluation_set.questions.filter(status=Status.PROPOSED).count(),
             "may_change": may_change,
             "may_see_documents": request.user.has_perm("knowledge.view_document")
@@ -123,7 +123,7 @@ class ReviewScreens(ScopedAdmin, QuestionModelAdmin):
         self.message_user(request, said % {"question": question}, messages.SUCCESS)
 
 
-def units_of(judgment: Judgment) -> list[tuple[str, list[str]]]:
+def group_units(judgment: Judgment) -> list[tuple[str, list[str]]]:
     """Return the sentences and propositions that answer, by kind."""
     texts: dict[str, list[str]] = {}
     for unit in judgment.units or ():

@@ -19,8 +19,8 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 from kombu.exceptions import OperationalError
 
-from analytics.evaluation.admin.history import history_of, value_of
-from analytics.evaluation.coverage import coverage_of
+from analytics.evaluation.admin.history import build_history, read_measure
+from analytics.evaluation.coverage import measure_coverage
 from analytics.evaluation.services import ask_for_questions, delete_set
 from analytics.models import EvaluationQuestion, EvaluationRun, EvaluationSet, Judgment
 from chat.models import RetrievalProfile
@@ -141,7 +141,7 @@ class EvaluationSetAdmin(ScopedAdmin, SetModelAdmin):
 
     @admin.display(description=_("last MRR"))
     def last_runs(self, evaluation_set: Any) -> str:
-        runs = [(run, value_of(run, "mrr")) for run in evaluation_set.newest_runs]
+        runs = [(run, read_measure(run, "mrr")) for run in evaluation_set.newest_runs]
         return render_to_string("admin/analytics/evaluationset/last_runs.html", {"runs": runs})
 
     def render_change_form(
@@ -154,7 +154,7 @@ class EvaluationSetAdmin(ScopedAdmin, SetModelAdmin):
         obj: EvaluationSet | None = None,
     ) -> HttpResponse:
         if obj:
-            history = history_of(obj)
+            history = build_history(obj)
             newest = [run.pk for run in history.finished]
             pair = {"before": newest[1], "after": newest[0]} if len(newest) > 1 else None
             profiles = sorted({run.profile for run in history.finished}) or ["default"]
@@ -164,7 +164,7 @@ class EvaluationSetAdmin(ScopedAdmin, SetModelAdmin):
                 "run_form": RunForm(initial=chosen, user=request.user),
                 "compare_form": CompareForm(initial=pair, evaluation_set=obj) if pair else None,
                 "propose_form": ProposeForm() if client.is_configured() and not obj.fingerprint else None,
-                "coverage": coverage_of(obj),
+                "coverage": measure_coverage(obj),
                 "searched": obj.collections.all(),
             }
         return super().render_change_form(request, context, add, change, form_url, obj)

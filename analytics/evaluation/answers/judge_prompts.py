@@ -1,4 +1,4 @@
-"""What a judging model is told, and how its replies are read. All that is judged is fenced as data; pure.
+"""Prompts of the judging model, and how its replies are read. All that is judged is fenced as data; pure.
 
 Scores from 1 to 5 after the study-guide evaluation of AUEB, faithfulness by claims and relevance by questions after
 RAGAS (Es et al. 2024), selectivity after Marcel; the wording is ours.

@@ -7,7 +7,7 @@ from typing import Any
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from analytics.evaluation.answers.summary import GROUPS, means_of
+from analytics.evaluation.answers.summary import GROUPS, average_replies
 from analytics.evaluation.metrics.answers import LABELS
 from analytics.models import EvaluationRun, QuestionResult
 
@@ -143,7 +143,7 @@ def answer_json(row: QuestionResult) -> dict[str, Any]:
     return {
         **{name: first[name] for name in ("abstained", "declined", "reason", "rewritten", "strategy", "citations")},
         "answer": first["text"],
-        "measures": {**row.measures, **means_of(replies), "perplexity": row.answer["perplexity"]},
+        "measures": {**row.measures, **average_replies(replies), "perplexity": row.answer["perplexity"]},
         "replies": replies,
         "without_history": row.answer["without_history"],
     }

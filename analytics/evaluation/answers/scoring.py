@@ -9,7 +9,7 @@ from django.conf import settings
 
 from analytics.evaluation.answers import judge as judging
 from analytics.evaluation.answers.judge import Judge
-from analytics.evaluation.metrics.answers import MEASURES, claims_of, faithfulness_overlap
+from analytics.evaluation.metrics.answers import MEASURES, faithfulness_overlap, split_claims
 from analytics.evaluation.metrics.perplexity import Perplexity
 from analytics.evaluation.metrics.selectivity import declines
 from analytics.evaluation.metrics.text import bertscore, get_token_encoder, overlap, without_markers, words
@@ -54,7 +54,7 @@ class Measurer:
         values |= await asyncio.to_thread(_against_reference, text, said.reference)
         declined = await self._declined(said, text)
         # Of every reply that stood as an answer: a judge may well take one for a refusal.
-        claims = claims_of(text) if said.is_answer else []
+        claims = split_claims(text) if said.is_answer else []
         if said.is_answer:
             values["faithfulness_overlap"] = faithfulness_overlap(claims, said.passages)
             values["relevance_cosine"] = await asyncio.to_thread(_relevance_cosine, said.question, text)

@@ -73,14 +73,14 @@ def memory_test(follow_ups: Sequence[Answered]) -> dict[str, Any]:
     }
 
 
-def means_of(replies: Sequence[Mapping[str, Any]]) -> dict[str, float | None]:
+def average_replies(replies: Sequence[Mapping[str, Any]]) -> dict[str, float | None]:
     """Average the measures of one question's replies."""
     return {name: _mean([reply["measures"][name] for reply in replies]) for name in MEASURES}
 
 
 def _row(by_question: Sequence[Sequence[Mapping[str, Any]]], perplexities: Sequence[float | None]) -> dict[str, Any]:
     replies = [reply for each in by_question for reply in each]
-    of_questions = [means_of(each) for each in by_question]
+    of_questions = [average_replies(each) for each in by_question]
     row: dict[str, Any] = {
         "questions": len(by_question),
         "answered": _mean([float(not reply["declined"]) for reply in replies]),

@@ -77,7 +77,7 @@ def missing(
     return {name: reason for name, reason in because.items() if reason and values.get(name) is None}
 
 
-def claims_of(answer: str) -> list[str]:
+def split_claims(answer: str) -> list[str]:
     """Split an answer into sentences, as RAGAS into statements; `answer` has no markers of sources."""
     return [sentence for sentence in split_sentences(answer) if content_words(sentence)]
 

@@ -60,7 +60,7 @@ def _calls(evaluation_set: EvaluationSet) -> list[Call[Sequence[Candidate]]]:
     for judgment in judgments.select_related("question").order_by("question", "pk"):
         if _key(judgment.question) not in done:
             by_question[judgment.question].append(judgment)
-    units = _units_of([judgment for group in by_question.values() for judgment in group])
+    units = _read_units([judgment for group in by_question.values() for judgment in group])
     calls: list[Call[Sequence[Candidate]]] = []
     for question, group in by_question.items():
         candidates: Sequence[Candidate] = [
@@ -80,7 +80,7 @@ def _key(question: EvaluationQuestion) -> str:
     return fingerprint(str(question.pk), question.text)
 
 
-def _units_of(judgments: Sequence[Judgment]) -> dict[tuple[int, str], list[tuple[str, str]]]:
+def _read_units(judgments: Sequence[Judgment]) -> dict[tuple[int, str], list[tuple[str, str]]]:
     """Granularity and text of the units by document and passage, in reading order."""
     rows = Unit.objects.filter(
         passage__generation__state="live",

@@ -127,12 +127,12 @@ def needed(choice: Choice, evaluation_set: EvaluationSet | None = None) -> Neede
     """Return what is needed; `evaluation_set` is None if it is still to be made."""
     calls = _calls(choice, settled(evaluation_set, QUESTIONS), is_alone=False)
     hashes = [key for call in calls for key in call.keys]
-    told = sum(len(message["content"]) for call in calls for message in call.messages)
+    characters = sum(len(message["content"]) for call in calls for message in call.messages)
     units = Unit.objects.filter(passage__generation__state="live", passage__input_hash__in=hashes)
     with_units = units.aggregate(characters=Sum(Length("text")), passages=Count("passage__input_hash", distinct=True))
     asking = sum(len(message["content"]) for message in units_messages("", []))
-    told += (with_units["characters"] or 0) + with_units["passages"] * asking
-    return Needed(len(hashes), told // CHARACTERS_A_TOKEN)
+    characters += (with_units["characters"] or 0) + with_units["passages"] * asking
+    return Needed(len(hashes), characters // CHARACTERS_A_TOKEN)
 
 
 def make_questions(

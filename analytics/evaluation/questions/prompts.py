@@ -1,4 +1,4 @@
-"""What a language model is told to write questions of passages, and what is made of its answers; pure."""
+"""Prompts by which a language model writes questions on passages, and how its answers are read; pure."""
 
 import json
 import re

@@ -178,7 +178,7 @@ RULES: Mapping[str, Rules] = {
 }
 
 
-def targets_of(kind: str, user: "User") -> QuerySet[Any]:
+def list_targets(kind: str, user: "User") -> QuerySet[Any]:
     """Return the rows of this kind that the user works on."""
     match kind:
         case Kind.FAQ:
@@ -205,11 +205,11 @@ def written_to(test: ShadowTest, user: "User") -> Model | None:
     """Return the row that publishing changes; None if it is deleted, or another team's."""
     if test.kind == Kind.PROMPT:
         return Assistant.objects.visible_to(user).filter(pk=test.assistant_id).first()
-    found: Model | None = targets_of(test.kind, user).filter(pk=test.target_id).first()
+    found: Model | None = list_targets(test.kind, user).filter(pk=test.target_id).first()
     return found
 
 
-def address_of(test: ShadowTest) -> str:
+def link_target(test: ShadowTest) -> str:
     """Return the address of the page of what is to be changed."""
     key = "built-in" if test.kind == Kind.PROMPT and not test.target_id else test.target_id
     return reverse(RULES[test.kind].page, args=[key])

@@ -22,16 +22,16 @@ from django.views.decorators.http import require_POST, require_safe
 
 from analytics.evaluation.services import keep_as_regression
 from analytics.models import ShadowTest
-from analytics.shadow.admin.detail import page_of, progress_of
+from analytics.shadow.admin.detail import build_page, describe_progress
 from analytics.shadow.admin.forms import (
     assistants_for,
     check_seen,
     document_draft,
     faq_draft,
+    list_targets,
     may_publish,
     may_test,
     profile_draft,
-    targets_of,
     written_to,
 )
 from analytics.shadow.drafts import Draft, PromptDraft
@@ -49,7 +49,7 @@ else:
 Kind = ShadowTest.Kind
 
 
-def user_of(request: HttpRequest) -> "User":
+def staff_user(request: HttpRequest) -> "User":
     return cast("User", request.user)
 
 
@@ -136,7 +136,7 @@ class ShadowTestAdmin(ScopedAdmin, ShadowModelAdmin):
             raise PermissionDenied
         context = {
             **self._context(request, str(test)),
-            **page_of(test, request.GET, user_of(request)),
+            **build_page(test, request.GET, staff_user(request)),
             "may_delete": self.has_delete_permission(request, test),
         }
         return TemplateResponse(request, "admin/analytics/shadow/test.html", context)
@@ -149,7 +149,7 @@ class ShadowTestAdmin(ScopedAdmin, ShadowModelAdmin):
         counts = {name: getattr(test, name) for name in ("done", "total", "changed", "better", "worse")}
         state = {
             "state": test.get_state_display(),
-            "message": progress_of(test),
+            "message": describe_progress(test),
             "counts": counts,
             "is_active": test.is_active,
         }
@@ -167,12 +167,12 @@ class ShadowTestAdmin(ScopedAdmin, ShadowModelAdmin):
 
     def start_view(self, request: HttpRequest, kind: str, key: str) -> HttpResponse:
         """Start a test of what the form of an FAQ, document or profile holds, or of a prompt's version."""
-        user = user_of(request)
+        user = staff_user(request)
         if kind not in Kind.values or not may_test(kind, user):
             raise PermissionDenied
         target_id = chosen_id(key)
         is_built_in = kind == Kind.PROMPT and key == "built-in"
-        target = None if is_built_in else get_object_or_404(targets_of(kind, user), pk=target_id)
+        target = None if is_built_in else get_object_or_404(list_targets(kind, user), pk=target_id)
         title = gettext("built-in texts") if is_built_in else str(target)
         assistants = assistants_for(kind, target, user)
         try:
@@ -195,9 +195,9 @@ class ShadowTestAdmin(ScopedAdmin, ShadowModelAdmin):
         """Read the draft from the form that was sent. Raise ValidationError."""
         match kind:
             case Kind.FAQ:
-                return faq_draft(request.POST, target, user=user_of(request))
+                return faq_draft(request.POST, target, user=staff_user(request))
             case Kind.DOCUMENT:
-                return document_draft(request.POST, target, user=user_of(request))
+                return document_draft(request.POST, target, user=staff_user(request))
             case Kind.PROFILE:
                 return profile_draft(request.POST, target)
             case _:
@@ -209,7 +209,7 @@ class ShadowTestAdmin(ScopedAdmin, ShadowModelAdmin):
             self.log_addition(request, test, [{"added": {}}])
 
     def again_view(self, request: HttpRequest, test_id: int) -> HttpResponse:
-        test, user = get_object_or_404(self.get_queryset(request), pk=test_id), user_of(request)
+        test, user = get_object_or_404(self.get_queryset(request), pk=test_id), staff_user(request)
         if not may_test(test.kind, user):
             raise PermissionDenied
         assistant = get_object_or_404(Assistant.objects.visible_to(user), pk=chosen_id(request.POST.get("assistant")))
@@ -223,7 +223,7 @@ class ShadowTestAdmin(ScopedAdmin, ShadowModelAdmin):
 
     def stop_view(self, request: HttpRequest, test_id: int) -> HttpResponse:
         test = get_object_or_404(self.get_queryset(request), pk=test_id)
-        if not may_test(test.kind, user_of(request)):
+        if not may_test(test.kind, staff_user(request)):
             raise PermissionDenied
         cancel_test(test=test)
         self.log_change(request, test, [{"changed": {"fields": ["state"]}}])
@@ -231,7 +231,7 @@ class ShadowTestAdmin(ScopedAdmin, ShadowModelAdmin):
         return redirect("admin:analytics_shadowtest_change", test.pk)
 
     def publish_view(self, request: HttpRequest, test_id: int) -> HttpResponse:
-        test, user = get_object_or_404(self.get_queryset(request), pk=test_id), user_of(request)
+        test, user = get_object_or_404(self.get_queryset(request), pk=test_id), staff_user(request)
         if not may_publish(test, user):
             raise PermissionDenied
         try:
@@ -247,10 +247,10 @@ class ShadowTestAdmin(ScopedAdmin, ShadowModelAdmin):
 
     def discard_view(self, request: HttpRequest, test_id: int) -> HttpResponse:
         test = get_object_or_404(self.get_queryset(request), pk=test_id)
-        if not may_test(test.kind, user_of(request)):
+        if not may_test(test.kind, staff_user(request)):
             raise PermissionDenied
         try:
-            discard_test(test=test, by=user_of(request))
+            discard_test(test=test, by=staff_user(request))
         except ValidationError as error:
             return self._back(request, test, error)
         self.log_change(request, test, [{"changed": {"fields": ["decision"]}}])
@@ -261,11 +261,11 @@ class ShadowTestAdmin(ScopedAdmin, ShadowModelAdmin):
         """Keep the question of an answer as a regression question of its assistant."""
         if not request.user.has_perm("analytics.add_evaluationquestion"):
             raise PermissionDenied
-        own = Conversation.objects.visible_to(user_of(request))
+        own = Conversation.objects.visible_to(staff_user(request))
         message = get_object_or_404(Message.objects.filter(conversation__in=own), pk=message_id)
         came_from = request.POST.get("next", "")
         try:
-            question = keep_as_regression(message=message, by=user_of(request))
+            question = keep_as_regression(message=message, by=staff_user(request))
         except ValidationError as error:
             self.message_user(request, " ".join(error.messages), messages.ERROR)
         else:

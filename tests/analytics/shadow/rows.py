@@ -87,7 +87,7 @@ def served() -> list[Context]:
     return contexts
 
 
-def sources_of(contexts: list[Context]) -> list[tuple[Any, ...]]:
+def list_sources(contexts: list[Context]) -> list[tuple[Any, ...]]:
     """All that answers are made of, but for the ids of passages, which are others once they are written anew."""
     return [
         (

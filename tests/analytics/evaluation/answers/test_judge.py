@@ -126,7 +126,7 @@ def perplexity() -> tuple[float | None, bool]:
     async def asked() -> tuple[float | None, bool]:
         measure = Perplexity()
         try:
-            return await measure.of("How much?", "318 euros"), measure.is_told
+            return await measure.of("How much?", "318 euros"), measure.is_available
         finally:
             await measure.close()
 
