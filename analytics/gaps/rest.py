@@ -1,4 +1,4 @@
-"""Gaps: what students asked in vain, and what is made of it."""
+"""Gaps, and what staff make of them, over the staff API."""
 
 from typing import Any
 

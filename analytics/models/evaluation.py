@@ -44,7 +44,7 @@ class EvaluationSet(models.Model):
         blank=True,
         related_name="regression_sets",
         verbose_name=_("regression set of"),
-        help_text=_("Every change is tried on its questions before it goes live for this assistant."),
+        help_text=_("Every change is tested on its questions before it goes live for this assistant."),
     )
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
 

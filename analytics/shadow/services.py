@@ -174,4 +174,4 @@ def _check(draft: Draft, live: Draft, test: ShadowTest) -> None:
 def _decide(test: ShadowTest, decision: str, by: User) -> None:
     undecided = ShadowTest.objects.filter(pk=test.pk, decision=Decision.NONE).exclude(state__in=ACTIVE)
     if not undecided.update(decision=decision, decided_by=by.pk, decided_at=timezone.now()):
-        raise ValidationError(_("This test still goes on, or was decided on already."))
+        raise ValidationError(_("This test is still running, or was decided on already."))

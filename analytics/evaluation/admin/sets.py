@@ -185,7 +185,7 @@ class EvaluationSetAdmin(ScopedAdmin, SetModelAdmin):
         if not form.is_valid():
             messages.error(request, str(form.errors["passages"][0]))
         elif not client.is_configured():
-            messages.error(request, gettext("No language model is configured: nobody could propose anything."))
+            messages.error(request, gettext("No language model is configured: no question can be proposed."))
         elif not found.collections.exists():
             messages.error(request, gettext("Choose the collections that the set asks about, and save it, first."))
         else:
@@ -196,7 +196,7 @@ class EvaluationSetAdmin(ScopedAdmin, SetModelAdmin):
         try:
             ask_for_questions(evaluation_set=found, passages=passages)
         except OperationalError:
-            messages.error(request, gettext("Nobody could be told to begin just now. Please try again in a minute."))
+            messages.error(request, gettext("The task could not be queued. Please try again in a minute."))
             return
         self.log_change(request, found, gettext("questions asked for"))
         said = gettext("Questions are being proposed. They come up here within minutes, to be accepted or rejected.")

@@ -12,7 +12,7 @@ PROMPT = "Question: {question}\nAnswer: "
 
 
 class Perplexity:
-    """Perplexity in one event loop. `is_available` turns False with the first refusal, so that an endpoint is asked once."""
+    """Perplexity in one event loop. `is_available` turns False with the first refusal: an endpoint is asked once."""
 
     def __init__(self) -> None:
         self._client = openai.AsyncOpenAI(

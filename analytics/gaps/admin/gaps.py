@@ -118,7 +118,7 @@ class GapAdmin(ScopedAdmin, GapModelAdmin):
             "is_active": bool(run and run.is_active),
             "progress": describe_progress(run) if run else "",
             "may_look": self.has_change_permission(request),
-            "title": _("Gaps: what students asked in vain"),
+            "title": _("Unanswered topics"),
         }
         return super().changelist_view(request, context | (extra_context or {}))
 
@@ -172,7 +172,7 @@ class GapAdmin(ScopedAdmin, GapModelAdmin):
             is_id = key.isdecimal() and len(key) < 19
             gone = Gap.objects.visible_to(request.user).filter(pk=int(key)).first() if is_id else None
             if gone and gone.merged_into_id and self.has_view_or_change_permission(request):
-                self.message_user(request, _("This gap went into the following one: they ask the same."))
+                self.message_user(request, _("This topic was merged into the one below."))
                 return redirect("admin:analytics_gap_change", gone.merged_into_id)
             raise Http404
         if not self.has_view_or_change_permission(request, gap):
@@ -208,7 +208,7 @@ class GapAdmin(ScopedAdmin, GapModelAdmin):
         run = look_for_gaps(by=request.user if request.user.is_authenticated else None)
         if run:
             self.log_addition(request, cast("Any", run), [{"added": {}}])
-        said = _("The gaps are being looked for again.") if run else _("They are being looked for already.")
+        said = _("The topics are being updated.") if run else _("An update is running already.")
         self.message_user(request, said)
         return redirect("admin:analytics_gap_changelist")
 

@@ -141,7 +141,7 @@ def _check_documents(documents: tuple[int, ...], faq: FAQ | None, user: "Staff")
     known = set(own.values_list("pk", flat=True))
     linked = set(faq.sources.values_list("document", flat=True)) if faq else set()
     if not known | linked >= set(documents):
-        raise ValidationError(_("One of the documents is archived or gone, or another team’s: choose another one."))
+        raise ValidationError(_("One of the documents is archived or deleted, or another team’s: choose another one."))
 
 
 Kind = ShadowTest.Kind

@@ -68,7 +68,7 @@ class ShadowTestAdmin(ScopedAdmin, ShadowModelAdmin):
     search_fields = ["title"]
     actions = None
     change_list_template = "admin/analytics/shadow/change_list.html"
-    nothing_yet = _("No change was tried yet.")
+    nothing_yet = _("No change was tested yet.")
 
     class Media:
         css = {"all": ["knowledge/admin.css", "knowledge/screens.css", "analytics/admin.css", "analytics/shadow.css"]}
@@ -177,7 +177,7 @@ class ShadowTestAdmin(ScopedAdmin, ShadowModelAdmin):
         assistants = assistants_for(kind, target, user)
         try:
             if not assistants:
-                raise ValidationError(gettext("There is no assistant whose questions it could be tried on."))
+                raise ValidationError(gettext("There is no assistant on whose questions it could be tested."))
             wanted = chosen_id(request.POST.get("assistant"))
             assistant = next((each for each in assistants if each.pk == wanted), assistants[0])
             draft = self._draft(request, kind, target)
