@@ -177,6 +177,7 @@ class Heartbeat:
 
     The thread is for steps that report no progress, such as embedding a book at a slow endpoint. It has a database
     connection of its own; if the database is away, it tries again the next time.
+    Entering the block raises JobStopped if the job does not run.
     """
 
     SECONDS: ClassVar[float] = 1.0
@@ -187,6 +188,7 @@ class Heartbeat:
         self._thread = threading.Thread(target=self._repeat, daemon=True)
 
     def __enter__(self) -> Self:
+        self._job.beat()
         self._thread.start()
         return self
 

@@ -147,6 +147,13 @@ def test_a_running_job_is_cancelled_and_its_worker_stops(make: Make) -> None:
     assert (job.state, job.is_cancelled) == ("running" if isinstance(job, CrawlRun) else "cancelled", True)
 
 
+def test_a_worker_that_goes_on_with_a_job_is_not_taken_for_the_lost_one(queued: Mock) -> None:
+    job = gap_run(**lost(GapRun))
+    with Heartbeat(job):
+        requeue_lost_jobs()
+    queued.assert_not_called()
+
+
 def test_the_error_of_a_job_that_was_cancelled_is_not_its_end() -> None:
     job = evaluation()
     job.claim()
@@ -250,10 +257,9 @@ def test_a_database_that_is_away_for_a_moment_ends_no_heartbeat(
             raise OperationalError("the connection is closed")
         again.set()
 
-    job = gap_run()
-    monkeypatch.setattr(GapRun, "LOST_AFTER", timedelta(seconds=0.04))
-    monkeypatch.setattr("core.jobs.JobQuerySet.update", update)
-    monkeypatch.setattr("django.db.models.QuerySet.update", update)
+    job = gap_run(state=JobState.RUNNING)
+    monkeypatch.setattr(GapRun, "LOST_AFTER", timedelta(seconds=1))
     with Heartbeat(job):
+        monkeypatch.setattr("django.db.models.QuerySet.update", update)
         assert again.wait(5)
     assert "OperationalError" in caplog.text
