@@ -1,5 +1,4 @@
-"""Where staff keep questions with known answers, run retrieval profiles on them, and see how they did; and what
-students asked in vain."""
+"""All screens of the analytics, where Django looks for them."""
 
 from analytics.evaluation.admin.questions import EvaluationQuestionAdmin
 from analytics.evaluation.admin.runs import EvaluationRunAdmin

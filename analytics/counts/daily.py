@@ -35,7 +35,7 @@ STATUSES = {
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """What a day's rows come to; not saved yet."""
+    """The counts of a day, not saved yet."""
 
     usage: list[UsageCount]
     documents: list[DocumentCount]

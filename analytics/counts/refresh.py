@@ -45,7 +45,7 @@ def _count_changed() -> int:
 @transaction.atomic
 def _count(changed: Sequence[datetime.date]) -> int:
     """Count the local days that overlap these days in UTC."""
-    # Only what is read here is forgotten below: what comes meanwhile may not be counted yet.
+    # Only the rows that were read here are deleted below: later ones may not be counted yet.
     seen = list(ChangedDay.objects.filter(day__in=changed).values_list("pk", flat=True))
     touched = sorted({local for day in changed for local in local_days(day)})
     for day in touched:

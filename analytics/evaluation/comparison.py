@@ -1,4 +1,4 @@
-"""Two runs on the same questions: which differ, and whether by more than chance."""
+"""Comparison of two runs on the same questions, with significance tests."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from analytics.evaluation.metrics.ranking import MEASURES, bonferroni, means, randomisation_p
 from analytics.models import EvaluationRun, QuestionResult
 
-#: What a difference between profiles is tested on.
+#: Measures on which a difference between profiles is tested.
 TESTED = ("mrr", "recall@5")
 
 

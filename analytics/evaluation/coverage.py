@@ -1,4 +1,4 @@
-"""How far the questions of a set cover what they are asked of: read this beside any measure of a run on it."""
+"""Coverage of a set's collections by its questions, to be read beside any measure of a run."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,14 +11,14 @@ from analytics.models import EvaluationQuestion, EvaluationSet, Judgment
 from knowledge.models import Document, Granularity, Passage, Unit
 
 Status = EvaluationQuestion.Status
-#: Questions a document has: names of the classes and the most of each.
+#: Classes by questions a document, each with its upper bound.
 CLASSES = {"0": 0, "1": 1, "2-4": 4}
 LAST_CLASS = "5+"
 
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """Of how many values, and where they lie; None where there are none."""
+    """The number of values and their quantiles; None without values."""
 
     count: int
     mean: float | None

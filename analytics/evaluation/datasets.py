@@ -22,7 +22,7 @@ from knowledge.indexing.documents import sync_pending as sync_pending_documents
 from knowledge.ingest.importer import DocumentRecord, import_records
 from knowledge.models import Collection, Document
 
-#: What a query may be labelled with besides; kept, so that results can be read by them.
+#: Further labels of a query, kept for grouping results.
 LABELS = ("turn", "label", "domain", "type")
 DOCUMENT_FIELDS = frozenset({"_id", "title", "text", "url", "metadata"})
 QUERY_FIELDS = frozenset({"_id", "text", "history", "answerable", "reference", "metadata", *LABELS})

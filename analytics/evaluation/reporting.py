@@ -1,4 +1,4 @@
-"""Runs as people and as programs read them."""
+"""Runs as a table for people and as JSON for programs."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict

@@ -26,7 +26,7 @@ from knowledge.retrieval.query_vectors import forget_vectors
 from knowledge.retrieval.search import Retrieval
 from knowledge.retrieval.types import Scope
 
-#: Documents that a ranking is measured to.
+#: Depth to which a ranking is measured, in documents.
 DEPTH = 100
 #: Passages retrieved for them: several may be of one document.
 PASSAGES = 400
@@ -38,7 +38,7 @@ State = EvaluationRun.State
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What one question retrieved: documents best first, evidence and seconds."""
+    """The retrieval of one question: documents best first, evidence and seconds."""
 
     documents: Sequence[int]
     evidence: float

@@ -1,4 +1,4 @@
-"""Which questions were asked in vain, and their vectors."""
+"""Selection of the questions without a good answer, and their vectors."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -16,7 +16,7 @@ from core.language import language_of
 #: The newest questions alone are clustered: with them a run takes half a minute and some 200 MB.
 MOST = 20_000
 BATCH = 256
-#: Questions embedded at once: the model lets go of the interpreter meanwhile.
+#: Questions embedded at once: the model releases the interpreter lock meanwhile.
 THREADS = 2
 UNANSWERED = Q(answer__status__in=(Message.Status.ABSTAINED, Message.Status.FAILED)) & ~Q(answer__reason="abuse")
 BADLY_RATED = Q(answer__feedback__value=-1)
@@ -46,7 +46,7 @@ def collect(embedder: Embedder, bridge: Bridge, *, progress: Callable[[int, int]
 
 def _embed(ids: list[int], embedder: Embedder, bridge: Bridge, pool: ThreadPoolExecutor) -> None:
     messages = list(Message.objects.filter(pk__in=ids).select_related("answer").order_by("pk"))
-    # Who asked says nothing about what was asked, and is not to be read from the vector either.
+    # Personal data is masked, so that it cannot be read from the vector either.
     texts = [mask_pii(text_of(message)) for message in messages]
     size = -(-len(texts) // THREADS) or 1
     parts = [texts[begin : begin + size] for begin in range(0, len(texts), size)]

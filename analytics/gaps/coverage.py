@@ -1,4 +1,4 @@
-"""Whether a FAQ or a document that changed after a gap's last question covers it now."""
+"""Coverage of a gap by an FAQ or a document that changed after its last question."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -25,7 +25,7 @@ FAQS = 3
 
 @dataclass(frozen=True, slots=True)
 class Cover:
-    """What covers a gap: a FAQ or a document, and when it last changed."""
+    """The FAQ or document that covers a gap, and when it last changed."""
 
     at: datetime
     faq_id: int | None = None
@@ -69,7 +69,7 @@ def _by_document(gap: Gap, question: str, retrieval: Retrieval, profile: Profile
     changed = _changed({each.document_id for each in candidates}, gap.last_asked)
     if not changed:
         return None
-    # What was there and did not help is not what helps now.
+    # A document that existed and did not help then does not cover the gap now.
     evidence, best = max(
         ((_evidence(question, retrieval, each), each.document_id) for each in candidates), key=lambda pair: pair[0]
     )

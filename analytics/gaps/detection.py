@@ -26,11 +26,11 @@ logger = logging.getLogger(__name__)
 
 #: Mean similarity of the questions of a gap, on the scale of all models. See docs/decisions/0013-gaps.md.
 SIMILARITY = 0.54
-#: Of a cluster that shares no question with a gap and is the same all the same.
+#: Similarity above which a cluster is a known gap even if they share no question.
 SAME_CENTROID = 0.75
 #: A solved gap is open again with the first new question, a dismissed one when so many visitors asked since.
 VISITORS_AFTER_DISMISSAL = 3
-#: A question that is no further from its gap's middle than so is where it was.
+#: Tolerance within which a question's centrality is not written again.
 UNMOVED = 1e-4
 #: Fields that a run may change of a known gap.
 SEEN_AGAIN = (
@@ -42,7 +42,7 @@ State = Gap.State
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Asked:
-    """One question in vain."""
+    """One question without a good answer."""
 
     pk: int
     gap_id: int | None

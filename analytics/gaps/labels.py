@@ -1,4 +1,4 @@
-"""What a gap is called: its most central question, or what a language model calls several."""
+"""Labels of gaps: the most central question, or a language model's name for several."""
 
 import logging
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from core.inference.llm.client import ModelUnavailable, complete_json
 logger = logging.getLogger(__name__)
 
 LONGEST, MAX_TOKENS = 100, 60
-#: Seconds for one name, and questions that it is found by.
+#: Seconds for one name, and questions that the model gets.
 SECONDS, SHOWN = 15.0, 8
 LANGUAGES = {"en": "English", "de": "German"}
 SCHEMA: dict[str, Any] = {

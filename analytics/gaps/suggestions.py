@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 PHRASINGS, DOCUMENTS, FAQS = 8, 6, 3
 #: Questions whose documents are looked for, and passages of each.
 ASKED, PASSAGES = 4, 20
-#: Of a gap's questions so many are read, the most central ones.
+#: The most central questions of a gap that are read.
 READ = 60
-#: Two phrasings of a higher cosine than this are the same one with another comma.
+#: Cosine above which two phrasings count as one.
 SAME = 0.985
-#: A curated question that is no closer than this has nothing to do with it (`faqs.retriever.confidence`).
+#: Confidence below which a curated question is unrelated (`faqs.retriever.confidence`).
 NEAR = 0.45
 LONGEST, EXCERPT = 1000, 240
 

@@ -163,7 +163,7 @@ class ModelRequest(models.Model):
 
 
 class EvaluationRunQuerySet(OfEvaluationSets["EvaluationRun"], JobQuerySet["EvaluationRun"]):  # type: ignore[override]
-    """A queryset of runs that knows whose they are."""
+    """Runs by owner and by state."""
 
 
 class EvaluationRun(RequestedJob):

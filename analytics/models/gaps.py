@@ -46,7 +46,7 @@ class Gap(models.Model):
     question_count = models.PositiveIntegerField(_("questions"), default=0)
     first_asked = models.DateTimeField(_("first asked"))
     last_asked = models.DateTimeField(_("last asked"))
-    # When what covers it now was changed, and what that is.
+    # When the FAQ or document that covers it was changed, and which one it is.
     answered_since = models.DateTimeField(_("answered since"), null=True)
     answered_by_faq = models.ForeignKey(FAQ, on_delete=models.SET_NULL, null=True, related_name="+")
     answered_by_document = models.ForeignKey(Document, on_delete=models.SET_NULL, null=True, related_name="+")

@@ -13,7 +13,7 @@ from core.jobs import JobQuerySet, JobState, RequestedJob
 
 
 class ShadowTestQuerySet(OfAssistants["ShadowTest"], JobQuerySet["ShadowTest"]):  # type: ignore[override]
-    """A queryset of shadow tests that knows whose they are."""
+    """Shadow tests by owner and by state."""
 
 
 class ShadowTest(RequestedJob):

@@ -28,7 +28,7 @@ from knowledge.retrieval.scope import scope_of
 from knowledge.retrieval.search import Retrieval
 from knowledge.retrieval.types import Origin, Scope
 
-#: So that students who ask meanwhile are not held up.
+#: The caller's name at the language model: its requests wait behind those of students.
 CALLER = "shadow"
 #: How long a transaction that holds a change may last: saving an answer that cites a passage which the change removes
 #: waits for it.
@@ -48,8 +48,10 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """What the change does to a question; `before` and `after` as a result's row keeps them, and what the language
-    model read and wrote for both."""
+    """The effect of the change on a question; `before` and `after` as a result's row keeps them.
+
+    `tokens` are those that the language model read and wrote for both.
+    """
 
     question: TriedQuestion
     difference: Difference

@@ -1,4 +1,4 @@
-"""Which questions a change is tried on: those that staff kept, and what students asked last."""
+"""The questions that a change is tested on: those that staff kept, and what students asked last."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass

@@ -124,7 +124,7 @@ class SourcePage(models.Model):
 
 
 class CrawlRunQuerySet(StaffScoped["CrawlRun"], JobQuerySet["CrawlRun"]):  # type: ignore[override]
-    """A queryset of crawls that knows whose they are."""
+    """Crawls by owner and by state."""
 
     owner = "source__collection"
 

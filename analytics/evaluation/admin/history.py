@@ -1,4 +1,4 @@
-"""What became of a set's runs: a table, and a chart for each measure."""
+"""The history of a set's runs: a table, and a chart for each measure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from analytics.models import EvaluationRun, EvaluationSet
 
 WIDTH, HEIGHT = 480, 220
 LEFT, RIGHT, TOP, BOTTOM = 40, 36, 12, 12
-#: Letters at the lines' ends need so much room each.
+#: Room for a letter at a line's end.
 LETTER = 13
 DASHES = ("", "7 4", "2 4", "9 3 2 3")
 #: Marks around 0, 0: a disc, a square, a triangle, a diamond, a cross.
@@ -29,7 +29,7 @@ COLOURS = 6
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How a profile is drawn, in every chart of a page."""
+    """The style of a profile's line, in every chart of a page."""
 
     name: str
     letter: str
@@ -129,9 +129,9 @@ def _apart(heights: Mapping[str, float]) -> dict[str, float]:
 
 
 SHOWN = 30
-#: In a history, by the name in the results.
+#: Measures of a history, by their names in the results.
 CHARTED = {"mrr": "MRR", "recall@5": "R@5", "ndcg@10": "nDCG@10", "auroc": "AUROC"}
-#: All that a run's page tells.
+#: Measures of a run's page.
 MEASURED = {
     "mrr": "MRR",
     "recall@1": "R@1",

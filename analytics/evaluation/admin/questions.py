@@ -1,4 +1,4 @@
-"""Where staff keep the questions of a set, each with the documents that answer it."""
+"""The screens of a set's questions, each with the documents that answer it."""
 
 from typing import TYPE_CHECKING, Any, cast
 
@@ -33,7 +33,7 @@ Status = EvaluationQuestion.Status
 
 
 class ReviewForm(QuestionBaseForm):
-    """`decision` is empty where only the edit is kept."""
+    """The form of a review; `decision` is empty if only the edit is saved."""
 
     decision = forms.ChoiceField(required=False, choices=[(status, status) for status in Status])
 

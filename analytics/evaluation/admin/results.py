@@ -1,4 +1,4 @@
-"""How each question of a run went, and how two runs compare."""
+"""The results of a run, question by question, and the comparison of two runs."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ from analytics.models import EvaluationRun, EvaluationSet, Judgment, QuestionRes
 from chat.pipeline.retrieval.profiles import UnknownProfile, get_profile
 from knowledge.models import Document
 
-#: A right document that comes later is missed.
+#: Last rank at which a right document counts as found.
 LAST = 10
 MRR, EVIDENCE = F("measures__mrr"), F("evidence")
 SORTS: Mapping[str, tuple[str | Promise, tuple[Any, ...]]] = {
@@ -44,7 +44,7 @@ KINDS: Mapping[str, str | Promise] = {
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A document of the first ones retrieved; None: it was deleted since."""
+    """A retrieved document; None if it was deleted since."""
 
     document: Document | None
     is_right: bool
@@ -52,7 +52,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """`rank` is that of the first right document within the first 100; None where there was none."""
+    """The result of one question; `rank` is that of the first right document, None if none is in the first 100."""
 
     result: QuestionResult
     rank: int | None
@@ -115,13 +115,13 @@ def _found(ranking: Iterable[int], documents: Mapping[int, Document], right: set
     return [Found(documents.get(document), document in right) for document in ranking]
 
 
-#: Of the curve's points, every fifth is drawn.
+#: Every fifth point of the curve is drawn.
 STEP = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """What `run.results["answers"]` holds, to be shown; `reasons` are why measures are missing, with their labels."""
+    """The answers of a run, to be shown; `reasons` say why measures are missing, with their labels."""
 
     results: Mapping[str, Any]
     table: Table

@@ -1,4 +1,4 @@
-"""Where staff start a run, watch it, and see how each question went."""
+"""The screens of runs: start, progress, results."""
 
 from typing import TYPE_CHECKING, Any
 

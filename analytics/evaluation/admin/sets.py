@@ -1,4 +1,4 @@
-"""Where staff see how retrieval profiles do on a set of questions, and run them again."""
+"""The screens of question sets: coverage, history, and the start of runs."""
 
 from typing import TYPE_CHECKING, Any, cast
 

@@ -17,12 +17,12 @@ from analytics.evaluation.answers.errors import JudgeUnavailable
 
 CALLS_AT_ONCE = 4
 SECONDS = 120
-#: Of the client's own: a connection that failed, a busy or broken server.
+#: Retries of the client: after a failed connection, or a busy or broken server.
 RETRIES = 1
-#: A reply that cannot be read is asked for so often.
+#: Attempts until a reply can be read.
 ATTEMPTS = 2
 TOKENS = 800
-#: Statuses that say something about what was asked, not about the endpoint.
+#: Statuses that are about the request, not about the endpoint.
 FAULTS_OF_THE_CALL = {400, 413, 422}
 OPENING = re.compile(r"\{")
 Read = TypeVar("Read")
@@ -33,7 +33,7 @@ def is_configured() -> bool:
 
 
 class Judge:
-    """One event loop's. Each question to it gives None where no usable reply came of it; It raises JudgeUnavailable."""
+    """A client for one event loop. Its methods return None without a usable reply, and raise JudgeUnavailable."""
 
     def __init__(self) -> None:
         self._client = openai.AsyncOpenAI(

@@ -8,7 +8,7 @@ import secrets
 from collections.abc import Sequence
 from typing import Any
 
-#: Stands in the results: scores of different prompts are not compared.
+#: Saved with the results: scores of different prompts are not compared.
 VERSION = "1"
 SCORES = ("correctness", "completeness", "relevance", "faithfulness", "clarity")
 QUESTIONS = 3

@@ -1,4 +1,4 @@
-"""Whether and how a run's questions are answered, and which run of that kind was broken off; loads nothing heavy."""
+"""Options for answering a run's questions, and the search for an interrupted run; loads nothing heavy."""
 
 from dataclasses import asdict, dataclass
 from datetime import timedelta
@@ -17,7 +17,7 @@ from core.hashing import fingerprint
 from core.inference.embeddings import configured_model
 
 State = EvaluationRun.State
-#: A run that was broken off longer ago is not taken up: pages change.
+#: A run that was interrupted longer ago is not resumed: pages change.
 FRESH = timedelta(days=1)
 
 

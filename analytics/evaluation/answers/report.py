@@ -1,4 +1,4 @@
-"""A run's answers as a table: for people on a terminal and in the admin, and the part of single questions in JSON."""
+"""Reports on a run's answers: a table for the terminal and the admin, and single questions as JSON."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -32,13 +32,13 @@ SELECTIVITY: Mapping[str, str | Promise] = {
     "f1_answered": _("F1 of answering"),
     "f1_refused": _("F1 of refusing"),
 }
-#: Of the curve, on a terminal.
+#: Points of the curve shown on a terminal.
 CURVE_STEP = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """`values` are in the table's columns; `because` says why there is none."""
+    """A line of the table; `because` says why it has no values."""
 
     label: str | Promise
     values: Sequence[float | None]

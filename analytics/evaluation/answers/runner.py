@@ -1,4 +1,4 @@
-"""Has the pipeline that students are served by answer a run's questions, and measures the replies.
+"""Answers a run's questions with the pipeline that serves students, and measures the replies.
 
 Each question's replies are stored once they are measured, so that a run that was killed goes on where it was.
 """
@@ -33,9 +33,9 @@ from knowledge.indexing.generations import live_generation
 from knowledge.models import Passage
 from knowledge.retrieval.query_vectors import forget_vectors
 
-#: So that students who ask meanwhile are not held up.
+#: The caller's name at the language model: its requests wait behind those of students.
 CALLER = "evaluation"
-#: A quote that was cut ends so.
+#: End of a quote that was cut.
 CUT = " …"
 
 
@@ -70,7 +70,7 @@ def answer_questions(
 
 
 class _Answering:
-    """What stays the same from question to question."""
+    """The state that all questions of a run share."""
 
     def __init__(self, run: EvaluationRun, profile: Profile, options: AnswerOptions, runner: asyncio.Runner) -> None:
         self._profile, self._options, self._runner = profile, options, runner

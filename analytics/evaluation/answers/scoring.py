@@ -1,4 +1,4 @@
-"""One reply, measured: by its words, by the product's own models, and by a judge where there is one."""
+"""Measures of one reply: by its words, by the product's own models, and by a judge if there is one."""
 
 import asyncio
 from collections.abc import Sequence
@@ -37,7 +37,7 @@ class Said:
 
 
 class Measurer:
-    """For one run, within one event loop."""
+    """Measures the replies of one run, within one event loop."""
 
     def __init__(self) -> None:
         self.judge = Judge() if judging.is_configured() else None
@@ -53,7 +53,7 @@ class Measurer:
         values["words"] = float(len(words(text)))
         values |= await asyncio.to_thread(_against_reference, text, said.reference)
         declined = await self._declined(said, text)
-        # Of every reply that stood as an answer: a judge may well take one for a refusal.
+        # Every reply that the pipeline gave as an answer: a judge may take one for a refusal.
         claims = split_claims(text) if said.is_answer else []
         if said.is_answer:
             values["faithfulness_overlap"] = faithfulness_overlap(claims, said.passages)

@@ -1,4 +1,4 @@
-"""What answers are measured by: names, reasons why one is missing, claims and what holds them; pure."""
+"""Measures of answers: their names, reasons for missing ones, and faithfulness by words; pure."""
 
 from collections.abc import Mapping, Sequence
 

@@ -1,4 +1,4 @@
-"""How little a reference answer surprises the model that answers, where its endpoint tells (vLLM's `/completions`)."""
+"""Perplexity of a reference answer, if the endpoint returns probabilities (vLLM's `/completions`)."""
 
 import math
 
@@ -46,7 +46,7 @@ class Perplexity:
             return None
         place = range(len(beginning) - 1, len(beginning) + len(reference))  # a token may take the blank before it
         tokens = [value for offset, value in zip(offsets, values, strict=False) if offset in place if value is not None]
-        # An endpoint that ignores `echo` tells of the one token that it wrote.
+        # An endpoint that ignores `echo` returns the one token that it wrote.
         if not tokens or (offsets and offsets[0] > 0) or len(offsets) < 2:
             self.is_available = False
             return None

@@ -1,4 +1,4 @@
-"""Whether what can be answered is answered, and what cannot is refused; pure."""
+"""Selectivity: are answerable questions answered, and others refused; pure."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 #: Thresholds of the curve.
 STEPS = 50
-#: How replies begin, or say throughout, that they do not answer.
+#: Phrases by which replies decline.
 DECLINING = re.compile(
     r"\b(?:i (?:do not|don['’]t|did not|didn['’]t) (?:know|have|find|see)\b.{0,60}\b(?:answer|information|details|data)"
     r"|i (?:do not|don['’]t) know\b"
@@ -23,13 +23,13 @@ DECLINING = re.compile(
     r"|(?:dazu|darüber|hierzu) (?:gibt es|habe ich|finde ich|liegen mir) (?:leider )?keine)",
     re.IGNORECASE,
 )
-#: Only what begins a reply says so of all of it: an answer may end with what it leaves open.
+#: Only the begin of a reply is searched: an answer may end with what it leaves open.
 OPENING_CHARACTERS = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A question's class, and what became of it: the evidence is None where nothing was looked up."""
+    """A question's class, and the decision on it; the evidence is None if nothing was retrieved."""
 
     answerable: bool
     answered: bool

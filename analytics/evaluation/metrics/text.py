@@ -1,4 +1,4 @@
-"""How far an answer has the words, or the meaning of the words, of a reference answer; pure.
+"""Similarity of an answer to a reference answer, by words and by their meaning; pure.
 
 ROUGE (Lin 2004, rouge-score), BLEU (Papineni et al. 2002, sacrebleu), METEOR (Lavie and Agarwal 2007, NLTK) and
 BERTScore (Zhang et al. 2020). All are from 0 to 1. The libraries take seconds to load, so nothing that serves imports
@@ -42,7 +42,7 @@ class Words:
 
 
 class NoSynonyms:
-    """What METEOR asks for synonyms where there is no WordNet."""
+    """Synonyms for METEOR without WordNet: none."""
 
     def synsets(self, _word: str) -> "Sequence[Any]":
         return ()

@@ -1,4 +1,4 @@
-"""Which sentences and propositions answer a question, asked of a language model: judgments at the finer grain."""
+"""Annotation of the sentences and propositions that answer a question, by a language model."""
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""Has a language model write the questions of a set from passages, and mark what answers them; staff review them.
+"""Generation of a set's questions from passages by a language model, for staff to review.
 
 A run that was killed goes on where it stopped: a passage that was asked about in a set is not asked about again.
 """
@@ -117,7 +117,7 @@ class Made:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What one call asks about."""
+    """The subject of one call."""
 
     document_id: int
     sources: Sequence[Source]

@@ -17,7 +17,7 @@ from knowledge.indexing.propositions import CALLS_AT_ONCE, FAULTS_OF_THE_CALL
 logger = logging.getLogger(__name__)
 
 MOST_ATTEMPTS = 2
-#: What one call was for.
+#: The subject of a call.
 Subject = TypeVar("Subject")
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from knowledge.chunking.propositions import Source, entries_of, fenced, new_fence
 
-#: Kept with every question that was made by it.
+#: Saved with every question that it made.
 VERSION = "1"
 #: More, or longer ones, of one call are no questions but a model that does not stop.
 MOST_QUESTIONS, MOST_QUESTION_CHARACTERS, MOST_ANSWER_CHARACTERS = 40, 400, 2000

@@ -52,7 +52,7 @@ KINDS: Mapping[str, tuple[str | Promise, Q]] = {
     "same": (_("unchanged"), Q(severity=0)),
 }
 MODELS = {"faq": FAQ, "document": Document, "profile": RetrievalProfile, "prompt": Assistant}
-#: How far back it is looked what an answer of the model takes.
+#: Period over which the tokens of an answer are averaged.
 TOKENS_SINCE = timedelta(days=30)
 
 

@@ -1,4 +1,4 @@
-"""What staff have written in a form and not saved yet, as a draft to be tested.
+"""Drafts to test, read from a form that staff have not saved.
 
 The forms of FAQs, documents and profiles are other screens'; only what a test needs is read of them.
 """

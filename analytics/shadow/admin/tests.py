@@ -1,4 +1,4 @@
-"""Where staff see what a change would do to students' questions before it goes live, then publish it or go back."""
+"""The screens of shadow tests: start, progress, results, then publish or discard."""
 
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, cast
