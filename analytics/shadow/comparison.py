@@ -28,7 +28,7 @@ from knowledge.retrieval.scope import scope_of
 from knowledge.retrieval.search import Retrieval
 from knowledge.retrieval.types import Origin, Scope
 
-#: The caller's name at the language model: its requests wait behind those of students.
+#: The caller's name in the language model's queue, so that students do not wait behind all its requests.
 CALLER = "shadow"
 #: How long a transaction that holds a change may last: saving an answer that cites a passage which the change removes
 #: waits for it.

@@ -33,7 +33,7 @@ from knowledge.indexing.generations import live_generation
 from knowledge.models import Passage
 from knowledge.retrieval.query_vectors import forget_vectors
 
-#: The caller's name at the language model: its requests wait behind those of students.
+#: The caller's name in the language model's queue, so that students do not wait behind all its requests.
 CALLER = "evaluation"
 #: End of a quote that was cut.
 CUT = " …"
