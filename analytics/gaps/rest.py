@@ -93,7 +93,7 @@ class GapFilters(django_filters.FilterSet):
     search = django_filters.CharFilter(field_name="name", lookup_expr="icontains", max_length=200)
 
 
-@extend_schema_view(list=extend_schema(summary="Gaps, the weightiest first"), retrieve=extend_schema(summary="A gap"))
+@extend_schema_view(list=extend_schema(summary="Gaps, by priority"), retrieve=extend_schema(summary="A gap"))
 class GapViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, StaffViewSet):
     queryset = Gap.objects.filter(merged_into=None)
     serializer_class = GapShown
