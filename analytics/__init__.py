@@ -1,0 +1,1 @@
+"""Evaluation, shadow tests, gaps, reviews, reports and the dashboard."""

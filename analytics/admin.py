@@ -1,10 +1,9 @@
-"""Where staff keep questions with known answers, run retrieval profiles on them, and see how they did; and what
-students asked in vain."""
+"""All screens of the analytics, where Django looks for them."""
 
 from analytics.evaluation.admin.questions import EvaluationQuestionAdmin
 from analytics.evaluation.admin.runs import EvaluationRunAdmin
 from analytics.evaluation.admin.sets import EvaluationSetAdmin
-from analytics.gaps.admin import GapAdmin
+from analytics.gaps.admin.gaps import GapAdmin
 from analytics.reports.admin.reports import ReportAdmin
 from analytics.retention.admin import AnonymisedQuestionAdmin, RetentionRunAdmin
 from analytics.reviews.admin.queue import ReviewAdmin

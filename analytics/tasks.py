@@ -1,4 +1,4 @@
-"""Celery's hinges: ids in, one call, safe to run twice. Nothing heavy is imported until a task runs."""
+"""Celery tasks: ids in, one call, safe to run twice. Nothing heavy is imported until a task runs."""
 
 from contextlib import suppress
 
@@ -16,23 +16,13 @@ def run_evaluation(run_id: int) -> None:
     work_on(run_id)
 
 
-@shared_task(soft_time_limit=60, time_limit=120)
-def reconcile_evaluations() -> None:
-    """Marks what a lost worker left behind, and queues what a broker that was away did not take."""
-    from analytics.evaluation.runner import fail_lost, unbegun_runs
-
-    fail_lost()
-    for run_id in unbegun_runs():
-        run_evaluation.delay(run_id)
-
-
 #: A run of questions: short, so that others need not wait long for the worker; it queues the next one.
 QUESTION_SECONDS, PAUSE_SECONDS = 120, 30
 
 
 @shared_task(soft_time_limit=1500, time_limit=1800)
 def propose_questions(set_id: int, passages: int, seed: int) -> None:
-    """Proposes questions on the collections of staff's own set; without a language model, none."""
+    """Propose questions on the collections of staff's own set; without a language model, none."""
     from analytics.evaluation.questions.generation import Choice, make_questions
     from analytics.models import EvaluationSet
 
@@ -51,23 +41,15 @@ LOOK_SECONDS = 3600
 
 @shared_task(soft_time_limit=LOOK_SECONDS - 60, time_limit=LOOK_SECONDS)
 def find_gaps(run_id: int | None = None) -> None:
-    """A look that staff asked for, or the one of every night; nothing where another one goes on."""
-    from analytics.gaps.run import begin_run, work_on
+    """Do the gap run that staff asked for, or the nightly one unless another one is active."""
+    from analytics.gaps.run import work_on
+    from analytics.models import GapRun
 
     if run_id is None:
-        run = begin_run()
+        run = GapRun.objects.enqueue()
         run_id = run.pk if run else None
     if run_id is not None:
         work_on(run_id)
-
-
-@shared_task(soft_time_limit=60, time_limit=120)
-def resume_gaps() -> None:
-    """Begins anew the look that a lost worker, or a broker that was away, left behind."""
-    from analytics.gaps.run import lost_runs
-
-    for run_id in lost_runs():
-        find_gaps.delay(run_id)
 
 
 #: The first time, all answers since the beginning are looked through; the next minute goes on where this one stopped.
@@ -76,7 +58,7 @@ COLLECT_SECONDS = 50
 
 @shared_task(soft_time_limit=COLLECT_SECONDS, time_limit=120)
 def collect_reviews() -> None:
-    """Keeps the review queue up to date with what students asked and how they rated it."""
+    """Keep the review queue up to date with what students asked and how they rated it."""
     from analytics.reviews.collect import collect, recheck
 
     with suppress(SoftTimeLimitExceeded):
@@ -90,7 +72,7 @@ COUNT_SECONDS = 3000
 
 @shared_task(soft_time_limit=COUNT_SECONDS, time_limit=COUNT_SECONDS + 300)
 def count_changed_days() -> None:
-    """Keeps the dashboard's counts up to date; one process at a time, and what it does not reach comes next time."""
+    """Keep the dashboard's counts up to date, in one process at a time; the next run goes on where it stopped."""
     from analytics.counts.refresh import count_changed
 
     count_changed()
@@ -107,22 +89,13 @@ def run_shadow_test(test_id: int) -> None:
     work_on(test_id)
 
 
-@shared_task(soft_time_limit=60, time_limit=120)
-def resume_shadow_tests() -> None:
-    """Has those go on that a lost worker, or a broker that was away, left behind."""
-    from analytics.shadow.run import lost_tests
-
-    for test_id in lost_tests():
-        run_shadow_test.delay(test_id)
-
-
 #: Vectors in one run: short, so that others need not wait long for the worker; the next minute goes on.
 VECTORS_A_RUN = 2_000
 
 
 @shared_task(soft_time_limit=280, time_limit=300)
 def embed_asked_questions() -> None:
-    """Keeps the vectors up to date that an FAQ's form finds its neighbours by."""
+    """Keep the vectors up to date that an FAQ's form finds its neighbours by."""
     from analytics.shadow.questions import embed_asked
     from core.inference.embeddings import get_embedder
 
@@ -131,7 +104,7 @@ def embed_asked_questions() -> None:
 
 @shared_task(soft_time_limit=COUNT_SECONDS, time_limit=COUNT_SECONDS + 300)
 def apply_retention() -> None:
-    """Deletes what was promised to be deleted, every night."""
+    """Delete expired data, every night."""
     from analytics.retention.run import apply_retention as apply
 
     apply()
@@ -149,11 +122,8 @@ def make_report(stored_id: int) -> None:
 
 
 @shared_task(soft_time_limit=60, time_limit=120)
-def resume_reports() -> None:
-    """Has those begun that a lost worker, or a broker that was away, left behind; and deletes half files."""
+def sweep_reports() -> None:
+    """Delete the files that killed processes left behind."""
     from analytics.reports.files import sweep
-    from analytics.reports.run import lost_reports
 
-    for stored_id in lost_reports():
-        make_report.delay(stored_id)
     sweep()

@@ -20,10 +20,10 @@ from django.conf import settings
 from sklearn.cluster import HDBSCAN, KMeans
 from sklearn.metrics import homogeneity_completeness_v_measure
 
-from analytics.gaps.clustering import average_link, clusters_of, in_similarity_of, measured_bridge
+from analytics.gaps.clustering import average_link, cluster_vectors, measured_bridge, to_cosine
 from analytics.gaps.detection import SIMILARITY
-from analytics.gaps.run import begin_run, work_on
-from analytics.models import Gap
+from analytics.gaps.run import work_on
+from analytics.models import Gap, GapRun
 from benchmarks.measuring import resident_mib, say, table
 from chat.models import Assistant, Conversation, Message, Visitor
 from core.inference.embeddings import get_embedder
@@ -103,7 +103,7 @@ def threshold_for(vectors: "np.ndarray[Any, Any]", truth: Labels) -> float:
 
 
 def cosine(similarity: float) -> float:
-    return in_similarity_of(get_embedder().scale.questions, similarity)
+    return to_cosine(get_embedder().scale.questions, similarity)
 
 
 def compared(name: str, vectors: "np.ndarray[Any, Any]", truth: Labels) -> list[dict[str, Any]]:
@@ -150,7 +150,7 @@ def translations() -> dict[str, Any]:
     vectors = embedder.embed_questions(texts)
     bridge = measured_bridge(embedder.embed_questions)
     ways = {
-        "with the bridge": clusters_of(vectors, languages, threshold=cosine(SIMILARITY), bridge=bridge),
+        "with the bridge": cluster_vectors(vectors, languages, threshold=cosine(SIMILARITY), bridge=bridge),
         "without": average_link(vectors, threshold=cosine(SIMILARITY)),
     }
     count = len(TRANSLATED)
@@ -176,7 +176,7 @@ def many(vectors: "np.ndarray[Any, Any]", seconds_each: float) -> dict[str, Any]
     before = resident_mib()
     for name, of_language in (("one language", ["en"] * MANY), ("two languages", languages)):
         started = time.perf_counter()
-        labels = clusters_of(made, of_language, threshold=cosine(SIMILARITY), bridge=bridge)
+        labels = cluster_vectors(made, of_language, threshold=cosine(SIMILARITY), bridge=bridge)
         found[name] = {"clusters": len(set(labels.tolist())), "seconds": round(time.perf_counter() - started, 1)}
     return found | {"mib_more": round(resident_mib() - before, 1), "threads": os.environ.get("OMP_NUM_THREADS")}
 
@@ -198,7 +198,7 @@ def look_at(*parts: Labels) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name in ("first", "next"):
         started = time.perf_counter()
-        run = begin_run()
+        run = GapRun.objects.enqueue()
         work_on(run.pk)
         found[name] = round(time.perf_counter() - started, 1)
     return found | {"gaps": Gap.objects.count(), "embedding_threads": settings.EMBEDDING_THREADS}

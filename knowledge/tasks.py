@@ -87,12 +87,3 @@ def crawl_source(source_id: int) -> None:
     run_id = queue_run(source_id)
     if run_id is not None:
         run_crawl(run_id)
-
-
-@shared_task(soft_time_limit=60, time_limit=120)
-def resume_crawls() -> None:
-    """Start crawls again that a lost worker, or a broker that was down, left behind."""
-    from knowledge.ingest.crawl_jobs.runs import lost_runs
-
-    for run_id in lost_runs():
-        run_crawl.delay(run_id)

@@ -9,3 +9,17 @@ def sign_of_life() -> None:
     from marcelcms.health.heartbeats import BEAT, record_heartbeat
 
     record_heartbeat(BEAT)
+
+
+@shared_task(soft_time_limit=60, time_limit=120)
+def requeue_lost_jobs() -> None:
+    """Queue the jobs of every kind that a lost worker or an unreachable broker left behind."""
+    from django.apps import apps
+    from django.utils.module_loading import import_string
+
+    from core.jobs import Job
+
+    for model in apps.get_models():
+        if issubclass(model, Job):
+            for job_id in model.requeue_lost():
+                import_string(model.TASK).delay(job_id)

@@ -35,7 +35,7 @@ STATUSES = {
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """What a day's rows come to; not saved yet."""
+    """The counts of a day, not saved yet."""
 
     usage: list[UsageCount]
     documents: list[DocumentCount]
@@ -50,8 +50,8 @@ def of_others(lookup: str, without: Collection[int | None]) -> Q:
     return ~is_one | Q(**{f"{lookup}__isnull": True})
 
 
-def hours_of(day: datetime.date) -> tuple[datetime.datetime, datetime.datetime]:
-    """When the local day begins and the next one does: 23 or 25 hours apart where clocks are changed."""
+def find_day_bounds(day: datetime.date) -> tuple[datetime.datetime, datetime.datetime]:
+    """Return when the local day and the next one begin: 23 or 25 hours apart if clocks are changed."""
     zone = timezone.get_default_timezone()
     begins = (datetime.datetime.combine(each, datetime.time(), zone) for each in (day, day + datetime.timedelta(1)))
     start, end = begins
@@ -59,8 +59,8 @@ def hours_of(day: datetime.date) -> tuple[datetime.datetime, datetime.datetime]:
 
 
 def count_day(day: datetime.date, *, without: Collection[int | None] = ()) -> Day:
-    """`without` are the assistants that are left out."""
-    start, end = hours_of(day)
+    """Count a day again; `without` are the assistants that are left out."""
+    start, end = find_day_bounds(day)
     made = Q(created_at__gte=start, created_at__lt=end)
     conversations = Conversation.objects.filter(made & of_others("assistant", without))
     messages = Message.objects.filter(made & of_others("conversation__assistant", without))
@@ -116,7 +116,7 @@ def _count_messages(messages: QuerySet[Message], row: Callable[[Group], UsageCou
 
 
 def _count_newcomers(messages: QuerySet[Message], row: Callable[[Group], UsageCount]) -> None:
-    """`messages` are those of the newcomers; where the first question was asked and when says where each is counted."""
+    """Count newcomers, each in the row of the first question; `messages` are theirs."""
     first = _asked(_firsts(messages.filter(role=Message.Role.USER)))
     for *group, at, count in _grouped(first, (*WHOSE, "hour"), {"who": Count("pk")}):
         counted = row(_group(group))
@@ -130,7 +130,7 @@ def _asked(messages: QuerySet[Message]) -> QuerySet[Message]:
 
 
 def _count_times(messages: QuerySet[Message], row: Callable[[Group], UsageCount]) -> None:
-    """Times up to FIRST_MS in the first bin, then each bin GROWTH times as wide, the rest in the last."""
+    """Count times: up to FIRST_MS in the first bin, then each bin GROWTH times as wide, the rest in the last."""
     for name in ("first_token", "total"):
         time = Cast(KeyTextTransform(name, "timings_ms"), FloatField())
         place = Ceil(Ln(F("time") / FIRST_MS) / LN_GROWTH)
@@ -154,7 +154,7 @@ def _count_reasons(messages: QuerySet[Message], row: Callable[[Group], UsageCoun
 
 
 def _count_newcomers_reasons(messages: QuerySet[Message], row: Callable[[Group], UsageCount]) -> None:
-    """Of each reason, everybody once."""
+    """Count everybody once for each reason."""
     rated = messages.filter(feedback__value=-1).exclude(feedback__reasons=[]).order_by("created_at", "pk")
     seen = set()
     for *group, visitor, given in rated.values_list(*WHOSE, VISITOR, "feedback__reasons"):
@@ -165,7 +165,7 @@ def _count_newcomers_reasons(messages: QuerySet[Message], row: Callable[[Group],
 
 
 def _count_conversations(conversations: QuerySet[Conversation], row: Callable[[Group], UsageCount]) -> None:
-    """A conversation is in the language of its first message."""
+    """Count conversations, each in the language of its first message."""
     first = Message.objects.filter(conversation=OuterRef("pk")).order_by("pk").values("language")[:1]
     begun = conversations.annotate(spoken=Coalesce(Subquery(first), Value("")))
     whose = ("assistant", "site", "spoken")
@@ -227,7 +227,7 @@ def _faqs(messages: QuerySet[Message], of_newcomers: QuerySet[Message], day: dat
 
 
 def _firsts(rows: QuerySet[Any], *of: str, by: str = "") -> QuerySet[Any]:
-    """The first row of each visitor, of each of `of`; `by` leads from a row to its message."""
+    """Return the first row of each visitor, of each of `of`; `by` leads from a row to its message."""
     people = (*of, f"{by}{VISITOR}")
     first = rows.order_by(*people, f"{by}created_at", "pk").distinct(*people)
     found: QuerySet[Any] = rows.model._default_manager.filter(pk__in=first.values("pk"))
@@ -239,7 +239,7 @@ def _numbers(rows: QuerySet[Any], whose: Sequence[str]) -> dict[tuple[Any, ...],
 
 
 def _grouped(rows: QuerySet[Any], whose: Sequence[str], counts: Mapping[str, Any]) -> Iterable[tuple[Any, ...]]:
-    """The groups' values, then their counts."""
+    """Return the groups' values, then their counts."""
     found = rows.order_by().values(*whose).annotate(**{f"n_{name}": count for name, count in counts.items()})
     listed: Iterable[tuple[Any, ...]] = found.values_list(*whose, *(f"n_{name}" for name in counts))
     return listed

@@ -26,7 +26,7 @@ WHOSE = ("assistant_id", "site_id", "language")
 
 
 def sum_month(first: datetime.date) -> None:
-    """Replaces the month's rows by the sums of its days'; `first` is its first day."""
+    """Replace the month's rows by the sums of its days'; `first` is its first day."""
     after = (first + datetime.timedelta(days=31)).replace(day=1)
     with connection.cursor() as cursor:
         for table, (of, columns, arrays) in SUMMED.items():
@@ -34,7 +34,7 @@ def sum_month(first: datetime.date) -> None:
             keys = ", ".join((*WHOSE, *of))
             names = ", ".join((*WHOSE, *of, *columns, *arrays))
             sums = ", ".join(f"sum({column})" for column in columns)
-            added = "".join(f", {_sum_of(table, array, (*WHOSE, *of))}" for array in arrays)
+            added = "".join(f", {_sum_array(table, array, (*WHOSE, *of))}" for array in arrays)
             cursor.execute(
                 f"INSERT INTO {table} (span, day, busiest, {names})"
                 f" SELECT 'month', %(first)s, max(busiest), {keys}, {sums}{added}"
@@ -43,7 +43,7 @@ def sum_month(first: datetime.date) -> None:
             )
 
 
-def _sum_of(table: str, array: str, keys: tuple[str, ...]) -> str:
+def _sum_array(table: str, array: str, keys: tuple[str, ...]) -> str:
     """Element by element; NULL keys (a deleted assistant) are one group, as in GROUP BY."""
     same = " AND ".join(f"part.{key} IS NOT DISTINCT FROM whole.{key}" for key in keys)
     return (

@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from analytics.counts.daily import count_day, hours_of, of_others
+from analytics.counts.daily import count_day, find_day_bounds, of_others
 from analytics.counts.monthly import sum_month
 from analytics.models import ChangedDay, FrozenCounts
 from analytics.models.counts import Counted, DocumentCount, FAQCount, UsageCount
@@ -27,9 +27,9 @@ NEWCOMERS = ("newcomers", "newcomers_by_hour", "newcomers_by_reason", "newcomers
 
 
 def count_changed() -> int:
-    """Counts anew each day on which something changed; returns how many days. Nothing where another process does.
+    """Count each changed day again and return how many days these are; do nothing if another process counts.
 
-    A change is forgotten in the transaction that counts its days, so that a killed process loses none; a month's
+    A change is deleted in the transaction that counts its days, so that a killed process loses none; a month's
     changes go together, so that it is summed once.
     """
     with advisory_lock(Lock.USAGE_COUNTS) as is_mine:
@@ -44,8 +44,8 @@ def _count_changed() -> int:
 
 @transaction.atomic
 def _count(changed: Sequence[datetime.date]) -> int:
-    """The local days that these days in UTC share a moment with."""
-    # Only what is read here is forgotten below: what comes meanwhile may not be counted yet.
+    """Count the local days that overlap these days in UTC."""
+    # Only the rows that were read here are deleted below: later ones may not be counted yet.
     seen = list(ChangedDay.objects.filter(day__in=changed).values_list("pk", flat=True))
     touched = sorted({local for day in changed for local in local_days(day)})
     for day in touched:
@@ -58,15 +58,15 @@ def _count(changed: Sequence[datetime.date]) -> int:
 
 
 def local_days(day: datetime.date) -> list[datetime.date]:
-    """The local days that share a moment with this day in UTC."""
+    """Return the local days that overlap this day in UTC."""
     begins = datetime.datetime.combine(day, datetime.time(), datetime.UTC)
     ends = begins + datetime.timedelta(days=1)
     near = [day + datetime.timedelta(days=offset) for offset in (-1, 0, 1)]
-    return [each for each in near if hours_of(each)[0] < ends and hours_of(each)[1] > begins]
+    return [each for each in near if find_day_bounds(each)[0] < ends and find_day_bounds(each)[1] > begins]
 
 
 def frozen_on(day: datetime.date) -> list[int | None]:
-    """Assistants whose conversations of that day may be deleted already: what was counted stays."""
+    """Return the assistants whose conversations of that day may be deleted already; their counts stay."""
     return list(FrozenCounts.objects.filter(before__gt=day).values_list("assistant", flat=True))
 
 
@@ -84,8 +84,11 @@ def _replace(day: datetime.date) -> None:
 
 
 def _hold_newcomers(rows: Sequence[Counted], former: Iterable[Counted]) -> None:
-    """A row has no more newcomers than before. On a day on which another assistant's counts are frozen, somebody may be
-    counted there whose first question is deleted by now: the next one would count them again."""
+    """Limit the newcomers of a row to those that it had.
+
+    On a day on which another assistant's counts are frozen, somebody may be counted there whose first question is
+    deleted by now: the next one would count them again.
+    """
     before = defaultdict(list)
     for row in former:
         before[_whose(row)].append(row)
@@ -101,15 +104,18 @@ def _whose(row: Counted) -> tuple[Any, ...]:
 
 
 def _no_more(count: Any, before: Sequence[Any]) -> Any:
-    """Of a number, or of each in a list."""
+    """Return the smaller number, or of lists the smaller ones."""
     if isinstance(count, list):
         return [min(each, sum(earlier)) for each, *earlier in zip(count, *before, strict=True)]
     return min(count, sum(before))
 
 
 def freeze(kept_since: Mapping[int | None, datetime.datetime]) -> None:
-    """Called before conversations without a message since then are deleted, by assistant: what changed is counted, and
-    the days up to then are not counted again. Waits for another process that counts."""
+    """Count what changed, and freeze the days before `kept_since` of each assistant.
+
+    It is called before conversations without a message since then are deleted.
+    It waits for another process that counts.
+    """
     with advisory_lock(Lock.USAGE_COUNTS, wait=True):
         _count_changed()
         for assistant, before in kept_since.items():
@@ -117,7 +123,7 @@ def freeze(kept_since: Mapping[int | None, datetime.datetime]) -> None:
 
 
 def hold_frozen(instance: Assistant, **_kwargs: object) -> None:
-    """Receives `pre_delete` of assistants: what was counted of it is nobody's from then on, and stays as it was."""
+    """Receive `pre_delete` of assistants: their counts belong to nobody from then on, and stay as they were."""
     if frozen := FrozenCounts.objects.filter(assistant=instance).first():
         _freeze_until(frozen.before, None)
 

@@ -1,4 +1,4 @@
-"""Two runs on the same questions: which differ, and whether by more than chance."""
+"""Comparison of two runs on the same questions, with significance tests."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from analytics.evaluation.metrics.ranking import MEASURES, bonferroni, means, randomisation_p
 from analytics.models import EvaluationRun, QuestionResult
 
-#: What a difference between profiles is tested on.
+#: Measures on which a difference between profiles is tested.
 TESTED = ("mrr", "recall@5")
 
 
@@ -35,7 +35,7 @@ class Comparison:
 
 
 def compare(before: EvaluationRun, after: EvaluationRun, *, comparisons: int = 1) -> Comparison:
-    """`comparisons` is how many pairs of profiles are tested in all, for the Bonferroni correction."""
+    """Compare two runs; `comparisons` is the number of pairs of profiles tested, for the Bonferroni correction."""
     old, new = (_results(run) for run in (before, after))
     shared = sorted(old.keys() & new.keys())
     tests = comparisons * len(TESTED)

@@ -1,4 +1,4 @@
-"""How far the questions of a set cover what they are asked of: read this beside any measure of a run on it."""
+"""Coverage of a set's collections by its questions, to be read beside any measure of a run."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,14 +11,14 @@ from analytics.models import EvaluationQuestion, EvaluationSet, Judgment
 from knowledge.models import Document, Granularity, Passage, Unit
 
 Status = EvaluationQuestion.Status
-#: Questions a document has: names of the classes and the most of each.
+#: Classes by questions a document, each with its upper bound.
 CLASSES = {"0": 0, "1": 1, "2-4": 4}
 LAST_CLASS = "5+"
 
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """Of how many values, and where they lie; None where there are none."""
+    """The number of values and their quantiles; None without values."""
 
     count: int
     mean: float | None
@@ -80,8 +80,8 @@ class _Judged:
     units: Sequence[Mapping[str, str]] | None
 
 
-def coverage_of(evaluation_set: EvaluationSet) -> Coverage:
-    """In a constant number of queries."""
+def measure_coverage(evaluation_set: EvaluationSet) -> Coverage:
+    """Measure what a set covers, in a constant number of queries."""
     collections = list(evaluation_set.collections.values_list("pk", flat=True))
     questions = evaluation_set.questions.exclude(status=Status.REJECTED)
     rows = list(questions.values("text", "reference", "answerable", "status"))
@@ -146,7 +146,7 @@ def _passages(collections: Sequence[int], judged: Sequence[_Judged]) -> tuple[Sh
 
 
 def _units(collections: Sequence[int], judged: Sequence[_Judged]) -> dict[str, UnitCoverage]:
-    """By granularity, of those that the collections have."""
+    """Count units by the granularities that the collections have."""
     in_scope = Unit.objects.filter(
         passage__generation__state="live",
         passage__document__status=Document.Status.PUBLISHED,
@@ -184,7 +184,7 @@ def _spread(values: Iterable[int]) -> Spread:
 
 
 def _histogram(counts: Iterable[int], documents: int) -> dict[str, int]:
-    """How many documents have so many questions."""
+    """Count the documents by their number of questions."""
     counts = list(counts)
     classes = Counter(next((name for name, most in CLASSES.items() if count <= most), LAST_CLASS) for count in counts)
     classes["0"] = documents - len(counts)
@@ -197,6 +197,6 @@ def _words(texts: Iterable[str]) -> float | None:
 
 
 def _languages(judged: Iterable[_Judged]) -> dict[str, int]:
-    """Questions by the language of the documents that answer them."""
+    """Count questions by the language of the documents that answer them."""
     languages = {(each.question_id, each.language) for each in judged}
     return dict(sorted(Counter(language for _question, language in languages).items()))

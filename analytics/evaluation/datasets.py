@@ -22,7 +22,7 @@ from knowledge.indexing.documents import sync_pending as sync_pending_documents
 from knowledge.ingest.importer import DocumentRecord, import_records
 from knowledge.models import Collection, Document
 
-#: What a query may be labelled with besides; kept, so that results can be read by them.
+#: Further labels of a query, kept for grouping results.
 LABELS = ("turn", "label", "domain", "type")
 DOCUMENT_FIELDS = frozenset({"_id", "title", "text", "url", "metadata"})
 QUERY_FIELDS = frozenset({"_id", "text", "history", "answerable", "reference", "metadata", *LABELS})
@@ -67,7 +67,7 @@ class Dataset:
 
 
 def read_dataset(folder: Path) -> Dataset:
-    """Raises BadDataset; OSError where a file cannot be read."""
+    """Read a data set. Raise BadDataset, or OSError if a file cannot be read."""
     problems = _Problems()
     documents = list(_lines(folder / "corpus.jsonl", _document, problems))
     queries = list(_lines(folder / "queries.jsonl", _query, problems))
@@ -105,7 +105,7 @@ class _Problems:
 
 
 def _lines(path: Path, read: Callable[[dict[str, Any]], Any], problems: _Problems) -> Iterator[Any]:
-    """What `read` makes of each line; its ValueErrors, and ids that were there before, become problems."""
+    """Yield what `read` makes of each line; its ValueErrors and ids that occur twice become problems."""
     if not path.exists():
         problems.say(f"{path.name} is missing in {path.parent}")
         return
@@ -214,7 +214,7 @@ BATCH = 1000
 
 
 def load(dataset: Dataset, *, progress: Callable[[int, int], None] | None = None) -> EvaluationSet:
-    """The set with its documents indexed; `progress` gets (done, of) documents. Raises BadDataset."""
+    """Return the set with its documents indexed; `progress` gets (done, of) documents. Raise BadDataset."""
     found = EvaluationSet.objects.filter(fingerprint=dataset.fingerprint).first() or _create(dataset)
     sync_pending_documents(progress=progress)
     sync_pending_faqs()
@@ -274,9 +274,9 @@ def _create(dataset: Dataset) -> EvaluationSet:
 
 @transaction.atomic
 def load_questions(path: Path, collection: Collection) -> EvaluationSet:
-    """Questions on a collection that is there, as a set that staff can change; found again by the collection's name.
+    """Load questions on an existing collection as a set that staff can change, named after the collection.
 
-    Each line is {_id, text, answerable, reference, urls}, the last of documents that answer it. Raises BadDataset.
+    Each line is {_id, text, answerable, reference, urls}, the last of documents that answer it. Raise BadDataset.
     """
     own = EvaluationSet.objects.filter(fingerprint="", name=collection.name, collections=collection)
     if found := own.first():
@@ -300,7 +300,7 @@ def load_questions(path: Path, collection: Collection) -> EvaluationSet:
 
 
 def forget(evaluation_set: EvaluationSet) -> None:
-    """Deletes a loaded data set with its collection, documents and FAQs."""
+    """Delete a loaded data set with its collection, documents and FAQs."""
     collections = list(evaluation_set.collections.filter(for_evaluation=True))
     FAQ.objects.filter(documents__collection__in=collections).delete()
     evaluation_set.delete()
@@ -312,7 +312,7 @@ SEED = 1
 
 
 def sampled(strata: Sequence[Hashable], count: int | None) -> list[int]:
-    """Places of `count` members, in order, each stratum in proportion (largest remainders); all where None.
+    """Return the places of `count` members, in order, each stratum in proportion (largest remainders); all where None.
 
     The same strata give the same places.
     """

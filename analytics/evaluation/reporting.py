@@ -1,4 +1,4 @@
-"""Runs as people and as programs read them."""
+"""Runs as a table for people and as JSON for programs."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -6,7 +6,7 @@ from typing import Any
 
 from analytics.evaluation.answers.report import answer_json
 from analytics.evaluation.comparison import Comparison
-from analytics.evaluation.coverage import Coverage, Share, Spread, coverage_of
+from analytics.evaluation.coverage import Coverage, Share, Spread, measure_coverage
 from analytics.models import EvaluationRun
 from knowledge.models import Document
 
@@ -15,7 +15,7 @@ FLIPS_SHOWN = 40
 
 
 def as_json(run: EvaluationRun) -> dict[str, Any]:
-    """The contract of `manage.py evaluate --json`."""
+    """Return what `manage.py evaluate --json` writes."""
     rows = list(run.question_results.select_related("question").order_by("question"))
     shown = {document for row in rows for document in row.ranking}
     ids = dict(Document.objects.filter(pk__in=shown).values_list("pk", "external_id"))
@@ -24,7 +24,7 @@ def as_json(run: EvaluationRun) -> dict[str, Any]:
         "profile": run.profile,
         "rewrites": run.rewrites,
         **run.results,
-        "coverage": asdict(coverage_of(run.evaluation_set)),
+        "coverage": asdict(measure_coverage(run.evaluation_set)),
         "per_query": [
             {
                 "id": row.question.external_id,
@@ -41,7 +41,7 @@ def as_json(run: EvaluationRun) -> dict[str, Any]:
 
 
 def table_lines(runs: Sequence[EvaluationRun]) -> Iterator[str]:
-    """A Markdown table, one run a row."""
+    """Yield a Markdown table, one run a row."""
     head = ("profile", "judged", *COLUMNS, "AUROC", "ms p50", "ms p95")
     yield f"{runs[0].evaluation_set.name}, {runs[0].results['queries']} questions"
     yield f"| {' | '.join(head)} |"
@@ -69,7 +69,7 @@ def comparison_lines(comparison: Comparison) -> Iterator[str]:
 
 
 def coverage_lines(coverage: Coverage) -> Iterator[str]:
-    """What the questions cover, in a few lines."""
+    """Say in a few lines what the questions cover."""
     yield "\nCoverage"
     yield (
         f"questions: {coverage.questions} ({coverage.answerable} answerable, {coverage.unanswerable} unanswerable, "

@@ -162,7 +162,7 @@ class EvaluationRunViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, Sta
     )
     @transaction.atomic
     def create(self, request: Request) -> Response:
-        """One run a profile; where one waits or goes on already, that one."""
+        """Start one run a profile, unless one waits or runs already."""
         given = RunsGiven(data=request.data, context=self.get_serializer_context())
         given.is_valid(raise_exception=True)
         values = given.validated_data

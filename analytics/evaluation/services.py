@@ -7,13 +7,11 @@ from django.contrib.admin.models import ADDITION, LogEntry
 from django.contrib.auth.models import AbstractBaseUser
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from analytics.evaluation.answers.options import AnswerOptions, broken_off
 from analytics.evaluation.datasets import forget
 from analytics.evaluation.questions.model_requests import settled
-from analytics.evaluation.runner import ACTIVE
 from analytics.models import EvaluationQuestion, EvaluationRun, EvaluationSet, Judgment, ModelRequest
 from analytics.privacy import anonymised_texts
 from analytics.tasks import propose_questions, run_evaluation
@@ -30,7 +28,7 @@ def start_runs(
     answers: AnswerOptions | None = None,
     by: AbstractBaseUser | None = None,
 ) -> list[EvaluationRun]:
-    """One run a profile, each the one that waits or goes on already where there is one. Raises ValidationError.
+    """Start one run a profile, unless one waits or runs already. Raise ValidationError.
 
     With `answers` the questions are answered too; a run of that kind that was broken off goes on.
     """
@@ -41,18 +39,15 @@ def start_runs(
         chosen = [get_profile(name) for name in dict.fromkeys(profiles)]
     except UnknownProfile as error:
         raise ValidationError(str(error)) from error
-    active = {
-        run.profile: run for run in evaluation_set.runs.filter(state__in=ACTIVE, answering__isnull=answers is None)
-    }
+    runs_now = EvaluationRun.objects.active().filter(evaluation_set=evaluation_set)
+    active = {run.profile: run for run in runs_now.filter(answering__isnull=answers is None)}
     runs = []
     for profile in chosen:
         run = active.get(profile.name)
         if run is None:
             run = broken_off(evaluation_set, profile, answers) if answers else None
             if run:
-                run.state, run.message, run.finished_at = EvaluationRun.State.QUEUED, "", None
-                run.heartbeat_at = timezone.now()
-                run.save(update_fields=["state", "message", "finished_at", "heartbeat_at"])
+                run.requeue(message="")
             else:
                 run = EvaluationRun.objects.create(
                     evaluation_set=evaluation_set,
@@ -67,14 +62,13 @@ def start_runs(
 
 @transaction.atomic
 def cancel_run(*, run: EvaluationRun) -> bool:
-    """Ends it within seconds; one that has ended stays as it is. Whether it had not."""
-    ended = {"state": EvaluationRun.State.CANCELLED, "finished_at": timezone.now()}
-    return bool(EvaluationRun.objects.filter(pk=run.pk, state__in=ACTIVE).update(**ended))
+    """End it within seconds; return False if it had ended."""
+    return run.cancel()
 
 
 @transaction.atomic
 def delete_set(*, evaluation_set: EvaluationSet) -> None:
-    """With its questions and runs; a loaded data set's collection, documents and FAQs go with it."""
+    """Delete a set with its questions and runs, and a loaded one with its collection, documents and FAQs."""
     if evaluation_set.fingerprint:
         forget(evaluation_set)
     else:
@@ -83,7 +77,7 @@ def delete_set(*, evaluation_set: EvaluationSet) -> None:
 
 @transaction.atomic
 def save_question(*, question: EvaluationQuestion, judgments: Sequence[Judgment]) -> EvaluationQuestion:
-    """Saves it; `judgments` take the place of those it had. Raises ValidationError."""
+    """Save a question; `judgments` replace those it had. Raise ValidationError."""
     if question.evaluation_set.fingerprint:
         raise ValidationError(_("The questions of a loaded data set stay as they are."))
     question.external_id = question.external_id or uuid.uuid4().hex
@@ -101,7 +95,7 @@ def save_question(*, question: EvaluationQuestion, judgments: Sequence[Judgment]
 
 
 def check_judgments(question: EvaluationQuestion, judgments: Sequence[Judgment]) -> None:
-    """Raises ValidationError for documents that could not be found, or should not."""
+    """Raise ValidationError for documents that could not be found, or should not."""
     if judgments and question.answerable is False:
         raise ValidationError(_("A question with a document that answers it is answerable: change one of the two."))
     searched = set(question.evaluation_set.collections.values_list("pk", flat=True))
@@ -113,7 +107,7 @@ def check_judgments(question: EvaluationQuestion, judgments: Sequence[Judgment])
 
 @transaction.atomic
 def set_question_status(*, questions: Sequence[EvaluationQuestion], status: str) -> int:
-    """Accepts or rejects; returns how many changed."""
+    """Accept or reject questions; return how many changed."""
     changing = [question.pk for question in questions if question.status != status]
     return EvaluationQuestion.objects.filter(pk__in=changing).update(status=status)
 
@@ -123,9 +117,9 @@ SEED = 1
 
 @transaction.atomic
 def edit_question(*, question: EvaluationQuestion, text: str, reference: str) -> bool:
-    """Whether anything changed; of another text, the next run of `make_questions` marks anew what answers it.
+    """Edit a question; return whether anything changed. Raise ValidationError.
 
-    Raises ValidationError.
+    The next run of `make_questions` marks again what answers a new text.
     """
     edited = (" ".join(text.split()), reference.strip())
     if edited == (question.text, question.reference):
@@ -137,9 +131,9 @@ def edit_question(*, question: EvaluationQuestion, text: str, reference: str) ->
 
 
 def ask_for_questions(*, evaluation_set: EvaluationSet, passages: int) -> None:
-    """Has a worker ask about so many passages more than were asked about.
+    """Have a worker ask about so many passages more than were asked about.
 
-    Raises kombu.exceptions.OperationalError where the broker is away.
+    Raise kombu.exceptions.OperationalError if the broker is away.
     """
     done = len(settled(evaluation_set, ModelRequest.Purpose.QUESTIONS))
     propose_questions.delay(evaluation_set.pk, done + passages, SEED)
@@ -147,17 +141,17 @@ def ask_for_questions(*, evaluation_set: EvaluationSet, passages: int) -> None:
 
 @transaction.atomic
 def keep_as_regression(*, message: Message, by: AbstractBaseUser) -> EvaluationQuestion:
-    """Keeps a question, or an answer's question, with the documents that were cited as those that answer it: as it was
-    looked up, without what tells who asked. The one that is there already where it was kept before.
+    """Keep a question, or an answer's question, with the documents that were cited as those that answer it.
 
-    Where nothing was cited, nobody has said yet what is right: staff do on the question's page. Raises ValidationError.
+    It is kept as it was looked up, anonymised; a question that was kept before is returned. If nothing was cited, staff
+    say on the question's page what is right. Raise ValidationError.
     """
     question = message if message.role == Message.Role.USER else message.question
     answer = Message.objects.filter(question=question).select_related("conversation__assistant").first()
     if question is None or answer is None or answer.is_help or answer.conversation.assistant is None:
         raise ValidationError(_("Only a question that an assistant replied to can be kept."))
     assistant = Assistant.objects.select_for_update(of=["self"]).get(pk=answer.conversation.assistant.pk)
-    kept = _set_of(assistant)
+    kept = _own_set(assistant)
     name = f"message-{question.pk}"
     if there := kept.questions.filter(external_id=name).first():
         return there
@@ -174,8 +168,8 @@ def keep_as_regression(*, message: Message, by: AbstractBaseUser) -> EvaluationQ
     return made
 
 
-def _set_of(assistant: Assistant) -> EvaluationSet:
-    """Staff's own regression set of the assistant; a new one where there is none."""
+def _own_set(assistant: Assistant) -> EvaluationSet:
+    """Return staff's own regression set of the assistant; create it if there is none."""
     found = assistant.regression_sets.filter(fingerprint="").order_by("pk").first()
     if found is None:
         name = _("Regression questions: %(assistant)s") % {"assistant": assistant}

@@ -28,7 +28,7 @@ BLOCK = 1024
 
 
 def average_link(vectors: "Floats", *, threshold: float) -> "Integers":
-    """The cluster of each row, numbered from 0 in order of their first rows.
+    """Return the cluster of each row, numbered from 0 in order of their first rows.
 
     `vectors` has unit rows, of shape (n, dimensions). Clusters are joined, the most similar ones first, as long as the
     mean cosine of their pairs is `threshold` or more. Ties go to what comes first, so equal input has equal output.
@@ -67,7 +67,7 @@ def average_link(vectors: "Floats", *, threshold: float) -> "Integers":
 
 
 def _nearest(means: "Floats", rows: "Integers") -> "tuple[Integers, Floats]":
-    """For each of `rows` the most similar other cluster and how similar it is; -1 and -inf where there is none."""
+    """Find for each of `rows` the most similar other cluster and how similar it is; -1 and -inf where there is none."""
     nearest = np.full(len(rows), -1)
     similarity = np.full(len(rows), -np.inf, dtype=np.float32)
     if len(means) < 2:
@@ -83,7 +83,7 @@ def _nearest(means: "Floats", rows: "Integers") -> "tuple[Integers, Floats]":
 
 
 def _reciprocal(nearest: "Integers", similarity: "Floats") -> "tuple[Integers, Integers]":
-    """Pairs that are each other's nearest, the smaller first; the most similar pair where rounding hides them."""
+    """Return pairs that are each other's nearest, the smaller first; the most similar pair if rounding hides them."""
     places = np.arange(len(nearest))
     first = np.flatnonzero((nearest[nearest] == places) & (places < nearest))
     if len(first):
@@ -99,8 +99,8 @@ def _renamed(labels: "Integers", old: "Integers", new: "Integers") -> "Integers"
     return names[labels]
 
 
-def in_similarity_of(band: Band, similarity: float) -> float:
-    """The cosine that a model with this band has where all models have this similarity (`Scale.of_question`)."""
+def to_cosine(band: Band, similarity: float) -> float:
+    """Convert a similarity comparable across models to the cosine of this band (`Scale.of_question`)."""
     return COMMON.questions.to(band, similarity)
 
 
@@ -140,13 +140,13 @@ class Bridge:
     means: "dict[str, Floats]"
     threshold: float
 
-    def language_of(self, vector: "Floats") -> str:
+    def find_language(self, vector: "Floats") -> str:
         """Which language's mean is nearest: for a question without a word that tells."""
         return max(self.means, key=lambda language: float(vector @ _unit(self.means[language][None])[0]))
 
 
 def measured_bridge(embed_questions: "Callable[[Sequence[str]], Floats]") -> Bridge:
-    """Of a few questions and their translations."""
+    """Measure the bridge between languages on a few questions and their translations."""
     texts = {"en": [english for english, _german in PAIRS], "de": [german for _english, german in PAIRS]}
     vectors = {language: embed_questions(of_it) for language, of_it in texts.items()}
     means = {language: of_it.mean(axis=0) for language, of_it in vectors.items()}
@@ -155,8 +155,8 @@ def measured_bridge(embed_questions: "Callable[[Sequence[str]], Floats]") -> Bri
     return Bridge(means, float(others + NEARNESS * (np.diag(products).mean() - others)))
 
 
-def clusters_of(vectors: "Floats", languages: Sequence[str], *, threshold: float, bridge: Bridge) -> "Integers":
-    """The cluster of each row, numbered from 0 in order of their first rows.
+def cluster_vectors(vectors: "Floats", languages: Sequence[str], *, threshold: float, bridge: Bridge) -> "Integers":
+    """Return the cluster of each row, numbered from 0 in order of their first rows.
 
     `vectors` has unit rows, of shape (n, dimensions), and each row is in one of the bridge's `languages`; `threshold`
     is a cosine within one language. A cluster is joined with the one of the other language where each is the other's
@@ -189,14 +189,14 @@ def clusters_of(vectors: "Floats", languages: Sequence[str], *, threshold: float
 
 
 def in_order(labels: "Integers") -> "Integers":
-    """The same clusters, numbered from 0 in order of their first rows."""
+    """Renumber the clusters from 0 in order of their first rows."""
     _names, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
     ordered: Integers = np.argsort(np.argsort(first))[inverse]
     return ordered
 
 
-def centroid_of(vectors: "Floats") -> "Floats":
-    """The unit vector in the middle."""
+def compute_centroid(vectors: "Floats") -> "Floats":
+    """Return the unit vector in the middle."""
     middle: Floats = _unit(vectors.mean(axis=0, keepdims=True))[0]
     return middle
 

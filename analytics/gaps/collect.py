@@ -1,4 +1,4 @@
-"""Which questions were asked in vain, and their vectors."""
+"""Selection of the questions without a good answer, and their vectors."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -13,24 +13,24 @@ from chat.models import Message
 from core.inference.embeddings import Embedder
 from core.language import language_of
 
-#: The newest that are looked at: with them a look takes half a minute and some 200 MB.
+#: The newest questions alone are clustered: with them a run takes half a minute and some 200 MB.
 MOST = 20_000
 BATCH = 256
-#: Questions embedded at once: the model lets go of the interpreter meanwhile.
+#: Questions embedded at once: the model releases the interpreter lock meanwhile.
 THREADS = 2
 UNANSWERED = Q(answer__status__in=(Message.Status.ABSTAINED, Message.Status.FAILED)) & ~Q(answer__reason="abuse")
 BADLY_RATED = Q(answer__feedback__value=-1)
 
 
 def asked_in_vain() -> QuerySet[Message]:
-    """Questions of students that were not answered, or whose answer was rated as bad; never a cry for help."""
+    """Select questions of students that were not answered, or whose answer was rated as bad; never a cry for help."""
     return Message.objects.filter(UNANSWERED | BADLY_RATED, role=Message.Role.USER).without_help()
 
 
 def collect(embedder: Embedder, bridge: Bridge, *, progress: Callable[[int, int], None]) -> int:
-    """Brings the questions and their vectors up to date; returns how many were embedded.
+    """Bring the questions and their vectors up to date; return how many were embedded.
 
-    What was embedded is saved batch by batch, so that a look that was broken off goes on where it was. `progress`
+    What was embedded is saved batch by batch, so that a run that was broken off goes on where it was. `progress`
     gets (done, of).
     """
     wanted = set(asked_in_vain().order_by("-pk").values_list("pk", flat=True)[:MOST])
@@ -46,7 +46,7 @@ def collect(embedder: Embedder, bridge: Bridge, *, progress: Callable[[int, int]
 
 def _embed(ids: list[int], embedder: Embedder, bridge: Bridge, pool: ThreadPoolExecutor) -> None:
     messages = list(Message.objects.filter(pk__in=ids).select_related("answer").order_by("pk"))
-    # Who asked says nothing about what was asked, and is not to be read from the vector either.
+    # Personal data is masked, so that it cannot be read from the vector either.
     texts = [mask_pii(text_of(message)) for message in messages]
     size = -(-len(texts) // THREADS) or 1
     parts = [texts[begin : begin + size] for begin in range(0, len(texts), size)]
@@ -55,7 +55,7 @@ def _embed(ids: list[int], embedder: Embedder, bridge: Bridge, pool: ThreadPoolE
         (
             GapQuestion(
                 message=message,
-                language=language_of(text) or bridge.language_of(vector),
+                language=language_of(text) or bridge.find_language(vector),
                 embedding=vector.astype(np.float16).tobytes(),
                 recipe=embedder.recipe,
             )

@@ -1,4 +1,4 @@
-"""Whether a FAQ or a document that changed after a gap's last question covers it now."""
+"""Coverage of a gap by an FAQ or a document that changed after its last question."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -25,7 +25,7 @@ FAQS = 3
 
 @dataclass(frozen=True, slots=True)
 class Cover:
-    """What covers a gap: a FAQ or a document, and when it last changed."""
+    """The FAQ or document that covers a gap, and when it last changed."""
 
     at: datetime
     faq_id: int | None = None
@@ -33,7 +33,7 @@ class Cover:
 
 
 def newest_change() -> datetime | None:
-    """When a published FAQ or document last changed; a gap asked about since cannot be covered."""
+    """Return when a published FAQ or document last changed; a gap asked about since cannot be covered."""
     changes = (
         FAQ.objects.published().aggregate(at=Max("updated_at"))["at"],
         Document.objects.published().aggregate(at=Max("created_at"))["at"],
@@ -42,9 +42,12 @@ def newest_change() -> datetime | None:
     return max((at for at in changes if at), default=None)
 
 
-def cover_of(gap: Gap, question: str) -> Cover | None:
-    """What would answer `question`, the gap's most central one, with its assistant's own profile, and was changed
-    after the gap's last question. Raises EmbeddingUnavailable, RerankerUnavailable, UnknownCollection."""
+def find_cover(gap: Gap, question: str) -> Cover | None:
+    """Find what would answer `question`, the gap's most central one, and was changed after the gap's last question.
+
+    It is looked up with the assistant's own profile.
+    Raise EmbeddingUnavailable, RerankerUnavailable, UnknownCollection.
+    """
     ask = build_question(gap.assistant, question, gap.language)
     scope = build_scope(ask.collections)
     retrieval = retrieve_with(ask.profile, question, scope=scope, k=ask.profile.sources)
@@ -66,7 +69,7 @@ def _by_document(gap: Gap, question: str, retrieval: Retrieval, profile: Profile
     changed = _changed({each.document_id for each in candidates}, gap.last_asked)
     if not changed:
         return None
-    # What was there and did not help is not what helps now.
+    # A document that existed and did not help then does not cover the gap now.
     evidence, best = max(
         ((_evidence(question, retrieval, each), each.document_id) for each in candidates), key=lambda pair: pair[0]
     )
@@ -80,7 +83,7 @@ def _changed(document_ids: set[int], since: datetime) -> Mapping[int, datetime]:
 
 
 def _evidence(question: str, retrieval: Retrieval, candidate: Candidate) -> float:
-    """As the assistant would see it, had it found this document alone; 0 where only its words were found."""
+    """Return the evidence that the assistant would see in this document alone; 0 if only its words were found."""
     compares = any(origin in retrieval.runs for origin in SIMILARITIES)
     runs = {
         origin: [hit for hit in run if hit.document_id == candidate.document_id]

@@ -1,4 +1,4 @@
-"""A look for gaps: questions collected, clustered, and brought together with the gaps that are known."""
+"""Gap detection: questions are collected, clustered, and matched with the known gaps."""
 
 import logging
 from collections import Counter, defaultdict
@@ -12,10 +12,10 @@ import numpy as np
 from django.db import transaction
 from django.utils import timezone
 
-from analytics.gaps.clustering import Bridge, centroid_of, clusters_of, in_similarity_of
+from analytics.gaps.clustering import Bridge, cluster_vectors, compute_centroid, to_cosine
 from analytics.gaps.labels import name_after
 from analytics.gaps.matching import identify
-from analytics.gaps.priority import standing_of
+from analytics.gaps.priority import compute_priority
 from analytics.models import Gap, GapQuestion
 
 if TYPE_CHECKING:
@@ -26,13 +26,13 @@ logger = logging.getLogger(__name__)
 
 #: Mean similarity of the questions of a gap, on the scale of all models. See docs/decisions/0013-gaps.md.
 SIMILARITY = 0.54
-#: Of a cluster that shares no question with a gap and is the same all the same.
+#: Similarity above which a cluster is a known gap even if they share no question.
 SAME_CENTROID = 0.75
 #: A solved gap is open again with the first new question, a dismissed one when so many visitors asked since.
 VISITORS_AFTER_DISMISSAL = 3
-#: A question that is no further from its gap's middle than so is where it was.
+#: Tolerance within which a question's centrality is not written again.
 UNMOVED = 1e-4
-#: What a look may change of a gap that was there.
+#: Fields that a run may change of a known gap.
 SEEN_AGAIN = (
     *("name", "language", "state", "state_at", "weight", "visitors", "this_week", "week_before"),
     *("question_count", "first_asked", "last_asked", "centroid", "recipe"),
@@ -42,7 +42,7 @@ State = Gap.State
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Asked:
-    """One question in vain."""
+    """One question without a good answer."""
 
     pk: int
     gap_id: int | None
@@ -64,7 +64,7 @@ class Cluster:
 
 
 def find(embedder: "Embedder", bridge: Bridge) -> list[int]:
-    """Clusters each assistant's questions anew; returns the gaps that are new, the weightiest first."""
+    """Cluster each assistant's questions again; return the new gaps by priority."""
     asked: dict[int | None, list[Asked]] = defaultdict(list)
     for assistant_id, question in _load(embedder.recipe):
         asked[assistant_id].append(question)
@@ -94,28 +94,30 @@ def _load(recipe: str) -> list[tuple[int | None, Asked]]:
     return [
         (
             assistant,
-            Asked(pk, gap, centrality, language, visitor, at, " ".join((rewritten or text).split()), vector_of(vector)),
+            Asked(
+                pk, gap, centrality, language, visitor, at, " ".join((rewritten or text).split()), read_vector(vector)
+            ),
         )
         for assistant, pk, gap, centrality, language, visitor, at, rewritten, text, vector in values.iterator(2_000)
     ]
 
 
-def vector_of(embedding: bytes | memoryview) -> "Floats":
-    """Of a saved vector."""
+def read_vector(embedding: bytes | memoryview) -> "Floats":
+    """Read a saved vector."""
     return np.frombuffer(embedding, dtype=np.float16).astype(np.float32)
 
 
 def _clustered(asked: Sequence[Asked], embedder: "Embedder", bridge: Bridge) -> list[Cluster]:
     vectors = np.stack([question.vector for question in asked])
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)  # half precision has moved them a little
-    threshold = in_similarity_of(embedder.scale.questions, SIMILARITY)
-    labels = clusters_of(vectors, [question.language for question in asked], threshold=threshold, bridge=bridge)
+    threshold = to_cosine(embedder.scale.questions, SIMILARITY)
+    labels = cluster_vectors(vectors, [question.language for question in asked], threshold=threshold, bridge=bridge)
     members: dict[int, list[int]] = defaultdict(list)
     for place, label in enumerate(labels.tolist()):
         members[label].append(place)
     clusters = []
     for places in members.values():
-        centroid = centroid_of(vectors[places])
+        centroid = compute_centroid(vectors[places])
         centralities = vectors[places] @ centroid
         order = np.argsort(-centralities, kind="stable")
         questions = [asked[places[place]] for place in order]
@@ -125,7 +127,7 @@ def _clustered(asked: Sequence[Asked], embedder: "Embedder", bridge: Bridge) -> 
 
 @transaction.atomic
 def _save(assistant_id: int | None, clusters: Sequence[Cluster], embedder: "Embedder") -> list[Gap]:
-    """Brings one assistant's gaps in line with its clusters; returns the new ones."""
+    """Bring one assistant's gaps in line with its clusters; return the new ones."""
     now = timezone.now()
     gaps = {gap.pk: gap for gap in Gap.objects.select_for_update().filter(assistant=assistant_id, merged_into=None)}
     before: dict[int, set[int]] = {pk: set() for pk in gaps}
@@ -137,8 +139,8 @@ def _save(assistant_id: int | None, clusters: Sequence[Cluster], embedder: "Embe
         [{question.pk for question in cluster.questions} for cluster in clusters],
         [cluster.centroid for cluster in clusters],
         before,
-        {pk: vector_of(gap.centroid) for pk, gap in gaps.items() if gap.recipe == embedder.recipe},
-        threshold=in_similarity_of(embedder.scale.questions, SAME_CENTROID),
+        {pk: read_vector(gap.centroid) for pk, gap in gaps.items() if gap.recipe == embedder.recipe},
+        threshold=to_cosine(embedder.scale.questions, SAME_CENTROID),
     )
     of_cluster: dict[int, Gap] = {}
     fresh = []
@@ -161,11 +163,11 @@ def _save(assistant_id: int | None, clusters: Sequence[Cluster], embedder: "Embe
 
 
 def _fill(gap: Gap, cluster: Cluster, recipe: str, now: datetime) -> None:
-    """What is known of the cluster, and the state that follows from it."""
+    """Set the counts of the gap from its cluster, and the state that follows from them."""
     questions = cluster.questions
-    standing = standing_of([(question.visitor, question.at) for question in questions], now=now)
-    gap.weight, gap.visitors = standing.weight, standing.visitors
-    gap.this_week, gap.week_before = standing.this_week, standing.week_before
+    priority = compute_priority([(question.visitor, question.at) for question in questions], now=now)
+    gap.weight, gap.visitors = priority.weight, priority.visitors
+    gap.this_week, gap.week_before = priority.this_week, priority.week_before
     gap.question_count = len(questions)
     gap.first_asked = min(question.at for question in questions)
     gap.last_asked = max(question.at for question in questions)
@@ -194,13 +196,13 @@ def _move(clusters: Sequence[Cluster], of_cluster: Mapping[int, Gap]) -> None:
 
 
 def _close(left: Mapping[int, Gap], merged: Mapping[int, int], of_cluster: Mapping[int, Gap]) -> None:
-    """Gaps without a question: those that went into another say so; of the rest, what staff have not touched goes."""
+    """Close gaps without a question: note merges; of the rest, delete what staff have not touched."""
     for pk, gap in left.items():
         gap.weight, gap.this_week, gap.week_before, gap.question_count = 0, 0, 0, 0
         if pk in merged:
             gap.merged_into = of_cluster[merged[pk]]
             if gap.named_by == Gap.NamedBy.QUESTION:
-                gap.name = ""  # no later look would find that the question is gone
+                gap.name = ""  # no later run would notice that the question is deleted
         elif gap.state == State.OPEN and gap.faq_id is None:
             gap.delete()
             continue

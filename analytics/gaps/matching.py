@@ -1,4 +1,4 @@
-"""Which of tonight's clusters is which of yesterday's gaps; pure."""
+"""Matching of new clusters with known gaps; pure."""
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass

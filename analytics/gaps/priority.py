@@ -1,18 +1,18 @@
-"""How much a gap matters; pure."""
+"""The priority of a gap; pure."""
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-#: After so many days a visitor counts half: a deadline that nobody asks about any more sinks within a month.
+#: After so many days a visitor counts half: a deadline that has passed loses its priority within a month.
 HALF_LIFE_DAYS = 14.0
-#: What a gap that nobody asked about the week before gains, and one that nobody asks about any more loses.
+#: Share by which a new gap gains, and one that nobody asks about any more loses.
 TREND_SHARE = 0.5
 WEEK = timedelta(days=7)
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class Priority:
     """Distinct visitors: in all, in the last 7 days, and in the 7 before."""
 
     visitors: int
@@ -21,8 +21,8 @@ class Standing:
     weight: float
 
 
-def standing_of(asked: Iterable[tuple[Hashable, datetime]], *, now: datetime) -> Standing:
-    """Of (visitor, time) pairs.
+def compute_priority(asked: Iterable[tuple[Hashable, datetime]], *, now: datetime) -> Priority:
+    """Compute the priority of a gap from (visitor, time) pairs.
 
     The weight is the sum over visitors of 2^(-age / HALF_LIFE_DAYS), with the age of each one's last question in days,
     times 1 + TREND_SHARE * (a - b) / (a + b), with a visitors in the last 7 days and b in the 7 before.
@@ -36,4 +36,4 @@ def standing_of(asked: Iterable[tuple[Hashable, datetime]], *, now: datetime) ->
     recent = sum(0.5 ** (max(now - at, timedelta()).total_seconds() / 86_400 / HALF_LIFE_DAYS) for at in last.values())
     both = this_week + week_before
     trend = (this_week - week_before) / both if both else 0.0
-    return Standing(len(last), this_week, week_before, recent * (1 + TREND_SHARE * trend))
+    return Priority(len(last), this_week, week_before, recent * (1 + TREND_SHARE * trend))

@@ -1,4 +1,4 @@
-"""Gaps: what students asked in vain, and what is made of it."""
+"""Gaps, and what staff make of them, over the staff API."""
 
 from typing import Any
 
@@ -93,7 +93,7 @@ class GapFilters(django_filters.FilterSet):
     search = django_filters.CharFilter(field_name="name", lookup_expr="icontains", max_length=200)
 
 
-@extend_schema_view(list=extend_schema(summary="Gaps, the weightiest first"), retrieve=extend_schema(summary="A gap"))
+@extend_schema_view(list=extend_schema(summary="Gaps, by priority"), retrieve=extend_schema(summary="A gap"))
 class GapViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, StaffViewSet):
     queryset = Gap.objects.filter(merged_into=None)
     serializer_class = GapShown
@@ -146,7 +146,7 @@ class GapViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, StaffViewSet)
     @action(detail=True, methods=["post"], filterset_class=None)
     @transaction.atomic
     def draft(self, request: Request, pk: str) -> Response:
-        """The gap is in work then. It belongs to the collection of its first document."""
+        """Draft an FAQ in the collection of its first document; the gap is in work then."""
         gap = self.locked()
         given = DraftGiven(data=request.data)
         given.is_valid(raise_exception=True)

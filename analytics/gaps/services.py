@@ -8,8 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from analytics.gaps.run import begin_run
-from analytics.gaps.suggestions import phrasings_of
+from analytics.gaps.suggestions import collect_phrasings
 from analytics.models import Gap, GapRun
 from analytics.tasks import find_gaps
 from core.access import Staff, sees_everything
@@ -22,8 +21,8 @@ from knowledge.models import Collection, Document
 
 @transaction.atomic
 def look_for_gaps(*, by: AbstractBaseUser | None = None) -> GapRun | None:
-    """Has the gaps looked for again; None where a look waits or goes on already."""
-    run = begin_run(by.pk if by else None)
+    """Start a gap run; return None if one waits or runs already."""
+    run = GapRun.objects.enqueue(requested_by_id=by.pk if by else None)
     if run:
         find_gaps.delay_on_commit(run.pk)
     return run
@@ -31,7 +30,7 @@ def look_for_gaps(*, by: AbstractBaseUser | None = None) -> GapRun | None:
 
 @transaction.atomic
 def set_gap_state(*, gaps: Iterable[Gap], state: str) -> int:
-    """Returns how many changed; what was asked until now no longer opens them again."""
+    """Set the state of gaps; return how many changed. Only questions from now on open them again."""
     changed = [gap for gap in gaps if gap.state != state]
     for gap in changed:
         gap.state, gap.state_at = Gap.State(state), timezone.now()
@@ -41,7 +40,7 @@ def set_gap_state(*, gaps: Iterable[Gap], state: str) -> int:
 
 @transaction.atomic
 def rename_gap(*, gap: Gap, name: str) -> bool:
-    """Whether it is another name; it stays from then on. Raises ValidationError."""
+    """Name a gap for good; return whether the name changed. Raise ValidationError."""
     name = " ".join(name.split())
     if not name:
         raise ValidationError(_("Give it a name."))
@@ -54,15 +53,17 @@ def rename_gap(*, gap: Gap, name: str) -> bool:
 
 
 def is_being_filled(gap: Gap) -> bool:
-    """Whether an FAQ is meant to answer it."""
+    """Return whether an FAQ is meant to answer the gap."""
     return gap.faq is not None and gap.faq.status != FAQ.Status.RETIRED
 
 
 @transaction.atomic
 def draft_faq(*, by: Staff, gap: Gap, question: str, phrasings: Sequence[int], documents: Sequence[int]) -> FAQ:
-    """A draft with the gap's chosen phrasings (ids of its questions) and documents, best first; the gap is in work
-    then. It belongs to the first document's collection, else to one of `by`'s. Raises ValidationError, also where the
-    gap has an FAQ that is not retired."""
+    """Draft an FAQ with the gap's chosen phrasings (ids of its questions) and documents, best first.
+
+    It belongs to the first document's collection, else to one of `by`'s. The gap is in work then.
+    Raise ValidationError, also if the gap has an FAQ that is not retired.
+    """
     gap = Gap.objects.select_for_update(of=["self"]).select_related("faq").get(pk=gap.pk)
     if is_being_filled(gap):
         raise ValidationError(_("There is an FAQ for this gap already: open that one."))
@@ -93,8 +94,10 @@ def draft_faq(*, by: Staff, gap: Gap, question: str, phrasings: Sequence[int], d
 
 @transaction.atomic
 def add_phrasings(*, by: Staff, gap: Gap, faq: FAQ, phrasings: Sequence[int]) -> int:
-    """Adds the gap's chosen phrasings (ids of its questions) to an FAQ; returns how many it did not have. Raises
-    ValidationError."""
+    """Add the gap's chosen phrasings (ids of its questions) to an FAQ; return how many are new.
+
+    Raise ValidationError.
+    """
     faq = FAQ.objects.select_for_update(no_key=True).get(pk=faq.pk)
     gap = Gap.objects.select_for_update(no_key=True).get(pk=gap.pk)
     if faq.status == FAQ.Status.PUBLISHED and not by.has_perm("faqs.publish_faq"):
@@ -111,7 +114,7 @@ def add_phrasings(*, by: Staff, gap: Gap, faq: FAQ, phrasings: Sequence[int]) ->
 
 def _add(faq: FAQ, gap: Gap, phrasings: Sequence[int]) -> int:
     questions = gap.questions.filter(pk__in=list(phrasings)).select_related("message__answer")
-    chosen = [each for question in questions.order_by("-centrality", "pk") for each in phrasings_of([question])]
+    chosen = [each for question in questions.order_by("-centrality", "pk") for each in collect_phrasings([question])]
     known = {faq.question, *faq.phrasings.values_list("text", flat=True)}
     texts = [text for text in dict.fromkeys(each.text for each in chosen) if text not in known]
     Phrasing.objects.bulk_create(Phrasing(faq=faq, text=text) for text in texts)

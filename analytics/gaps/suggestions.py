@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from analytics.gaps.detection import vector_of
+from analytics.gaps.detection import read_vector
 from analytics.models import Gap, GapQuestion
 from analytics.privacy import anonymised_texts
 from chat.pipeline.question import build_question
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 PHRASINGS, DOCUMENTS, FAQS = 8, 6, 3
 #: Questions whose documents are looked for, and passages of each.
 ASKED, PASSAGES = 4, 20
-#: Of a gap's questions so many are read, the most central ones.
+#: The most central questions of a gap that are read.
 READ = 60
-#: Two phrasings of a higher cosine than this are the same one with another comma.
+#: Cosine above which two phrasings count as one.
 SAME = 0.985
-#: A curated question that is no closer than this has nothing to do with it (`faqs.retriever.confidence`).
+#: Confidence below which a curated question is unrelated (`faqs.retriever.confidence`).
 NEAR = 0.45
 LONGEST, EXCERPT = 1000, 240
 
@@ -69,7 +69,7 @@ class Suggestions:
     faqs: Sequence[Near]
 
 
-def phrasings_of(questions: Sequence[GapQuestion]) -> list[Phrasing]:
+def collect_phrasings(questions: Sequence[GapQuestion]) -> list[Phrasing]:
     """Distinct ones, at most one more than PHRASINGS: the first is the question itself."""
     chosen: list[Phrasing] = []
     vectors: list[Floats] = []
@@ -78,7 +78,7 @@ def phrasings_of(questions: Sequence[GapQuestion]) -> list[Phrasing]:
     for question, text in zip(questions, texts, strict=True):
         text = text[:LONGEST]
         words = "".join(letter for letter in text.casefold() if letter.isalnum())
-        vector = vector_of(question.embedding)
+        vector = read_vector(question.embedding)
         if words in seen or any(float(np.dot(vector, other)) > SAME for other in vectors):
             continue
         seen.add(words)
@@ -90,10 +90,12 @@ def phrasings_of(questions: Sequence[GapQuestion]) -> list[Phrasing]:
 
 
 def suggest(gap: Gap, *, only: int | None = None) -> Suggestions | None:
-    """For the whole gap, or for its question `only`; None where it has no question. Raises EmbeddingUnavailable,
-    UnknownCollection."""
+    """Suggest for the whole gap, or for its question `only`; return None if it has no question.
+
+    Raise EmbeddingUnavailable, UnknownCollection.
+    """
     rows = gap.questions.select_related("message__answer").order_by("-centrality", "pk")
-    phrasings = phrasings_of(list(rows[:READ] if only is None else rows.filter(pk=only)))
+    phrasings = collect_phrasings(list(rows[:READ] if only is None else rows.filter(pk=only)))
     if not phrasings:
         return None
     question, *others = phrasings

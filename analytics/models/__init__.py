@@ -1,4 +1,4 @@
-"""Questions with known answers and how retrieval did on them; what students asked, in vain and at all."""
+"""Evaluation, shadow tests, gaps, reviews, reports, counts and retention."""
 
 from analytics.models.counts import ChangedDay, DocumentCount, FAQCount, FrozenCounts, UsageCount
 from analytics.models.evaluation import (

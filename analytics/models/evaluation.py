@@ -3,15 +3,18 @@
 from typing import Self
 
 from django.apps import apps
-from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_noop
 
 from chat.models import Assistant
 from core.access import Row, Staff, StaffScoped, sees_everything
+from core.jobs import JobQuerySet, JobState, RequestedJob
 from knowledge.models import Collection, Document
+
+LOST = gettext_noop("Its worker ended before the run did, perhaps because the server was restarted. Run it again.")
 
 
 class EvaluationSetQuerySet(StaffScoped["EvaluationSet"]):
@@ -41,7 +44,7 @@ class EvaluationSet(models.Model):
         blank=True,
         related_name="regression_sets",
         verbose_name=_("regression set of"),
-        help_text=_("Every change is tried on its questions before it goes live for this assistant."),
+        help_text=_("Every change is tested on its questions before it goes live for this assistant."),
     )
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
 
@@ -101,7 +104,7 @@ class EvaluationQuestion(models.Model):
         ]
 
     def __str__(self) -> str:
-        """Goes into the audit log, which outlives a question that was a student's."""
+        """Return what goes into the audit log, which outlives a question that was a student's."""
         return f"#{self.pk}"
 
 
@@ -159,39 +162,29 @@ class ModelRequest(models.Model):
         return f"{self.evaluation_set_id}: {self.purpose} {self.key}"
 
 
-class EvaluationRun(models.Model):
+class EvaluationRunQuerySet(OfEvaluationSets["EvaluationRun"], JobQuerySet["EvaluationRun"]):  # type: ignore[override]
+    """Runs by owner and by state."""
+
+
+class EvaluationRun(RequestedJob):
     """One profile on one set. `results` is what `analytics.evaluation.runner` sums up.
 
     `rewrites` says whether follow-ups are made to stand alone before they are looked up, as they are for students;
     `answering` says how the questions are answered too (`analytics.evaluation.answers.options`); None: they are not.
     """
 
-    class State(models.TextChoices):
-        QUEUED = "queued", _("waiting")
-        RUNNING = "running", _("running")
-        FINISHED = "finished", _("finished")
-        FAILED = "failed", _("failed")
-        CANCELLED = "cancelled", _("cancelled")
+    TASK = "analytics.tasks.run_evaluation"
+    State = JobState
 
     evaluation_set = models.ForeignKey(
         EvaluationSet, on_delete=models.CASCADE, related_name="runs", verbose_name=_("evaluation set")
     )
     profile = models.CharField(_("retrieval profile"), max_length=100)
     rewrites = models.BooleanField(_("rewrites follow-ups"), default=True, editable=False)
-    state = models.CharField(_("state"), max_length=12, choices=State, default=State.QUEUED)
-    done = models.PositiveIntegerField(default=0)
-    total = models.PositiveIntegerField(default=0)
-    message = models.TextField(_("message"), blank=True)
     answering = models.JSONField(null=True, editable=False)
     results = models.JSONField(default=dict)
-    requested_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+", verbose_name=_("started by")
-    )
-    created_at = models.DateTimeField(_("begun"), auto_now_add=True)
-    heartbeat_at = models.DateTimeField(null=True)
-    finished_at = models.DateTimeField(_("finished"), null=True)
 
-    objects = OfEvaluationSets.as_manager()
+    objects = EvaluationRunQuerySet.as_manager()
 
     class Meta:
         verbose_name = _("evaluation")
@@ -202,6 +195,10 @@ class EvaluationRun(models.Model):
 
     def __str__(self) -> str:
         return f"{self.evaluation_set}: {self.profile}"
+
+    def recover(self) -> None:
+        """Mark the run as failed: a run without answers begins anew, and staff decide whether it does."""
+        self.fail(LOST)
 
 
 class QuestionResult(models.Model):

@@ -1,6 +1,5 @@
-"""What students asked in vain, by meaning: gaps in what the university has written down."""
+"""Gaps: topics that students asked about without a good answer."""
 
-from django.conf import settings
 from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext
@@ -8,6 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 from chat.models import Assistant, Message
 from chat.models.assistants import Language, OfAssistants
+from core.jobs import JobQuerySet, JobState, RequestedJob
 from faqs.models import FAQ
 from knowledge.models import Document
 
@@ -16,7 +16,7 @@ class Gap(models.Model):
     """Questions of one meaning that one assistant left unanswered, or answered badly; it stays the same row from night
     to night (`analytics.gaps.matching`).
 
-    The counts are those of the last look: distinct visitors in all, in the 7 days before it, and in the 7 before
+    The counts are those of the last run: distinct visitors in all, in the 7 days before it, and in the 7 before
     those. `centroid` is a unit vector as float16 of the model `recipe`, kept for when its questions are deleted.
     """
 
@@ -46,7 +46,7 @@ class Gap(models.Model):
     question_count = models.PositiveIntegerField(_("questions"), default=0)
     first_asked = models.DateTimeField(_("first asked"))
     last_asked = models.DateTimeField(_("last asked"))
-    # When what covers it now was changed, and what that is.
+    # When the FAQ or document that covers it was changed, and which one it is.
     answered_since = models.DateTimeField(_("answered since"), null=True)
     answered_by_faq = models.ForeignKey(FAQ, on_delete=models.SET_NULL, null=True, related_name="+")
     answered_by_document = models.ForeignKey(Document, on_delete=models.SET_NULL, null=True, related_name="+")
@@ -67,12 +67,12 @@ class Gap(models.Model):
         indexes = [models.Index(fields=["state", "-weight"]), models.Index(fields=["-weight", "id"])]
 
     def __str__(self) -> str:
-        """Goes into the audit log, which outlives the question that a gap is named after."""
+        """Return what goes into the audit log, which outlives the question that a gap is named after."""
         return f"#{self.pk}"
 
     @property
     def title(self) -> str:
-        """The name, as staff read it."""
+        """Return the name that staff read."""
         return self.name or gettext("Questions that were deleted")
 
 
@@ -98,24 +98,15 @@ class GapQuestion(models.Model):
         return f"{self.gap_id}: {self.message_id}"
 
 
-class GapRun(models.Model):
-    """One look for gaps, by night or when staff asked for it."""
+class GapRun(RequestedJob):
+    """One gap-detection run, at night or when staff asked for it."""
 
-    class State(models.TextChoices):
-        QUEUED = "queued", _("waiting")
-        RUNNING = "running", _("running")
-        FINISHED = "finished", _("finished")
-        FAILED = "failed", _("failed")
+    TASK = "analytics.tasks.find_gaps"
+    State = JobState
 
-    state = models.CharField(_("state"), max_length=12, choices=State, default=State.QUEUED)
-    done = models.PositiveIntegerField(default=0)
-    total = models.PositiveIntegerField(default=0)
     found = models.PositiveIntegerField(default=0)
-    message = models.TextField(blank=True)
-    requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
-    created_at = models.DateTimeField(auto_now_add=True)
-    heartbeat_at = models.DateTimeField(null=True)
-    finished_at = models.DateTimeField(null=True)
+
+    objects = JobQuerySet.as_manager()
 
     class Meta:
         ordering = ["-pk"]

@@ -2,6 +2,7 @@
 
 import secrets
 from collections.abc import Collection
+from datetime import timedelta
 from typing import TYPE_CHECKING, Self
 
 from django.conf import settings
@@ -10,16 +11,20 @@ from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_noop
 
 from core.access import sees_everything
+from core.jobs import JobQuerySet, RequestedJob
 
 if TYPE_CHECKING:
     from core.access import Staff
 
+LOST = gettext_noop("Its worker was lost several times: choose fewer days, or CSV instead of Excel.")
+
 
 class ReportQuerySet(models.QuerySet["Report"]):
     def visible_to(self, user: "Staff") -> Self:
-        """One's own and those that colleagues share: which answers they bring is said by who runs them."""
+        """Keep one's own and shared ones; who runs a report decides which answers it brings."""
         return self.filter(Q(owner=user.pk) | Q(is_shared=True))
 
 
@@ -54,16 +59,16 @@ class Report(models.Model):
         return self.name
 
     def validate_constraints(self, exclude: Collection[str] | None = None) -> None:
-        """What there is of them is about the name. Raises ValidationError."""
+        """Show violations beside the name, which the only constraint is about. Raise ValidationError."""
         try:
             super().validate_constraints(exclude)
         except ValidationError as error:
             raise ValidationError({"name": error.messages}) from error
 
 
-class StoredReportQuerySet(models.QuerySet["StoredReport"]):
+class StoredReportQuerySet(JobQuerySet["StoredReport"]):
     def visible_to(self, user: "Staff") -> Self:
-        """One's own; those who see everything see all. Opening the file asks for more
+        """Keep one's own; those who see everything see all. Opening the file asks for more
         (`analytics.reports.permissions`)."""
         return self if sees_everything(user) else self.filter(requested_by=user.pk)
 
@@ -72,13 +77,18 @@ def new_token() -> str:
     return secrets.token_hex(16)
 
 
-class StoredReport(models.Model):
+class StoredReport(RequestedJob):
     """One long report, made by a worker: from the queue until its file is gone.
 
     `definition` is as it was asked for, `since` and `until` are the moments that it covers. What the file may hold is
     said by `is_masked`, `smallest` (visitors that a group in it has at least), and `assistants`, unless `is_whole`:
     then it may hold everybody's. `token` names the file, in `analytics.reports.files`.
     """
+
+    TASK = "analytics.tasks.make_report"
+    LOST_AFTER = UNBEGUN_AFTER = REQUEUED_EVERY = timedelta(minutes=2)
+    #: Workers that are lost one after the other, perhaps because of the report.
+    ATTEMPTS = 3
 
     class State(models.TextChoices):
         QUEUED = "queued", _("waiting")
@@ -96,9 +106,6 @@ class StoredReport(models.Model):
     )
     language = models.CharField(max_length=12)
     state = models.CharField(_("state"), max_length=12, choices=State, default=State.QUEUED)
-    message = models.TextField(blank=True)
-    done = models.PositiveIntegerField(default=0)
-    total = models.PositiveIntegerField(default=0)
     size = models.PositiveBigIntegerField(_("size"), default=0)
     token = models.CharField(max_length=32, default=new_token, unique=True)
     has_file = models.BooleanField(default=False)
@@ -110,8 +117,6 @@ class StoredReport(models.Model):
     assistants = ArrayField(models.BigIntegerField(), default=list)
     attempts = models.PositiveSmallIntegerField(default=0)
     created_at = models.DateTimeField(_("asked for"), auto_now_add=True)
-    heartbeat_at = models.DateTimeField(null=True)
-    finished_at = models.DateTimeField(_("finished"), null=True)
     expires_at = models.DateTimeField(_("kept until"), null=True)
 
     objects = StoredReportQuerySet.as_manager()
@@ -125,3 +130,10 @@ class StoredReport(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    def recover(self) -> Self | None:
+        """Have the report begun anew, unless it has lost too many workers already."""
+        if self.attempts < self.ATTEMPTS:
+            return self if self.requeue(done=0) else None
+        self.fail(LOST)
+        return None

@@ -69,7 +69,7 @@ class Review(models.Model):
         indexes = [models.Index(fields=["-state", "-asked_at", "-id"])]
 
     def __str__(self) -> str:
-        """Goes into the audit log, which outlives the conversation."""
+        """Return what goes into the audit log, which outlives the conversation."""
         return f"#{self.pk}"
 
 

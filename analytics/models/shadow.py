@@ -9,9 +9,14 @@ from pgvector.django import HalfVectorField
 from analytics.models.evaluation import EvaluationQuestion
 from chat.models import Assistant, Message
 from chat.models.assistants import OfAssistants
+from core.jobs import JobQuerySet, JobState, RequestedJob
 
 
-class ShadowTest(models.Model):
+class ShadowTestQuerySet(OfAssistants["ShadowTest"], JobQuerySet["ShadowTest"]):  # type: ignore[override]
+    """Shadow tests by owner and by state."""
+
+
+class ShadowTest(RequestedJob):
     """One change, run against an assistant's questions without going live.
 
     `draft` is what `target_id` would become (`analytics.shadow.drafts`), `base` the fingerprint of what it was when the
@@ -24,17 +29,13 @@ class ShadowTest(models.Model):
         PROFILE = "profile", _("retrieval profile")
         PROMPT = "prompt", _("prompt version")
 
-    class State(models.TextChoices):
-        QUEUED = "queued", _("waiting")
-        RUNNING = "running", _("running")
-        FINISHED = "finished", _("finished")
-        FAILED = "failed", _("failed")
-        CANCELLED = "cancelled", _("stopped")
-
     class Decision(models.TextChoices):
         NONE = "", _("not decided yet")
         PUBLISHED = "published", _("published")
         DISCARDED = "discarded", _("discarded")
+
+    TASK = "analytics.tasks.run_shadow_test"
+    State = JobState
 
     kind = models.CharField(_("kind"), max_length=12, choices=Kind)
     target_id = models.BigIntegerField()
@@ -45,10 +46,6 @@ class ShadowTest(models.Model):
         Assistant, on_delete=models.CASCADE, related_name="shadow_tests", verbose_name=_("assistant")
     )
     asks_model = models.BooleanField(_("asks the language model"), default=False)
-    state = models.CharField(_("state"), max_length=12, choices=State, default=State.QUEUED)
-    done = models.PositiveIntegerField(default=0)
-    total = models.PositiveIntegerField(default=0)
-    message = models.TextField(blank=True)
     changed = models.PositiveIntegerField(_("changed"), default=0)
     better = models.PositiveIntegerField(_("better"), default=0)
     worse = models.PositiveIntegerField(_("worse"), default=0)
@@ -57,14 +54,8 @@ class ShadowTest(models.Model):
     decision = models.CharField(_("decision"), max_length=12, choices=Decision, blank=True, default=Decision.NONE)
     decided_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
     decided_at = models.DateTimeField(null=True)
-    requested_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+", verbose_name=_("started by")
-    )
-    created_at = models.DateTimeField(_("begun"), auto_now_add=True)
-    heartbeat_at = models.DateTimeField(null=True)
-    finished_at = models.DateTimeField(_("finished"), null=True)
 
-    objects = OfAssistants.as_manager()
+    objects = ShadowTestQuerySet.as_manager()
 
     class Meta:
         verbose_name = _("shadow test")

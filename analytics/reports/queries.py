@@ -14,7 +14,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Count, F, OuterRef, Q, QuerySet
 from django.db.models.expressions import Combinable
 
-from analytics.counts.daily import hours_of
+from analytics.counts.daily import find_day_bounds
 from analytics.periods import Period
 from analytics.reports.columns import COLUMNS
 from analytics.reports.definition import NO_VERDICT, Definition, Thumbs
@@ -65,7 +65,7 @@ def snapshot() -> Iterator[BaseDatabaseWrapper]:
 
 def chosen(definition: Definition, period: Period, rights: Rights) -> QuerySet[Message]:
     """Answers that have come to an end, whatever their number."""
-    begins, ends = hours_of(period.first)[0], hours_of(period.last)[1]
+    begins, ends = find_day_bounds(period.first)[0], find_day_bounds(period.last)[1]
     found = Message.objects.filter(role=Message.Role.ASSISTANT, question__isnull=False).without_help()
     found = found.filter(created_at__gte=begins, created_at__lt=ends).exclude(status=Message.Status.GENERATING)
     if not rights.is_whole:

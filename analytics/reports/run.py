@@ -2,8 +2,6 @@
 
 import errno
 import logging
-import time
-from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import cast
 
@@ -13,7 +11,7 @@ from django.db import transaction
 from django.utils import timezone, translation
 from django.utils.translation import gettext_noop as _
 
-from analytics.counts.daily import hours_of
+from analytics.counts.daily import find_day_bounds
 from analytics.models import StoredReport
 from analytics.periods import Period
 from analytics.reports.audit import log_export
@@ -22,89 +20,63 @@ from analytics.reports.definition import Definition
 from analytics.reports.files import half_of, path_of
 from analytics.reports.permissions import EXPORT, Rights, rights_of
 from core.db.locks import Lock, advisory_lock, hold_until_commit
+from core.jobs import Heartbeat
 
 logger = logging.getLogger(__name__)
 
 State = StoredReport.State
-ACTIVE = (State.QUEUED, State.RUNNING)
-#: A report that says nothing for so long may have lost its worker, or the way to one.
-SILENT = timedelta(minutes=2)
-#: Workers that are lost one after the other, perhaps because of it.
-ATTEMPTS = 3
-SECONDS_BETWEEN = 1.0
 ONE_MOMENT = timedelta(microseconds=1)
+DISK_FULL = _("The server’s disk is full: nothing was kept. Tell whoever runs this server, then try again.")
+NOT_WRITTEN = _("The file could not be written: nothing was kept. Whoever runs this server finds why in the log.")
 
 
-class Stopped(Exception):
-    """Somebody stopped the report, or deleted a conversation that may stand in it."""
+class NotWritten(Exception):
+    """The file could not be written; the message says what to do."""
 
 
 def work_on(stored_id: int) -> None:
-    """Makes the report; nothing where it does not wait, or another worker has it."""
+    """Make a report that waits, unless another worker has it."""
     with advisory_lock(Lock.REPORT, row=stored_id) as is_mine:
-        if not is_mine or not _begin(stored_id):
+        stored = _begin(stored_id) if is_mine else None
+        if stored is None:
             return
-        stored = StoredReport.objects.get(pk=stored_id)
-        try:
-            with translation.override(stored.language):
+        with stored.closing(NothingToTell, NotWritten), translation.override(stored.language):
+            try:
                 _make(stored)
-        except Stopped:
-            logger.info("report stopped report=%d", stored_id)
-        except NothingToTell as error:
-            _fail(stored_id, str(error))
-        except OSError as error:
-            is_full = error.errno in (errno.ENOSPC, errno.EDQUOT) or "ENOSPC" in str(error)
-            full = _("The server’s disk is full: nothing was kept. Tell whoever runs this server, then try again.")
-            failed = _(
-                "The file could not be written: nothing was kept. Whoever runs this server finds why in the log."
-            )
-            logger.error("report not written report=%d reason=%s", stored_id, error.strerror or type(error).__name__)
-            _fail(stored_id, full if is_full else failed)
-        except Exception:
-            _fail(stored_id, _("An error of ours ended it; whoever runs this server finds it in the log."))
-            raise
-
-
-def lost_reports() -> Iterator[int]:
-    """Reports whose worker died, or that nobody began, to be queued once more; they begin anew."""
-    before = timezone.now() - SILENT
-    silent = StoredReport.objects.filter(state__in=ACTIVE, created_at__lt=before).exclude(heartbeat_at__gte=before)
-    for stored_id, attempts in list(silent.order_by("pk").values_list("pk", "attempts")):
-        with advisory_lock(Lock.REPORT, row=stored_id) as is_lost:
-            if not is_lost:  # its worker is packing a large workbook
-                continue
-            if attempts >= ATTEMPTS:
-                _fail(stored_id, _("Its worker was lost several times: choose fewer days, or CSV instead of Excel."))
-            elif _update(stored_id, ACTIVE, state=State.QUEUED, done=0):
-                yield stored_id
+            except OSError as error:
+                reason = error.strerror or type(error).__name__
+                logger.error("report not written report=%d reason=%s", stored_id, reason)
+                is_full = error.errno in (errno.ENOSPC, errno.EDQUOT) or "ENOSPC" in str(error)
+                raise NotWritten(DISK_FULL if is_full else NOT_WRITTEN) from error
 
 
 @transaction.atomic
-def _begin(stored_id: int) -> int:
-    """Waits for those who are deleting conversations: what they delete after this, they find this report for."""
+def _begin(stored_id: int) -> StoredReport | None:
+    """Claim a report; return None if it does not wait any more or its owner may not export.
+
+    Wait for those who are deleting conversations: what they delete after this, they find this report for.
+    """
     hold_until_commit(Lock.REPORT_ERASURE)
-    stored = StoredReport.objects.filter(pk=stored_id, state=State.QUEUED).select_related("requested_by").first()
+    stored = StoredReport.objects.filter(pk=stored_id, state=State.QUEUED).first()
     if stored is None:
-        return 0
+        return None
     user = get_user_model().objects.get(pk=stored.requested_by_id)
     if not (user.is_active and user.is_staff and user.has_perm(EXPORT)):
-        _fail(stored_id, _("You may not export reports any more."))
-        return 0
+        stored.fail(_("You may not export reports any more."))
+        return None
     definition, rights = Definition.load(stored.definition), rights_of(user)
     period = definition.period()
     own = rights.assistants
-    return _update(
-        stored_id,
-        (State.QUEUED,),
-        state=State.RUNNING,
+    is_claimed = stored.claim(
         attempts=stored.attempts + 1,
-        since=hours_of(period.first)[0],
-        until=hours_of(period.last)[1],
+        since=find_day_bounds(period.first)[0],
+        until=find_day_bounds(period.last)[1],
         is_masked=not rights.sees_personal_text,
         smallest=rights.smallest,
         is_whole=rights.is_whole and not definition.assistants,
         assistants=[pk for pk in definition.assistants if rights.is_whole or pk in own] or sorted(own),
     )
+    return stored if is_claimed else None
 
 
 def _make(stored: StoredReport) -> None:
@@ -114,7 +86,8 @@ def _make(stored: StoredReport) -> None:
     period = Period(timezone.localdate(since), timezone.localdate(until - ONE_MOMENT))
     rights = Rights(not stored.is_masked, stored.smallest, stored.is_whole, frozenset(stored.assistants))
     half, path = half_of(stored), path_of(stored)
-    extent = make_file(half, definition, period, rights, _Beat(stored.pk))
+    with Heartbeat(stored) as heartbeat:
+        extent = make_file(half, definition, period, rights, heartbeat.step)
     size = half.stat().st_size
     half.replace(path)
     try:
@@ -122,35 +95,8 @@ def _make(stored: StoredReport) -> None:
             now = timezone.now()
             ended = {"done": extent.rows, "total": extent.rows, "size": size}
             kept = {"finished_at": now, "expires_at": now + timedelta(days=settings.REPORT_DAYS)}
-            _save(stored.pk, state=State.FINISHED, has_file=True, **ended, **kept)
+            stored.finish(has_file=True, **ended, **kept)
             log_export(stored, stored.requested_by, definition, rights, extent)
     except BaseException:
         path.unlink(missing_ok=True)
         raise
-
-
-class _Beat:
-    """Gets (done, of), and writes it down no more often than once a second; raises Stopped."""
-
-    def __init__(self, stored_id: int) -> None:
-        self._stored_id, self._written = stored_id, 0.0
-
-    def __call__(self, done: int, total: int) -> None:
-        if time.monotonic() - self._written >= SECONDS_BETWEEN:
-            _save(self._stored_id, done=done, total=total)
-            self._written = time.monotonic()
-
-
-def _save(stored_id: int, **values: object) -> None:
-    if not _update(stored_id, (State.RUNNING,), **values):
-        raise Stopped
-
-
-def _update(stored_id: int, states: tuple[str, ...], **values: object) -> int:
-    """Whether there was such a report; says that it lives."""
-    rows = StoredReport.objects.filter(pk=stored_id, state__in=states)
-    return rows.update(heartbeat_at=timezone.now(), **values)
-
-
-def _fail(stored_id: int, message: str) -> None:
-    _update(stored_id, ACTIVE, state=State.FAILED, message=message, finished_at=timezone.now())

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, BinaryIO
 from django.contrib.auth import get_user_model
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.utils import timezone
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
@@ -17,7 +16,6 @@ from analytics.reports.definition import Definition
 from analytics.reports.files import drop_files, passing_file
 from analytics.reports.permissions import rights_of
 from analytics.reports.queries import chosen, extent_of
-from analytics.reports.run import ACTIVE
 from analytics.tasks import make_report
 
 if TYPE_CHECKING:
@@ -76,7 +74,7 @@ def queue_export(*, name: str, definition: Definition, by: "User") -> StoredRepo
     """Has a worker make the file; one that is being made already is not made twice."""
     get_user_model().objects.select_for_update().get(pk=by.pk)  # a double click waits here
     dumped = definition.dump()
-    same = StoredReport.objects.filter(requested_by=by, definition=dumped, state__in=ACTIVE).first()
+    same = StoredReport.objects.filter(requested_by=by, definition=dumped).active().first()
     if same:
         return same
     language = get_language() or "en"
@@ -87,9 +85,8 @@ def queue_export(*, name: str, definition: Definition, by: "User") -> StoredRepo
 
 @transaction.atomic
 def cancel_export(*, stored: StoredReport) -> bool:
-    """Ends it within seconds; whether it had not ended before."""
-    active = StoredReport.objects.filter(pk=stored.pk, state__in=ACTIVE)
-    return bool(active.update(state=State.CANCELLED, finished_at=timezone.now()))
+    """End it within seconds; return False if it had ended."""
+    return stored.cancel()
 
 
 @transaction.atomic

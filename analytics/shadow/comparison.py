@@ -25,7 +25,7 @@ from knowledge.retrieval.query_vectors import question_vector
 from knowledge.retrieval.scope import build_scope
 from knowledge.retrieval.types import Origin, Scope
 
-#: So that students who ask meanwhile are not held up.
+#: The caller's name in the language model's queue, so that students do not wait behind all its requests.
 CALLER = "shadow"
 #: How long a transaction that holds a change may last: saving an answer that cites a passage which the change removes
 #: waits for it.
@@ -45,8 +45,10 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """What the change does to a question; `before` and `after` as a result's row keeps them, and what the language
-    model read and wrote for both."""
+    """The effect of the change on a question; `before` and `after` as a result's row keeps them.
+
+    `tokens` are those that the language model read and wrote for both.
+    """
 
     question: TriedQuestion
     difference: Difference
@@ -77,8 +79,8 @@ class Asking:
             may_write=self._asks_model,
         )
 
-    def scope_of(self, ask: Question) -> Scope:
-        """Raises UnknownCollection."""
+    def find_scope(self, ask: Question) -> Scope:
+        """Return the scope that a question is looked up in. Raise UnknownCollection."""
         key = ask.collections, ask.audience
         if key not in self._scopes:
             self._scopes[key] = build_scope(ask.collections, audience=ask.audience)
@@ -86,9 +88,9 @@ class Asking:
 
 
 def look_up_batch(overlay: Overlay, asking: Asking, questions: Sequence[TriedQuestion]) -> list[Found]:
-    """The first of the questions, at least one, looked up without the change and with it.
+    """Look up the first of the questions, at least one, without the change and with it.
 
-    Raises EmbeddingUnavailable, RerankerUnavailable, UnknownCollection, IndexReplaced.
+    Raise EmbeddingUnavailable, RerankerUnavailable, UnknownCollection, IndexReplaced.
     """
     pairs = [_pair(overlay, asking, question) for question in questions[:BATCH]]
     _embed(list(dict.fromkeys(text for pair in pairs for text in (pair.turn.question, pair.before.text))))
@@ -116,7 +118,7 @@ def _look_up(pair: "_Pair", ask: Question) -> Context:
 
 
 def without_answers(found: Found) -> Compared:
-    """What changes in sources and in whether it answers."""
+    """Compare the sources and the decision to answer."""
     before, after = _served(found.before), _served(found.after)
     return Compared(
         found.question,
@@ -127,7 +129,7 @@ def without_answers(found: Found) -> Compared:
 
 
 def with_answers(found: Found) -> Compared:
-    """The answers are worked out too, unless both are made from the same; to be called in no transaction."""
+    """Compare the answers too, unless both are made from the same passages; not to be called in a transaction."""
     if _is_same(found.before, found.after):
         return without_answers(found)
     before, spent_before = _answered(found.before)
@@ -156,7 +158,7 @@ class _Pair:
 def _pair(overlay: Overlay, asking: Asking, question: TriedQuestion) -> _Pair:
     ask = asking.ask(question)
     before, after = overlay.asks(ask)
-    return async_to_sync(_understand)(question, asking.scope_of(ask), before, after)
+    return async_to_sync(_understand)(question, asking.find_scope(ask), before, after)
 
 
 async def _understand(question: TriedQuestion, scope: Scope, before: Question, after: Question) -> _Pair:
@@ -170,14 +172,14 @@ async def _understand(question: TriedQuestion, scope: Scope, before: Question, a
 
 
 def _embed(questions: Sequence[str]) -> None:
-    """Has the questions' vectors at hand, worked out side by side and before a transaction waits for them."""
+    """Compute the questions' vectors in parallel, before a transaction needs them."""
     model = served_generation().model
     with ThreadPoolExecutor(os.cpu_count() or 1, "shadow-vectors") as pool:
         list(pool.map(partial(question_vector, model), questions))
 
 
 def _is_same(before: Context, after: Context) -> bool:
-    """Whether an answer is made from the same passages in the same way."""
+    """Return whether an answer is made from the same passages in the same way."""
     return (
         list(_read(before)) == list(_read(after))
         and _served(before).abstains == _served(after).abstains
@@ -186,7 +188,7 @@ def _is_same(before: Context, after: Context) -> bool:
 
 
 def _read(context: Context) -> Iterator[tuple[Any, ...]]:
-    """All that an answer depends on, but for ids: a passage that is written anew has another one."""
+    """Return all that an answer depends on, without ids: a passage that is written again has a new one."""
     curated = {hit.passage_id: hit for hit in context.retrieval.runs.get(Origin.FAQ, ())} if context.retrieval else {}
     for each in context.candidates:
         hit = curated.get(each.passage_id)
@@ -200,7 +202,7 @@ def _served(context: Context) -> Served:
 
 
 def _answered(context: Context) -> tuple[Served, tuple[int, int]]:
-    """What a student would get, and the tokens that the model read and wrote for it."""
+    """Return what a student would get, and the tokens that the model read and wrote for it."""
     looked_up = _served(context)
     if looked_up.abstains:
         return looked_up, (0, 0)

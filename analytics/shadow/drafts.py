@@ -82,12 +82,12 @@ class FAQDraft(_Stored):
         )
 
     def onto(self, faq: FAQ) -> None:
-        """Sets the row's fields."""
+        """Set the row's fields."""
         for name in ("question", "language", "status", "valid_from", "valid_until", "reference_answer"):
             setattr(faq, name, getattr(self, name))
 
     def write_parts(self, faq: FAQ) -> None:
-        """Phrasings and sources of a saved FAQ."""
+        """Save the phrasings and sources of a saved FAQ."""
         set_phrasings(faq, self.phrasings)
         set_sources(faq, self.documents)
 
@@ -122,7 +122,7 @@ class DocumentDraft(_Stored):
         )
 
     def onto(self, document: Document) -> None:
-        """Sets the row's fields; saving is left to whoever knows what else that means."""
+        """Set the row's fields; the service saves them, with what follows from that."""
         for name in ("title", "url", "language", "status", "text", "valid_from", "valid_until"):
             setattr(document, name, getattr(self, name))
         document.collection_id = self.collection
@@ -150,7 +150,7 @@ class ProfileDraft(_Stored):
         return cls(**own, legs=tuple(legs))
 
     def onto(self, profile: RetrievalProfile) -> list[ProfileLeg]:
-        """Sets the row's fields; returns the retrievers that take the place of those it has."""
+        """Set the row's fields; return the retrievers that replace those it has."""
         for name in self.__slots__:
             if name != "legs":
                 setattr(profile, name, getattr(self, name))
@@ -164,7 +164,7 @@ class ProfileDraft(_Stored):
 
 @dataclass(frozen=True, slots=True)
 class PromptDraft(_Stored):
-    """Which version an assistant is told; None: the built-in texts."""
+    """The version of an assistant's prompt; None is the built-in one."""
 
     kind: ClassVar[Kind] = Kind.PROMPT
     version: int | None
@@ -178,12 +178,12 @@ Draft = FAQDraft | DocumentDraft | ProfileDraft | PromptDraft
 DRAFTS: Mapping[str, type[Draft]] = {each.kind: each for each in (FAQDraft, DocumentDraft, ProfileDraft, PromptDraft)}
 
 
-def draft_of(test: ShadowTest) -> Draft:
+def read_draft(test: ShadowTest) -> Draft:
     return DRAFTS[test.kind].load(test.draft)
 
 
 def present(test: ShadowTest) -> Draft:
-    """What the test's target is now, as its draft would say it; raises TargetGone."""
+    """Return the draft of what the test's target is now. Raise TargetGone."""
     match test.kind:
         case Kind.FAQ:
             return FAQDraft.of(_found(FAQ.objects.filter(pk=test.target_id).first()))

@@ -53,16 +53,16 @@ class Overlay(Protocol):
     """A change that can be laid over what is served."""
 
     def prepare(self) -> None:
-        """Does what takes long, once; raises EmbeddingUnavailable."""
+        """Prepare what takes long, once. Raise EmbeddingUnavailable."""
 
     def lay(self) -> None:
-        """Makes it count until the transaction, one of `rolled_back`, ends; raises IndexReplaced."""
+        """Apply the change until the transaction, one of `rolled_back`, ends. Raise IndexReplaced."""
 
     def asks(self, ask: Question) -> tuple[Question, Question]:
-        """How the question is asked without the change and, once it is laid, with it."""
+        """Return how the question is asked without the change and, once it is applied, with it."""
 
     def touches(self, before: Context, scope: Scope) -> bool:
-        """Whether the change, now laid, can make a difference to what was found without it."""
+        """Return whether the change, now applied, can make a difference to what was found without it."""
 
 
 class FAQOverlay:
@@ -87,7 +87,7 @@ class FAQOverlay:
         FAQVector.objects.bulk_create(self._vectors)
 
     def asks(self, ask: Question) -> tuple[Question, Question]:
-        """Only the FAQs are looked through twice: an FAQ changes nothing for the other retrievers."""
+        """Search only the FAQs twice: an FAQ changes nothing for the other retrievers."""
         plan = ask.profile.plan
         legs = [
             leg if leg.retriever.origin == Origin.FAQ else replace(leg, retriever=_Remembering(leg.retriever))
@@ -97,7 +97,7 @@ class FAQOverlay:
         return remembering, remembering
 
     def touches(self, before: Context, scope: Scope) -> bool:
-        """Only where other FAQs match, or the same ones otherwise."""
+        """Return whether other FAQs match, or the same ones otherwise."""
         if before.retrieval is None:
             return True
         query, runs = before.retrieval.query, before.retrieval.runs

@@ -1,4 +1,4 @@
-"""Which questions a change is tried on: those that staff kept, and what students asked last."""
+"""The questions that a change is tested on: those that staff kept, and what students asked last."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -44,19 +44,19 @@ class TriedQuestion:
 
     @property
     def shown(self) -> str:
-        """Without what tells who asked."""
+        """Return the anonymised text."""
         return mask_pii(self.text) if self.message_id else self.text
 
 
 def kept_questions() -> QuerySet[EvaluationQuestion]:
-    """The accepted ones of the sets that are some assistant's regression set."""
+    """Return the accepted questions of all regression sets."""
     return EvaluationQuestion.objects.filter(
         status=EvaluationQuestion.Status.ACCEPTED, evaluation_set__assistant__isnull=False
     ).order_by("pk")
 
 
 def asked_questions() -> QuerySet[Message]:
-    """What students asked of an assistant and had looked up, the newest first."""
+    """Return the questions of students that were looked up, the newest first."""
     return (
         Message.objects.filter(
             role=Message.Role.USER,
@@ -71,7 +71,7 @@ def asked_questions() -> QuerySet[Message]:
 
 
 def questions_for(assistant: Assistant) -> list[TriedQuestion]:
-    """The kept ones first; of those asked several times, the newest."""
+    """Return the questions to try: kept ones first; of those asked several times, the newest."""
     kept = from_kept(kept_questions().filter(evaluation_set__assistant=assistant))
     asked = asked_questions().filter(conversation__assistant=assistant)[:READ]
     known = {_words(each.text) for each in kept}
@@ -98,7 +98,7 @@ def from_kept(rows: QuerySet[EvaluationQuestion]) -> list[TriedQuestion]:
 
 
 def from_asked(rows: QuerySet[Message]) -> list[TriedQuestion]:
-    """Each as it was looked up."""
+    """Convert questions of students, each as it was looked up."""
     return [
         TriedQuestion(
             assistant_id=row.conversation.assistant_id or 0,
@@ -111,7 +111,7 @@ def from_asked(rows: QuerySet[Message]) -> list[TriedQuestion]:
 
 
 def in_order(questions: Iterable[TriedQuestion], keys: Sequence[tuple[int | None, int | None]]) -> list[TriedQuestion]:
-    """Those with these keys, in their order; what is gone is left out."""
+    """Return the questions with these keys in their order, without deleted ones."""
     known = {question.key: question for question in questions}
     return [known[key] for key in keys if key in known]
 
@@ -144,7 +144,7 @@ DISTANCE = "vector.embedding <=> %(way{number:d})b::halfvec"
 
 
 def embed_asked(embedder: Embedder, *, most: int) -> int:
-    """Brings the vectors up to date, at most so many in one call; returns how many were embedded."""
+    """Bring the vectors up to date, at most so many in one call; return how many were embedded."""
     messages = asked_questions()
     wanted: dict[Key, str] = {(row.pk, None): row.text for row in kept_questions().only("text")}
     vectors = AskedVector.objects.filter(recipe=embedder.recipe)
@@ -178,9 +178,9 @@ def embed_asked(embedder: Embedder, *, most: int) -> int:
 
 
 def nearest(ways: Sequence[str], *, assistants: Collection[int]) -> list[TriedQuestion]:
-    """The questions nearest to any of these ways to ask, each once; of these assistants (ids).
+    """Return the questions nearest to any of these ways to ask, each once; of these assistants (ids).
 
-    Raises EmbeddingUnavailable.
+    Raise EmbeddingUnavailable.
     """
     if not assistants:
         return []
@@ -205,14 +205,14 @@ def _print(embedder: Embedder, text: str) -> str:
 
 
 def _lacking(messages: "QuerySet[Message]", vectors: "QuerySet[AskedVector]") -> "QuerySet[Message]":
-    """Those without a vector; a student's question never changes."""
+    """Return those without a vector; a student's question never changes."""
     there = vectors.filter(message__isnull=False).values("message")
     newest = messages.values("pk")[:MOST]
     return Message.objects.filter(pk__in=newest).exclude(pk__in=there).select_related("answer").order_by("-pk")
 
 
 def _forget(messages: "QuerySet[Message]") -> None:
-    """Those that are too old, or no regression question any more."""
+    """Delete the vectors of questions that are too old, or no regression questions any more."""
     AskedVector.objects.filter(message__isnull=False).exclude(
         message__in=list(messages.values_list("pk", flat=True))
     ).delete()

@@ -1,12 +1,8 @@
-"""A shadow test from the queue to its end: claimed by one worker, gone on with where it was, and always closed."""
+"""A shadow test from the queue to its end; one whose worker was lost goes on where it was."""
 
 import logging
-from collections.abc import Iterator
-from datetime import timedelta
 
 from django.db import IntegrityError, OperationalError, transaction
-from django.db.models import F
-from django.utils import timezone
 from django.utils.translation import gettext_noop as _
 from psycopg.errors import DeadlockDetected, LockNotAvailable
 
@@ -19,8 +15,8 @@ from analytics.shadow.drafts import (
     ProfileDraft,
     PromptDraft,
     TargetGone,
-    draft_of,
     present,
+    read_draft,
 )
 from analytics.shadow.overlays import (
     DocumentOverlay,
@@ -37,20 +33,13 @@ from chat.prompt_template import BUILT_IN
 from core.db.locks import Lock, advisory_lock
 from core.inference.embeddings import EmbeddingUnavailable
 from core.inference.reranker import RerankerUnavailable
+from core.jobs import Heartbeat
 from knowledge.retrieval.scope import UnknownCollection
 
 logger = logging.getLogger(__name__)
 
-State = ShadowTest.State
-ACTIVE = (State.QUEUED, State.RUNNING)
-#: A test that says nothing for so long has lost its worker, or was lost on the way to one.
-LOST = timedelta(minutes=5)
-#: Somebody who edits the same row is waited for: so often, two seconds each.
+#: Attempts to lock a row that somebody else edits, two seconds each.
 ATTEMPTS = 15
-
-
-class Stopped(Exception):
-    """Somebody stopped the test, or it was deleted."""
 
 
 class Interrupted(Exception):
@@ -58,38 +47,24 @@ class Interrupted(Exception):
 
 
 def work_on(test_id: int) -> None:
-    """Works on a test that waits; nothing where it does not, or another worker has it."""
+    """Work on a test that waits, unless another worker has it."""
     with advisory_lock(Lock.SHADOW_TEST, row=test_id) as is_mine:
-        if not is_mine or not _update(test_id, (State.QUEUED,), state=State.RUNNING):
+        rows = ShadowTest.objects.select_related("assistant__profile", "assistant__prompt")
+        test = rows.filter(pk=test_id).first() if is_mine else None
+        if test is None or not test.claim():
             return
-        try:
-            _run(ShadowTest.objects.select_related("assistant__profile", "assistant__prompt").get(pk=test_id))
-        except Stopped:
-            logger.info("shadow test stopped test=%d", test_id)
-        except (EmbeddingUnavailable, RerankerUnavailable, UnknownCollection, Interrupted) as error:
-            _fail(test_id, str(error))
-        except TargetGone:
-            _fail(test_id, _("What was to be changed is gone."))
-        except IndexReplaced:
-            _fail(test_id, _("The search index was replaced meanwhile: test again."))
-        except Exception:
-            _fail(test_id, _("An error of ours ended it; whoever runs this server finds it in the log."))
-            raise
+        expected = (EmbeddingUnavailable, RerankerUnavailable, UnknownCollection, Interrupted)
+        with test.closing(*expected), Heartbeat(test):
+            try:
+                _run(test)
+            except TargetGone as error:
+                raise Interrupted(_("What was to be changed is gone.")) from error
+            except IndexReplaced as error:
+                raise Interrupted(_("The search index was replaced meanwhile: test again.")) from error
 
 
-def lost_tests() -> Iterator[int]:
-    """Tests whose worker died, or that nobody began, to be queued once more: they go on where they were."""
-    now = timezone.now()
-    silent = ShadowTest.objects.filter(state__in=ACTIVE, created_at__lt=now - LOST).exclude(
-        heartbeat_at__gte=now - LOST
-    )
-    for test_id in silent.order_by("pk").values_list("pk", flat=True):
-        if _update(test_id, ACTIVE, state=State.QUEUED):
-            yield test_id
-
-
-def overlay_of(draft: Draft, live: Draft, target_id: int) -> Overlay:
-    """What lays the draft over what `target_id` is now."""
+def build_overlay(draft: Draft, live: Draft, target_id: int) -> Overlay:
+    """Build what applies the draft to `target_id` for the length of a transaction."""
     match draft, live:
         case FAQDraft(), _:
             return FAQOverlay(draft, target_id)
@@ -107,8 +82,8 @@ def _run(test: ShadowTest) -> None:
     questions = questions_for(test.assistant)
     there = set(test.results.values_list("question", "message"))
     waiting = [question for question in questions if question.key not in there]
-    _save(test, total=len(questions), done=len(questions) - len(waiting))
-    overlay = overlay_of(draft_of(test), _unchanged(test), test.target_id)
+    test.beat(total=len(questions), done=len(questions) - len(waiting))
+    overlay = build_overlay(read_draft(test), _unchanged(test), test.target_id)
     overlay.prepare()
     asking = Asking({test.assistant_id: test.assistant}, asks_model=test.asks_model)
     while waiting:
@@ -118,7 +93,7 @@ def _run(test: ShadowTest) -> None:
             _keep(test, with_answers(each))
         waiting = waiting[len(found) :]
     _unchanged(test)
-    _save(test, state=State.FINISHED, done=test.total, finished_at=timezone.now())
+    test.finish(done=test.total)
 
 
 def _looked_up(overlay: Overlay, asking: Asking, waiting: list[TriedQuestion]) -> list[Found]:
@@ -132,9 +107,9 @@ def _looked_up(overlay: Overlay, asking: Asking, waiting: list[TriedQuestion]) -
 
 
 def _keep(test: ShadowTest, compared: Compared) -> None:
-    """Stores one result as soon as it is there; raises Stopped."""
+    """Store one result as soon as it is there. Raise JobStopped."""
     question, change = compared.question, compared.difference
-    counted = {
+    counts = {
         "done": 1,
         "changed": int(change.severity > 0),
         "better": int(change.verdict == Verdict.BETTER),
@@ -156,33 +131,16 @@ def _keep(test: ShadowTest, compared: Compared) -> None:
     )
     try:
         with transaction.atomic():
-            if not _update(test.pk, (State.RUNNING,), **{name: F(name) + count for name, count in counted.items()}):
-                raise Stopped
+            test.beat(**{name: getattr(test, name) + count for name, count in counts.items()})
             result.save()
     except IntegrityError:
+        test.refresh_from_db(fields=list(counts))
         logger.info("question deleted meanwhile test=%d", test.pk)
 
 
 def _unchanged(test: ShadowTest) -> Draft:
-    """What the target is now; raises Interrupted where that is not what the draft was made of."""
+    """Return what the target is now. Raise Interrupted if that is not what the draft was made of."""
     live = present(test)
     if live.fingerprint != test.base:
         raise Interrupted(_("It was changed by somebody meanwhile: look at it, and test again."))
     return live
-
-
-def _save(test: ShadowTest, **values: object) -> None:
-    for name, value in values.items():
-        setattr(test, name, value)
-    if not _update(test.pk, (State.RUNNING,), **values):
-        raise Stopped
-
-
-def _update(test_id: int, states: tuple[str, ...], **values: object) -> int:
-    """Whether there was such a test; says that it lives."""
-    rows = ShadowTest.objects.filter(pk=test_id, state__in=states)
-    return rows.update(heartbeat_at=timezone.now(), **values)
-
-
-def _fail(test_id: int, message: str) -> None:
-    _update(test_id, (State.RUNNING,), state=State.FAILED, message=message, finished_at=timezone.now())

@@ -19,22 +19,22 @@ from analytics.shadow.drafts import (
     ProfileDraft,
     PromptDraft,
     TargetGone,
-    draft_of,
     present,
+    read_draft,
 )
-from analytics.shadow.run import ACTIVE
 from analytics.tasks import run_shadow_test
 from chat.models import Assistant, PromptVersion, RetrievalProfile
 from chat.services.profiles import check_legs, needs_reranker, save_profile
 from chat.services.prompts import use_version
 from core.inference.llm import client
+from core.jobs import ACTIVE
 from faqs.models import FAQ, FAQVersion
 from faqs.services import index_saved_faq
 from faqs.versions.history import recording
 from knowledge.models import Course, Document
 from knowledge.services.documents import save_document
 
-State, Decision = ShadowTest.State, ShadowTest.Decision
+Decision = ShadowTest.Decision
 Row = TypeVar("Row", bound=Model)
 GONE = gettext_lazy("What was to be changed is gone.")
 
@@ -43,9 +43,9 @@ GONE = gettext_lazy("What was to be changed is gone.")
 def start_test(
     *, draft: Draft, target_id: int, title: str, assistant: Assistant, asks_model: bool = False, by: User
 ) -> ShadowTest:
-    """Has the draft tried on the assistant's questions; where somebody has it tried already, that one goes on.
+    """Start a test of the draft on the assistant's questions, unless the same one waits or runs already.
 
-    Raises ValidationError where there is nothing to try.
+    Raise ValidationError if there is nothing to test.
     """
     get_user_model().objects.select_for_update().get(pk=by.pk)  # a double click waits here
     test = ShadowTest(
@@ -68,16 +68,16 @@ def start_test(
 
 
 def _going_on(test: ShadowTest) -> ShadowTest | None:
-    """The same one of the same member of staff, waiting or running."""
+    """Return the same test of the same member of staff that waits or runs."""
     names = ("kind", "target_id", "draft", "assistant", "asks_model", "requested_by", "base")
-    return ShadowTest.objects.filter(state__in=ACTIVE, **{name: getattr(test, name) for name in names}).first()
+    return ShadowTest.objects.active().filter(**{name: getattr(test, name) for name in names}).first()
 
 
 def repeat_test(*, test: ShadowTest, assistant: Assistant, asks_model: bool, by: User) -> ShadowTest:
-    """The same draft once more, perhaps on another assistant's questions; raises ValidationError."""
+    """Test the same draft again, perhaps on another assistant's questions. Raise ValidationError."""
     check_unchanged(test)
     return start_test(
-        draft=draft_of(test),
+        draft=read_draft(test),
         target_id=test.target_id,
         title=test.title,
         assistant=assistant,
@@ -88,25 +88,24 @@ def repeat_test(*, test: ShadowTest, assistant: Assistant, asks_model: bool, by:
 
 @transaction.atomic
 def cancel_test(*, test: ShadowTest) -> None:
-    """Ends it within seconds; one that has ended stays as it is."""
-    ended = {"state": State.CANCELLED, "finished_at": timezone.now()}
-    ShadowTest.objects.filter(pk=test.pk, state__in=ACTIVE).update(**ended)
+    """End it within seconds; one that has ended stays as it is."""
+    test.cancel()
 
 
 @transaction.atomic
 def discard_test(*, test: ShadowTest, by: User) -> None:
-    """Goes back: nothing goes live. Raises ValidationError for one that was decided on before."""
+    """Discard the draft. Raise ValidationError if the test was decided on before."""
     _decide(test, Decision.DISCARDED, by)
 
 
 @transaction.atomic
 def publish_test(*, test: ShadowTest, by: User) -> None:
-    """Makes the draft live, through the service of whatever it is of.
+    """Publish the draft through the service of its kind.
 
-    Raises ValidationError where it was decided on before, or its target is not what it was when the draft was made.
+    Raise ValidationError if it was decided on before or its target has changed since the draft was made.
     """
     _decide(test, Decision.PUBLISHED, by)
-    draft = draft_of(test)
+    draft = read_draft(test)
     match draft:
         case FAQDraft():
             faq = _locked(FAQ.objects.all(), test)
@@ -133,7 +132,7 @@ def publish_test(*, test: ShadowTest, by: User) -> None:
 
 
 def check_unchanged(test: ShadowTest) -> None:
-    """Raises ValidationError where the draft is of something that has changed since, or is gone."""
+    """Raise ValidationError if the draft's target has changed since, or is deleted."""
     if _present(test).fingerprint != test.base:
         raise ValidationError(
             _("It was changed by somebody since this test was started: look at it, and test your change again.")
@@ -141,7 +140,7 @@ def check_unchanged(test: ShadowTest) -> None:
 
 
 def _locked(rows: QuerySet[Row], test: ShadowTest) -> Row:
-    """The test's target, held until the transaction ends; raises ValidationError where it has changed, or is gone."""
+    """Lock the test's target until the transaction ends. Raise ValidationError if it has changed or is deleted."""
     row = rows.select_for_update().filter(pk=test.target_id).first()
     check_unchanged(test)
     if row is None:
@@ -174,4 +173,4 @@ def _check(draft: Draft, live: Draft, test: ShadowTest) -> None:
 def _decide(test: ShadowTest, decision: str, by: User) -> None:
     undecided = ShadowTest.objects.filter(pk=test.pk, decision=Decision.NONE).exclude(state__in=ACTIVE)
     if not undecided.update(decision=decision, decided_by=by.pk, decided_at=timezone.now()):
-        raise ValidationError(_("This test still goes on, or was decided on already."))
+        raise ValidationError(_("This test is still running, or was decided on already."))

@@ -1,4 +1,4 @@
-"""Whether a question is served better or worse, and which questions to look at first; pure."""
+"""Verdicts: is a question answered better or worse, and which questions matter most; pure."""
 
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -46,9 +46,11 @@ class Difference:
 
 
 def quality(served: Served, truth: Truth) -> tuple[float, ...] | None:
-    """How good it is, the weightiest first: what it does (1 right, 0.5 abstains without need, 0 misleads), the
-    reciprocal rank of the first accepted document among those given, and the share of the accepted ones that are given.
-    None: nobody knows."""
+    """Rate an answer, the most important criterion first; return None if nobody knows what is right.
+
+    The criteria are what it does (1 right, 0.5 abstains without need, 0 misleads), the reciprocal rank of the first
+    accepted document among those given, and the share of the accepted ones that are given.
+    """
     if truth.should_answer is None:
         return None
     ranks = [rank for rank, document in enumerate(served.documents, start=1) if document in truth.accepted]

@@ -35,10 +35,6 @@ def format_remark(remark: dict[str, Any]) -> str:
     return gettext(remark["template"]).format(**remark["values"]) if remark else ""
 
 
-def is_active(run: CrawlRun) -> bool:
-    return run.state in {State.QUEUED, State.RUNNING}
-
-
 def list_counts(run: CrawlRun) -> list[dict[str, Any]]:
     labels = {name: CrawlRun._meta.get_field(name).verbose_name for name in COUNTS}  # type: ignore[union-attr]
     return [{"name": name, "label": str(labels[name]), "count": getattr(run, name)} for name in COUNTS]
@@ -134,7 +130,7 @@ class CrawlRunAdmin(ScopedAdmin, CrawlRunModelAdmin):
             "title": str(run.source),
             "opts": self.opts,
             "run": run,
-            "is_active": is_active(run),
+            "is_active": run.is_active,
             "may_crawl": self._may_crawl(request),
             "message": describe_progress(run),
             "counts": list_counts(run),
@@ -155,7 +151,7 @@ class CrawlRunAdmin(ScopedAdmin, CrawlRunModelAdmin):
             raise PermissionDenied
         counts = {count["name"]: count["count"] for count in list_counts(run)}
         state = {"state": run.get_state_display(), "message": describe_progress(run), "counts": counts}
-        return JsonResponse({**state, "is_active": is_active(run)}, headers={"Cache-Control": "no-store"})
+        return JsonResponse({**state, "is_active": run.is_active}, headers={"Cache-Control": "no-store"})
 
     # --- what is done ---
 

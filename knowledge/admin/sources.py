@@ -57,9 +57,6 @@ else:
     SourceModelForm = forms.ModelForm
 
 
-ACTIVE = (CrawlRun.State.QUEUED, CrawlRun.State.RUNNING)
-
-
 def lines_field(name: str, **kwargs: Any) -> LinesField:
     """Build the form field of a model's array, with its label and help text."""
     array = cast("Any", Source._meta.get_field(name))
@@ -183,7 +180,7 @@ class SourceAdmin(ScopedAdmin, SourceModelAdmin):
         obj: Source | None = None,
     ) -> HttpResponse:
         run = newest_run(obj) if obj else None
-        context["running"] = run if run and run.state in ACTIVE else None
+        context["running"] = run if run and run.is_active else None
         context["newest_run"] = run
         context["may_crawl"] = self.has_crawl_permission(request)
         return super().render_change_form(request, context, add, change, form_url, obj)

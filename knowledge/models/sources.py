@@ -1,16 +1,22 @@
 """Sources that documents are crawled from, and the outcomes of each crawl."""
 
+import shutil
+from datetime import timedelta
+from pathlib import Path
 from typing import Self
 
 from django.apps import apps
+from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
-from django.db.models import OuterRef, Subquery
+from django.db.models import OuterRef, Q, Subquery
 from django.db.models.functions import MD5
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from core.access import StaffScoped
+from core.jobs import Job, JobQuerySet
 from knowledge.models.collections import Collection
 from knowledge.models.documents import Document
 
@@ -117,12 +123,20 @@ class SourcePage(models.Model):
         return self.url
 
 
-class CrawlRunQuerySet(StaffScoped["CrawlRun"]):
+class CrawlRunQuerySet(StaffScoped["CrawlRun"], JobQuerySet["CrawlRun"]):  # type: ignore[override]
+    """Crawls by owner and by state."""
+
     owner = "source__collection"
 
 
-class CrawlRun(models.Model):
-    """One visit to a source."""
+class CrawlRun(Job):
+    """One visit to a source. A running one is cancelled by its worker, which still has counts to save."""
+
+    TASK = "knowledge.tasks.run_crawl"
+    LOST_AFTER = timedelta(minutes=3)
+    UNBEGUN_AFTER, REQUEUED_EVERY = timedelta(minutes=1), timedelta(minutes=10)
+    #: A source whose crawls were interrupted so many times in a row is not begun again by itself.
+    MOST_INTERRUPTIONS = 3
 
     class State(models.TextChoices):
         QUEUED = "queued", _("waiting")
@@ -144,9 +158,6 @@ class CrawlRun(models.Model):
     failed = models.PositiveIntegerField(_("failed"), default=0)
     skipped = models.PositiveIntegerField(_("left out"), default=0)
     cancel_requested = models.BooleanField(default=False)
-    created_at = models.DateTimeField(_("begun"), auto_now_add=True)
-    heartbeat_at = models.DateTimeField(null=True)
-    finished_at = models.DateTimeField(_("finished"), null=True)
 
     objects = CrawlRunQuerySet.as_manager()
 
@@ -166,6 +177,35 @@ class CrawlRun(models.Model):
 
     def __str__(self) -> str:
         return f"{self.source}, {self.created_at:%Y-%m-%d %H:%M}"
+
+    @property
+    def folder(self) -> Path:
+        """Where the crawling process leaves the files that it found."""
+        return Path(settings.STATE_DIR) / "crawls" / str(self.pk)
+
+    @property
+    def is_cancelled(self) -> bool:
+        """Return whether somebody asked the worker to stop since this object was read."""
+        return type(self).objects.filter(pk=self.pk, cancel_requested=True).exists()
+
+    def cancel(self) -> bool:
+        """Cancel a waiting crawl, or ask a running one's worker to; return False if it had ended."""
+        rows = type(self).objects.filter(pk=self.pk)
+        ended = {"state": self.State.CANCELLED, "finished_at": timezone.now()}
+        if rows.filter(state=self.State.QUEUED).update(**ended):
+            return True
+        return bool(rows.filter(state=self.State.RUNNING).update(cancel_requested=True))
+
+    def recover(self) -> "CrawlRun | None":
+        """Mark the crawl as interrupted and return a new one in its place, unless that was in vain too often."""
+        if not self._write(Q(state=self.State.RUNNING), state=self.State.INTERRUPTED, finished_at=timezone.now()):
+            return None
+        shutil.rmtree(self.folder, ignore_errors=True)
+        latest = type(self).objects.filter(source=self.source_id).values_list("state", flat=True)
+        is_hopeless = list(latest[: self.MOST_INTERRUPTIONS]).count(self.State.INTERRUPTED) == self.MOST_INTERRUPTIONS
+        if is_hopeless or self.cancel_requested:
+            return None
+        return type(self).objects.enqueue(source_id=self.source_id)
 
 
 class CrawlOutcome(models.Model):

@@ -50,10 +50,8 @@ def start_crawl(*, source: Source) -> CrawlRun:
 
 @transaction.atomic
 def cancel_run(*, run: CrawlRun) -> bool:
-    """Cancel a run within seconds; what it found so far stays. Return whether it was still queued or running."""
-    rows = CrawlRun.objects.filter(pk=run.pk)
-    ended = rows.filter(state=State.QUEUED).update(state=State.CANCELLED, finished_at=timezone.now())
-    return bool(ended or rows.filter(state=State.RUNNING).update(cancel_requested=True))
+    """End it within seconds; what it found so far stays. Return False if it had ended."""
+    return run.cancel()
 
 
 @transaction.atomic

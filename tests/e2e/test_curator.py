@@ -109,7 +109,7 @@ def test_an_unanswered_question_becomes_an_faq_that_answers_it(page: Page, offic
     steps = Steps()
     steps.look(office, "home", narrow=True)
     office.get_by_role("link", name="Gaps", exact=True).click()
-    office.get_by_role("button", name="Look again now").click()
+    office.get_by_role("button", name="Update now").click()
     steps.pause()
     expect(office.get_by_role("link", name=QUESTION)).to_be_visible(timeout=PATIENT)
     steps.go_on()

@@ -30,7 +30,8 @@ import uuid
 from datetime import timedelta
 from django.contrib.auth.models import User
 from django.utils import timezone
-from analytics.gaps.run import begin_run, work_on
+from analytics.gaps.run import work_on
+from analytics.models import GapRun
 from analytics.reviews.collect import collect
 from analytics.evaluation.services import keep_as_regression
 from chat.models import Assistant, Conversation, Feedback, Message, Visitor
@@ -53,7 +54,7 @@ for text in (
     )
     Message.objects.filter(conversation=said).update(created_at=timezone.now() - timedelta(days=1))
 collect()
-run = begin_run()
+run = GapRun.objects.enqueue()
 work_on(run.pk)
 library = Document.objects.filter(title="University Library").first()
 for question in Message.objects.filter(role="user", text__in=[{FEE!r}, {UNANSWERED!r}]):

@@ -67,7 +67,8 @@ def fill() -> None:
     from django.db import connections
 
     from analytics.counts.refresh import count_changed
-    from analytics.gaps.run import begin_run, work_on
+    from analytics.gaps.run import work_on
+    from analytics.models import GapRun
     from analytics.retention.run import apply_retention
     from analytics.reviews.collect import collect
     from analytics.shadow.questions import embed_asked
@@ -85,7 +86,7 @@ def fill() -> None:
         member.groups.set(Group.objects.filter(name__in=roles))
     owner = User.objects.create_superuser("admin", "admin@uni-lindental.example")
     ask()
-    run = begin_run()
+    run = GapRun.objects.enqueue()
     if run is None:
         raise SystemExit("no look for gaps could begin")
     work_on(run.pk)

@@ -1,4 +1,4 @@
-"""What became of a set's runs: a table, and a chart for each measure."""
+"""The history of a set's runs: a table, and a chart for each measure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from analytics.models import EvaluationRun, EvaluationSet
 
 WIDTH, HEIGHT = 480, 220
 LEFT, RIGHT, TOP, BOTTOM = 40, 36, 12, 12
-#: Letters at the lines' ends need so much room each.
+#: Room for a letter at a line's end.
 LETTER = 13
 DASHES = ("", "7 4", "2 4", "9 3 2 3")
 #: Marks around 0, 0: a disc, a square, a triangle, a diamond, a cross.
@@ -29,7 +29,7 @@ COLOURS = 6
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How a profile is drawn, in every chart of a page."""
+    """The style of a profile's line, in every chart of a page."""
 
     name: str
     letter: str
@@ -63,7 +63,7 @@ class Chart:
     ticks: Sequence[Tick]
 
 
-def styles_of(names: Sequence[str]) -> list[Style]:
+def assign_styles(names: Sequence[str]) -> list[Style]:
     return [
         Style(
             name,
@@ -76,10 +76,10 @@ def styles_of(names: Sequence[str]) -> list[Style]:
     ]
 
 
-def chart_of(
+def draw_chart(
     title: str, styles: Sequence[Style], values: Mapping[str, Mapping[int, float]], *, places: int
 ) -> Chart | None:
-    """`values` by name and place on the axis, from 0; None where there is none. The axis spans what there is."""
+    """Draw `values` by name and place on the axis, from 0; None where there is none. The axis spans what there is."""
     found = [value for by_place in values.values() for value in by_place.values()]
     if not found:
         return None
@@ -115,7 +115,7 @@ def chart_of(
 
 
 def _apart(heights: Mapping[str, float]) -> dict[str, float]:
-    """Moved down, and up again from the bottom, as far as letters need it that would stand on one another."""
+    """Move labels that would overlap apart: down, and up again from the bottom."""
     ordered = sorted(heights, key=lambda name: heights[name])
     found: dict[str, float] = {}
     lowest = float("-inf")
@@ -129,9 +129,9 @@ def _apart(heights: Mapping[str, float]) -> dict[str, float]:
 
 
 SHOWN = 30
-#: In a history, by the name in the results.
+#: Measures of a history, by their names in the results.
 CHARTED = {"mrr": "MRR", "recall@5": "R@5", "ndcg@10": "nDCG@10", "auroc": "AUROC"}
-#: All that a run's page tells.
+#: Measures of a run's page.
 MEASURED = {
     "mrr": "MRR",
     "recall@1": "R@1",
@@ -166,8 +166,8 @@ class History:
     figures: Sequence[Figure]
 
 
-def value_of(run: EvaluationRun, name: str) -> float | None:
-    """Of a measure; None where the run has not ended, or nothing was judged."""
+def read_measure(run: EvaluationRun, name: str) -> float | None:
+    """Return a measure of a run; None if it has not finished or nothing was judged."""
     if name == "auroc":
         found: Any = run.results.get("evidence", {}).get("auroc")
     else:
@@ -176,25 +176,25 @@ def value_of(run: EvaluationRun, name: str) -> float | None:
 
 
 def worse_in(run: EvaluationRun) -> str:
-    """The measures in which it is worse than the run before it by more than chance, in words; empty where in none."""
+    """Name the measures that are significantly worse than in the run before; return "" if none is."""
     return ", ".join(MEASURED[name] for name in run.results.get("regression", {}).get("worse", ()))
 
 
-def history_of(evaluation_set: EvaluationSet) -> History:
+def build_history(evaluation_set: EvaluationSet) -> History:
     runs = list(evaluation_set.runs.order_by("-pk")[:SHOWN])
     finished = [run for run in runs if run.state == EvaluationRun.State.FINISHED]
     oldest_first = finished[::-1]
-    styles = styles_of(sorted({run.profile for run in finished}))
+    styles = assign_styles(sorted({run.profile for run in finished}))
     figures = []
     for name, label in CHARTED.items():
         values: dict[str, dict[int, float]] = {}
         for place, run in enumerate(oldest_first):
-            if (value := value_of(run, name)) is not None:
+            if (value := read_measure(run, name)) is not None:
                 values.setdefault(run.profile, {})[place] = value
-        chart = chart_of(label, styles, values, places=len(oldest_first))
+        chart = draw_chart(label, styles, values, places=len(oldest_first))
         if chart:
             figures.append(Figure(name.replace("@", "-"), chart, _described(chart)))
-    rows = [(run, [(label, value_of(run, name)) for name, label in CHARTED.items()], worse_in(run)) for run in runs]
+    rows = [(run, [(label, read_measure(run, name)) for name, label in CHARTED.items()], worse_in(run)) for run in runs]
     return History(rows, finished, styles, figures)
 
 

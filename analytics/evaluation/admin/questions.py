@@ -1,4 +1,4 @@
-"""Where staff keep the questions of a set, each with the documents that answer it."""
+"""The screens of a set's questions, each with the documents that answer it."""
 
 from typing import TYPE_CHECKING, Any, cast
 
@@ -33,7 +33,7 @@ Status = EvaluationQuestion.Status
 
 
 class ReviewForm(QuestionBaseForm):
-    """`decision` is empty where only the edit is kept."""
+    """The form of a review; `decision` is empty if only the edit is saved."""
 
     decision = forms.ChoiceField(required=False, choices=[(status, status) for status in Status])
 
@@ -57,7 +57,7 @@ class ReviewScreens(ScopedAdmin, QuestionModelAdmin):
         ]
 
     def review_view(self, request: HttpRequest) -> HttpResponse:
-        """Opens the first proposed question: of the set `set`, and after the question `after` where they are given."""
+        """Open the first proposed question, of the set `set` and after the question `after` if these are given."""
         if not self.has_view_or_change_permission(request):
             raise PermissionDenied
         proposed = self.get_queryset(request).filter(status=Status.PROPOSED).order_by("pk")
@@ -72,7 +72,7 @@ class ReviewScreens(ScopedAdmin, QuestionModelAdmin):
         return redirect("admin:analytics_evaluationquestion_review_one", question.pk)
 
     def question_view(self, request: HttpRequest, question_id: int) -> HttpResponse:
-        """A question beside the passages that answer it; a POST decides, and opens the next one."""
+        """Show a question beside the passages that answer it; a POST decides on it and opens the next one."""
         question = get_object_or_404(self.get_queryset(request).select_related("evaluation_set"), pk=question_id)
         if not self.has_view_or_change_permission(request, question):
             raise PermissionDenied
@@ -94,7 +94,7 @@ class ReviewScreens(ScopedAdmin, QuestionModelAdmin):
             "opts": self.opts,
             "question": question,
             "form": form,
-            "judgments": [(judgment, units_of(judgment)) for judgment in judgments],
+            "judgments": [(judgment, group_units(judgment)) for judgment in judgments],
             "left": question.evaluation_set.questions.filter(status=Status.PROPOSED).count(),
             "may_change": may_change,
             "may_see_documents": request.user.has_perm("knowledge.view_document")
@@ -105,7 +105,7 @@ class ReviewScreens(ScopedAdmin, QuestionModelAdmin):
 
     @transaction.atomic
     def _decide(self, request: HttpRequest, question_id: int, cleaned: dict[str, Any]) -> None:
-        """What was written is kept unless the question is rejected."""
+        """Save the decision, and what was written unless the question is rejected."""
         question = EvaluationQuestion.objects.select_for_update().get(pk=question_id)
         decision, changed = cleaned["decision"], []
         if decision != Status.REJECTED and edit_question(
@@ -123,8 +123,8 @@ class ReviewScreens(ScopedAdmin, QuestionModelAdmin):
         self.message_user(request, said % {"question": question}, messages.SUCCESS)
 
 
-def units_of(judgment: Judgment) -> list[tuple[str, list[str]]]:
-    """What answers at finer grain, by kind."""
+def group_units(judgment: Judgment) -> list[tuple[str, list[str]]]:
+    """Return the sentences and propositions that answer, by kind."""
     texts: dict[str, list[str]] = {}
     for unit in judgment.units or ():
         texts.setdefault(str(Granularity(unit["granularity"]).label), []).append(unit["text"])
@@ -138,7 +138,7 @@ else:
 
 
 def kept_judgments(formset: Any) -> list[Judgment]:
-    """The judgments of a valid formset that are not to be deleted."""
+    """Return the judgments of a valid formset that are not to be deleted."""
     kept = [form for form in formset.forms if form not in formset.deleted_forms]
     return [form.instance for form in kept if form.cleaned_data.get("document")]
 
@@ -216,7 +216,7 @@ class EvaluationQuestionAdmin(ReviewScreens):
     # --- who may ---
 
     def has_module_permission(self, request: HttpRequest) -> bool:
-        """Questions are reached from their set."""
+        """Hide the model in the menu: questions are reached from their set."""
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: EvaluationQuestion | None = None) -> bool:
@@ -240,7 +240,7 @@ class EvaluationQuestionAdmin(ReviewScreens):
         return cast("bool", question.judged_now)
 
     def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
-        """Questions are added to staff's own sets."""
+        """Offer staff's own sets alone."""
         if db_field.name == "evaluation_set":
             kwargs["queryset"] = EvaluationSet.objects.filter(fingerprint="")
         return super().formfield_for_foreignkey(db_field, request, **kwargs)
@@ -248,14 +248,14 @@ class EvaluationQuestionAdmin(ReviewScreens):
     def get_deleted_objects(
         self, objs: Any, request: HttpRequest
     ) -> tuple[list[Any], dict[str, int], set[str], list[Any]]:
-        """Names the questions and counts their judgments and results."""
+        """Name the questions and count their judgments and results."""
         listed, counts, lacking, protected = super().get_deleted_objects(objs, request)
         return [item for item in listed if isinstance(item, str)], counts, lacking, protected
 
     # --- what is done ---
 
     def save_model(self, request: HttpRequest, obj: EvaluationQuestion, form: Any, change: bool) -> None:
-        """A question is saved together with its judgments, below."""
+        """Leave saving to `save_related`, which saves a question with its judgments."""
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
         (formset,) = formsets

@@ -1,4 +1,4 @@
-"""Where staff see how retrieval profiles do on a set of questions, and run them again."""
+"""The screens of question sets: coverage, history, and the start of runs."""
 
 from typing import TYPE_CHECKING, Any, cast
 
@@ -19,8 +19,8 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 from kombu.exceptions import OperationalError
 
-from analytics.evaluation.admin.history import history_of, value_of
-from analytics.evaluation.coverage import coverage_of
+from analytics.evaluation.admin.history import build_history, read_measure
+from analytics.evaluation.coverage import measure_coverage
 from analytics.evaluation.services import ask_for_questions, delete_set
 from analytics.models import EvaluationQuestion, EvaluationRun, EvaluationSet, Judgment
 from chat.models import RetrievalProfile
@@ -57,7 +57,7 @@ class RunForm(forms.Form):
 
 class RunField(RunChoiceField):
     def label_from_instance(self, run: EvaluationRun) -> str:
-        """With its number: several may begin within one minute."""
+        """Add the number of a run: several may begin within one minute."""
         return f"#{run.pk} {run.profile}, {date_format(localtime(run.created_at), 'SHORT_DATETIME_FORMAT')}"
 
 
@@ -104,11 +104,11 @@ class EvaluationSetAdmin(ScopedAdmin, SetModelAdmin):
     # --- who may ---
 
     def has_change_permission(self, request: HttpRequest, obj: EvaluationSet | None = None) -> bool:
-        """A loaded data set stays as it is: what was measured on it could not be compared otherwise."""
+        """Refuse to change a loaded data set: measurements on it could not be compared otherwise."""
         return super().has_change_permission(request, obj) and not (obj and obj.fingerprint)
 
     def has_view_permission(self, request: HttpRequest, obj: EvaluationSet | None = None) -> bool:
-        """Who may see runs may see what they were on."""
+        """Allow those who may see runs to see what they were on."""
         may_see = super().has_view_permission(request) or super().has_change_permission(request)
         return may_see or request.user.has_perm("analytics.view_evaluationrun")
 
@@ -141,7 +141,7 @@ class EvaluationSetAdmin(ScopedAdmin, SetModelAdmin):
 
     @admin.display(description=_("last MRR"))
     def last_runs(self, evaluation_set: Any) -> str:
-        runs = [(run, value_of(run, "mrr")) for run in evaluation_set.newest_runs]
+        runs = [(run, read_measure(run, "mrr")) for run in evaluation_set.newest_runs]
         return render_to_string("admin/analytics/evaluationset/last_runs.html", {"runs": runs})
 
     def render_change_form(
@@ -154,7 +154,7 @@ class EvaluationSetAdmin(ScopedAdmin, SetModelAdmin):
         obj: EvaluationSet | None = None,
     ) -> HttpResponse:
         if obj:
-            history = history_of(obj)
+            history = build_history(obj)
             newest = [run.pk for run in history.finished]
             pair = {"before": newest[1], "after": newest[0]} if len(newest) > 1 else None
             profiles = sorted({run.profile for run in history.finished}) or ["default"]
@@ -164,7 +164,7 @@ class EvaluationSetAdmin(ScopedAdmin, SetModelAdmin):
                 "run_form": RunForm(initial=chosen, user=request.user),
                 "compare_form": CompareForm(initial=pair, evaluation_set=obj) if pair else None,
                 "propose_form": ProposeForm() if client.is_configured() and not obj.fingerprint else None,
-                "coverage": coverage_of(obj),
+                "coverage": measure_coverage(obj),
                 "searched": obj.collections.all(),
             }
         return super().render_change_form(request, context, add, change, form_url, obj)
@@ -177,7 +177,7 @@ class EvaluationSetAdmin(ScopedAdmin, SetModelAdmin):
         return [path("<int:set_id>/propose/", propose, name=name), *super().get_urls()]
 
     def propose_view(self, request: HttpRequest, set_id: int) -> HttpResponse:
-        """Has the language model propose questions for staff's own set."""
+        """Have the language model propose questions for staff's own set."""
         found = get_object_or_404(self.get_queryset(request), pk=set_id, fingerprint="")
         if not request.user.has_perm("analytics.add_evaluationquestion"):
             raise PermissionDenied
@@ -185,7 +185,7 @@ class EvaluationSetAdmin(ScopedAdmin, SetModelAdmin):
         if not form.is_valid():
             messages.error(request, str(form.errors["passages"][0]))
         elif not client.is_configured():
-            messages.error(request, gettext("No language model is configured: nobody could propose anything."))
+            messages.error(request, gettext("No language model is configured: no question can be proposed."))
         elif not found.collections.exists():
             messages.error(request, gettext("Choose the collections that the set asks about, and save it, first."))
         else:
@@ -196,7 +196,7 @@ class EvaluationSetAdmin(ScopedAdmin, SetModelAdmin):
         try:
             ask_for_questions(evaluation_set=found, passages=passages)
         except OperationalError:
-            messages.error(request, gettext("Nobody could be told to begin just now. Please try again in a minute."))
+            messages.error(request, gettext("The task could not be queued. Please try again in a minute."))
             return
         self.log_change(request, found, gettext("questions asked for"))
         said = gettext("Questions are being proposed. They come up here within minutes, to be accepted or rejected.")
@@ -213,7 +213,7 @@ class EvaluationSetAdmin(ScopedAdmin, SetModelAdmin):
     def get_deleted_objects(
         self, objs: Any, request: HttpRequest
     ) -> tuple[list[Any], dict[str, int], set[str], list[Any]]:
-        """Counts what goes with it: nobody reads a list of thousands of questions."""
+        """Count what is deleted with it: nobody reads a list of thousands of questions."""
         sets = list(objs)
         counted = {
             EvaluationSet: len(sets),
@@ -225,7 +225,7 @@ class EvaluationSetAdmin(ScopedAdmin, SetModelAdmin):
 
 
 def counts() -> dict[str, Coalesce]:
-    """Of accepted questions, as annotations of their sets."""
+    """Count accepted questions, as annotations of their sets."""
     judged = Exists(Judgment.objects.filter(question=OuterRef("pk"), grade__gt=0))
     wanted = {
         "question_count": Q(),

@@ -1,5 +1,5 @@
-"""What a judge raises, apart from the library that calls one: whoever starts runs need not load it."""
+"""Errors of a judge, in a module of their own, so that those who catch them load no library."""
 
 
 class JudgeUnavailable(Exception):
-    """The endpoint does not judge; the message says why and what to do."""
+    """The judging endpoint failed; the message says why and what to do."""

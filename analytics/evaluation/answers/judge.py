@@ -17,12 +17,12 @@ from analytics.evaluation.answers.errors import JudgeUnavailable
 
 CALLS_AT_ONCE = 4
 SECONDS = 120
-#: Of the client's own: a connection that failed, a busy or broken server.
+#: Retries of the client: after a failed connection, or a busy or broken server.
 RETRIES = 1
-#: A reply that cannot be read is asked for so often.
+#: Attempts until a reply can be read.
 ATTEMPTS = 2
 TOKENS = 800
-#: Statuses that say something about what was asked, not about the endpoint.
+#: Statuses that are about the request, not about the endpoint.
 FAULTS_OF_THE_CALL = {400, 413, 422}
 OPENING = re.compile(r"\{")
 Read = TypeVar("Read")
@@ -33,7 +33,7 @@ def is_configured() -> bool:
 
 
 class Judge:
-    """One event loop's. Each question to it gives None where no usable reply came of it; raises JudgeUnavailable."""
+    """A client for one event loop. Its methods return None without a usable reply, and raise JudgeUnavailable."""
 
     def __init__(self) -> None:
         self._client = openai.AsyncOpenAI(
@@ -45,7 +45,7 @@ class Judge:
     async def scores(
         self, question: str, answer: str, reference: str, passages: Sequence[str]
     ) -> dict[str, int] | None:
-        """From 1 to 5, by `judge_prompts.SCORES`."""
+        """Return scores from 1 to 5, by `judge_prompts.SCORES`."""
         messages = prompts.score_messages(question, answer, reference, passages)
         return await self._ask(messages, prompts.SCORE_SCHEMA, prompts.read_scores)
 
@@ -55,7 +55,7 @@ class Judge:
         return await self._ask(messages, prompts.CLAIMS_SCHEMA, lambda data: prompts.read_verdicts(data, len(claims)))
 
     async def questions(self, answer: str) -> list[str] | None:
-        """What it would be the answer to."""
+        """Ask for questions that the answer would be an answer to."""
         return await self._ask(prompts.questions_messages(answer), prompts.QUESTIONS_SCHEMA, prompts.read_questions)
 
     async def declined(self, question: str, answer: str) -> bool | None:
@@ -78,7 +78,7 @@ class Judge:
         return None
 
     async def _complete(self, messages: Sequence[dict[str, str]], schema: Mapping[str, Any]) -> str | None:
-        """None where the endpoint refuses what was asked."""
+        """Complete a prompt; return None if the endpoint refuses it."""
         form = {"type": "json_schema", "json_schema": {"name": "verdict", "strict": True, "schema": dict(schema)}}
         try:
             if self._knows_schemas:
@@ -118,7 +118,7 @@ def _unavailable(reason: str) -> JudgeUnavailable:
 
 
 def _json_in(text: str) -> Any:
-    """The first JSON object in it: models put fences, or a sentence, around theirs."""
+    """Return the first JSON object in the text: models put fences or a sentence around it."""
     decoder = json.JSONDecoder()
     for opening in OPENING.finditer(text):
         try:

@@ -1,4 +1,4 @@
-"""What a judging model is told, and how its replies are read. All that is judged is fenced as data; pure.
+"""Prompts of the judging model, and how its replies are read. All that is judged is fenced as data; pure.
 
 Scores from 1 to 5 after the study-guide evaluation of AUEB, faithfulness by claims and relevance by questions after
 RAGAS (Es et al. 2024), selectivity after Marcel; the wording is ours.
@@ -8,7 +8,7 @@ import secrets
 from collections.abc import Sequence
 from typing import Any
 
-#: Stands in the results: scores of different prompts are not compared.
+#: Saved with the results: scores of different prompts are not compared.
 VERSION = "1"
 SCORES = ("correctness", "completeness", "relevance", "faithfulness", "clarity")
 QUESTIONS = 3
@@ -83,7 +83,7 @@ def declined_messages(question: str, answer: str) -> list[dict[str, str]]:
 
 
 def read_scores(data: Any) -> dict[str, int] | None:
-    """None where it is not five whole numbers from 1 to 5."""
+    """Read the scores; return None if they are not five whole numbers from 1 to 5."""
     if not isinstance(data, dict):
         return None
     found = {name: data.get(name) for name in SCORES}
@@ -93,7 +93,7 @@ def read_scores(data: Any) -> dict[str, int] | None:
 
 
 def read_verdicts(data: Any, claims: int) -> list[bool] | None:
-    """One a claim, in the claims' order; None where one is missing."""
+    """Read one verdict a claim, in the claims' order; return None if one is missing."""
     rows = data.get("verdicts") if isinstance(data, dict) else None
     if not isinstance(rows, list):
         return None
@@ -122,7 +122,7 @@ def _numbered(name: str, texts: Sequence[str]) -> dict[str, str]:
 
 
 def _messages(parts: dict[str, str], task: str) -> list[dict[str, str]]:
-    """The fence is random, so that no text can close it."""
+    """Build the messages, with a random fence that no text can close."""
     fence = f"<<{secrets.token_hex(4)}>>"
     material = "\n\n".join(f"{name}:\n{fence}\n{text[:MOST_CHARACTERS]}\n{fence}" for name, text in parts.items())
     return [{"role": "system", "content": SYSTEM}, {"role": "user", "content": f"{material}\n\n{task}"}]

@@ -1,4 +1,4 @@
-"""Whether and how a run's questions are answered, and which run of that kind was broken off; loads nothing heavy."""
+"""Options for answering a run's questions, and the search for an interrupted run; loads nothing heavy."""
 
 from dataclasses import asdict, dataclass
 from datetime import timedelta
@@ -17,7 +17,7 @@ from core.hashing import fingerprint
 from core.inference.embeddings import configured_model
 
 State = EvaluationRun.State
-#: A run that was broken off longer ago is not taken up: pages change.
+#: A run that was interrupted longer ago is not resumed: pages change.
 FRESH = timedelta(days=1)
 
 
@@ -31,11 +31,11 @@ class AnswerOptions:
 
     @classmethod
     def of(cls, run: EvaluationRun) -> Self:
-        """Of a run whose questions are answered."""
+        """Read the options of a run whose questions are answered."""
         return cls(**{name: value for name, value in (run.answering or {}).items() if name != "recipe"})
 
     def as_row(self, profile: Profile) -> dict[str, Any]:
-        """What `EvaluationRun.answering` holds: with a recipe, so that only like answers stand in one run."""
+        """Return what `EvaluationRun.answering` holds. Its recipe keeps answers of one kind in one run."""
         ask = build_question(default_assistant(), "", "en")
         template = ask.template
         legs = [f"{leg.retriever.origin} {leg.weight} {leg.k}" for leg in profile.legs]
@@ -49,7 +49,7 @@ class AnswerOptions:
 
 
 def broken_off(evaluation_set: EvaluationSet, profile: Profile, options: AnswerOptions) -> EvaluationRun | None:
-    """The newest run of that kind that was killed or failed lately, and that no process works on."""
+    """Return the newest run of that kind that was killed or failed lately and that no process works on."""
     runs = evaluation_set.runs.filter(
         profile=profile.name,
         answering=options.as_row(profile),

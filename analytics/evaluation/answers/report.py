@@ -1,4 +1,4 @@
-"""A run's answers as a table: for people on a terminal and in the admin, and the part of single questions in JSON."""
+"""Reports on a run's answers: a table for the terminal and the admin, and single questions as JSON."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Any
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from analytics.evaluation.answers.summary import GROUPS, means_of
+from analytics.evaluation.answers.summary import GROUPS, average_replies
 from analytics.evaluation.metrics.answers import LABELS
 from analytics.models import EvaluationRun, QuestionResult
 
@@ -32,13 +32,13 @@ SELECTIVITY: Mapping[str, str | Promise] = {
     "f1_answered": _("F1 of answering"),
     "f1_refused": _("F1 of refusing"),
 }
-#: Of the curve, on a terminal.
+#: Points of the curve shown on a terminal.
 CURVE_STEP = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """`values` are in the table's columns; `because` says why there is none."""
+    """A line of the table; `because` says why it has no values."""
 
     label: str | Promise
     values: Sequence[float | None]
@@ -53,7 +53,7 @@ class Table:
 
 
 def answer_table(answers: Mapping[str, Any]) -> Table:
-    """Every measure by group of questions; groups that are empty, or all there is, are left out."""
+    """List every measure by group of questions, without groups that are empty or all there is."""
     all_of_them = answers["all"]["questions"]
     names = [name for name in GROUPS if name == "all" or 0 < answers[name]["questions"] < all_of_them]
     lines = [
@@ -69,7 +69,7 @@ def answer_table(answers: Mapping[str, Any]) -> Table:
 
 
 def reasons(table: Table) -> dict[str, list[str | Promise]]:
-    """Why measures are missing, with their labels."""
+    """Return why measures are missing, with their labels."""
     found: dict[str, list[str | Promise]] = {}
     for line in table.lines:
         if line.because:
@@ -135,7 +135,7 @@ def _cell(value: float | None) -> str:
 
 
 def answer_json(row: QuestionResult) -> dict[str, Any]:
-    """What `per_query` tells of a question's answers; its first reply stands for them, and all are in `replies`."""
+    """Return the part of `per_query` on a question's answers: its first reply, and all of them in `replies`."""
     if row.answer is None:
         return {}
     replies = row.answer["replies"]
@@ -143,7 +143,7 @@ def answer_json(row: QuestionResult) -> dict[str, Any]:
     return {
         **{name: first[name] for name in ("abstained", "declined", "reason", "rewritten", "strategy", "citations")},
         "answer": first["text"],
-        "measures": {**row.measures, **means_of(replies), "perplexity": row.answer["perplexity"]},
+        "measures": {**row.measures, **average_replies(replies), "perplexity": row.answer["perplexity"]},
         "replies": replies,
         "without_history": row.answer["without_history"],
     }

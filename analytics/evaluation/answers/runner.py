@@ -1,11 +1,11 @@
-"""Has the pipeline that students are served by answer a run's questions, and measures the replies.
+"""Answers a run's questions with the pipeline that serves students, and measures the replies.
 
 Each question's replies are stored once they are measured, so that a run that was killed goes on where it was.
 """
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -17,7 +17,6 @@ from analytics.evaluation.answers.options import AnswerOptions
 from analytics.evaluation.answers.scoring import Measurer, Said
 from analytics.evaluation.answers.summary import Answered, summed_up
 from analytics.evaluation.datasets import sampled
-from analytics.evaluation.heartbeat import Heartbeat, save
 from analytics.evaluation.metrics.answers import missing
 from analytics.evaluation.metrics.text import MODEL as TOKEN_MODEL
 from analytics.evaluation.metrics.text import has_wordnet
@@ -30,33 +29,29 @@ from chat.pipeline.retrieval.profiles import Profile
 from chat.pipeline.run import collect
 from core.inference.embeddings import configured_model
 from core.inference.llm import client
+from core.jobs import Heartbeat
 from knowledge.indexing.generations import live_generation
 from knowledge.models import Passage
 from knowledge.retrieval.query_vectors import forget_vectors
 
-#: So that students who ask meanwhile are not held up.
+#: The caller's name in the language model's queue, so that students do not wait behind all its requests.
 CALLER = "evaluation"
-#: A quote that was cut ends so.
+#: End of a quote that was cut.
 CUT = " …"
 
 
 def answer_questions(
-    run: EvaluationRun,
-    questions: Sequence[EvaluationQuestion],
-    profile: Profile,
-    *,
-    progress: Callable[[int, int], None] | None = None,
+    run: EvaluationRun, questions: Sequence[EvaluationQuestion], profile: Profile, heartbeat: Heartbeat
 ) -> dict[str, Any]:
-    """The `answers` of the run's results; its `question_results` are there, and get what they lack.
+    """Return the `answers` of the run's results; its `question_results` are there, and get what they lack.
 
-    Raises Cancelled, JudgeUnavailable, EmbeddingUnavailable, RerankerUnavailable.
+    Raise JobStopped, JudgeUnavailable, EmbeddingUnavailable, RerankerUnavailable.
     """
     options = AnswerOptions.of(run)
     strata = [(question.answerable, bool(question.history)) for question in questions]
     chosen = [questions[place] for place in sampled(strata, options.sample)]
     rows = {row.question_id: row for row in run.question_results.filter(question__in=chosen)}
-    save(run, done=0, total=len(chosen))
-    pulse = Heartbeat(run, len(chosen), progress)
+    run.beat(done=0, total=len(chosen))
     with asyncio.Runner() as runner:
         answering = _Answering(run, profile, options, runner)
         try:
@@ -65,18 +60,18 @@ def answer_questions(
                 if row.answer is None:
                     replies = []
                     for ask in answering.asks(question):
-                        pulse.beat(done)
+                        heartbeat.step(done, len(chosen))
                         replies.append(answering.reply(question, ask))
                     row.answer = answering.record(question, replies)
                     row.save(update_fields=["answer"])
-                pulse.beat(done + 1)
+                heartbeat.step(done + 1, len(chosen))
         finally:
             answering.close()
     return _summary([(question, rows[question.pk].answer or {}) for question in chosen], options)
 
 
 class _Answering:
-    """What stays the same from question to question."""
+    """The state that all questions of a run share."""
 
     def __init__(self, run: EvaluationRun, profile: Profile, options: AnswerOptions, runner: asyncio.Runner) -> None:
         self._profile, self._options, self._runner = profile, options, runner
@@ -85,7 +80,7 @@ class _Answering:
         self._measurer = Measurer()
 
     def asks(self, question: EvaluationQuestion) -> Iterator[Question]:
-        """Those with the question's history first, then those without."""
+        """Yield the requests with the question's history, then those without."""
         history = tuple((str(role), str(text)) for role, text in question.history)
         for turns in [history, ()] if self._options.memory and history else [history]:
             for _sample in range(self._options.samples):
@@ -98,7 +93,7 @@ class _Answering:
                 )
 
     def reply(self, question: EvaluationQuestion, ask: Question) -> dict[str, Any]:
-        """What was replied, and how that measures."""
+        """Ask the pipeline, and return the reply with its measures."""
         forget_vectors()  # what a student waits for is measured
         started = time.perf_counter()
         reply = self._runner.run(collect(ask))
@@ -127,7 +122,7 @@ class _Answering:
         }
 
     def record(self, question: EvaluationQuestion, replies: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-        """What `QuestionResult.answer` holds; `replies` are those to `asks`."""
+        """Return what `QuestionResult.answer` holds; `replies` are those to `asks`."""
         perplexity = self._runner.run(self._measurer.reference_perplexity(question.text, question.reference))
         count = self._options.samples
         return {"replies": replies[:count], "without_history": replies[count:], "perplexity": perplexity}
@@ -137,7 +132,7 @@ class _Answering:
 
 
 def cited_texts(reply: Reply) -> list[str]:
-    """The passages that a reply cites, whole where the quote is found in one, else the quote."""
+    """Return the passages that a reply cites; the quote alone if no passage has it."""
     documents = {document for _source, document in reply.sources}
     rows = Passage.objects.filter(document__in=documents, generation=live_generation())
     texts: dict[int, list[tuple[str, str]]] = {}
@@ -153,7 +148,7 @@ def cited_texts(reply: Reply) -> list[str]:
 def _summary(
     answered: Sequence[tuple[EvaluationQuestion, Mapping[str, Any]]], options: AnswerOptions
 ) -> dict[str, Any]:
-    """The contract's `answers`."""
+    """Return the `answers` of the contract."""
     found = summed_up(
         [
             Answered(

@@ -1,4 +1,4 @@
-"""One reply, measured: by its words, by the product's own models, and by a judge where there is one."""
+"""Measures of one reply: by its words, by the product's own models, and by a judge if there is one."""
 
 import asyncio
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from django.conf import settings
 
 from analytics.evaluation.answers import judge as judging
 from analytics.evaluation.answers.judge import Judge
-from analytics.evaluation.metrics.answers import MEASURES, claims_of, faithfulness_overlap
+from analytics.evaluation.metrics.answers import MEASURES, faithfulness_overlap, split_claims
 from analytics.evaluation.metrics.perplexity import Perplexity
 from analytics.evaluation.metrics.selectivity import declines
 from analytics.evaluation.metrics.text import bertscore, get_token_encoder, overlap, without_markers, words
@@ -32,29 +32,29 @@ class Said:
 
     @property
     def is_answer(self) -> bool:
-        """Whether the pipeline let it stand as an answer; its words may decline all the same."""
+        """Return whether the pipeline gave an answer; its words may decline all the same."""
         return not self.abstained and self.strategy != Message.Strategy.FIXED
 
 
 class Measurer:
-    """For one run, within one event loop."""
+    """Measures the replies of one run, within one event loop."""
 
     def __init__(self) -> None:
         self.judge = Judge() if judging.is_configured() else None
         self.perplexity = Perplexity() if llm_client.is_configured() else None
 
     async def measure(self, said: Said) -> tuple[bool, dict[str, float | None]]:
-        """Whether it declines, and every one of MEASURES but perplexity; None where it cannot be told.
+        """Return whether it declines, and all MEASURES but perplexity; None for what cannot be measured.
 
-        Raises JudgeUnavailable, EmbeddingUnavailable, RerankerUnavailable.
+        Raise JudgeUnavailable, EmbeddingUnavailable, RerankerUnavailable.
         """
         text = without_markers(said.text)
         values: dict[str, float | None] = dict.fromkeys(MEASURES)
         values["words"] = float(len(words(text)))
         values |= await asyncio.to_thread(_against_reference, text, said.reference)
         declined = await self._declined(said, text)
-        # Of every reply that stood as an answer: a judge may well take one for a refusal.
-        claims = claims_of(text) if said.is_answer else []
+        # Every reply that the pipeline gave as an answer: a judge may take one for a refusal.
+        claims = split_claims(text) if said.is_answer else []
         if said.is_answer:
             values["faithfulness_overlap"] = faithfulness_overlap(claims, said.passages)
             values["relevance_cosine"] = await asyncio.to_thread(_relevance_cosine, said.question, text)
@@ -81,7 +81,7 @@ class Measurer:
 
 
 async def _judged(judge: Judge, said: Said, text: str, claims: Sequence[str]) -> dict[str, float | None]:
-    """The scores, and faithfulness and answer relevance as RAGAS has them; `claims` are empty where it is no answer."""
+    """Return the scores, and faithfulness and answer relevance as in RAGAS; a refusal has no `claims`."""
     scores, held, asked = await asyncio.gather(
         judge.scores(said.question, text, said.reference, said.passages),
         judge.supported(claims, said.passages) if claims else _nothing(),
@@ -117,6 +117,6 @@ def _relevance_cosine(question: str, text: str) -> float:
 
 
 def _answer_relevance(question: str, asked: Sequence[str]) -> float:
-    """The mean cosine of the question and those that a judge made of the answer."""
+    """Return the mean cosine of the question and those that a judge made of the answer."""
     first, *rest = get_embedder().embed_questions([question, *asked])
     return float(np.mean([vector @ first for vector in rest]))

@@ -42,7 +42,7 @@ class Answered:
 
 
 def summed_up(answered: Sequence[Answered], *, memory: bool) -> dict[str, Any]:
-    """Groups, selectivity and its curve; and the memory test of SyllabusRAG where it was made."""
+    """Return groups, selectivity and its curve, and the memory test of SyllabusRAG if it was made."""
     decisions = [decision for each in answered for decision in each.decisions()]
     found: dict[str, Any] = {name: group([each for each in answered if fits(each)]) for name, fits in GROUPS.items()}
     found["selectivity"] = selectivity(decisions)
@@ -54,7 +54,7 @@ def summed_up(answered: Sequence[Answered], *, memory: bool) -> dict[str, Any]:
 
 
 def group(answered: Sequence[Answered]) -> dict[str, Any]:
-    """Means over questions of the means over their replies, of those that have a value; percentiles over replies."""
+    """Average over questions the means of their replies, of those with a value; percentiles are over replies."""
     return _row([each.replies for each in answered], [each.perplexity for each in answered])
 
 
@@ -73,14 +73,14 @@ def memory_test(follow_ups: Sequence[Answered]) -> dict[str, Any]:
     }
 
 
-def means_of(replies: Sequence[Mapping[str, Any]]) -> dict[str, float | None]:
-    """Of one question's replies."""
+def average_replies(replies: Sequence[Mapping[str, Any]]) -> dict[str, float | None]:
+    """Average the measures of one question's replies."""
     return {name: _mean([reply["measures"][name] for reply in replies]) for name in MEASURES}
 
 
 def _row(by_question: Sequence[Sequence[Mapping[str, Any]]], perplexities: Sequence[float | None]) -> dict[str, Any]:
     replies = [reply for each in by_question for reply in each]
-    of_questions = [means_of(each) for each in by_question]
+    of_questions = [average_replies(each) for each in by_question]
     row: dict[str, Any] = {
         "questions": len(by_question),
         "answered": _mean([float(not reply["declined"]) for reply in replies]),

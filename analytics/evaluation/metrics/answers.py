@@ -1,4 +1,4 @@
-"""What answers are measured by: names, reasons why one is missing, claims and what holds them; pure."""
+"""Measures of answers: their names, reasons for missing ones, and faithfulness by words; pure."""
 
 from collections.abc import Mapping, Sequence
 
@@ -65,7 +65,7 @@ def missing(
     has_judge: bool,
     has_model: bool,
 ) -> dict[str, str]:
-    """Why measures have no value, by name; `values` are those of all questions."""
+    """Return why measures have no value, by name; `values` are those of all questions."""
     because = dict.fromkeys(REFERENCE, "" if has_references else NO_REFERENCE)
     if has_references:
         because |= {
@@ -77,13 +77,13 @@ def missing(
     return {name: reason for name, reason in because.items() if reason and values.get(name) is None}
 
 
-def claims_of(answer: str) -> list[str]:
-    """Its sentences, as RAGAS takes statements; `answer` has no markers of sources."""
+def split_claims(answer: str) -> list[str]:
+    """Split an answer into sentences, as RAGAS into statements; `answer` has no markers of sources."""
     return [sentence for sentence in split_sentences(answer) if content_words(sentence)]
 
 
 def faithfulness_overlap(claims: Sequence[str], passages: Sequence[str]) -> float | None:
-    """The mean share of a claim's terms that stand in the cited passages; None where nothing is claimed.
+    """Return the mean share of a claim's terms that are in the cited passages; None without a claim.
 
     Words, not entailment: a claim that turns a sentence into its opposite counts as held.
     """

@@ -1,4 +1,4 @@
-"""How little a reference answer surprises the model that answers, where its endpoint tells (vLLM's `/completions`)."""
+"""Perplexity of a reference answer, if the endpoint returns probabilities (vLLM's `/completions`)."""
 
 import math
 
@@ -6,23 +6,23 @@ import openai
 from django.conf import settings
 
 SECONDS = 120
-#: Statuses of an endpoint that may tell another time.
+#: Statuses after which an endpoint may answer another time.
 TRANSIENT = {408, 409, 429, 500, 502, 503, 504}
 PROMPT = "Question: {question}\nAnswer: "
 
 
 class Perplexity:
-    """One event loop's. `is_told` turns False with the first refusal: an endpoint that does not tell is asked once."""
+    """Perplexity in one event loop. `is_available` turns False with the first refusal: an endpoint is asked once."""
 
     def __init__(self) -> None:
         self._client = openai.AsyncOpenAI(
             base_url=settings.LLM_BASE_URL, api_key=settings.LLM_API_KEY, timeout=SECONDS, max_retries=1
         )
-        self.is_told = True
+        self.is_available = True
 
     async def of(self, question: str, reference: str) -> float | None:
-        """exp of the mean negative log-probability of the reference's tokens after the bare question."""
-        if not self.is_told:
+        """Return exp of the mean negative log-probability of the reference's tokens after the bare question."""
+        if not self.is_available:
             return None
         beginning = PROMPT.format(question=question)
         try:
@@ -34,21 +34,21 @@ class Perplexity:
                 max_tokens=1,
                 temperature=0,
             )
-            told = completion.choices[0].logprobs
-            offsets, values = (told.text_offset or [], told.token_logprobs or []) if told else ([], [])
+            logprobs = completion.choices[0].logprobs
+            offsets, values = (logprobs.text_offset or [], logprobs.token_logprobs or []) if logprobs else ([], [])
         except openai.APIStatusError as error:
-            self.is_told = error.status_code in TRANSIENT
+            self.is_available = error.status_code in TRANSIENT
             return None
         except openai.APIConnectionError:
             return None
         except (openai.OpenAIError, ValueError, TypeError, AttributeError, LookupError):
-            self.is_told = False
+            self.is_available = False
             return None
         place = range(len(beginning) - 1, len(beginning) + len(reference))  # a token may take the blank before it
         tokens = [value for offset, value in zip(offsets, values, strict=False) if offset in place if value is not None]
-        # An endpoint that ignores `echo` tells of the one token that it wrote.
+        # An endpoint that ignores `echo` returns the one token that it wrote.
         if not tokens or (offsets and offsets[0] > 0) or len(offsets) < 2:
-            self.is_told = False
+            self.is_available = False
             return None
         return math.exp(-sum(tokens) / len(tokens))
 

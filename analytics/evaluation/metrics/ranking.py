@@ -22,7 +22,7 @@ VALUES_AT_ONCE = 2_000_000
 def measure_rankings(
     qrels: Mapping[str, Mapping[str, int]], rankings: Mapping[str, Sequence[str]]
 ) -> dict[str, dict[str, float]]:
-    """Measures by query and name, of every query with a judgment; `rankings` are document ids, best first."""
+    """Return measures by query and name, of every query with a judgment; `rankings` are document ids, best first."""
     judged = [Qrel(query, document, grade) for query, grades in qrels.items() for document, grade in grades.items()]
     scored = [
         ScoredDoc(query, document, -float(place))
@@ -38,14 +38,14 @@ def measure_rankings(
 
 
 def means(by_query: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
-    """The mean of every measure over the queries; empty where there are none."""
+    """Return the mean of every measure over the queries; empty without queries."""
     if not by_query:
         return {}
     return {name: float(np.mean([values[name] for values in by_query.values()])) for name in MEASURES}
 
 
 def auroc(answerable: Sequence[bool], evidence: Sequence[float]) -> float | None:
-    """The chance that an answerable question has more evidence than one that is not; None where one class lacks."""
+    """Return the chance that an answerable question has more evidence than another; None if a class is empty."""
     if len(set(answerable)) < 2:
         return None
     from sklearn.metrics import roc_auc_score

@@ -1,4 +1,4 @@
-"""Whether what can be answered is answered, and what cannot is refused; pure."""
+"""Selectivity: are answerable questions answered, and others refused; pure."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 #: Thresholds of the curve.
 STEPS = 50
-#: How replies begin, or say throughout, that they do not answer.
+#: Phrases by which replies decline.
 DECLINING = re.compile(
     r"\b(?:i (?:do not|don['’]t|did not|didn['’]t) (?:know|have|find|see)\b.{0,60}\b(?:answer|information|details|data)"
     r"|i (?:do not|don['’]t) know\b"
@@ -23,13 +23,13 @@ DECLINING = re.compile(
     r"|(?:dazu|darüber|hierzu) (?:gibt es|habe ich|finde ich|liegen mir) (?:leider )?keine)",
     re.IGNORECASE,
 )
-#: Only what begins a reply says so of all of it: an answer may end with what it leaves open.
+#: Only the begin of a reply is searched: an answer may end with what it leaves open.
 OPENING_CHARACTERS = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A question's class, and what became of it: the evidence is None where nothing was looked up."""
+    """A question's class, and the decision on it; the evidence is None if nothing was retrieved."""
 
     answerable: bool
     answered: bool
@@ -37,12 +37,12 @@ class Decision:
 
 
 def declines(text: str) -> bool:
-    """Whether a reply says, in English or German, that it does not answer: found by its words, not understood."""
+    """Return whether the words of a reply say, in English or German, that it does not answer."""
     return bool(DECLINING.search(text[:OPENING_CHARACTERS]))
 
 
 def selectivity(decisions: Sequence[Decision]) -> dict[str, float | None]:
-    """As in Marcel: the shares answered of what is answerable, and refused of what is not; and both classes' F1.
+    """Return the shares answered of what is answerable, and refused of what is not, and both classes' F1 (Marcel).
 
     Shares of an empty class are None, and so is what needs both.
     """
@@ -60,7 +60,7 @@ def selectivity(decisions: Sequence[Decision]) -> dict[str, float | None]:
 
 
 def curve(decisions: Sequence[Decision]) -> list[dict[str, float | None]]:
-    """The share of each class with enough evidence to be answered, by the threshold from 0 to 1 by .02.
+    """Return the share of each class with enough evidence to be answered, by the threshold from 0 to 1 by .02.
 
     What a model declines after that is not in it.
     """
@@ -87,5 +87,5 @@ def _share(values: Iterable[bool]) -> float | None:
 
 
 def _f1(right: int, wrong: int, in_class: int) -> float:
-    """`right` and `wrong` were both taken for the class, `in_class` are of it."""
+    """Return the F1 of a class: `right` and `wrong` were both taken for the class, `in_class` are of it."""
     return 2 * right / (right + wrong + in_class) if right else 0.0

@@ -1,4 +1,4 @@
-"""How far an answer has the words, or the meaning of the words, of a reference answer; pure.
+"""Similarity of an answer to a reference answer, by words and by their meaning; pure.
 
 ROUGE (Lin 2004, rouge-score), BLEU (Papineni et al. 2002, sacrebleu), METEOR (Lavie and Agarwal 2007, NLTK) and
 BERTScore (Zhang et al. 2020). All are from 0 to 1. The libraries take seconds to load, so nothing that serves imports
@@ -42,7 +42,7 @@ class Words:
 
 
 class NoSynonyms:
-    """What METEOR asks for synonyms where there is no WordNet."""
+    """Synonyms for METEOR without WordNet: none."""
 
     def synsets(self, _word: str) -> "Sequence[Any]":
         return ()
@@ -61,7 +61,7 @@ def without_markers(text: str) -> str:
 
 @cache
 def has_wordnet() -> bool:
-    """Whether NLTK finds WordNet's data, which no package brings."""
+    """Return whether NLTK finds WordNet's data, which no package brings."""
     try:
         wordnet.ensure_loaded()
     except LookupError:
@@ -105,7 +105,7 @@ class TokenEncoder(MiniLMEmbedder):
     """all-MiniLM-L6-v2 before its word pieces are averaged: English, the first 256 of them."""
 
     def pieces(self, text: str) -> "NDArray[np.float32]":
-        """Unit vectors of shape (pieces, dimensions), without those of the marks at both ends."""
+        """Return unit vectors of shape (pieces, dimensions), without those of the marks at both ends."""
         ids = np.array([self._tokenizer.encode(text).ids], dtype=np.int64)
         inputs = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
         (hidden,) = self._session.run(["last_hidden_state"], inputs)

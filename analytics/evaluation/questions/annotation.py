@@ -1,4 +1,4 @@
-"""Which sentences and propositions answer a question, asked of a language model: judgments at the finer grain."""
+"""Annotation of the sentences and propositions that answer a question, by a language model."""
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -32,8 +32,10 @@ class Candidate:
 def annotate(
     evaluation_set: EvaluationSet, asker: Asker, *, progress: Callable[[int, int], None] | None = None
 ) -> tuple[int, int]:
-    """Fills `Judgment.units` of proposed and accepted questions whose passages are known and have units; returns how
-    many were annotated, and how many have none since no answer was of use."""
+    """Fill `Judgment.units` of proposed and accepted questions whose passages are known and have units.
+
+    Return how many were annotated, and how many have none since no answer was of use.
+    """
     annotated = 0
     for _attempt in range(MOST_ATTEMPTS):
         calls = _calls(evaluation_set)
@@ -58,7 +60,7 @@ def _calls(evaluation_set: EvaluationSet) -> list[Call[Sequence[Candidate]]]:
     for judgment in judgments.select_related("question").order_by("question", "pk"):
         if _key(judgment.question) not in done:
             by_question[judgment.question].append(judgment)
-    units = _units_of([judgment for group in by_question.values() for judgment in group])
+    units = _read_units([judgment for group in by_question.values() for judgment in group])
     calls: list[Call[Sequence[Candidate]]] = []
     for question, group in by_question.items():
         candidates: Sequence[Candidate] = [
@@ -74,11 +76,11 @@ def _calls(evaluation_set: EvaluationSet) -> list[Call[Sequence[Candidate]]]:
 
 
 def _key(question: EvaluationQuestion) -> str:
-    """Of its text too: a question that was put right is annotated anew."""
+    """Return the key of a question and its text: an edited question is annotated again."""
     return fingerprint(str(question.pk), question.text)
 
 
-def _units_of(judgments: Sequence[Judgment]) -> dict[tuple[int, str], list[tuple[str, str]]]:
+def _read_units(judgments: Sequence[Judgment]) -> dict[tuple[int, str], list[tuple[str, str]]]:
     """Granularity and text of the units by document and passage, in reading order."""
     rows = Unit.objects.filter(
         passage__generation__state="live",

@@ -1,4 +1,4 @@
-"""Has a language model write the questions of a set from passages, and mark what answers them; staff review them.
+"""Generation of a set's questions from passages by a language model, for staff to review.
 
 A run that was killed goes on where it stopped: a passage that was asked about in a set is not asked about again.
 """
@@ -42,7 +42,7 @@ SAME = 0.95
 class KnownQuestions:
     """The questions of a set, whatever became of them: one that was rejected is not proposed again.
 
-    Raises EmbeddingUnavailable.
+    Raise EmbeddingUnavailable.
     """
 
     def __init__(self, evaluation_set: EvaluationSet) -> None:
@@ -52,7 +52,7 @@ class KnownQuestions:
         self._vectors = self._embed(texts)
 
     def take_new(self, texts: Sequence[str]) -> list[bool]:
-        """Of each whether it is new, also among those before it; they are known from then on."""
+        """Return for each question whether it is new, also among those before it; they are known from then on."""
         return [self._is_new(text, vector) for text, vector in zip(texts, self._embed(texts), strict=True)]
 
     def _is_new(self, text: str, vector: Any) -> bool:
@@ -117,22 +117,22 @@ class Made:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What one call asks about."""
+    """The subject of one call."""
 
     document_id: int
     sources: Sequence[Source]
 
 
 def needed(choice: Choice, evaluation_set: EvaluationSet | None = None) -> Needed:
-    """`evaluation_set` is None where it is still to be made."""
+    """Return what is needed; `evaluation_set` is None if it is still to be made."""
     calls = _calls(choice, settled(evaluation_set, QUESTIONS), is_alone=False)
     hashes = [key for call in calls for key in call.keys]
-    told = sum(len(message["content"]) for call in calls for message in call.messages)
+    characters = sum(len(message["content"]) for call in calls for message in call.messages)
     units = Unit.objects.filter(passage__generation__state="live", passage__input_hash__in=hashes)
     with_units = units.aggregate(characters=Sum(Length("text")), passages=Count("passage__input_hash", distinct=True))
     asking = sum(len(message["content"]) for message in units_messages("", []))
-    told += (with_units["characters"] or 0) + with_units["passages"] * asking
-    return Needed(len(hashes), told // CHARACTERS_A_TOKEN)
+    characters += (with_units["characters"] or 0) + with_units["passages"] * asking
+    return Needed(len(hashes), characters // CHARACTERS_A_TOKEN)
 
 
 def make_questions(
@@ -142,9 +142,9 @@ def make_questions(
     seconds: float | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Made:
-    """Proposes questions for about `seconds`; `progress` gets (done, of) passages, then questions to annotate.
+    """Propose questions for about `seconds`; `progress` gets (done, of) passages, then questions to annotate.
 
-    Raises EmbeddingUnavailable.
+    Raise EmbeddingUnavailable.
     """
     if not is_configured():
         return Made(stopped="not_configured")
@@ -169,7 +169,7 @@ def spread(passages: Iterable[tuple[str, int]], *, count: int, seed: int) -> lis
 
 
 def _calls(choice: Choice, done: set[str], *, is_alone: bool) -> list[Call[Asked]]:
-    """For the chosen passages that are not done; `is_alone`: each in a call of its own."""
+    """Build calls for the chosen passages that are not done; `is_alone`: one passage a call."""
     passages = Passage.objects.live().filter(document__status=Document.Status.PUBLISHED, is_withheld=False)
     if choice.document_ids:
         passages = passages.filter(document__in=choice.document_ids)

@@ -17,7 +17,7 @@ from knowledge.indexing.propositions import CALLS_AT_ONCE, FAULTS_OF_THE_CALL
 logger = logging.getLogger(__name__)
 
 MOST_ATTEMPTS = 2
-#: What one call was for.
+#: The subject of a call.
 Subject = TypeVar("Subject")
 
 
@@ -33,7 +33,7 @@ class Call(Generic[Subject]):
 
 
 def settled(evaluation_set: EvaluationSet | None, purpose: str) -> set[str]:
-    """The keys that are not asked for again: answered, or given up on."""
+    """Return the keys that are not asked for again: answered, or given up on."""
     if evaluation_set is None:
         return set()
     rows = ModelRequest.objects.filter(evaluation_set=evaluation_set, purpose=purpose)
@@ -50,7 +50,7 @@ class Asker:
         self.prompt_tokens = self.answer_tokens = 0
 
     def ask(self, purpose: str, calls: Sequence[Call[Subject]]) -> Iterator[tuple[Call[Subject], JsonAnswer]]:
-        """The calls that were answered, as they are; whoever takes one has it noted with `note`."""
+        """Yield the calls as they are answered; the caller notes each with `note`."""
         with asyncio.Runner() as runner:
             for start in range(0, len(calls), CALLS_AT_ONCE):
                 if self._deadline is not None and time.monotonic() >= self._deadline:
@@ -69,11 +69,11 @@ class Asker:
                         self._miss(purpose, call, answer.code, is_there=is_there, is_only=len(group) == 1)
 
     def note(self, purpose: str, call: Call[Any], answer: JsonAnswer, failures: Mapping[str, str]) -> None:
-        """`failures` say by key what was wrong; to be called in the transaction that saves what was right."""
+        """Note calls; `failures` say by key what was wrong. Called in the transaction that saves what was right."""
         self._record(purpose, call, failures, answer.prompt_tokens, answer.answer_tokens)
 
     def _miss(self, purpose: str, call: Call[Any], code: str, *, is_there: bool, is_only: bool) -> None:
-        """`is_there`: other calls were answered meanwhile, so that what was asked is at fault."""
+        """Note a failed call; `is_there`: other calls were answered meanwhile, so that what was asked is at fault."""
         is_fault_of_call = code in FAULTS_OF_THE_CALL
         logger.warning("no answer purpose=%s code=%s keys=%d", purpose, code, len(call.keys))
         if is_fault_of_call and (is_there or is_only):

@@ -1,4 +1,4 @@
-"""What a language model is told to write questions of passages, and what is made of its answers; pure."""
+"""Prompts by which a language model writes questions on passages, and how its answers are read; pure."""
 
 import json
 import re
@@ -9,7 +9,7 @@ from typing import Any
 from core.terms import WORD
 from knowledge.chunking.propositions import Source, fence_passages, new_fence, read_entries
 
-#: Kept with every question that was made by it.
+#: Saved with every question that it made.
 VERSION = "1"
 #: More, or longer ones, of one call are no questions but a model that does not stop.
 MOST_QUESTIONS, MOST_QUESTION_CHARACTERS, MOST_ANSWER_CHARACTERS = 40, 400, 2000
@@ -101,9 +101,9 @@ def questions_messages(sources: Sequence[Source]) -> list[dict[str, str]]:
 
 
 def read_questions(data: Any, passages: int) -> tuple[list[Draft], int]:
-    """The usable questions and how many were not; numbers of passages that are not there are dropped.
+    """Return the usable questions and how many were not; unknown numbers of passages are dropped.
 
-    Raises WrongAnswer where nothing can be read.
+    Raise WrongAnswer if nothing can be read.
     """
     entries = read_entries(data, "questions")
     drafts = [draft for entry in entries[:MOST_QUESTIONS] if (draft := _draft(entry, passages))]
@@ -118,12 +118,12 @@ def units_messages(question: str, units: Sequence[str]) -> list[dict[str, str]]:
 
 
 def read_units(data: Any, units: int) -> list[int]:
-    """Places of the units that answer, from 0, each once. Raises WrongAnswer."""
+    """Read the places of the units that answer, from 0, each once. Raise WrongAnswer."""
     return _places(read_entries(data, "statements"), units)
 
 
 def normalised(text: str) -> str:
-    """What two spellings of one question have in common."""
+    """Return what two spellings of one question have in common."""
     return " ".join(WORD.findall(text.casefold()))
 
 
@@ -143,11 +143,11 @@ def _draft(entry: Any, passages: int) -> Draft | None:
 
 
 def _places(numbers: Collection[Any], count: int) -> list[int]:
-    """`type`, since True is an int."""
+    """Read places; `type` is compared since True is an int."""
     return sorted({number - 1 for number in numbers if type(number) is int and 1 <= number <= count})
 
 
 def _clean(value: Any) -> str:
-    """One line; empty where it is no text."""
+    """Return the text on one line; "" if it is no text."""
     text = value if isinstance(value, str) else ""
     return " ".join(text.encode("utf-8", "ignore").decode().replace("\0", "").split())

@@ -9,7 +9,7 @@ from analytics.evaluation.answers.errors import JudgeUnavailable
 from analytics.evaluation.answers.options import AnswerOptions, broken_off
 from analytics.evaluation.answers.report import answer_lines
 from analytics.evaluation.comparison import compare
-from analytics.evaluation.coverage import coverage_of
+from analytics.evaluation.coverage import measure_coverage
 from analytics.evaluation.datasets import BadDataset, load, read_dataset
 from analytics.evaluation.reporting import as_json, comparison_lines, coverage_lines, table_lines
 from analytics.evaluation.runner import run
@@ -84,7 +84,7 @@ class Command(BaseCommand):
         if options["compare"]:
             for line in comparison_lines(compare(*runs)):
                 self.stdout.write(line)
-        for line in coverage_lines(coverage_of(loaded)):
+        for line in coverage_lines(measure_coverage(loaded)):
             self.stdout.write(line)
 
 

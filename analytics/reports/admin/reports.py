@@ -27,7 +27,6 @@ from analytics.reports.definition import FORMATS, Definition, Format, Names, in_
 from analytics.reports.files import path_of
 from analytics.reports.permissions import EXPORT, Rights, may_open, rights_of
 from analytics.reports.queries import chosen, extent_of, rows_of
-from analytics.reports.run import ACTIVE
 from analytics.reports.services import AT_ONCE, cancel_export, delete_export, export_now, queue_export, save_report
 
 if TYPE_CHECKING:
@@ -136,7 +135,7 @@ def lists_for(user: "User", page_number: str | None) -> dict[str, Any]:
         "files": [file_row(stored, names, user) for stored in page],
         "page": page,
         "pages": list(pages.get_elided_page_range(page.number)),
-        "is_active": any(stored.state in ACTIVE for stored in page),
+        "is_active": any(stored.is_active for stored in page),
     }
 
 
@@ -147,7 +146,7 @@ def file_row(stored: StoredReport, names: Names, user: "User") -> FileRow:
         stored=stored,
         words=in_words(definition, names),
         format=str(FORMATS[definition.format]),
-        is_active=stored.state in ACTIVE,
+        is_active=stored.is_active,
         may_open=stored.state == StoredReport.State.FINISHED and not is_over and may_open(stored, user),
         is_over=is_over,
         percent=100 * stored.done // stored.total if stored.total else 0,
@@ -228,7 +227,7 @@ class ReportAdmin(ReportModelAdmin):
             raise PermissionDenied
         user = user_of(request)
         names = names_for(user)
-        active = StoredReport.objects.visible_to(user).filter(state__in=ACTIVE)
+        active = StoredReport.objects.visible_to(user).active()
         rows = (file_row(stored, names, user) for stored in active)
         said = {row.stored.pk: {"state": row.stored.get_state_display(), "percent": row.percent} for row in rows}
         return JsonResponse({"active": said}, headers={"Cache-Control": "no-store"})

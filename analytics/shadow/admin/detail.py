@@ -21,12 +21,11 @@ from django.views.decorators.http import require_POST
 
 from analytics.models import Gap, ShadowResult, ShadowTest
 from analytics.privacy import mask_pii, text_of
-from analytics.shadow.admin.forms import address_of, faq_draft, may_publish, may_test
+from analytics.shadow.admin.forms import faq_draft, link_target, may_publish, may_test
 from analytics.shadow.comparison import Asking, Compared, look_up_batch, without_answers
-from analytics.shadow.drafts import Draft, FAQDraft, TargetGone, draft_of, present
+from analytics.shadow.drafts import Draft, FAQDraft, TargetGone, present, read_draft
 from analytics.shadow.overlays import FAQOverlay, IndexReplaced
 from analytics.shadow.questions import kept_questions, nearest
-from analytics.shadow.run import ACTIVE
 from chat.models import Assistant, Message, PromptVersion, RetrievalProfile
 from chat.prompt_template import BUILT_IN
 from core.diffs import Comparison, compare
@@ -53,7 +52,7 @@ KINDS: Mapping[str, tuple[str | Promise, Q]] = {
     "same": (_("unchanged"), Q(severity=0)),
 }
 MODELS = {"faq": FAQ, "document": Document, "profile": RetrievalProfile, "prompt": Assistant}
-#: How far back it is looked what an answer of the model takes.
+#: Period over which the tokens of an answer are averaged.
 TOKENS_SINCE = timedelta(days=30)
 
 
@@ -96,8 +95,8 @@ class FieldChange:
     comparison: Comparison | None = None
 
 
-def progress_of(test: ShadowTest) -> str:
-    """One sentence on how it goes."""
+def describe_progress(test: ShadowTest) -> str:
+    """Say in one sentence how far a test is."""
     if test.state == State.QUEUED:
         return gettext("Waits for its turn.")
     if test.state == State.RUNNING:
@@ -107,43 +106,43 @@ def progress_of(test: ShadowTest) -> str:
     return gettext(test.message) if test.message else ""
 
 
-def page_of(test: ShadowTest, asked: "QueryDict", user: "User") -> dict[str, Any]:
+def build_page(test: ShadowTest, asked: "QueryDict", user: "User") -> dict[str, Any]:
     kind = asked.get("show", "")
     kind = kind if kind in KINDS else ""
-    results = results_of(test, kind)
+    results = select_results(test, kind)
     page = Paginator(results, A_PAGE).get_page(asked.get("p"))
-    draft = draft_of(test)
+    draft = read_draft(test)
     live = _present(test)
     is_changed = live is not None and live.fingerprint != test.base
-    is_open = test.state not in ACTIVE and not test.decision
+    is_open = not test.is_active and not test.decision
     may = may_test(test.kind, user)
     return {
         "test": test,
-        "is_active": test.state in ACTIVE,
-        "message": progress_of(test),
+        "is_active": test.is_active,
+        "message": describe_progress(test),
         "kind": kind,
         "kinds": [(name, label) for name, (label, _condition) in KINDS.items()],
         "page": page,
-        "rows": [row_of(result) for result in page],
+        "rows": [build_row(result) for result in page],
         "pages": page.paginator.get_elided_page_range(page.number, on_each_side=2, on_ends=1),
-        "changes": changes_of(live, draft, test) if live and not is_changed else [],
+        "changes": list_changes(live, draft, test) if live and not is_changed else [],
         "is_gone": live is None,
         "is_changed": is_changed and test.decision != ShadowTest.Decision.PUBLISHED,
         "may_publish": is_open and live is not None and not is_changed and may_publish(test, user),
         "may_discard": is_open and may,
-        "may_stop": test.state in ACTIVE and may,
+        "may_stop": test.is_active and may,
         "may_repeat": is_open and may and live is not None and not is_changed,
-        "address": address_of(test),
+        "address": link_target(test),
         "assistants": Assistant.objects.visible_to(user) if may else [],
-        "gap": gap_of(test, user),
+        "gap": find_gap(test, user),
         "kept_count": kept_count(test),
         "has_model": client.is_configured(),
         "tokens": tokens_of_an_answer(test) if client.is_configured() else None,
     }
 
 
-def gap_of(test: ShadowTest, user: "User") -> Gap | None:
-    """The one that a published FAQ was drafted for, while somebody has yet to say that it is filled."""
+def find_gap(test: ShadowTest, user: "User") -> Gap | None:
+    """Return the gap that a published FAQ was drafted for, if nobody has closed it yet."""
     if test.kind != ShadowTest.Kind.FAQ or test.decision != ShadowTest.Decision.PUBLISHED:
         return None
     if not user.has_perm("analytics.change_gap"):
@@ -152,13 +151,13 @@ def gap_of(test: ShadowTest, user: "User") -> Gap | None:
     return to_do.defer("centroid").filter(faq=test.target_id).first()
 
 
-def results_of(test: ShadowTest, kind: str) -> QuerySet[ShadowResult]:
+def select_results(test: ShadowTest, kind: str) -> QuerySet[ShadowResult]:
     _label, condition = KINDS[kind]
     rows = test.results.filter(condition).select_related("question", "message__answer")
     return rows.prefetch_related("question__judgments").order_by("-severity", "pk")
 
 
-def row_of(result: ShadowResult) -> Row:
+def build_row(result: ShadowResult) -> Row:
     if result.question:
         text = result.question.text
         right = {judgment.document_id for judgment in result.question.judgments.all() if judgment.grade > 0}
@@ -192,8 +191,8 @@ def _side(served: Mapping[str, Any], others: Sequence[Mapping[str, Any]], right:
     return Side(served["abstains"], served["answer"], sources)
 
 
-def changes_of(live: Draft, draft: Draft, test: ShadowTest) -> list[FieldChange]:
-    """The fields in which the draft is another than what is live."""
+def list_changes(live: Draft, draft: Draft, test: ShadowTest) -> list[FieldChange]:
+    """Return the fields in which the draft differs from what is live."""
     old, new = live.dump(), draft.dump()
     return [_field_change(name, old[name], new[name], test) for name in new if old[name] != new[name]]
 
@@ -236,12 +235,12 @@ def _shown(name: str, value: Any, test: ShadowTest) -> str:
 
 
 def kept_count(test: ShadowTest) -> int:
-    """How many questions with known answers the assistant has."""
+    """Count the assistant's questions with known answers."""
     return kept_questions().filter(evaluation_set__assistant=test.assistant_id).count()
 
 
 def tokens_of_an_answer(test: ShadowTest) -> int | None:
-    """What the model read and wrote for an answer of this assistant lately, on average; None where nobody knows."""
+    """Return the mean tokens that an answer of this assistant took lately; None if that is unknown."""
     written = Message.objects.filter(
         conversation__assistant=test.assistant_id,
         prompt_tokens__isnull=False,
@@ -260,7 +259,7 @@ def _present(test: ShadowTest) -> Draft | None:
 
 @require_POST
 def faq_neighbourhood_view(request: HttpRequest) -> HttpResponse:
-    """A fragment for the form's own script, a page for who has none; nothing is saved."""
+    """Show the neighbourhood: a fragment for the form's script, a page without it. Nothing is saved."""
     user = cast("User", request.user)
     faq_id = request.GET.get("faq", "")
     faq = get_object_or_404(FAQ.objects.visible_to(user), pk=int(faq_id)) if faq_id.isdecimal() else None
@@ -291,9 +290,9 @@ def faq_neighbourhood_view(request: HttpRequest) -> HttpResponse:
 
 
 def compare_nearest(draft: FAQDraft, former: FAQDraft | None, faq_id: int | None, user: "User") -> list[Compared]:
-    """The nearest questions of the assistants that somebody works on, each asked of its own.
+    """Compare the nearest questions of the assistants that the user works on, each asked of its own.
 
-    Raises EmbeddingUnavailable, RerankerUnavailable, UnknownCollection, IndexReplaced.
+    Raise EmbeddingUnavailable, RerankerUnavailable, UnknownCollection, IndexReplaced.
     """
     own = Assistant.objects.visible_to(user).select_related("profile", "prompt").in_bulk()
     ways = [draft.question, *draft.phrasings]

@@ -1,4 +1,4 @@
-"""What staff have written in a form and not saved yet, as a draft to be tested.
+"""Drafts to test, read from a form that staff have not saved.
 
 The forms of FAQs, documents and profiles are other screens'; only what a test needs is read of them.
 """
@@ -52,8 +52,10 @@ class LegRow(forms.Form):
 
 
 def check_seen(data: QueryDict, target: Any) -> None:
-    """Holds an FAQ or a document until the transaction ends. Raises ValidationError where it was saved since its form
-    was opened, which would go live without that."""
+    """Lock an FAQ or a document until the transaction ends.
+
+    Raise ValidationError if it was saved after its form was opened: publishing would lose that edit.
+    """
     now = data.get("seen")
     if isinstance(target, FAQ):
         now = present_fingerprint(target.pk)
@@ -67,7 +69,7 @@ def check_seen(data: QueryDict, target: Any) -> None:
 
 
 def faq_draft(data: QueryDict, faq: FAQ | None, *, user: "Staff") -> FAQDraft:
-    """The FAQ as it would go live: a draft as if it were published. Raises ValidationError."""
+    """Read the FAQ as it would go live, a draft as if it were published. Raise ValidationError."""
     form = modelform_factory(FAQ, fields=FAQ_FIELDS)(data, instance=faq)
     phrasings = _rows(PhrasingRow, data, "phrasings")
     sources = [row for row in _rows(SourceRow, data, "sources") if row.get("document")]
@@ -94,7 +96,7 @@ def faq_draft(data: QueryDict, faq: FAQ | None, *, user: "Staff") -> FAQDraft:
 
 
 def document_draft(data: QueryDict, document: Document, *, user: "Staff") -> DocumentDraft:
-    """Raises ValidationError."""
+    """Read the draft of a document from its form. Raise ValidationError."""
     form = modelform_factory(Document, fields=DOCUMENT_FIELDS)(data, instance=document)
     own = Collection.objects.visible_to(user).values("pk")
     form.fields["collection"].queryset = Collection.objects.filter(Q(pk__in=own) | Q(pk=document.collection_id))  # type: ignore[attr-defined]
@@ -104,7 +106,7 @@ def document_draft(data: QueryDict, document: Document, *, user: "Staff") -> Doc
 
 
 def profile_draft(data: QueryDict, profile: RetrievalProfile) -> ProfileDraft:
-    """Raises ValidationError."""
+    """Read the draft of a profile from its form. Raise ValidationError."""
     form = modelform_factory(RetrievalProfile, fields=PROFILE_FIELDS)(data, instance=profile)
     rows = [row for row in _rows(LegRow, data, "legs") if row.get("retriever")]
     if not form.is_valid():
@@ -116,7 +118,7 @@ def profile_draft(data: QueryDict, profile: RetrievalProfile) -> ProfileDraft:
 
 
 def _rows(row: type[forms.Form], data: QueryDict, prefix: str) -> list[dict[str, Any]]:
-    """The rows of an inline that are not to be deleted; raises ValidationError."""
+    """Return the rows of an inline that are not to be deleted. Raise ValidationError."""
     formset = forms.formset_factory(row, can_delete=True)(data, prefix=prefix)
     if not formset.is_valid():
         said = [message for form in formset.forms for message in _said(form)]
@@ -125,7 +127,7 @@ def _rows(row: type[forms.Form], data: QueryDict, prefix: str) -> list[dict[str,
 
 
 def _said(form: Any) -> list[str]:
-    """Its errors, each with its field's name."""
+    """Return the errors of a form, each with its field's name."""
     return [
         f"{form.fields[name].label}: {message}" if name in form.fields and form.fields[name].label else str(message)
         for name, messages in form.errors.items()
@@ -134,12 +136,12 @@ def _said(form: Any) -> list[str]:
 
 
 def _check_documents(documents: tuple[int, ...], faq: FAQ | None, user: "Staff") -> None:
-    """One that is linked already may be another team's. Raises ValidationError."""
+    """Refuse documents of other teams, unless linked already. Raise ValidationError."""
     own = Document.objects.visible_to(user).filter(pk__in=documents).exclude(status=Document.Status.ARCHIVED)
     known = set(own.values_list("pk", flat=True))
     linked = set(faq.sources.values_list("document", flat=True)) if faq else set()
     if not known | linked >= set(documents):
-        raise ValidationError(_("One of the documents is archived or gone, or another team’s: choose another one."))
+        raise ValidationError(_("One of the documents is archived or deleted, or another team’s: choose another one."))
 
 
 Kind = ShadowTest.Kind
@@ -176,8 +178,8 @@ RULES: Mapping[str, Rules] = {
 }
 
 
-def targets_of(kind: str, user: "User") -> QuerySet[Any]:
-    """The rows of this kind that somebody works on."""
+def list_targets(kind: str, user: "User") -> QuerySet[Any]:
+    """Return the rows of this kind that the user works on."""
     match kind:
         case Kind.FAQ:
             return FAQ.objects.visible_to(user)
@@ -194,27 +196,27 @@ def may_test(kind: str, user: "User") -> bool:
 
 
 def may_publish(test: ShadowTest, user: "User") -> bool:
-    """Whether they may make it live without a test, too."""
+    """Return whether the user may publish such a change without a test."""
     is_allowed: bool = user.has_perms(RULES[test.kind].publishes)
     return is_allowed and written_to(test, user) is not None
 
 
 def written_to(test: ShadowTest, user: "User") -> Model | None:
-    """The row that publishing changes; None where it is gone, or another team's."""
+    """Return the row that publishing changes; None if it is deleted, or another team's."""
     if test.kind == Kind.PROMPT:
         return Assistant.objects.visible_to(user).filter(pk=test.assistant_id).first()
-    found: Model | None = targets_of(test.kind, user).filter(pk=test.target_id).first()
+    found: Model | None = list_targets(test.kind, user).filter(pk=test.target_id).first()
     return found
 
 
-def address_of(test: ShadowTest) -> str:
-    """The page of what is to be changed."""
+def link_target(test: ShadowTest) -> str:
+    """Return the address of the page of what is to be changed."""
     key = "built-in" if test.kind == Kind.PROMPT and not test.target_id else test.target_id
     return reverse(RULES[test.kind].page, args=[key])
 
 
 def assistants_for(kind: str, target: Any, user: "User") -> list[Assistant]:
-    """Those that somebody works on, the ones that the change can reach first."""
+    """Return the assistants that the user works on; those that the change can reach come first."""
     own = list(Assistant.objects.visible_to(user).prefetch_related("collections").order_by("pk"))
 
     def is_reached(assistant: Assistant) -> bool:

@@ -1,4 +1,4 @@
-"""Where staff see what a change would do to students' questions before it goes live, then publish it or go back."""
+"""The screens of shadow tests: start, progress, results, then publish or discard."""
 
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, cast
@@ -22,20 +22,19 @@ from django.views.decorators.http import require_POST, require_safe
 
 from analytics.evaluation.services import keep_as_regression
 from analytics.models import ShadowTest
-from analytics.shadow.admin.detail import page_of, progress_of
+from analytics.shadow.admin.detail import build_page, describe_progress
 from analytics.shadow.admin.forms import (
     assistants_for,
     check_seen,
     document_draft,
     faq_draft,
+    list_targets,
     may_publish,
     may_test,
     profile_draft,
-    targets_of,
     written_to,
 )
 from analytics.shadow.drafts import Draft, PromptDraft
-from analytics.shadow.run import ACTIVE
 from analytics.shadow.services import cancel_test, discard_test, publish_test, repeat_test, start_test
 from chat.models import Assistant, Conversation, Message
 from core.admin.scoped import ScopedAdmin
@@ -50,7 +49,7 @@ else:
 Kind = ShadowTest.Kind
 
 
-def user_of(request: HttpRequest) -> "User":
+def staff_user(request: HttpRequest) -> "User":
     return cast("User", request.user)
 
 
@@ -69,7 +68,7 @@ class ShadowTestAdmin(ScopedAdmin, ShadowModelAdmin):
     search_fields = ["title"]
     actions = None
     change_list_template = "admin/analytics/shadow/change_list.html"
-    nothing_yet = _("No change was tried yet.")
+    nothing_yet = _("No change was tested yet.")
 
     class Media:
         css = {"all": ["knowledge/admin.css", "knowledge/screens.css", "analytics/admin.css", "analytics/shadow.css"]}
@@ -93,18 +92,18 @@ class ShadowTestAdmin(ScopedAdmin, ShadowModelAdmin):
     # --- who may ---
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """A test begins on the page of what is to be changed."""
+        """Refuse to add a test here: it begins on the page of what is to be changed."""
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: ShadowTest | None = None) -> bool:
         return False
 
     def has_view_permission(self, request: HttpRequest, obj: ShadowTest | None = None) -> bool:
-        """Who may test may see what came of it."""
+        """Allow those who may test to see the results."""
         return super().has_view_permission(request) or request.user.has_perm("analytics.add_shadowtest")
 
     def has_delete_permission(self, request: HttpRequest, obj: ShadowTest | None = None) -> bool:
-        return super().has_delete_permission(request) and not (obj and obj.state in ACTIVE)
+        return super().has_delete_permission(request) and not (obj and obj.is_active)
 
     # --- what is shown ---
 
@@ -115,9 +114,7 @@ class ShadowTestAdmin(ScopedAdmin, ShadowModelAdmin):
     @admin.display(description=_("state"), ordering="state")
     def state_now(self, test: ShadowTest) -> str:
         return (
-            f"{test.get_state_display()}, {test.done} / {test.total}"
-            if test.state in ACTIVE
-            else (test.get_state_display())
+            f"{test.get_state_display()}, {test.done} / {test.total}" if test.is_active else (test.get_state_display())
         )
 
     @admin.display(description=_("result"))
@@ -139,22 +136,22 @@ class ShadowTestAdmin(ScopedAdmin, ShadowModelAdmin):
             raise PermissionDenied
         context = {
             **self._context(request, str(test)),
-            **page_of(test, request.GET, user_of(request)),
+            **build_page(test, request.GET, staff_user(request)),
             "may_delete": self.has_delete_permission(request, test),
         }
         return TemplateResponse(request, "admin/analytics/shadow/test.html", context)
 
     def progress_view(self, request: HttpRequest, test_id: int) -> JsonResponse:
-        """What the page asks for every two seconds while the test goes on."""
+        """Return what the page polls every two seconds while the test is active."""
         test = get_object_or_404(self.get_queryset(request), pk=test_id)
         if not self.has_view_permission(request, test):
             raise PermissionDenied
         counts = {name: getattr(test, name) for name in ("done", "total", "changed", "better", "worse")}
         state = {
             "state": test.get_state_display(),
-            "message": progress_of(test),
+            "message": describe_progress(test),
             "counts": counts,
-            "is_active": test.state in ACTIVE,
+            "is_active": test.is_active,
         }
         return JsonResponse(state, headers={"Cache-Control": "no-store"})
 
@@ -169,18 +166,18 @@ class ShadowTestAdmin(ScopedAdmin, ShadowModelAdmin):
     # --- what is done ---
 
     def start_view(self, request: HttpRequest, kind: str, key: str) -> HttpResponse:
-        """With what stands in the form of the FAQ, document or profile, saved or not; of a prompt, its version."""
-        user = user_of(request)
+        """Start a test of what the form of an FAQ, document or profile holds, or of a prompt's version."""
+        user = staff_user(request)
         if kind not in Kind.values or not may_test(kind, user):
             raise PermissionDenied
         target_id = chosen_id(key)
         is_built_in = kind == Kind.PROMPT and key == "built-in"
-        target = None if is_built_in else get_object_or_404(targets_of(kind, user), pk=target_id)
+        target = None if is_built_in else get_object_or_404(list_targets(kind, user), pk=target_id)
         title = gettext("built-in texts") if is_built_in else str(target)
         assistants = assistants_for(kind, target, user)
         try:
             if not assistants:
-                raise ValidationError(gettext("There is no assistant whose questions it could be tried on."))
+                raise ValidationError(gettext("There is no assistant on whose questions it could be tested."))
             wanted = chosen_id(request.POST.get("assistant"))
             assistant = next((each for each in assistants if each.pk == wanted), assistants[0])
             draft = self._draft(request, kind, target)
@@ -195,24 +192,24 @@ class ShadowTestAdmin(ScopedAdmin, ShadowModelAdmin):
         return redirect("admin:analytics_shadowtest_change", test.pk)
 
     def _draft(self, request: HttpRequest, kind: str, target: Any) -> Draft:
-        """Raises ValidationError."""
+        """Read the draft from the form that was sent. Raise ValidationError."""
         match kind:
             case Kind.FAQ:
-                return faq_draft(request.POST, target, user=user_of(request))
+                return faq_draft(request.POST, target, user=staff_user(request))
             case Kind.DOCUMENT:
-                return document_draft(request.POST, target, user=user_of(request))
+                return document_draft(request.POST, target, user=staff_user(request))
             case Kind.PROFILE:
                 return profile_draft(request.POST, target)
             case _:
                 return PromptDraft(target.pk if target else None)
 
     def _log_begun(self, request: HttpRequest, test: ShadowTest, began: datetime) -> None:
-        """Unless it went on already, as after a double click."""
+        """Log that a test began, unless it ran already, as after a double click."""
         if test.created_at >= began:
             self.log_addition(request, test, [{"added": {}}])
 
     def again_view(self, request: HttpRequest, test_id: int) -> HttpResponse:
-        test, user = get_object_or_404(self.get_queryset(request), pk=test_id), user_of(request)
+        test, user = get_object_or_404(self.get_queryset(request), pk=test_id), staff_user(request)
         if not may_test(test.kind, user):
             raise PermissionDenied
         assistant = get_object_or_404(Assistant.objects.visible_to(user), pk=chosen_id(request.POST.get("assistant")))
@@ -226,7 +223,7 @@ class ShadowTestAdmin(ScopedAdmin, ShadowModelAdmin):
 
     def stop_view(self, request: HttpRequest, test_id: int) -> HttpResponse:
         test = get_object_or_404(self.get_queryset(request), pk=test_id)
-        if not may_test(test.kind, user_of(request)):
+        if not may_test(test.kind, staff_user(request)):
             raise PermissionDenied
         cancel_test(test=test)
         self.log_change(request, test, [{"changed": {"fields": ["state"]}}])
@@ -234,7 +231,7 @@ class ShadowTestAdmin(ScopedAdmin, ShadowModelAdmin):
         return redirect("admin:analytics_shadowtest_change", test.pk)
 
     def publish_view(self, request: HttpRequest, test_id: int) -> HttpResponse:
-        test, user = get_object_or_404(self.get_queryset(request), pk=test_id), user_of(request)
+        test, user = get_object_or_404(self.get_queryset(request), pk=test_id), staff_user(request)
         if not may_publish(test, user):
             raise PermissionDenied
         try:
@@ -250,10 +247,10 @@ class ShadowTestAdmin(ScopedAdmin, ShadowModelAdmin):
 
     def discard_view(self, request: HttpRequest, test_id: int) -> HttpResponse:
         test = get_object_or_404(self.get_queryset(request), pk=test_id)
-        if not may_test(test.kind, user_of(request)):
+        if not may_test(test.kind, staff_user(request)):
             raise PermissionDenied
         try:
-            discard_test(test=test, by=user_of(request))
+            discard_test(test=test, by=staff_user(request))
         except ValidationError as error:
             return self._back(request, test, error)
         self.log_change(request, test, [{"changed": {"fields": ["decision"]}}])
@@ -261,14 +258,14 @@ class ShadowTestAdmin(ScopedAdmin, ShadowModelAdmin):
         return redirect("admin:analytics_shadowtest_change", test.pk)
 
     def keep_view(self, request: HttpRequest, message_id: int) -> HttpResponse:
-        """Keeps the question of an answer as a regression question of its assistant."""
+        """Keep the question of an answer as a regression question of its assistant."""
         if not request.user.has_perm("analytics.add_evaluationquestion"):
             raise PermissionDenied
-        own = Conversation.objects.visible_to(user_of(request))
+        own = Conversation.objects.visible_to(staff_user(request))
         message = get_object_or_404(Message.objects.filter(conversation__in=own), pk=message_id)
         came_from = request.POST.get("next", "")
         try:
-            question = keep_as_regression(message=message, by=user_of(request))
+            question = keep_as_regression(message=message, by=staff_user(request))
         except ValidationError as error:
             self.message_user(request, " ".join(error.messages), messages.ERROR)
         else:

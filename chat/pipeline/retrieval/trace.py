@@ -23,7 +23,7 @@ class BoostingFAQ:
 def rows_of(retrieval: Retrieval, found: Sequence[Candidate], given: Collection[int]) -> list[dict[str, Any]]:
     """Describe the head of the ranking as a message's `retrieved`, best first.
 
-    Each row is {"passage", "document", "title", "heading", "page", "rank", "score", "origins": {origin: rank}, "given"}.
+    A row is {"passage", "document", "title", "heading", "page", "rank", "score", "origins": {origin: rank}, "given"}.
     `given` are the ids of the passages that the answer could be made from. A passage that was withdrawn between search
     and reading is not among `found`, and left out.
     """

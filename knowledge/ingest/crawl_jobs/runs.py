@@ -2,19 +2,17 @@
 
 import logging
 import shutil
-import time
 from collections import Counter
 from collections.abc import Callable
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.utils import timezone
 
 from core.inference.embeddings import EmbeddingUnavailable
-from core.jobs import beating
+from core.jobs import Heartbeat, JobStopped
 from knowledge.ingest.crawl_jobs.importer import MISSES, Applied, archive_page, keep_page, save_page, save_pdf
 from knowledge.ingest.crawl_jobs.subprocess import CrawlerDied, crawling
 from knowledge.ingest.crawler.messages import (
@@ -37,56 +35,40 @@ from knowledge.models import CrawlOutcome, CrawlRun, Source, SourcePage
 logger = logging.getLogger(__name__)
 
 State, Kind = CrawlRun.State, CrawlOutcome.Kind
-#: A crawl without a message for so long has lost its worker; a working one reports every second.
-LOST = timedelta(minutes=3)
-#: The outcome that a fetched page counts as.
+#: What a page that was fetched counts as.
 FETCHED = ("new", "changed", "unchanged")
-#: A crawl that did not begin for so long may never have been queued; it is queued again after that time.
-UNBEGUN, AGAIN = timedelta(minutes=1), timedelta(minutes=10)
-#: A source whose crawls were interrupted so many times in a row is not restarted automatically.
-MOST_INTERRUPTIONS = 3
 TIMEOUT_S = 30.0
 
 
-class Cancelled(Exception):
-    """A member of staff stopped it."""
-
-
-class TakenAway(Exception):
-    """The run belongs to another worker now: this one was taken for lost."""
-
-
 def queue_run(source_id: int) -> int | None:
-    """Create a run to be crawled; None if one is queued or running already, or the source was deleted."""
-    try:
-        with transaction.atomic():
-            return CrawlRun.objects.create(source_id=source_id).pk
-    except IntegrityError:
-        return None
+    """Create a run that waits; return None if one waits or runs already, or the source is deleted."""
+    run = CrawlRun.objects.enqueue(source_id=source_id)
+    return run.pk if run else None
 
 
 def crawl(
     run_id: int, *, index: Callable[[int], object], progress: Callable[[int, int], None] | None = None
 ) -> CrawlRun | None:
-    """Work on a queued run; None if it is not, or no longer, queued.
+    """Work on a run that waits; return None if it does not wait any more.
 
     `index` brings a document's passages up to date. `progress` gets (visited, known of so far).
     """
-    claimed = {"state": State.RUNNING, "heartbeat_at": timezone.now()}
-    if not CrawlRun.objects.filter(pk=run_id, state=State.QUEUED).update(**claimed):
+    run = CrawlRun.objects.select_related("source__collection").filter(pk=run_id).first()
+    if run is None or not run.claim():
         return None
-    run = CrawlRun.objects.select_related("source__collection").get(pk=run_id)
-    # This crawl will ask again what an older one still waits for.
+    # This one will ask again what an older one still waits for.
     run.source.runs.filter(state=State.HELD).update(state=State.FINISHED, finished_at=timezone.now())
-    folder = _folder(run_id)
-    folder.mkdir(parents=True, exist_ok=True)
-    work = _Crawl(run, index, progress)
+    run.folder.mkdir(parents=True, exist_ok=True)
+    heartbeat = Heartbeat(run)
+    work = _Crawl(run, heartbeat, index, progress)
     try:
-        with crawling(build_plan(run.source, folder)) as findings:
-            for finding in findings:
-                work.take(finding)
-        work.end()
-    except Cancelled:
+        with heartbeat:
+            with crawling(build_plan(run.source, run.folder)) as findings:
+                for finding in findings:
+                    work.take(finding)
+            work.end()
+    except JobStopped:
+        logger.info("crawl stopped run=%d", run_id)
         work.close(State.CANCELLED)
     except KeyboardInterrupt:
         work.close(State.CANCELLED)
@@ -95,13 +77,11 @@ def crawl(
         logger.exception("crawl failed run=%d", run_id)
         work.close(State.FAILED, Said(_("{reason}; start it again, and tell whoever runs this server if it recurs"),
                                       {"reason": str(death)}))  # fmt: skip
-    except TakenAway:
-        logger.warning("crawl was taken away run=%d", run_id)
     except Exception:
         work.close(State.FAILED, Said(_("an error of ours ended it; whoever runs this server finds it in the log")))
         raise
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(run.folder, ignore_errors=True)
     run.refresh_from_db()
     return run
 
@@ -132,16 +112,20 @@ class _Crawl:
     """One running crawl: its counts, and the known pages it has found again."""
 
     def __init__(
-        self, run: CrawlRun, index: Callable[[int], object], progress: Callable[[int, int], None] | None
+        self,
+        run: CrawlRun,
+        heartbeat: Heartbeat,
+        index: Callable[[int], object],
+        progress: Callable[[int, int], None] | None,
     ) -> None:
-        self.run, self.source, self.index, self.progress = run, run.source, index, progress
+        self.run, self.source, self.heartbeat, self.index, self.progress = run, run.source, heartbeat, index, progress
         published = self.source.pages.filter(document__collection=self.source.collection_id, archived_here=False)
         self.known = set(published.values_list("url", flat=True))
         self.counts: Counter[str] = Counter()
         self.lost: set[str] = set()
         self.met: set[str] = set()
         self.failing: set[str] = set()
-        self.waiting, self.beaten = 0, 0.0
+        self.waiting = 0
         self.done: Done | None = None
 
     def take(self, finding: Finding | None) -> None:
@@ -216,29 +200,18 @@ class _Crawl:
         if not applied.kind or applied.document_id is None:
             return
         try:
-            with beating(self._live, every=LOST.total_seconds() / 4):
-                self.index(applied.document_id)
+            self.index(applied.document_id)
         except EmbeddingUnavailable:
             logger.warning("embedder away, left to the periodic task document=%d", applied.document_id)
 
-    def _live(self) -> None:
-        CrawlRun.objects.filter(pk=self.run.pk, state=State.RUNNING).update(heartbeat_at=timezone.now())
-
     def _hold(self) -> None:
-        """Keep the run this worker's until the transaction ends. Raises TakenAway."""
+        """Keep the run this worker's until the transaction ends. Raise JobStopped."""
         if not CrawlRun.objects.select_for_update().filter(pk=self.run.pk, state=State.RUNNING).exists():
-            raise TakenAway
+            raise JobStopped
 
     def beat(self, *, at_once: bool = False) -> None:
-        """Save the counts, once a second at most. Raises Cancelled and TakenAway."""
-        if not at_once and time.monotonic() - self.beaten < 1:
-            return
-        self.beaten = time.monotonic()
-        mine = CrawlRun.objects.filter(pk=self.run.pk, state=State.RUNNING)
-        if not mine.update(heartbeat_at=timezone.now(), **self._counts()):
-            raise TakenAway
-        if mine.filter(cancel_requested=True).exists():
-            raise Cancelled
+        """Save the counts, once a second at most. Raise JobStopped."""
+        self.heartbeat.beat(at_once=at_once, **self._counts())
 
     def _counts(self) -> dict[str, Any]:
         return {name: self.counts[name] for name in ("new", "changed", "unchanged", "gone", "failed", "skipped")}
@@ -300,25 +273,3 @@ def archive_lost(run: CrawlRun) -> list[int]:
             archived.append(document_id)
             tell(run, Kind.ARCHIVED, row.url, None, document_id)
     return archived
-
-
-def lost_runs() -> list[int]:
-    """List runs that no task will crawl: never queued, or replacing those whose worker died."""
-    now = timezone.now()
-    instead = []
-    for run in CrawlRun.objects.filter(state=State.RUNNING, heartbeat_at__lt=now - LOST):
-        values = {"state": State.INTERRUPTED, "finished_at": now}
-        if not CrawlRun.objects.filter(pk=run.pk, state=State.RUNNING, heartbeat_at=run.heartbeat_at).update(**values):
-            continue
-        shutil.rmtree(_folder(run.pk), ignore_errors=True)
-        latest = CrawlRun.objects.filter(source=run.source_id).values_list("state", flat=True)[:MOST_INTERRUPTIONS]
-        if list(latest).count(State.INTERRUPTED) < MOST_INTERRUPTIONS and not run.cancel_requested:
-            instead.append(queue_run(run.source_id))
-    unbegun = CrawlRun.objects.filter(state=State.QUEUED, created_at__lte=now - UNBEGUN)
-    silent = list(unbegun.exclude(heartbeat_at__gt=now - AGAIN).order_by("pk").values_list("pk", flat=True))
-    CrawlRun.objects.filter(pk__in=silent, state=State.QUEUED).update(heartbeat_at=now)
-    return [*silent, *(run_id for run_id in instead if run_id)]
-
-
-def _folder(run_id: int) -> Path:
-    return Path(settings.STATE_DIR) / "crawls" / str(run_id)

@@ -1,0 +1,1 @@
+"""Tests of the counts a day and a month."""

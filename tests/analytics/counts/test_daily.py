@@ -41,15 +41,15 @@ NUMBERS = (
 )
 
 
-def bin_of(milliseconds: float) -> int:
-    """The number of the bin that holds this time."""
+def find_bin(milliseconds: float) -> int:
+    """Return the number of the bin that holds this time."""
     if milliseconds <= FIRST_MS:
         return 0
     return min(math.ceil(math.log(milliseconds / FIRST_MS, GROWTH)), BINS - 1)
 
 
 def asks(conversation, moment, *, status="complete", language="en", first_token=120.0, document=None, faq=None):
-    """A question and its answer, as if they had been written at that moment."""
+    """Make a question and its answer, as if they had been written at that moment."""
     question = Message.objects.create(conversation=conversation, role="user", text="?", language=language)
     answer = Message.objects.create(
         conversation=conversation,
@@ -79,7 +79,7 @@ def begins(moment, **fields):
 
 
 def rows_counted_by_hand():
-    """The same figures, one message after the other."""
+    """Count the same figures, one message after the other."""
     counts = defaultdict(lambda: defaultdict(int))
     visitors = defaultdict(set)
     seen = set()
@@ -90,7 +90,7 @@ def rows_counted_by_hand():
         here = counts[group]
         visitors[group].add(said.visitor_id)
         hour = f"hour {message.created_at.astimezone(ZONE).hour}"
-        for what in things_of(message) if is_new(said.visitor, day) else ():
+        for what in read_things(message) if is_new(said.visitor, day) else ():
             if (said.visitor_id, what) not in seen:
                 seen.add((said.visitor_id, what))
                 here["newcomers" if what == "question" else f"newcomers {what}"] += 1
@@ -107,7 +107,7 @@ def rows_counted_by_hand():
             here[names.get(message.status, message.status)] += 1
         for name in ("first_token", "total"):
             if name in message.timings_ms:
-                here[f"{name} {bin_of(message.timings_ms[name])}"] += 1
+                here[f"{name} {find_bin(message.timings_ms[name])}"] += 1
         if hasattr(message, "feedback"):
             here["thumbs_up" if message.feedback.value > 0 else "thumbs_down"] += 1
             for reason in message.feedback.reasons:
@@ -133,8 +133,8 @@ def is_new(visitor, day):
     return visitor.consented_at.astimezone(ZONE).date() == day
 
 
-def things_of(message):
-    """What its visitor does with it."""
+def read_things(message):
+    """Return what its visitor does with it."""
     if message.role == "user":
         return ["question"]
     return message.feedback.reasons if hasattr(message, "feedback") else []
@@ -408,7 +408,7 @@ def test_every_moment_of_a_day_is_in_its_local_days(day):
 def test_a_quantile_of_the_bins_is_near_the_one_of_the_times(times, share):
     counts = [0] * 200
     for time in times:
-        counts[bin_of(time)] += 1
+        counts[find_bin(time)] += 1
     rank = max(1, -(-int(share * len(times) * 10**9) // 10**9))
     exact = sorted(times)[min(rank, len(times)) - 1]
     neighbours = sorted(times)[max(0, rank - 2) : rank + 1]
@@ -424,7 +424,7 @@ def test_the_database_sorts_times_into_the_same_bins():
     count_changed()
     expected = [0] * len(UsageCount.objects.get(span="day").first_token)
     for time in times:
-        expected[bin_of(time)] += 1
+        expected[find_bin(time)] += 1
     assert UsageCount.objects.get(span="day").first_token == expected
 
 

@@ -1,0 +1,1 @@
+"""Tests of question sets and runs."""

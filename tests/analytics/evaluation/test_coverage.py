@@ -9,7 +9,7 @@ import pytest
 from django.core.management import call_command
 from pytest_django import DjangoAssertNumQueries
 
-from analytics.evaluation.coverage import Coverage, Share, Spread, UnitCoverage, coverage_of
+from analytics.evaluation.coverage import Coverage, Share, Spread, UnitCoverage, measure_coverage
 from analytics.models import EvaluationQuestion, EvaluationSet, Judgment
 from knowledge.models import Collection, Document, Generation, Passage, Unit
 from tests.analytics.evaluation.test_datasets import folder
@@ -78,7 +78,7 @@ def test_coverage_is_as_worked_out_by_hand(collection: Collection, own: Evaluati
     mark(both, first, "It is 318 euros.", "It is due in May.")
     mark(one, second)
 
-    assert coverage_of(own) == Coverage(
+    assert measure_coverage(own) == Coverage(
         questions=4,
         answerable=2,
         unanswerable=1,
@@ -101,7 +101,7 @@ def test_a_unit_that_is_no_longer_there_counts_for_nothing(collection: Collectio
     sentences(passage, "It costs 3 euros.")
     question = ask(own, "What does it cost?", passage.document)
     mark(question, passage, "It costs 2 euros.")
-    units = coverage_of(own).units["sentence"]
+    units = measure_coverage(own).units["sentence"]
     assert (units.units, units.per_question.most) == (Share(1, 0), 1)
 
 
@@ -112,11 +112,11 @@ def test_documents_are_counted_by_their_questions(
     document = DocumentFactory(collection=collection)
     for number in range(questions):
         ask(own, f"Why {number}?", document)
-    assert coverage_of(own).questions_per_document == {"0": 0, "1": 0, "2-4": 0, "5+": 0} | {name: 1}
+    assert measure_coverage(own).questions_per_document == {"0": 0, "1": 0, "2-4": 0, "5+": 0} | {name: 1}
 
 
 def test_a_set_with_nothing_in_it_has_no_means(own: EvaluationSet) -> None:
-    coverage = coverage_of(own)
+    coverage = measure_coverage(own)
     assert (coverage.questions, coverage.documents.ratio, coverage.question_words) == (0, None, None)
     assert (coverage.judgments, coverage.languages, coverage.units) == (Spread(0, None, None, None), {}, {})
 
@@ -130,7 +130,7 @@ def test_it_takes_as_many_queries_for_a_large_set(
         mark(ask(own, f"Why {number}?", passage.document), passage, "It costs 2 euros.")
         if number in {0, 11}:
             with django_assert_num_queries(8):
-                assert coverage_of(own).units["sentence"].units == Share(number + 1, number + 1)
+                assert measure_coverage(own).units["sentence"].units == Share(number + 1, number + 1)
 
 
 def test_evaluate_prints_it_and_writes_it(tmp_path: Path) -> None:

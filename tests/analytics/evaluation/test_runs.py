@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable
-from datetime import timedelta
 from typing import Any
 from unittest.mock import Mock
 
@@ -12,14 +11,15 @@ from django.core.exceptions import ValidationError
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
-from analytics.evaluation import runner
 from analytics.evaluation.datasets import load_questions
 from analytics.evaluation.runner import Asked
 from analytics.evaluation.services import cancel_run, save_question, start_runs
 from analytics.models import EvaluationQuestion, EvaluationRun, EvaluationSet, Judgment
-from analytics.tasks import reconcile_evaluations, run_evaluation
+from analytics.tasks import run_evaluation
 from core.inference.embeddings import EmbeddingUnavailable
+from core.jobs import Heartbeat
 from knowledge.models import Collection, Document
+from marcelcms.tasks import requeue_lost_jobs
 from tests.conftest import QUESTION
 from tests.factories import CollectionFactory, DocumentFactory
 
@@ -36,7 +36,7 @@ def queued(monkeypatch: pytest.MonkeyPatch) -> Mock:
 
 @pytest.fixture
 def own_set() -> EvaluationSet:
-    """A set of staff's own with one question on a document that is not indexed."""
+    """Make a set of staff's own with one question on a document that is not indexed."""
     document = DocumentFactory()
     made = EvaluationSet.objects.create(name="Ours")
     made.collections.set([document.collection])
@@ -84,11 +84,8 @@ def test_a_broker_that_is_away_does_not_break_the_start_and_the_run_is_queued_la
     with django_capture_on_commit_callbacks(execute=True):
         (run,) = start_runs(evaluation_set=own_set, profiles=["bm25"])
     queued.reset_mock(side_effect=True)
-    reconcile_evaluations()
-    queued.assert_not_called()  # it has only just been queued
-    EvaluationRun.objects.update(created_at=timezone.now() - 2 * runner.UNBEGUN)
-    reconcile_evaluations()
-    reconcile_evaluations()
+    EvaluationRun.objects.update(created_at=timezone.now() - EvaluationRun.UNBEGUN_AFTER)
+    requeue_lost_jobs()
     queued.assert_called_once_with(run.pk)
 
 
@@ -156,27 +153,14 @@ def test_a_run_that_goes_on_is_cancelled_between_two_questions(
         return Asked([], 0.0, 0.0)
 
     monkeypatch.setattr("analytics.evaluation.runner.ask", asked)
-    monkeypatch.setattr("analytics.evaluation.heartbeat.SECONDS", -1)
+    monkeypatch.setattr(Heartbeat, "SECONDS", 0)
     run_evaluation(run.pk)
     run.refresh_from_db()
     assert (run.state, run.question_results.count()) == (State.CANCELLED, 0)
 
 
-def test_a_run_whose_worker_died_is_marked_and_one_that_lives_is_not(own_set: EvaluationSet, queued: Mock) -> None:
-    now = timezone.now()
-    dead = new_run(own_set, state=State.RUNNING, heartbeat_at=now - runner.LOST - timedelta(seconds=1))
-    alive = new_run(own_set, state=State.RUNNING, heartbeat_at=now - runner.LOST / 2)
-    reconcile_evaluations()
-    for run in (dead, alive):
-        run.refresh_from_db()
-    assert (dead.state, alive.state) == (State.FAILED, State.RUNNING)
-    assert "Its worker ended" in dead.message
-    queued.assert_not_called()
-
-
-def test_long_runs_have_workers_of_their_own_and_are_looked_after() -> None:
+def test_long_runs_have_workers_of_their_own() -> None:
     assert settings.CELERY_TASK_ROUTES[run_evaluation.name] == {"queue": "long"}
-    assert reconcile_evaluations.name in {entry["task"] for entry in settings.CELERY_BEAT_SCHEDULE.values()}
 
 
 def test_the_demo_s_questions_become_a_set_once_and_edits_are_left_alone() -> None:

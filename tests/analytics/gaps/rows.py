@@ -5,7 +5,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from analytics.gaps.run import begin_run, work_on
+from analytics.gaps.run import work_on
 from analytics.models import Gap, GapQuestion, GapRun
 from chat.models import Message
 from tests.factories import AnswerFactory, AssistantFactory, ConversationFactory, QuestionFactory
@@ -17,7 +17,7 @@ POOL = ("Is there a swimming pool for students?", "Is there a pool where student
 def ask_in_vain(
     text: str, *, days_ago: float = 1, assistant: Any = None, visitor: Any = None, **answer: Any
 ) -> Message:
-    """The question; its answer abstained unless `answer` says otherwise."""
+    """Make a question; its answer abstained unless `answer` says otherwise."""
     place = {"assistant": assistant or the_assistant()} | ({"visitor": visitor} if visitor else {})
     question = QuestionFactory(conversation=ConversationFactory(**place), text=text)
     values = {"status": Message.Status.ABSTAINED, "reason": "no_evidence", "text": "I do not know."} | answer
@@ -33,7 +33,7 @@ def the_assistant() -> Any:
 
 
 def look() -> GapRun:
-    run = begin_run()
+    run = GapRun.objects.enqueue()
     assert run
     work_on(run.pk)
     run.refresh_from_db()

@@ -46,7 +46,7 @@ def signed_in(client: Client, *permissions: str) -> Client:
 
 @pytest.fixture
 def parking() -> Gap:
-    """A gap as a look finds it, with documents indexed."""
+    """Make a gap as a run finds it, with documents indexed."""
     load_pages([OFFICE])
     for text in PARKING:
         ask_in_vain(text, days_ago=-0.01)
@@ -63,7 +63,7 @@ def test_the_list_says_what_matters_most_first(admin_client: Client) -> None:
     new_gap("Parking", weight=7.2, this_week=4, answered_since=timezone.now(), answered_by_faq=faq)
     page = admin_client.get(LIST).content.decode()
     assert page.index("Parking</a>") < page.index("Bicycles</a>")
-    for said in ("7.2", "rising", "falling", "4 in 7 days, 0 before", "Where do I park?", "Look again now"):
+    for said in ("7.2", "rising", "falling", "4 in 7 days, 0 before", "Where do I park?", "Update now"):
         assert said in page, said
 
 
@@ -94,12 +94,12 @@ def test_the_list_asks_the_database_as_often_for_many_gaps_as_for_one(
 
 def test_a_list_without_gaps_says_what_that_means(admin_client: Client) -> None:
     page = admin_client.get(LIST).content.decode()
-    assert "Nobody has looked yet." in page
-    assert "nothing was asked in vain" not in page
+    assert "Not run yet." in page
+    assert "every question was answered" not in page
     look()
     page = admin_client.get(LIST).content.decode()
-    assert "Nobody has looked yet." not in page
-    assert "nothing was asked in vain" in page
+    assert "Not run yet." not in page
+    assert "every question was answered" in page
 
 
 def test_staff_have_the_gaps_looked_for_again(
@@ -108,9 +108,9 @@ def test_staff_have_the_gaps_looked_for_again(
     with django_capture_on_commit_callbacks(execute=True):
         page = admin_client.post(reverse("admin:analytics_gap_look"), follow=True).content.decode()
     queued.assert_called_once_with(GapRun.objects.get().pk)
-    assert "The gaps are being looked for again." in page
+    assert "The topics are being updated." in page
     assert "Waits for its turn." in page
-    assert "Look again now" not in page
+    assert "Update now" not in page
     assert "already" in admin_client.post(reverse("admin:analytics_gap_look"), follow=True).content.decode()
     GapRun.objects.update(state="running", done=64, total=200)
     progress = admin_client.get(reverse("admin:analytics_gap_progress")).json()

@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 from sklearn.cluster import AgglomerativeClustering
 from sklearn.metrics import adjusted_rand_score, homogeneity_completeness_v_measure
 
-from analytics.gaps.clustering import Bridge, average_link, clusters_of, in_order
+from analytics.gaps.clustering import Bridge, average_link, cluster_vectors, in_order
 from analytics.gaps.matching import identify
 
 
 def unit(*angles: float) -> np.ndarray:
-    """Unit vectors in the plane, by their angles in degrees."""
+    """Return unit vectors in the plane, by their angles in degrees."""
     radians = np.radians(angles)
     return np.stack([np.cos(radians), np.sin(radians)], axis=1).astype(np.float32)
 
@@ -76,13 +76,13 @@ def test_translations_come_together_though_each_language_lies_apart() -> None:
     vectors = np.concatenate([english, german]).astype(np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     means = {"en": vectors[:3].mean(axis=0), "de": vectors[3:].mean(axis=0)}
-    labels = clusters_of(vectors, ["en"] * 3 + ["de"] * 3, threshold=0.9, bridge=Bridge(means, 0.5))
+    labels = cluster_vectors(vectors, ["en"] * 3 + ["de"] * 3, threshold=0.9, bridge=Bridge(means, 0.5))
     assert labels.tolist() == [0, 1, 2, 0, 1, 2]
 
 
 def test_a_question_without_a_counterpart_stays_alone() -> None:
     means = {"en": np.zeros(2, dtype=np.float32), "de": np.zeros(2, dtype=np.float32)}
-    labels = clusters_of(unit(0, 90), ["en", "de"], threshold=0.9, bridge=Bridge(means, 0.5))
+    labels = cluster_vectors(unit(0, 90), ["en", "de"], threshold=0.9, bridge=Bridge(means, 0.5))
     assert labels.tolist() == [0, 1]
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analytics.gaps.labels import name_after
-from analytics.gaps.priority import standing_of
+from analytics.gaps.priority import compute_priority
 from analytics.privacy import mask_pii
 
 
@@ -102,21 +102,21 @@ def days_ago(days: float) -> datetime:
 
 
 def test_a_visitor_counts_once_however_often_they_ask() -> None:
-    assert standing_of([("a", days_ago(1)), ("a", days_ago(2)), ("b", days_ago(1))], now=NOW).visitors == 2
+    assert compute_priority([("a", days_ago(1)), ("a", days_ago(2)), ("b", days_ago(1))], now=NOW).visitors == 2
 
 
 def test_a_visitor_counts_half_after_the_half_life() -> None:
     # Not asked in the last two weeks: no trend.
-    assert standing_of([("a", days_ago(14))], now=NOW).weight == pytest.approx(0.5)
-    assert standing_of([("a", days_ago(28))], now=NOW).weight == pytest.approx(0.25)
+    assert compute_priority([("a", days_ago(14))], now=NOW).weight == pytest.approx(0.5)
+    assert compute_priority([("a", days_ago(28))], now=NOW).weight == pytest.approx(0.25)
 
 
 def test_what_rises_weighs_more_than_what_falls() -> None:
-    rising = standing_of([("a", days_ago(0)), ("b", days_ago(0)), ("c", days_ago(8))], now=NOW)
+    rising = compute_priority([("a", days_ago(0)), ("b", days_ago(0)), ("c", days_ago(8))], now=NOW)
     assert (rising.this_week, rising.week_before) == (2, 1)
     recent = 2 + 0.5 ** (8 / 14)
     assert rising.weight == pytest.approx(recent * (1 + 0.5 / 3))
 
 
 def test_a_clock_ahead_makes_nobody_count_more_than_once() -> None:
-    assert standing_of([("a", NOW + timedelta(days=3))], now=NOW).weight == pytest.approx(1.5)
+    assert compute_priority([("a", NOW + timedelta(days=3))], now=NOW).weight == pytest.approx(1.5)

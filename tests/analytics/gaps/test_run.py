@@ -13,11 +13,11 @@ from django.utils import timezone
 
 from analytics.gaps import run as gaps_run
 from analytics.gaps.labels import name_by_model
-from analytics.gaps.run import begin_run, lost_runs, work_on
+from analytics.gaps.run import work_on
 from analytics.gaps.services import draft_faq, look_for_gaps, rename_gap, set_gap_state
-from analytics.gaps.suggestions import phrasings_of
+from analytics.gaps.suggestions import collect_phrasings
 from analytics.models import Gap, GapQuestion, GapRun
-from analytics.tasks import find_gaps, resume_gaps
+from analytics.tasks import find_gaps
 from chat.models import Message
 from core.db.locks import Lock, advisory_lock
 from core.inference.embeddings import EmbeddingUnavailable, get_embedder
@@ -32,7 +32,7 @@ from tests.fakes.llm import FakeLLM
 pytestmark = pytest.mark.django_db
 
 
-def gap_of(question: Message) -> Gap:
+def find_gap(question: Message) -> Gap:
     found = GapQuestion.objects.get(message=question).gap
     assert found
     return found
@@ -46,11 +46,11 @@ def test_questions_of_one_meaning_are_one_gap_and_others_are_others() -> None:
     pool = [ask_in_vain(text) for text in POOL]
     run = look()
     assert run.found == 2
-    assert len({gap_of(question).pk for question in parking}) == 1
-    gap = gap_of(parking[0])
+    assert len({find_gap(question).pk for question in parking}) == 1
+    gap = find_gap(parking[0])
     assert (gap.question_count, gap.visitors, gap.this_week, gap.week_before) == (3, 3, 3, 0)
     assert gap.name in PARKING
-    assert gap.weight > gap_of(pool[0]).weight
+    assert gap.weight > find_gap(pool[0]).weight
 
 
 def test_a_question_and_its_translation_are_one_gap() -> None:
@@ -59,7 +59,7 @@ def test_a_question_and_its_translation_are_one_gap() -> None:
     ask_in_vain("How do I appeal a grade?")
     ask_in_vain("Verleiht die Uni Laptops?")
     look()
-    assert gap_of(english) == gap_of(german)
+    assert find_gap(english) == find_gap(german)
     assert Gap.objects.count() == 3
 
 
@@ -133,39 +133,39 @@ def test_vectors_of_another_model_are_made_anew() -> None:
 def test_a_gap_stays_itself_when_more_is_asked() -> None:
     first = ask_in_vain(PARKING[0])
     look()
-    gap = gap_of(first)
+    gap = find_gap(first)
     rename_gap(gap=gap, name="Parking permits")
     second = ask_in_vain(PARKING[1])
     assert look().found == 0
-    assert gap_of(second) == gap
-    assert gap_of(second).name == "Parking permits"
+    assert find_gap(second) == gap
+    assert find_gap(second).name == "Parking permits"
 
 
 def test_a_solved_gap_is_open_again_when_somebody_asks_once_more() -> None:
     first = ask_in_vain(PARKING[0])
     look()
-    set_gap_state(gaps=[gap_of(first)], state="solved")
+    set_gap_state(gaps=[find_gap(first)], state="solved")
     look()
-    assert gap_of(first).state == "solved"
+    assert find_gap(first).state == "solved"
     ask_in_vain(PARKING[1], days_ago=-0.01)
     look()
-    assert gap_of(first).state == "open"
+    assert find_gap(first).state == "open"
 
 
 def test_a_dismissed_gap_is_open_again_when_three_visitors_asked_since() -> None:
     first = ask_in_vain(PARKING[0])
     look()
-    set_gap_state(gaps=[gap_of(first)], state="dismissed")
+    set_gap_state(gaps=[find_gap(first)], state="dismissed")
     for count, text in enumerate(PARKING, start=1):
         ask_in_vain(text, days_ago=-0.01)
         look()
-        assert gap_of(first).state == ("dismissed" if count < 3 else "open")
+        assert find_gap(first).state == ("dismissed" if count < 3 else "open")
 
 
 def test_of_two_gaps_that_became_one_the_other_says_where_it_went() -> None:
     questions = [ask_in_vain(text) for text in PARKING]
     look()
-    gap = gap_of(questions[0])
+    gap = find_gap(questions[0])
     other = new_gap(texts=())
     other.recipe, other.centroid, other.name = gap.recipe, gap.centroid, PARKING[2]
     other.save()
@@ -180,7 +180,7 @@ def test_of_two_gaps_that_became_one_the_other_says_where_it_went() -> None:
 def test_an_open_gap_goes_when_its_questions_are_deleted_and_a_dismissed_one_is_known_again() -> None:
     parking, pool = ask_in_vain(PARKING[0]), ask_in_vain(POOL[0])
     look()
-    dismissed = gap_of(pool)
+    dismissed = find_gap(pool)
     set_gap_state(gaps=[dismissed], state="dismissed")
     parking.conversation.delete()
     pool.conversation.delete()
@@ -188,8 +188,8 @@ def test_an_open_gap_goes_when_its_questions_are_deleted_and_a_dismissed_one_is_
     assert Gap.objects.get().title == "Questions that were deleted"
     again = ask_in_vain(POOL[1], days_ago=-0.01)
     assert look().found == 0
-    assert gap_of(again) == dismissed
-    assert gap_of(again).state == "dismissed"
+    assert find_gap(again) == dismissed
+    assert find_gap(again).state == "dismissed"
 
 
 def test_a_gap_is_not_named_after_a_question_that_was_deleted() -> None:
@@ -208,8 +208,8 @@ def test_the_audit_log_which_is_kept_names_a_gap_without_its_question(client: Cl
     asked = ask_in_vain("May Frieda of Hinterpommern bring her dachshund?")
     look()
     client.force_login(UserFactory(is_superuser=True))
-    client.post(reverse("admin:analytics_gap_state", args=[gap_of(asked).pk]), {"state": "dismissed"})
-    assert [entry.object_repr for entry in LogEntry.objects.all()] == [f"#{gap_of(asked).pk}"]
+    client.post(reverse("admin:analytics_gap_state", args=[find_gap(asked).pk]), {"state": "dismissed"})
+    assert [entry.object_repr for entry in LogEntry.objects.all()] == [f"#{find_gap(asked).pk}"]
 
 
 # --- names ---
@@ -252,23 +252,23 @@ PERMIT = {
 def test_a_document_that_came_later_answers_a_gap() -> None:
     question = ask_in_vain(PARKING[0])
     look()
-    assert gap_of(question).answered_since is None
+    assert find_gap(question).answered_since is None
     load_pages([PERMIT])
     look()
-    gap = gap_of(question)
+    gap = find_gap(question)
     assert gap.answered_by_document
     assert gap.answered_by_document.title == "Parking permits"
     assert gap.answered_since
     ask_in_vain(PARKING[1], days_ago=-0.01)
     look()
-    assert gap_of(question).answered_since is None
+    assert find_gap(question).answered_since is None
 
 
 def test_a_document_that_was_there_does_not() -> None:
     load_pages([PERMIT])
     question = ask_in_vain(PARKING[0], days_ago=-0.01)
     look()
-    assert gap_of(question).answered_since is None
+    assert find_gap(question).answered_since is None
 
 
 def test_a_document_that_came_later_and_is_further_than_what_was_there_does_not() -> None:
@@ -278,7 +278,7 @@ def test_a_document_that_came_later_and_is_further_than_what_was_there_does_not(
     load_pages([PERMIT | {"url": "https://www.uni.example/cars", "title": "Cars", "text": "# Cars\n\nPark outside."}])
     Document.objects.filter(title="Cars").update(created_at=timezone.now() + timedelta(days=1))
     look()
-    assert gap_of(question).answered_since is None
+    assert find_gap(question).answered_since is None
 
 
 def test_a_faq_that_was_published_later_answers_a_gap() -> None:
@@ -288,7 +288,7 @@ def test_a_faq_that_was_published_later_answers_a_gap() -> None:
     faq = FAQFactory(question=PARKING[2], documents=[Document.objects.get()], status=FAQ.Status.PUBLISHED)
     sync_faq(faq.pk)
     look()
-    assert gap_of(question).answered_by_faq == faq
+    assert find_gap(question).answered_by_faq == faq
 
 
 # --- one at a time, to the end ---
@@ -305,7 +305,7 @@ def test_one_look_waits_or_goes_on_at_a_time(django_capture_on_commit_callbacks:
 
 
 def test_a_look_waits_while_another_process_looks() -> None:
-    run = begin_run()
+    run = GapRun.objects.enqueue()
     assert run
     with advisory_lock(Lock.GAPS):
         work_on(run.pk)
@@ -320,17 +320,8 @@ def test_the_look_of_the_night_begins_by_itself() -> None:
     assert Gap.objects.count() == 1
 
 
-def test_a_look_that_lost_its_worker_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    run = begin_run()
-    assert run
-    assert lost_runs() == []
-    old = timezone.now() - 2 * gaps_run.LOST
-    GapRun.objects.update(created_at=old, heartbeat_at=old, state="running")
-    delay = Mock()
-    monkeypatch.setattr(find_gaps, "delay", delay)
-    resume_gaps()
-    delay.assert_called_once_with(run.pk)
-    assert lost_runs() == []
+def test_a_look_that_lost_its_worker_is_begun_again() -> None:
+    run = GapRun.objects.create(state="running", heartbeat_at=timezone.now())
     work_on(run.pk)
     run.refresh_from_db()
     assert run.state == "finished"
@@ -341,7 +332,7 @@ def test_a_look_that_lost_its_worker_goes_on(monkeypatch: pytest.MonkeyPatch) ->
 )
 def test_a_look_that_breaks_says_so(monkeypatch: pytest.MonkeyPatch, error: Exception, said: str) -> None:
     monkeypatch.setattr(gaps_run, "collect", Mock(side_effect=error))
-    run = begin_run()
+    run = GapRun.objects.enqueue()
     assert run
     if isinstance(error, RuntimeError):
         with pytest.raises(RuntimeError):
@@ -351,7 +342,7 @@ def test_a_look_that_breaks_says_so(monkeypatch: pytest.MonkeyPatch, error: Exce
     run.refresh_from_db()
     assert run.state == "failed"
     assert said in run.message
-    assert begin_run()
+    assert GapRun.objects.enqueue()
 
 
 def test_no_word_of_a_student_is_logged(caplog: pytest.LogCaptureFixture) -> None:
@@ -378,6 +369,6 @@ def test_a_draft_does_not_have_the_name_that_a_student_gave_in_another_question(
     follow_up = ask_in_vain("Where may I park?", rewritten="Where may Anna Müller park?")
     Message.objects.filter(pk=first.pk).update(conversation=follow_up.conversation)
     look()
-    assert [each.text for each in phrasings_of([GapQuestion.objects.get(message=follow_up)])] == [
+    assert [each.text for each in collect_phrasings([GapQuestion.objects.get(message=follow_up)])] == [
         "Where may [name] park?"
     ]

@@ -17,12 +17,15 @@ from analytics.models import StoredReport
 from analytics.reports import formats
 from analytics.reports import run as reports_run
 from analytics.reports.files import folder, path_of, sweep
-from analytics.reports.run import lost_reports, work_on
+from analytics.reports.run import work_on
 from analytics.reports.services import cancel_export, delete_export, queue_export
 from analytics.retention.run import apply_retention
+from analytics.tasks import make_report
 from chat.conversations.visitors import delete_conversation, delete_visitor
 from chat.models import Conversation, Visitor
 from core.db.locks import Lock, advisory_lock
+from core.jobs import Heartbeat
+from marcelcms.tasks import requeue_lost_jobs
 from tests.analytics.reports.rows import asked, definition, stored
 from tests.factories import AssistantFactory, UserFactory
 
@@ -94,37 +97,17 @@ def test_the_same_report_is_not_queued_twice(analyst):
     assert queue_export(name="Fees", definition=wanted, by=analyst) == first
 
 
-def test_a_report_whose_worker_died_is_begun_again(analyst):
+def test_a_report_whose_worker_died_is_begun_again_until_it_has_lost_too_many(analyst, monkeypatch):
     asked()
     report = stored(analyst, "question")
+    monkeypatch.setattr(make_report, "delay", work_on)
     long_ago = timezone.now() - timedelta(minutes=10)
-    StoredReport.objects.update(state=State.RUNNING, heartbeat_at=long_ago, created_at=long_ago, attempts=1)
-    assert list(lost_reports()) == [report.pk]
-    work_on(report.pk)
+    StoredReport.objects.update(state=State.RUNNING, heartbeat_at=long_ago, attempts=StoredReport.ATTEMPTS - 1)
+    requeue_lost_jobs()
     report.refresh_from_db()
-    assert report.state == State.FINISHED
-
-
-def test_a_report_that_the_broker_never_got_is_queued_again(analyst):
-    report = stored(analyst, "question")
-    assert list(lost_reports()) == []
-    StoredReport.objects.update(created_at=timezone.now() - timedelta(minutes=10))
-    assert list(lost_reports()) == [report.pk]
-
-
-def test_a_silent_report_whose_worker_lives_is_left_to_it(analyst):
-    report = stored(analyst, "question")
-    long_ago = timezone.now() - timedelta(minutes=10)
-    StoredReport.objects.update(state=State.RUNNING, heartbeat_at=long_ago, created_at=long_ago)
-    with advisory_lock(Lock.REPORT, row=report.pk):
-        assert list(lost_reports()) == []
-
-
-def test_a_report_that_kills_its_workers_is_given_up(analyst):
-    report = stored(analyst, "question")
-    long_ago = timezone.now() - timedelta(minutes=10)
-    StoredReport.objects.update(state=State.RUNNING, heartbeat_at=long_ago, created_at=long_ago, attempts=3)
-    assert list(lost_reports()) == []
+    assert (report.state, report.attempts) == (State.FINISHED, StoredReport.ATTEMPTS)
+    StoredReport.objects.update(state=State.RUNNING, heartbeat_at=long_ago)
+    requeue_lost_jobs()
     report.refresh_from_db()
     assert report.state == State.FAILED
     assert "lost several times" in report.message
@@ -151,7 +134,7 @@ def test_a_full_disk_leaves_no_half_file(analyst, kind, monkeypatch):
 def test_a_report_that_is_stopped_leaves_no_file(analyst, monkeypatch):
     asked(visitors=3)
     report = stored(analyst, "question")
-    monkeypatch.setattr(reports_run, "SECONDS_BETWEEN", 0.0)
+    monkeypatch.setattr(Heartbeat, "SECONDS", 0)
     make = reports_run.make_file
 
     def stopped_meanwhile(*arguments):

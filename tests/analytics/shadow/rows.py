@@ -43,7 +43,7 @@ def student_asks(text: str, *, assistant: Assistant | None = None, **answer: Any
 def keep(
     text: str, *documents: Document, assistant: Assistant | None = None, answerable: bool | None = None
 ) -> EvaluationQuestion:
-    """A question that staff kept, with the documents that answer it."""
+    """Make a question that staff kept, with the documents that answer it."""
     assistant = assistant or the_assistant()
     kept, made = EvaluationSet.objects.get_or_create(assistant=assistant, name="Kept")
     if made:
@@ -56,7 +56,7 @@ def keep(
 
 
 def run_test(draft: Draft, target_id: int, *, asks_model: bool = False) -> ShadowTest:
-    """Started by staff and worked on to its end."""
+    """Start a test and work on it to its end."""
     by = UserFactory()
     test = start_test(
         draft=draft, target_id=target_id, title="A change", assistant=the_assistant(), asks_model=asks_model, by=by
@@ -67,7 +67,7 @@ def run_test(draft: Draft, target_id: int, *, asks_model: bool = False) -> Shado
 
 
 def looked_up(overlay: Overlay) -> list[Found]:
-    """The questions of the only assistant, with and without the change."""
+    """Look up the questions of the only assistant, with and without the change."""
     overlay.prepare()
     asking = Asking({the_assistant().pk: the_assistant()})
     waiting = questions_for(the_assistant())
@@ -79,7 +79,7 @@ def looked_up(overlay: Overlay) -> list[Found]:
 
 
 def served() -> list[Context]:
-    """What each question is answered from now, as students are served."""
+    """Return what each question is answered from now, as students are served."""
     asking = Asking({the_assistant().pk: the_assistant()})
     contexts = []
     for question in questions_for(the_assistant()):
@@ -89,7 +89,7 @@ def served() -> list[Context]:
     return contexts
 
 
-def sources_of(contexts: list[Context]) -> list[tuple[Any, ...]]:
+def list_sources(contexts: list[Context]) -> list[tuple[Any, ...]]:
     """All that answers are made of, but for the ids of passages, which are others once they are written anew."""
     return [
         (

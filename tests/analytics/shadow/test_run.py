@@ -12,7 +12,7 @@ from analytics.models import ShadowTest
 from analytics.shadow import run as shadow_run
 from analytics.shadow.drafts import DRAFTS, DocumentDraft, FAQDraft, ProfileDraft, PromptDraft
 from analytics.shadow.overlays import DocumentOverlay, FAQOverlay, ProfileOverlay
-from analytics.shadow.run import lost_tests, work_on
+from analytics.shadow.run import work_on
 from analytics.shadow.services import cancel_test, discard_test, publish_test, repeat_test, start_test
 from analytics.tasks import run_shadow_test
 from chat.models import PromptVersion, RetrievalProfile
@@ -26,10 +26,10 @@ from knowledge.tasks import index_document
 from tests.analytics.shadow.rows import (
     QUESTIONS,
     keep,
+    list_sources,
     looked_up,
     run_test,
     served,
-    sources_of,
     student_asks,
     the_assistant,
 )
@@ -92,13 +92,13 @@ POOL = (
 @pytest.mark.usefixtures("asked")
 def test_a_test_changes_no_row_and_no_index() -> None:
     faq = pool_faq(status="published")
-    before, number, now_served = contents(), newest_change(), sources_of(served())
+    before, number, now_served = contents(), newest_change(), list_sources(served())
     looked_up(FAQOverlay(replace(FAQDraft.of(faq), status="retired", phrasings=("Where do I park?",)), faq.pk))
     looked_up(FAQOverlay(replace(FAQDraft.of(faq), question="What does a room cost?"), None))
     looked_up(DocumentOverlay(new_text(POOL), document("Library").pk))
     assert contents() == before
     assert newest_change() == number
-    assert sources_of(served()) == now_served
+    assert list_sources(served()) == now_served
 
 
 def test_a_short_question_after_another_topic_is_looked_up_as_it_is_served() -> None:
@@ -108,7 +108,7 @@ def test_a_short_question_after_another_topic_is_looked_up_as_it_is_served() -> 
     now_served = served()
     assert now_served[0].turn.begins_anew
     found = looked_up(DocumentOverlay(new_text(POOL), document("Library").pk))
-    assert sources_of([each.before for each in found]) == sources_of(now_served)
+    assert list_sources([each.before for each in found]) == list_sources(now_served)
     assert found[0].before.turn == now_served[0].turn
 
 
@@ -116,7 +116,7 @@ def test_a_short_question_after_another_topic_is_looked_up_as_it_is_served() -> 
 @pytest.mark.usefixtures("asked")
 def test_others_are_served_as_before_while_a_change_is_laid() -> None:
     faq = pool_faq(status="published")
-    now_served = sources_of(served())
+    now_served = list_sources(served())
     draft = replace(FAQDraft.of(faq), status="retired")
     changes = (FAQOverlay(draft, faq.pk), DocumentOverlay(new_text(POOL), document("Library").pk))
     for overlay in changes:
@@ -125,7 +125,7 @@ def test_others_are_served_as_before_while_a_change_is_laid() -> None:
 
         def laid(lay: Any = lay, seen: list[Any] = seen) -> None:
             lay()
-            seen.append(in_another_thread(lambda: sources_of(served())))
+            seen.append(in_another_thread(lambda: list_sources(served())))
 
         overlay.lay = laid  # type: ignore[method-assign]
         looked_up(overlay)
@@ -162,28 +162,28 @@ def in_another_thread(work: Any) -> Any:
 def test_an_faq_published_is_served_as_its_test_showed(change: dict[str, Any]) -> None:
     faq = pool_faq(status="draft")
     draft = replace(FAQDraft.of(faq), **change)
-    shown = sources_of([each.after for each in looked_up(FAQOverlay(draft, faq.pk))])
-    assert shown != sources_of(served())
+    shown = list_sources([each.after for each in looked_up(FAQOverlay(draft, faq.pk))])
+    assert shown != list_sources(served())
     publish_test(test=run_test(draft, faq.pk), by=UserFactory())
     sync_faq(faq.pk)
-    assert sources_of(served()) == shown
+    assert list_sources(served()) == shown
 
 
 @pytest.mark.usefixtures("asked")
 def test_an_faq_retired_or_newly_written_is_served_as_its_test_showed() -> None:
     faq = pool_faq(status="published")
     draft = replace(FAQDraft.of(faq), status="retired")
-    shown = sources_of([each.after for each in looked_up(FAQOverlay(draft, faq.pk))])
+    shown = list_sources([each.after for each in looked_up(FAQOverlay(draft, faq.pk))])
     publish_test(test=run_test(draft, faq.pk), by=UserFactory())
-    assert sources_of(served()) == shown
+    assert list_sources(served()) == shown
     fresh = replace(draft, status="published", question="When may I swim?", phrasings=())
-    shown = sources_of([each.after for each in looked_up(FAQOverlay(fresh, None))])
+    shown = list_sources([each.after for each in looked_up(FAQOverlay(fresh, None))])
     made = FAQ()
     fresh.onto(made)
     made.save()
     fresh.write_parts(made)
     sync_faq(made.pk)
-    assert sources_of(served()) == shown
+    assert list_sources(served()) == shown
 
 
 @pytest.mark.usefixtures("asked")
@@ -204,10 +204,10 @@ def test_a_document_published_is_served_as_its_test_showed(change: dict[str, Any
     library = document("Library")
     served()  # the shared index is there before the change, as in a process that answers
     draft = DocumentDraft.load(DocumentDraft.of(library).dump() | change)
-    shown = sources_of([each.after for each in looked_up(DocumentOverlay(draft, library.pk))])
+    shown = list_sources([each.after for each in looked_up(DocumentOverlay(draft, library.pk))])
     publish_test(test=run_test(draft, library.pk), by=UserFactory())
     sync_document(library.pk)
-    assert sources_of(served()) == shown
+    assert list_sources(served()) == shown
 
 
 @pytest.mark.usefixtures("asked")
@@ -218,11 +218,11 @@ def test_a_draft_document_is_served_as_its_test_showed() -> None:
     served()
     draft = replace(DocumentDraft.of(document("Library")), status="published")
     found = looked_up(DocumentOverlay(draft, library.pk))
-    shown = sources_of([each.after for each in found])
-    assert shown != sources_of([each.before for each in found]) == sources_of(served())
+    shown = list_sources([each.after for each in found])
+    assert shown != list_sources([each.before for each in found]) == list_sources(served())
     publish_test(test=run_test(draft, library.pk), by=UserFactory())
     sync_document(library.pk)
-    assert sources_of(served()) == shown
+    assert list_sources(served()) == shown
 
 
 @pytest.mark.usefixtures("asked")
@@ -235,11 +235,11 @@ def test_sentences_of_a_changed_document_are_compared_too() -> None:
     assistant.profile = RetrievalProfile.objects.create(name="sentences")
     assistant.profile.legs.create(retriever="dense-sentence", weight=1, k=20)
     assistant.save()
-    shown = sources_of([each.after for each in looked_up(DocumentOverlay(new_text(POOL), library.pk))])
+    shown = list_sources([each.after for each in looked_up(DocumentOverlay(new_text(POOL), library.pk))])
     assert any("swimming pool is open" in str(each) for each in shown)
     publish_test(test=run_test(new_text(POOL), library.pk), by=UserFactory())
     sync_document(library.pk)
-    assert sources_of(served()) == shown
+    assert list_sources(served()) == shown
 
 
 @pytest.mark.usefixtures("asked")
@@ -251,11 +251,11 @@ def test_a_profile_published_is_served_as_its_test_showed() -> None:
     assistant.save()
     live = ProfileDraft.of(profile)
     draft = replace(live, sources=2, threshold=0.5, legs=(("dense", 1.0, 30),))
-    shown = sources_of([each.after for each in looked_up(ProfileOverlay(draft, live))])
+    shown = list_sources([each.after for each in looked_up(ProfileOverlay(draft, live))])
     test = run_test(draft, profile.pk)
     assert test.changed
     publish_test(test=test, by=UserFactory())
-    assert sources_of(served()) == shown
+    assert list_sources(served()) == shown
 
 
 # --- the whole set ---
@@ -314,10 +314,9 @@ def test_a_test_goes_on_where_its_worker_died(monkeypatch: pytest.MonkeyPatch) -
         run_test(new_text(POOL), document("Library").pk)
     test = ShadowTest.objects.get()
     assert (test.state, test.results.count()) == ("running", 3)
-    assert list(lost_tests()) == []
-    long_ago = test.created_at - 2 * shadow_run.LOST
-    ShadowTest.objects.update(created_at=long_ago, heartbeat_at=long_ago)
-    assert list(lost_tests()) == [test.pk]
+    assert list(ShadowTest.requeue_lost()) == []
+    ShadowTest.objects.update(heartbeat_at=test.created_at - 2 * ShadowTest.LOST_AFTER)
+    assert list(ShadowTest.requeue_lost()) == [test.pk]
     work_on(test.pk)
     test.refresh_from_db()
     assert (test.state, test.done, test.results.count()) == ("finished", 6, 6)

@@ -104,7 +104,7 @@ def test_questions_documents_and_names_are_text_never_markup(admin_client: Clien
         assert SCRIPT not in page
 
 
-def texts_of(page: Any) -> list[str]:
+def read_texts(page: Any) -> list[str]:
     return [row.result.question.text for row in page.context["rows"]]
 
 
@@ -147,7 +147,7 @@ def test_results_are_narrowed(admin_client: Client, kind: str, expected: list[st
         ("unanswerable", 0.9, {}),
     ):
         run.question_results.filter(question__text=text).update(evidence=evidence, measures=measures)
-    assert texts_of(admin_client.get(url_of(run), {"kind": kind})) == expected
+    assert read_texts(admin_client.get(url_of(run), {"kind": kind})) == expected
 
 
 def test_results_are_sorted_and_paged(admin_client: Client) -> None:
@@ -158,10 +158,10 @@ def test_results_are_sorted_and_paged(admin_client: Client) -> None:
         result.measures["mrr"], result.evidence = number / 30, 1 - number / 30
         result.save()
     for sort, first in (("mrr", "Question 0?"), ("-mrr", "Question 29?"), ("-evidence", "Question 0?")):
-        assert texts_of(admin_client.get(url_of(run), {"sort": sort}))[0] == first
+        assert read_texts(admin_client.get(url_of(run), {"sort": sort}))[0] == first
     second = admin_client.get(url_of(run), {"sort": "mrr", "p": 2})
-    assert texts_of(second)[-1] == "unjudged"
-    assert len(texts_of(second)) == 6
+    assert read_texts(second)[-1] == "unjudged"
+    assert len(read_texts(second)) == 6
 
 
 # --- comparing ---
@@ -230,7 +230,7 @@ def test_who_may_not_see_documents_gets_no_link_to_them(client: Client) -> None:
 
 
 def answered_run(evaluation_set: EvaluationSet, **reply: Any) -> EvaluationRun:
-    """A finished run whose questions got one reply each; `reply` changes it."""
+    """Make a finished run whose questions got one reply each; `reply` changes it."""
     run = finished_run(evaluation_set)
     one = {
         "text": "It costs 318 euros [1].",

@@ -20,7 +20,7 @@ SCORES = dict(zip(prompts.SCORES, (5, 4, 3, 2, 1), strict=True))
 
 @pytest.fixture
 def judging(_fake_llm: FakeLLM, settings: Settings) -> Iterator[FakeLLM]:
-    """A judge's endpoint, configured; no model that answers."""
+    """Configure a judge's endpoint; no model that answers."""
     _fake_llm.reset()
     settings.JUDGE_BASE_URL, settings.JUDGE_MODEL = _fake_llm.base_url, "judge"
     yield _fake_llm
@@ -126,7 +126,7 @@ def perplexity() -> tuple[float | None, bool]:
     async def asked() -> tuple[float | None, bool]:
         measure = Perplexity()
         try:
-            return await measure.of("How much?", "318 euros"), measure.is_told
+            return await measure.of("How much?", "318 euros"), measure.is_available
         finally:
             await measure.close()
 

@@ -14,12 +14,12 @@ from pytest_django import Settings
 from analytics.evaluation.answers import runner
 from analytics.evaluation.answers.options import AnswerOptions, broken_off
 from analytics.evaluation.answers.summary import Answered, group, memory_test
-from analytics.evaluation.heartbeat import Cancelled
 from analytics.evaluation.services import start_runs
 from analytics.models import EvaluationRun, EvaluationSet, QuestionResult
 from analytics.tasks import run_evaluation
 from chat.pipeline.retrieval.profiles import get_profile
 from core.db.locks import Lock, advisory_lock
+from core.jobs import Heartbeat, JobStopped
 from tests.analytics.evaluation.test_datasets import folder
 from tests.analytics.evaluation.test_runner import CORPUS, QRELS, QUERIES, evaluate
 from tests.fakes.llm import FakeLLM
@@ -42,7 +42,7 @@ UNANSWERED = ("faithfulness", "answer_relevance", "judge_clarity", "perplexity",
 
 @pytest.fixture
 def _no_kept_connections(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A thread of the run's loop would leave its connection behind."""
+    """Close connections, since a thread of the run's loop leaves its own behind."""
     monkeypatch.setitem(connections["default"].settings_dict, "CONN_MAX_AGE", 0)
 
 
@@ -192,7 +192,7 @@ def test_a_failed_run_of_the_admin_goes_on_when_it_is_started_again(dataset: Pat
 
 
 def test_a_run_is_cancelled_between_two_answers(dataset: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("analytics.evaluation.heartbeat.SECONDS", -1)
+    monkeypatch.setattr(Heartbeat, "SECONDS", 0)
     collect = runner.collect
 
     def cancelling(ask: Any) -> Any:
@@ -200,7 +200,7 @@ def test_a_run_is_cancelled_between_two_answers(dataset: Path, monkeypatch: pyte
         return collect(ask)
 
     monkeypatch.setattr(runner, "collect", cancelling)
-    with pytest.raises(Cancelled):
+    with pytest.raises(JobStopped):
         evaluate(dataset, "--answers")
     assert QuestionResult.objects.exclude(answer=None).count() == 1
 

@@ -3,7 +3,7 @@
 import pytest
 
 from analytics.evaluation.datasets import sampled
-from analytics.evaluation.metrics.answers import claims_of, faithfulness_overlap
+from analytics.evaluation.metrics.answers import faithfulness_overlap, split_claims
 from analytics.evaluation.metrics.selectivity import Decision, curve, declines, selectivity
 
 
@@ -74,7 +74,7 @@ def test_an_answer_is_no_refusal(text: str) -> None:
 
 
 def test_claims_are_held_by_the_words_of_what_is_cited() -> None:
-    claims = claims_of("The library opens at 8 am. Rooms cost 290 euros.")
+    claims = split_claims("The library opens at 8 am. Rooms cost 290 euros.")
     assert claims == ["The library opens at 8 am.", "Rooms cost 290 euros."]
     # library, opens, 8 of three; 290 and euros of four (rooms, cost, 290, euros)
     assert faithfulness_overlap(claims, ["The library opens at 8 am.", "It is 290 euros."]) == pytest.approx(

@@ -61,8 +61,8 @@ def page(collection: Collection, *headings: str, **values: Any) -> Document:
     return document
 
 
-def ask_of(passage: str) -> list[dict[str, Any]]:
-    """One question of a passage."""
+def write_question(passage: str) -> list[dict[str, Any]]:
+    """Return one question on a passage."""
     for text, question in MATTERS.values():
         if text in passage:
             return [{"question": question, "answer": text}]
@@ -70,9 +70,9 @@ def ask_of(passage: str) -> list[dict[str, Any]]:
 
 
 def writes(
-    ask: Callable[[str], list[dict[str, Any]]] = ask_of, mark: Callable[[str], bool] = lambda _statement: True
+    ask: Callable[[str], list[dict[str, Any]]] = write_question, mark: Callable[[str], bool] = lambda _statement: True
 ) -> Callable[[str], str]:
-    """A model that asks of each passage what `ask` makes of it, and marks the statements that it is told to."""
+    """Configure a model that asks of each passage what `ask` makes of it, and marks statements by `mark`."""
 
     def write(prompt: str) -> str:
         if "Statements, one a line" in prompt:
@@ -250,7 +250,7 @@ def test_a_passage_without_a_question_is_asked_about_once_more(collection: Colle
 
     def shy(passage: str) -> list[dict[str, Any]]:
         asked.append(passage)
-        return ask_of(passage) if "Lending" in passage or len(asked) > 2 else []
+        return write_question(passage) if "Lending" in passage or len(asked) > 2 else []
 
     llm.completes(writes(shy))
     made = make(collection)

@@ -32,7 +32,8 @@ from knowledge.retrieval.scope import build_scope
 from knowledge.retrieval.types import Query
 from knowledge.services.crawls import accept_loss, cancel_run, delete_source, keep_pages, save_source, start_crawl
 from knowledge.services.documents import save_document, set_document_status
-from knowledge.tasks import crawl_source, index_pending_documents, resume_crawls, run_crawl
+from knowledge.tasks import crawl_source, index_pending_documents, run_crawl
+from marcelcms.tasks import requeue_lost_jobs
 from tests.factories import CollectionFactory
 from tests.knowledge import site as sites
 from tests.knowledge.embedders import Instant, use
@@ -303,11 +304,11 @@ def test_a_worker_that_is_killed_is_replaced_and_loses_and_doubles_nothing(
 
         begun: list[int] = []
         monkeypatch.setattr(run_crawl, "delay", begun.append)
-        resume_crawls()
+        requeue_lost_jobs()
         assert begun == []  # it may be at work yet
-        lost = timezone.now() - runs.LOST - timedelta(seconds=1)
+        lost = timezone.now() - CrawlRun.LOST_AFTER - timedelta(seconds=1)
         CrawlRun.objects.filter(pk=run_id).update(heartbeat_at=lost)
-        resume_crawls()
+        requeue_lost_jobs()
         assert CrawlRun.objects.get(pk=run_id).state == State.INTERRUPTED
         (again,) = begun
         run_crawl(again)
@@ -320,26 +321,12 @@ def test_a_worker_that_is_killed_is_replaced_and_loses_and_doubles_nothing(
 
 def test_a_source_whose_crawls_always_die_is_not_begun_for_ever(site: Site) -> None:
     source = make_source(site)
-    for _ in range(runs.MOST_INTERRUPTIONS):
-        (run_id,) = runs.lost_runs() or [queue_run(source.pk)]
-        lost = timezone.now() - runs.LOST - timedelta(seconds=1)
+    for _ in range(CrawlRun.MOST_INTERRUPTIONS):
+        (run_id,) = list(CrawlRun.requeue_lost()) or [queue_run(source.pk)]
+        lost = timezone.now() - CrawlRun.LOST_AFTER - timedelta(seconds=1)
         CrawlRun.objects.filter(pk=run_id).update(state=State.RUNNING, heartbeat_at=lost)
-    assert runs.lost_runs() == []
+    assert list(CrawlRun.requeue_lost()) == []
     assert set(source.runs.values_list("state", flat=True)) == {State.INTERRUPTED}
-
-
-@pytest.mark.django_db(transaction=True)
-def test_a_crawl_that_embeds_for_long_is_not_believed_lost(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runs, "LOST", timedelta(seconds=1))
-    found: list[list[int]] = []
-
-    def slowly(_document_id: int) -> None:
-        if not found:
-            time.sleep(2)
-            found.append(runs.lost_runs())
-
-    assert crawled(make_source(site), slowly).state == State.FINISHED
-    assert found == [[]]
 
 
 def test_a_worker_that_was_believed_lost_writes_no_more(site: Site) -> None:
@@ -391,16 +378,6 @@ def test_one_crawl_of_a_source_goes_on_at_a_time(site: Site, django_capture_on_c
     cancel_run(run=run)
     assert crawl(run.pk, index=sync_document) is None
     assert not Document.objects.exists()
-
-
-def test_a_run_that_was_never_queued_is_found(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    run_id = queue_run(make_source(site).pk)
-    assert runs.lost_runs() == []
-    CrawlRun.objects.update(created_at=timezone.now() - runs.UNBEGUN)
-    assert runs.lost_runs() == [run_id]
-    assert runs.lost_runs() == [], "it may wait behind others for hours: it is not queued every minute"
-    CrawlRun.objects.update(heartbeat_at=timezone.now() - runs.AGAIN)
-    assert runs.lost_runs() == [run_id]
 
 
 def test_a_schedule_follows_its_source(site: Site) -> None:

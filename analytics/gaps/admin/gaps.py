@@ -1,18 +1,14 @@
-"""Where staff see what students asked in vain, the weightiest first, and turn it into FAQs."""
+"""The list of gaps, by priority, and what staff do to them."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from django.contrib import admin, messages
 from django.contrib.admin.utils import unquote
 from django.core.exceptions import PermissionDenied, ValidationError
-from django.core.paginator import Paginator
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.template.loader import render_to_string
-from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from django.utils import timezone
 from django.utils.formats import date_format
@@ -21,132 +17,14 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_POST, require_safe
 
-from analytics.gaps.run import ACTIVE
-from analytics.gaps.services import add_phrasings, draft_faq, is_being_filled, look_for_gaps, rename_gap, set_gap_state
-from analytics.gaps.suggestions import Suggestions, suggest
-from analytics.models import Gap, GapQuestion, GapRun
-from chat.admin import conversations
-from chat.models import Feedback, Message
+from analytics.gaps.admin.detail import gap_page
+from analytics.gaps.admin.filters import AnsweredFilter, StateFilter
+from analytics.gaps.services import add_phrasings, draft_faq, look_for_gaps, rename_gap, set_gap_state
+from analytics.models import Gap, GapRun
 from core.admin.scoped import ScopedAdmin, ScopedFilter
-from core.inference.embeddings import EmbeddingUnavailable
-from core.inference.reranker import RerankerUnavailable
 from faqs.models import FAQ
-from knowledge.retrieval.scope import UnknownCollection
-
-if TYPE_CHECKING:
-    from django.contrib.admin import ModelAdmin
-
-A_PAGE = 25
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A question as the page shows it, and why it counts."""
-
-    question: GapQuestion
-    reasons: Sequence[str]
-
-
-def reasons_of(answer: Message) -> list[str]:
-    """Why the question was asked in vain, in words."""
-    reasons = []
-    if answer.status in {Message.Status.ABSTAINED, Message.Status.FAILED}:
-        reasons.append(
-            conversations.label(conversations.REASONS, answer.reason) if answer.reason else answer.get_status_display()
-        )
-    feedback = getattr(answer, "feedback", None)
-    if feedback and feedback.value < 0:
-        said = ", ".join(str(Feedback.Reason(reason).label) for reason in feedback.reasons)
-        reasons.append(_("Rated as bad: %(reasons)s") % {"reasons": said} if said else _("Rated as bad"))
-    return reasons
-
-
-def gap_page(model_admin: "ModelAdmin[Gap]", request: HttpRequest, gap: Gap) -> HttpResponse:
-    """`?only=` narrows the suggestions to one of its questions, `?p=` turns the questions' pages."""
-    user, chosen = request.user, request.GET.get("only", "")
-    only = int(chosen) if chosen.isdecimal() and len(chosen) < 19 else None
-    rows = gap.questions.select_related("message__answer__feedback").order_by("-centrality", "pk")
-    page = Paginator(rows, A_PAGE).get_page(request.GET.get("p"))
-    may_change = model_admin.has_change_permission(request, gap)
-    may_draft = may_change and user.has_perm("faqs.add_faq")
-    may_add = may_change and user.has_perm("faqs.change_faq")
-    suggestions, failure = suggestions_of(gap, only) if may_draft or may_add else (None, "")
-    context = {
-        **model_admin.admin_site.each_context(request),
-        "title": gap.title,
-        "opts": model_admin.opts,
-        "gap": gap,
-        "states": [(value, label) for value, label in Gap.State.choices if value != gap.state],
-        "page": page,
-        "pages": page.paginator.get_elided_page_range(page.number, on_each_side=2, on_ends=1),
-        "asked": [Asked(question, reasons_of(question.message.answer)) for question in page],
-        "merged": list(gap.merged.exclude(name="").values_list("name", flat=True)[:5]),
-        "suggestions": suggestions,
-        "failure": failure,
-        "only": only,
-        "may_change": may_change,
-        "may_draft": may_draft and not is_being_filled(gap),
-        "may_add": may_add,
-        "may_see_conversations": user.has_perm("chat.view_conversation"),
-        "may_see_documents": user.has_perm("knowledge.view_document") or user.has_perm("knowledge.change_document"),
-        "may_see_faqs": user.has_perm("faqs.view_faq") or user.has_perm("faqs.change_faq"),
-        "media": model_admin.media,
-    }
-    return TemplateResponse(request, "admin/analytics/gap/change_form.html", context)
-
-
-def suggestions_of(gap: Gap, only: int | None) -> tuple[Suggestions | None, str]:
-    """What may fill the gap, or why that cannot be said."""
-    try:
-        return suggest(gap, only=only), ""
-    except (EmbeddingUnavailable, RerankerUnavailable, UnknownCollection) as error:
-        return None, str(error)
-
 
 State = Gap.State
-TO_DO = (State.OPEN, State.IN_WORK)
-
-
-class StateFilter(admin.SimpleListFilter):
-    """What is left to do, unless something else is asked for."""
-
-    title = gettext_lazy("state")
-    parameter_name = "state"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
-        return [*State.choices, ("all", gettext_lazy("all"))]
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        if self.value() in State.values:
-            return queryset.filter(state=self.value())
-        return queryset if self.value() == "all" else queryset.filter(state__in=TO_DO)
-
-    def choices(self, changelist: Any) -> Iterator[Any]:
-        yield {
-            "selected": self.value() is None,
-            "query_string": changelist.get_query_string(remove=[self.parameter_name]),
-            "display": _("to do"),
-        }
-        for value, title in self.lookup_choices:
-            yield {
-                "selected": self.value() == value,
-                "query_string": changelist.get_query_string({self.parameter_name: value}),
-                "display": title,
-            }
-
-
-class AnsweredFilter(admin.SimpleListFilter):
-    title = gettext_lazy("answered since")
-    parameter_name = "answered"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
-        return [("yes", gettext_lazy("yes")), ("no", gettext_lazy("no"))]
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        if self.value() not in {"yes", "no"}:
-            return queryset
-        return queryset.filter(answered_since__isnull=self.value() == "no")
-
 
 if TYPE_CHECKING:
     GapModelAdmin = admin.ModelAdmin[Gap]
@@ -155,7 +33,7 @@ else:
 
 
 def ids_in(request: HttpRequest, name: str) -> list[int]:
-    """What is ticked, in the page's order; what is no id is passed over."""
+    """Return the ticked ids in the page's order; skip what is no id."""
     return [int(value) for value in request.POST.getlist(name) if value.isdecimal() and len(value) < 19]
 
 
@@ -203,7 +81,7 @@ class GapAdmin(ScopedAdmin, GapModelAdmin):
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Gap | None = None) -> bool:
-        """It would be found again; what is not wanted is dismissed."""
+        """Refuse to delete a gap: it would be found again. Staff dismiss it instead."""
         return False
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Gap]:
@@ -237,23 +115,23 @@ class GapAdmin(ScopedAdmin, GapModelAdmin):
         run = GapRun.objects.first()
         context = {
             "run": run,
-            "is_active": bool(run and run.state in ACTIVE),
-            "progress": progress_of(run) if run else "",
+            "is_active": bool(run and run.is_active),
+            "progress": describe_progress(run) if run else "",
             "may_look": self.has_change_permission(request),
-            "title": _("Gaps: what students asked in vain"),
+            "title": _("Unanswered topics"),
         }
         return super().changelist_view(request, context | (extra_context or {}))
 
     def progress_view(self, request: HttpRequest) -> JsonResponse:
-        """What the list asks for every two seconds while a look goes on."""
+        """Return what the list polls every two seconds while a run is active."""
         if not self.has_view_or_change_permission(request):
             raise PermissionDenied
         run = GapRun.objects.first()
         state = {
             "state": run.get_state_display() if run else "",
-            "message": progress_of(run) if run else "",
+            "message": describe_progress(run) if run else "",
             "counts": {},
-            "is_active": bool(run and run.state in ACTIVE),
+            "is_active": bool(run and run.is_active),
         }
         return JsonResponse(state, headers={"Cache-Control": "no-store"})
 
@@ -287,14 +165,14 @@ class GapAdmin(ScopedAdmin, GapModelAdmin):
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """What was asked, why it failed, and what may fill the gap; one that went into another leads there."""
+        """Show what was asked, why it failed and what may fill the gap; a merged gap redirects to its successor."""
         key = unquote(object_id)
         gap = self.get_object(request, key)
         if gap is None:
             is_id = key.isdecimal() and len(key) < 19
             gone = Gap.objects.visible_to(request.user).filter(pk=int(key)).first() if is_id else None
             if gone and gone.merged_into_id and self.has_view_or_change_permission(request):
-                self.message_user(request, _("This gap went into the following one: they ask the same."))
+                self.message_user(request, _("This topic was merged into the one below."))
                 return redirect("admin:analytics_gap_change", gone.merged_into_id)
             raise Http404
         if not self.has_view_or_change_permission(request, gap):
@@ -302,7 +180,7 @@ class GapAdmin(ScopedAdmin, GapModelAdmin):
         return gap_page(self, request, gap)
 
     def _gap_to_change(self, request: HttpRequest, gap_id: int) -> Gap:
-        """Raises PermissionDenied, Http404."""
+        """Return a gap that the user may change. Raise PermissionDenied, Http404."""
         if not self.has_change_permission(request):
             raise PermissionDenied
         return get_object_or_404(self.get_queryset(request), pk=gap_id)
@@ -330,7 +208,7 @@ class GapAdmin(ScopedAdmin, GapModelAdmin):
         run = look_for_gaps(by=request.user if request.user.is_authenticated else None)
         if run:
             self.log_addition(request, cast("Any", run), [{"added": {}}])
-        said = _("The gaps are being looked for again.") if run else _("They are being looked for already.")
+        said = _("The topics are being updated.") if run else _("An update is running already.")
         self.message_user(request, said)
         return redirect("admin:analytics_gap_changelist")
 
@@ -383,8 +261,8 @@ class GapAdmin(ScopedAdmin, GapModelAdmin):
         return redirect("admin:analytics_gap_change", gap_id)
 
 
-def progress_of(run: GapRun) -> str:
-    """One sentence on how the last look went."""
+def describe_progress(run: GapRun) -> str:
+    """Say in one sentence how far the last run is."""
     if run.state == GapRun.State.QUEUED:
         return _("Waits for its turn.")
     if run.state == GapRun.State.RUNNING:

@@ -1,0 +1,88 @@
+"""The page of one gap: what was asked, why it failed, and what may fill the gap."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.utils.translation import gettext as _
+
+from analytics.gaps.services import is_being_filled
+from analytics.gaps.suggestions import Suggestions, suggest
+from analytics.models import Gap, GapQuestion
+from chat.admin import conversations
+from chat.models import Feedback, Message
+from core.inference.embeddings import EmbeddingUnavailable
+from core.inference.reranker import RerankerUnavailable
+from knowledge.retrieval.scope import UnknownCollection
+
+if TYPE_CHECKING:
+    from django.contrib.admin import ModelAdmin
+
+A_PAGE = 25
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question as the page shows it, and why it counts."""
+
+    question: GapQuestion
+    reasons: Sequence[str]
+
+
+def describe_reasons(answer: Message) -> list[str]:
+    """Say in words why the question was not answered."""
+    reasons = []
+    if answer.status in {Message.Status.ABSTAINED, Message.Status.FAILED}:
+        reasons.append(
+            conversations.label(conversations.REASONS, answer.reason) if answer.reason else answer.get_status_display()
+        )
+    feedback = getattr(answer, "feedback", None)
+    if feedback and feedback.value < 0:
+        said = ", ".join(str(Feedback.Reason(reason).label) for reason in feedback.reasons)
+        reasons.append(_("Rated as bad: %(reasons)s") % {"reasons": said} if said else _("Rated as bad"))
+    return reasons
+
+
+def gap_page(model_admin: "ModelAdmin[Gap]", request: HttpRequest, gap: Gap) -> HttpResponse:
+    """Show a gap: `?only=` narrows the suggestions to one of its questions, `?p=` is the questions' page."""
+    user, chosen = request.user, request.GET.get("only", "")
+    only = int(chosen) if chosen.isdecimal() and len(chosen) < 19 else None
+    rows = gap.questions.select_related("message__answer__feedback").order_by("-centrality", "pk")
+    page = Paginator(rows, A_PAGE).get_page(request.GET.get("p"))
+    may_change = model_admin.has_change_permission(request, gap)
+    may_draft = may_change and user.has_perm("faqs.add_faq")
+    may_add = may_change and user.has_perm("faqs.change_faq")
+    suggestions, failure = load_suggestions(gap, only) if may_draft or may_add else (None, "")
+    context = {
+        **model_admin.admin_site.each_context(request),
+        "title": gap.title,
+        "opts": model_admin.opts,
+        "gap": gap,
+        "states": [(value, label) for value, label in Gap.State.choices if value != gap.state],
+        "page": page,
+        "pages": page.paginator.get_elided_page_range(page.number, on_each_side=2, on_ends=1),
+        "asked": [Asked(question, describe_reasons(question.message.answer)) for question in page],
+        "merged": list(gap.merged.exclude(name="").values_list("name", flat=True)[:5]),
+        "suggestions": suggestions,
+        "failure": failure,
+        "only": only,
+        "may_change": may_change,
+        "may_draft": may_draft and not is_being_filled(gap),
+        "may_add": may_add,
+        "may_see_conversations": user.has_perm("chat.view_conversation"),
+        "may_see_documents": user.has_perm("knowledge.view_document") or user.has_perm("knowledge.change_document"),
+        "may_see_faqs": user.has_perm("faqs.view_faq") or user.has_perm("faqs.change_faq"),
+        "media": model_admin.media,
+    }
+    return TemplateResponse(request, "admin/analytics/gap/change_form.html", context)
+
+
+def load_suggestions(gap: Gap, only: int | None) -> tuple[Suggestions | None, str]:
+    """Return what may fill the gap, or the reason why that is unknown."""
+    try:
+        return suggest(gap, only=only), ""
+    except (EmbeddingUnavailable, RerankerUnavailable, UnknownCollection) as error:
+        return None, str(error)
