@@ -11,7 +11,8 @@ from django.utils.translation import gettext as _
 from core.tasks import delay_on_commit
 from faqs.duplicates import dismiss
 from faqs.importexport.bulk_save import bulk_save
-from faqs.importexport.resource import Planned
+from faqs.importexport.files import Table
+from faqs.importexport.resource import FAQResource, PlannedRow
 from faqs.models import FAQ, FAQVersion, SimilarPair
 from faqs.tasks import index_faq, index_pending_faqs
 from faqs.versions.history import Reason, recording, restore, set_phrasings, set_sources
@@ -102,17 +103,32 @@ def dismiss_pair(*, pair: SimilarPair, by: "Staff | None") -> None:
 
 
 @transaction.atomic
-def import_planned(*, planned: Iterable[Planned], by: "Staff | None") -> tuple[list[FAQ], list[FAQ]]:
-    """Saves what is new and what is changed, all or nothing, and has just that indexed. Returns (new, changed)."""
+def save_planned(*, planned: Iterable[PlannedRow], by: "Staff | None") -> tuple[list[FAQ], list[FAQ]]:
+    """Save the new and the changed FAQs, all or nothing, without indexing them. Return (new, changed)."""
     rows = list(planned)
     new = [each.faq for each in rows if each.kind == "new"]
     changed = [each.faq for each in rows if each.kind == "changed"]
     with recording([faq.pk for faq in changed], by=by, reason=Reason.IMPORT) as touched:
         bulk_save(new, changed)
         touched += [faq.pk for faq in new]
-    if len(touched) > QUEUED_ONE_BY_ONE:
+    return new, changed
+
+
+@transaction.atomic
+def import_planned(*, planned: Iterable[PlannedRow], by: "Staff | None") -> tuple[list[FAQ], list[FAQ]]:
+    """Save the new and the changed FAQs and queue their indexing. Return (new, changed)."""
+    new, changed = save_planned(planned=planned, by=by)
+    if len(new) + len(changed) > QUEUED_ONE_BY_ONE:
         delay_on_commit(index_pending_faqs)
     else:
-        for faq_id in touched:
-            delay_on_commit(index_faq, faq_id)
+        for faq in (*changed, *new):
+            delay_on_commit(index_faq, faq.pk)
     return new, changed
+
+
+@transaction.atomic
+def import_table(*, table: Table, resource: FAQResource) -> list[PlannedRow]:
+    """Import a file's rows for an operator, who indexes them afterwards. Raise BadTable."""
+    planned = resource.plan(table, lock=True)
+    save_planned(planned=planned, by=None)
+    return planned
