@@ -128,7 +128,7 @@ def compare(faq_id: int) -> int:
 
 
 def compare_pending() -> int:
-    """Compares those whose words changed, and all when another model went live; returns how many."""
+    """Compare FAQs whose words changed, or all after a change of model; return how many."""
     pending = list(not_compared(live_generation().pk).order_by("pk").values_list("pk", flat=True)[:A_RUN])
     for faq_id in pending:
         compare(faq_id)

@@ -48,7 +48,7 @@ def _embedded(texts: Sequence[tuple[str, str]], embedder: Embedder) -> Vectors:
 
 
 def _keep(faq: FAQ, vectors: Vectors, texts: set[tuple[str, str]], generation: Generation) -> int:
-    """Adds those that are not there, and deletes those of other texts; returns how many were made."""
+    """Add the missing vectors, delete those of other texts; return how many were made."""
     there, is_other = set(), False
     for vector in faq.vectors.filter(generation=generation).defer("embedding"):
         if (vector.kind, vector.text) in texts:
@@ -66,7 +66,7 @@ def _keep(faq: FAQ, vectors: Vectors, texts: set[tuple[str, str]], generation: G
 
 
 def _texts(faq: FAQ) -> set[tuple[str, str]]:
-    """What of an FAQ has a vector: (kind, text)."""
+    """Return the texts of an FAQ that have a vector: (kind, text)."""
     asks = {faq.question, *(phrasing.text for phrasing in faq.phrasings.all())}
     answers = {faq.reference_answer} - {""}
     return {(ASKS, text) for text in asks} | {(ANSWERS, text) for text in answers}

@@ -50,7 +50,7 @@ class FAQQuerySet(StaffScoped["FAQ"]):
         )
 
     def expiring(self, *, within: datetime.timedelta = SOON) -> Self:
-        """Published ones whose last day is today or comes within that time."""
+        """Return published FAQs whose last day is today or within that time."""
         today = timezone.localdate()
         return self.published().filter(valid_until__range=(today, today + within))
 
@@ -60,7 +60,7 @@ class FAQQuerySet(StaffScoped["FAQ"]):
         return self.exclude(status=self.model.Status.RETIRED).filter(Exists(changed))
 
     def behind_their_original(self) -> Self:
-        """Translations that nobody has saved since what their original says was changed."""
+        """Return translations that nobody has saved since their original changed."""
         return self.exclude(status=self.model.Status.RETIRED).filter(
             translation_of__altered_at__gt=Coalesce("reviewed_at", "created_at")
         )
@@ -90,7 +90,7 @@ class FAQQuerySet(StaffScoped["FAQ"]):
         )
 
     def for_list(self) -> Self:
-        """What the admin list shows, in a constant number of queries; without the FAQs of data sets."""
+        """Return what the admin list shows, in a constant number of queries, without the FAQs of data sets."""
         # Subqueries, which are run for the rows of the page alone; a join would count those of all FAQs first.
         sources = _sources().filter(faq=OuterRef("pk"))
         phrasings = apps.get_model("faqs", "Phrasing").objects.filter(faq=OuterRef("pk"))
@@ -199,7 +199,7 @@ class FAQ(models.Model):
         return self.question
 
     def clean(self) -> None:
-        """A translation is of an FAQ in another language that is no translation itself."""
+        """Check that a translation is of an FAQ in another language that is not a translation itself."""
         if not TAG.fullmatch(self.language):
             raise ValidationError({"language": _("Write a language such as en or de.")})
         original = self.translation_of

@@ -45,7 +45,7 @@ def confirm_faq(*, faq: FAQ) -> None:
 
 @transaction.atomic
 def set_faq_status(*, faqs: Iterable[FAQ], status: str, by: "Staff | None" = None, reason: str = Reason.STATUS) -> int:
-    """Publishes, retires or sends back; matching heeds it at once. Returns how many changed.
+    """Publish, retire or send back FAQs; matching uses the status at once. Return how many changed.
 
     Raises ValidationError when one to be published has no document: nothing is changed then.
     """
@@ -62,7 +62,7 @@ def set_faq_status(*, faqs: Iterable[FAQ], status: str, by: "Staff | None" = Non
 
 @transaction.atomic
 def restore_version(*, version: FAQVersion, by: "Staff | None") -> FAQ:
-    """Makes an earlier version the present one; the one that was is kept as a version too. Raises ValidationError."""
+    """Restore an earlier version; the present one is kept as a version too. Raise ValidationError."""
     with recording([version.faq_id], by=by, reason=Reason.RESTORE):
         faq = restore(version)
         index_saved_faq(faq=faq)
@@ -71,7 +71,7 @@ def restore_version(*, version: FAQVersion, by: "Staff | None") -> FAQ:
 
 @transaction.atomic
 def merge_faqs(*, keep: FAQ, other: FAQ, by: "Staff | None") -> FAQ:
-    """What the other one asks, its phrasings and its documents go to the one that stays; the other one retires.
+    """Give the question, phrasings and documents of `other` to `keep`, and retire `other`.
 
     Raises ValidationError where they are one, or the one that stays is retired.
     """
@@ -98,7 +98,7 @@ def merge_faqs(*, keep: FAQ, other: FAQ, by: "Staff | None") -> FAQ:
 
 @transaction.atomic
 def dismiss_pair(*, pair: SimilarPair, by: "Staff | None") -> None:
-    """These two are no duplicates, however close they are; they are not shown together again."""
+    """Record that these two are no duplicates; they are not shown as a pair again."""
     dismiss(pair, by=by.pk if by else None)
 
 

@@ -15,7 +15,7 @@ def index_faq(faq_id: int) -> None:
 
 @shared_task(soft_time_limit=3000, time_limit=3300)
 def index_pending_faqs() -> None:
-    """Picks up what a lost task, or a broker that was away, left behind."""
+    """Index what a lost task, or a broker that was away, left behind."""
     from faqs.duplicates import compare_pending
     from faqs.indexing import sync_pending
 

@@ -31,8 +31,10 @@ def configure_logs(**_: object) -> None:
 
 @worker_process_init.connect
 def warm_up(**_: object) -> None:
-    """Loads the embedding model before the first edit needs it: an edit must count within a second. Who only crawls
-    loads it with the first page, and who only makes reports never: it takes memory."""
+    """Load the embedding model before the first edit needs it: an edit must count within a second.
+
+    A worker that only crawls loads it with the first page; one that only makes reports never does, since it takes memory.
+    """
     if not WARM & set(app.amqp.queues.consume_from):
         return
     from core.inference.embeddings import get_embedder
@@ -57,7 +59,7 @@ def leave_sign(**_: object) -> None:
 
 @worker_shutting_down.connect
 def drop_tasks(how: str, **_: object) -> None:
-    """Ends tasks that had only just been handed out when the worker was told to stop: Celery has forgotten them, and
+    """End tasks that had only just been handed out when the worker was stopped: Celery has forgotten them, and
     would wait for their end while it drops the others at a first SIGQUIT. This is reached at the second one.
     Unacknowledged, they go back to the queue."""
     if how == "Cold":

@@ -11,7 +11,7 @@ PREFIX = "marcel_"
 
 
 def digest_of(token: str) -> str:
-    """A token is 256 random bits, which nobody guesses: a plain hash hides it as well as a slow one."""
+    """Hash a token: it is 256 random bits, so a plain hash hides it as well as a slow one."""
     return hashlib.sha256(token.encode()).hexdigest()
 
 

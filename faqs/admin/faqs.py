@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 def page_of(request: HttpRequest, faq: FAQ | None, *, may_change: bool) -> dict[str, Any]:
-    """The template's further values; of a new FAQ there is little to say."""
+    """Return the template's further values; a new FAQ has few."""
     context: dict[str, Any] = {"near_url": reverse("admin:faqs_faq_near")}
     if faq is None:
         return context
@@ -61,7 +61,7 @@ def page_of(request: HttpRequest, faq: FAQ | None, *, may_change: bool) -> dict[
 
 
 def translations_of(faq: FAQ, request: HttpRequest) -> dict[str, Any]:
-    """The FAQs of its group, the original first, and where to write those that are missing."""
+    """List the translations of an FAQ, the original first, and the addresses where the missing ones are written."""
     original = faq.translation_of or faq
     group = list(
         FAQ.objects.visible_to(request.user)
@@ -86,7 +86,7 @@ def translations_of(faq: FAQ, request: HttpRequest) -> dict[str, Any]:
 
 
 def _adding(original: FAQ, language: str) -> str:
-    """An empty form that has what a translation shares with its original."""
+    """Return the address of a new form, filled with what a translation shares with its original."""
     values = QueryDict(mutable=True)
     values.update({"translation_of": str(original.pk), "language": language})
     for name in ("category", "collection"):
@@ -118,14 +118,14 @@ class FAQForm(GuardedForm):
 
 
 def collections_for(request: HttpRequest, faq_id: str) -> Any:
-    """The university's of one's own teams; a data set's only for an FAQ that is in it."""
+    """Return the university's collections of one's own teams; a data set's only for an FAQ that is in it."""
     present = FAQ.objects.filter(pk__in=[int(faq_id)] if faq_id.isdecimal() else [])
     of_university = Q(for_evaluation=False) | Q(pk__in=present.order_by().values("collection"))
     return Collection.objects.visible_to(request.user).filter(of_university)
 
 
 def given_rows(request: HttpRequest, prefix: str) -> list[dict[str, Any]]:
-    """What `?phrasing=…&document=ID` says of the rows of a new FAQ."""
+    """Read the rows of a new FAQ from `?phrasing=…&document=ID`."""
     if prefix == "phrasings":
         return [{"text": text} for text in request.GET.getlist("phrasing")]
     asked = [int(value) for value in request.GET.getlist("document") if value.isdecimal() and len(value) < 19]
@@ -227,7 +227,7 @@ class FAQAdmin(OptimisticLockAdmin, ScopedAdmin, FAQModelAdmin):
         return faqs.for_list() if shows_list(request) else faqs
 
     def has_change_permission(self, request: HttpRequest, obj: FAQ | None = None) -> bool:
-        """What students get is changed by those who may publish."""
+        """Let only those who may publish change what students get."""
         return super().has_change_permission(request, obj) and self._may_touch(request, obj)
 
     def has_delete_permission(self, request: HttpRequest, obj: FAQ | None = None) -> bool:

@@ -25,7 +25,7 @@ PRESENT = "now"
 
 @require_safe
 def versions_view(request: HttpRequest, faq_id: int, *, model_admin: Any) -> HttpResponse:
-    """The list, and below it what changed from the version `old` to the version `new` (else: its successor)."""
+    """Show the list, and below it the changes from the version `old` to the version `new` (default: its successor)."""
     get_object_or_404(model_admin.get_queryset(request), pk=faq_id)
     faq = FAQ.objects.with_parts().get(pk=faq_id)
     if not model_admin.has_view_or_change_permission(request, faq):
@@ -92,7 +92,7 @@ def _version(faq: FAQ, asked: str) -> FAQVersion | None:
 
 
 def _successor(faq: FAQ, version: FAQVersion | None) -> str:
-    """What replaced it."""
+    """Return the version that replaced it."""
     if version is None:
         return PRESENT
     newer = faq.versions.filter(pk__gt=version.pk).order_by("pk").values_list("pk", flat=True).first()

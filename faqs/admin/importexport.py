@@ -56,7 +56,7 @@ class PreviewRow:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def import_view(request: HttpRequest, *, model_admin: Any) -> HttpResponse:
-    """Takes a file and says what it would change; `confirmed` does that, as long as it would still be the same."""
+    """Preview what a file would change; `confirmed` imports it if the changes would still be the same."""
     if not (model_admin.has_add_permission(request) and model_admin.has_change_permission(request)):
         raise PermissionDenied
     form = FileForm(request.POST, request.FILES) if request.method == "POST" else FileForm()
@@ -76,7 +76,7 @@ def import_view(request: HttpRequest, *, model_admin: Any) -> HttpResponse:
 
 @require_safe
 def template_view(request: HttpRequest, name: str, *, model_admin: Any) -> HttpResponse:
-    """An empty file with every column and one example."""
+    """Download a file with every column and one example."""
     if name not in FORMATS or not model_admin.has_view_or_change_permission(request):
         raise Http404
     resource = FAQResource.for_staff(request.user)
@@ -115,7 +115,7 @@ def export_view(request: HttpRequest, *, model_admin: Any) -> HttpResponse:
 
 @require_safe
 def download_view(request: HttpRequest, name: str, *, model_admin: Any) -> HttpResponse:
-    """The list, filtered and searched as the address says, as a file that can be imported again."""
+    """Download the list, filtered and searched as in the address, as a file that can be imported again."""
     if name not in FORMATS or not model_admin.has_view_or_change_permission(request):
         raise Http404
     if (chosen := _chosen(request, model_admin)) is None:
@@ -125,7 +125,7 @@ def download_view(request: HttpRequest, name: str, *, model_admin: Any) -> HttpR
 
 
 def _chosen(request: HttpRequest, model_admin: Any) -> Any:
-    """What the list would show with this address, and no data set's FAQs; None if its filters mean nothing.
+    """Return the FAQs that the list would show with this address, without data sets'; None if its filters mean nothing.
 
     Some values fail only once the database is asked: a number without end, a year 0.
     """

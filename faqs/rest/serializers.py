@@ -95,7 +95,7 @@ class FAQShown(Body, serializers.ModelSerializer):
         return fingerprint_of(content_of(faq))
 
     def validate_sources(self, sources: list[dict[str, Any]]) -> list[int]:
-        """The documents' ids; those that the FAQ has already may stay, whatever became of them."""
+        """Return the documents' ids; documents that the FAQ has already may stay, archived ones too."""
         ids = list(dict.fromkeys(source["document_id"] for source in sources))
         if len(ids) > MOST_SOURCES:
             raise serializers.ValidationError(_("At most %(most)d documents.") % {"most": MOST_SOURCES})

@@ -18,7 +18,7 @@ ROW_KEYS = {"phrasings": "text", "sources": "document"}
 
 
 def conflict_of(faq_id: int, *, seen: str, user: "Staff") -> Conflict | None:
-    """What was saved since the state with the fingerprint `seen`. Holds the FAQ until the transaction ends."""
+    """Return what was saved since the state with the fingerprint `seen`. Lock the FAQ until the transaction ends."""
     present = present_fingerprint(faq_id) or GONE
     if present == seen:
         return None
@@ -44,7 +44,7 @@ def version_of(faq_id: int, fingerprint: str) -> FAQVersion | None:
 
 
 def rebased(data: "QueryDict", faq_id: int, base: Content | None) -> "QueryDict":
-    """What a form sent, with its rows led back to those that are there by now: rows with the same text or document are
+    """Match the rows that a form sent to the present ones: rows with the same text or document are
     the same, others are new.
 
     What others added since `base`, with which the form was opened, is there too, and what they took away is not; what
@@ -76,7 +76,7 @@ def rebased(data: "QueryDict", faq_id: int, base: Content | None) -> "QueryDict"
 
 
 def _rows(data: "QueryDict", prefix: str, key: str) -> dict[str, dict[str, str]]:
-    """The fields of each row by what tells it apart; without empty ones and those to be deleted."""
+    """Return the fields of each row by its key, without empty rows and those to be deleted."""
     total = data.get(f"{prefix}-TOTAL_FORMS", "")
     rows: dict[str, dict[str, str]] = {}
     for number in range(min(int(total), 2_000) if total.isdecimal() else 0):
@@ -89,14 +89,14 @@ def _rows(data: "QueryDict", prefix: str, key: str) -> dict[str, dict[str, str]]
 
 
 def _known(base: Content | None, prefix: str) -> dict[str, None]:
-    """What told the rows apart that the form was opened with, in their order."""
+    """Return the keys of the rows that the form was opened with, in their order."""
     if base is None:
         return {}
     return dict.fromkeys(row if prefix == "phrasings" else str(row["id"]) for row in base[prefix])
 
 
 def _order(sent: dict[str, dict[str, str]], known: dict[str, None]) -> list[str]:
-    """The rows that the form was opened with, as it has them now; one without a place comes last."""
+    """Order the rows that the form was opened with as it has them now; one without a position comes last."""
 
     def place(value: str) -> float:
         position = sent[value].get("position", "")

@@ -53,7 +53,7 @@ def recording(faqs: Iterable[int], *, by: "Staff | None", reason: str) -> Iterat
 
 
 def restore(version: FAQVersion) -> FAQ:
-    """Makes the FAQ say what it said in that version; documents, category and collection that are gone stay away, and
+    """Give the FAQ the content of that version; deleted documents, category and collection are left out, and
     its status stays as it is.
 
     To be called inside `recording`. Raises ValidationError.
@@ -87,7 +87,7 @@ def set_phrasings(faq: FAQ, texts: Iterable[str]) -> None:
 
 
 def set_sources(faq: FAQ, documents: Iterable[int]) -> None:
-    """The documents (ids) that answer it, best first; when those linked already were verified stays known."""
+    """Link the documents (ids) that answer it, best first; those linked already keep the time of their check."""
     wanted = list(dict.fromkeys(documents))
     faq.sources.exclude(document__in=wanted).delete()
     FAQSource.objects.bulk_create(
@@ -116,7 +116,7 @@ def _contents(faqs: list[int]) -> dict[int, Content]:
 
 
 def _catch_up(contents: dict[int, Content]) -> None:
-    """A version of each that is not as its last one has it."""
+    """Save a version of each FAQ that differs from its last one."""
     newest = FAQVersion.objects.filter(faq=OuterRef("pk")).order_by("-pk").values("fingerprint")[:1]
     known = (
         FAQ.objects.filter(pk__in=contents).annotate(newest=Subquery(newest)).values_list("pk", "newest", "updated_at")
@@ -146,5 +146,5 @@ def _day(text: str) -> date | None:
 
 
 def _present(model: type[Model], named: dict[str, int] | None) -> int | None:
-    """The id of a row that was named, while it is there."""
+    """Return the id of a named row if it still exists."""
     return model._default_manager.filter(pk=named["id"]).values_list("pk", flat=True).first() if named else None

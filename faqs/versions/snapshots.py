@@ -23,7 +23,7 @@ def content_of(faq: FAQ) -> Content:
 
 
 def content_with(faq: FAQ, *, phrasings: Sequence[str], documents: Sequence[Document]) -> Content:
-    """The same of an FAQ whose parts are not saved."""
+    """Return the content of an FAQ whose parts are not saved."""
     return {
         "question": faq.question,
         "phrasings": list(phrasings),
@@ -41,7 +41,7 @@ def content_with(faq: FAQ, *, phrasings: Sequence[str], documents: Sequence[Docu
 
 
 def fingerprint_of(content: Content) -> str:
-    """The same for two that say the same, whatever documents, categories and collections are called by now."""
+    """Return a hash that is the same for equal contents, whatever documents and categories are called by now."""
     ids = {name: (content[name] or {}).get("id") for name in ("category", "collection", "translation_of")}
     return fingerprint(json.dumps({**content, **ids, "sources": _ids(content)}, sort_keys=True))
 

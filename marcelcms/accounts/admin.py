@@ -123,7 +123,7 @@ class APITokenAdmin(TokenModelAdmin):
         request.new_token = token  # type: ignore[attr-defined]
 
     def response_add(self, request: HttpRequest, obj: APIToken, post_url_continue: str | None = None) -> HttpResponse:
-        """Shows the token: here and now, and never again."""
+        """Show the token, this once."""
         context = {
             **self.admin_site.each_context(request),
             "title": gettext("Your new token"),

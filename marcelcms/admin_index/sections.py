@@ -100,13 +100,13 @@ def looks_after_nothing(user: "User") -> bool:
 
 
 def list_of(screen: str, **filters: object) -> str:
-    """The address of an admin list, narrowed."""
+    """Return the address of an admin list with these filters."""
     address = reverse(f"admin:{screen}_changelist")
     return f"{address}?{urlencode(filters)}" if filters else address
 
 
 def begin_of_news() -> datetime:
-    """A midnight, so that a list that is opened later in the day holds the same rows."""
+    """Return a midnight, so that a list that is opened later in the day holds the same rows."""
     day = timezone.localdate() - timedelta(days=NEWS_DAYS - 1)
     return timezone.make_aware(datetime.combine(day, time.min))
 

@@ -32,14 +32,14 @@ def program(name: str) -> Path:
 
 
 def server_version() -> int:
-    """The major version."""
+    """Return the server's major version."""
     connection.ensure_connection()
     version: int = connection.connection.info.server_version
     return version // 10_000
 
 
 def connection_arguments() -> tuple[str, Mapping[str, str]]:
-    """A connection string without password, and the environment with it. Raises BackupError behind a pooler."""
+    """Return a connection string without password, and the environment with it. Raise BackupError behind a pooler."""
     if pgbouncer.is_pooled():
         raise BackupError(pgbouncer.GO_STRAIGHT)
     entry = connection.settings_dict

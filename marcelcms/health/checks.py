@@ -75,7 +75,7 @@ class Probe:
             return Reading(self.worst)
 
     def forget(self) -> None:
-        """The next one who asks has it looked at anew."""
+        """Forget the last result, so that the next call checks anew."""
         self._read_at = -self._kept_seconds
 
     def _run(self) -> Reading:

@@ -15,7 +15,7 @@ BEAT, BACKUP = "beat", "backup"
 
 
 def record_heartbeat(*names: str) -> None:
-    """Raises redis.RedisError."""
+    """Record that these parts live. Raise redis.RedisError."""
     client = valkey(settings.REDIS_URL)
     (seconds, _microseconds) = client.time()
     with client.pipeline(transaction=False) as pipeline:
@@ -34,13 +34,13 @@ def seconds_since(names: Iterable[str]) -> dict[str, int | None]:
 
 
 def queues() -> list[str]:
-    """The queues that workers must serve."""
+    """List the queues that workers must serve."""
     routed = {route["queue"] for route in settings.CELERY_TASK_ROUTES.values()}
     return sorted({settings.CELERY_TASK_DEFAULT_QUEUE, *routed})
 
 
 def worker_of(queue: str) -> str:
-    """The name of the sign that a queue's workers leave."""
+    """Return the name of the heartbeat of a queue's workers."""
     return f"worker:{queue}"
 
 

@@ -83,7 +83,7 @@ def _of_index() -> Iterator[Metric]:
 @require_safe
 @never_cache
 def metrics(request: HttpRequest) -> HttpResponse:
-    """This process's figures; raises Http404."""
+    """Return this process's metrics. Raise Http404."""
     if not (_has_token(request) or _is_near(request)):
         raise Http404
     _register()

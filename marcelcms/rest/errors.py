@@ -39,7 +39,7 @@ CODES = {
 
 
 def handle(error: Exception, context: dict[str, Any]) -> Response:
-    """What is said about whatever a view raises."""
+    """Return the reply to an exception that a view raised."""
     match error:
         case DjangoValidationError():
             return _invalid(as_serializer_error(error))

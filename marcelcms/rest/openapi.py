@@ -61,7 +61,7 @@ RETRY_AFTER = {"Retry-After": {"description": "Seconds.", "schema": {"type": "in
 
 
 def add_problems(result: dict[str, Any], generator: Any, request: Any, public: bool) -> dict[str, Any]:
-    """A hook of drf-spectacular: every operation may fail, and no body takes unknown fields."""
+    """Add errors to every operation and forbid unknown fields in bodies; a hook of drf-spectacular."""
     result["components"]["schemas"]["Problem"] = PROBLEM
     for name, schema in result["components"]["schemas"].items():
         if name.endswith("Request") and schema.get("type") == "object":

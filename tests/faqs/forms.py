@@ -8,14 +8,14 @@ from knowledge.models import Document
 
 
 def seen(faq: FAQ) -> str:
-    """What the form holds of the state that it was opened in."""
+    """Return the fingerprint of the state that the form was opened in."""
     return fingerprint_of(content_of(FAQ.objects.with_parts().get(pk=faq.pk)))
 
 
 def form_of(
     faq: FAQ, *, phrasings: list[str] | None = None, documents: list[Document] | None = None, **changes: Any
 ) -> dict[str, Any]:
-    """What is sent when the saved rows stay and the given ones are added."""
+    """Return the form's data if the saved rows stay and the given ones are added."""
     names = ("question", "language", "status", "reference_answer", "external_id")
     data: dict[str, Any] = {name: getattr(faq, name) for name in names}
     if faq.pk:

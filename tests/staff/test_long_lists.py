@@ -39,7 +39,7 @@ def address_of(screen: str) -> str:
 
 
 def opened(client: Client, address: str) -> tuple[int, float]:
-    """(queries, seconds); nobody looks for news meanwhile."""
+    """Open the page; return (queries, seconds). Nobody looks for news meanwhile."""
     ReviewFeed.objects.update(looked_at=timezone.now())
     with CaptureQueriesContext(connection) as queries:
         began = time.perf_counter()
@@ -49,7 +49,7 @@ def opened(client: Client, address: str) -> tuple[int, float]:
 
 
 def quickest(client: Client, address: str) -> tuple[int, float]:
-    """What else the machine does can only make it slower."""
+    """Return the quickest of several runs: other work on the machine can only make one slower."""
     taken = [opened(client, address) for _ in range(8)]
     return taken[-1][0], min(seconds for _queries, seconds in taken)
 

@@ -47,7 +47,7 @@ TOLD_GENTLY = {
 
 @pytest.fixture(scope="module", autouse=True)
 def _roles(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
-    """What the module's fixtures write is undone with its last test; nothing is queued meanwhile."""
+    """Undo what the module's fixtures write after its last test; nothing is queued meanwhile."""
     with django_db_blocker.unblock(), pytest.MonkeyPatch.context() as patch, transaction.atomic():
         patch.setattr("core.tasks._queue", Mock())
         patch.setattr("celery.app.task.Task.apply_async", Mock())
@@ -72,7 +72,7 @@ def role(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture(scope="module")
 def own(role: str, _roles: None) -> Iterator[World]:
-    """The rows of a team with one member, who has the role."""
+    """Make the rows of a team with one member, who has the role."""
     with transaction.atomic():
         member = UserFactory(teams=list(Group.objects.filter(name__in=GROUPS[role])))
         world = world_of("Faculty of Law", member, mark="Law")
@@ -171,7 +171,7 @@ def is_of_teams(door: Door) -> bool:
 
 
 def shape(response: Any, address: str) -> tuple[int, str]:
-    """What tells one row from another: where it leads, but for the row's own id."""
+    """Return what tells one row from another: where it leads, but for the row's own id."""
     ids = [part for part in address.split("/") if any(letter.isdigit() for letter in part)]
     place = response.headers.get("Location", "")
     for part in ids:

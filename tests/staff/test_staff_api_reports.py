@@ -39,7 +39,7 @@ def saved(owner: User, *columns: str, is_shared: bool = False, **values: Any) ->
 
 
 def made(user: User, report: Report) -> dict[str, Any]:
-    """The file of a report as it is told when a worker has made it."""
+    """Return the file of a report as the API shows it after a worker has made it."""
     reply = Program(user).post("/report-exports/", {"report": report.pk})
     assert reply.status_code == 201, reply.content
     work_on(reply.json()["id"])

@@ -41,7 +41,7 @@ def browser(user: User) -> Client:
 
 
 def make(browser: Client, **changes: Any) -> str:
-    """The token as the page shows it."""
+    """Return the token that the page shows."""
     page = browser.post(reverse(ADD), {"name": "Nightly import", "days": "30", **changes})
     assert page.status_code == 200
     assert "no-store" in page["Cache-Control"]

@@ -36,7 +36,7 @@ def _documents(db: None) -> None:
 
 
 def run(folder: Path, faqs: object) -> tuple[str, list[str]]:
-    """(what it said, its complaints)."""
+    """Run the command; return (its output, its complaints)."""
     path = folder / "faq.json"
     path.write_bytes(faqs if isinstance(faqs, bytes) else json.dumps(faqs).encode())
     out, err = StringIO(), StringIO()
