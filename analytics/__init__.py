@@ -1,0 +1,1 @@
+"""Figures, reports, reviews, unanswered topics and evaluations of the answers."""

@@ -83,7 +83,7 @@ class FAQQuerySet(StaffScoped["FAQ"]):
         return found
 
     def with_parts(self) -> Self:
-        """With all that `faqs.versions.snapshots.content_of` reads, in a constant number of queries."""
+        """With all that `faqs.versions.snapshots.read_content` reads, in a constant number of queries."""
         sources = _sources().order_by("position", "pk").select_related("document").defer("document__text")
         return self.select_related("category", "collection", "translation_of").prefetch_related(
             "phrasings", Prefetch("sources", sources)
@@ -301,7 +301,7 @@ class FAQVector(models.Model):
 class FAQVersion(models.Model):
     """An FAQ with its phrasings and sources as it was from `made_at` on; written by `faqs.versions.history`.
 
-    `content` is what `faqs.versions.snapshots.content_of` gives, `fingerprint` tells whether two say the same.
+    `content` is what `faqs.versions.snapshots.read_content` gives, `fingerprint` tells whether two say the same.
     """
 
     class Reason(models.TextChoices):

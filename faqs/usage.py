@@ -21,7 +21,7 @@ class Usage:
     down: int
 
 
-def usage_of(faq: FAQ) -> Usage:
+def count_usage(faq: FAQ) -> Usage:
     recent = Q(answers__created_at__gte=timezone.now() - RECENT)
     cites = Q(answers__citations__document__faq_sources__faq=F("pk"))
     counts = FAQ.objects.filter(pk=faq.pk).aggregate(

@@ -1,0 +1,1 @@
+"""Pages, PDFs and courses: read, split into passages, indexed and retrieved."""

@@ -33,7 +33,7 @@ def configure_logs(**_: object) -> None:
 def warm_up(**_: object) -> None:
     """Load the embedding model before the first edit needs it: an edit must count within a second.
 
-    A worker that only crawls loads it with the first page; one that only makes reports never does, since it takes memory.
+    A worker that only crawls loads it with the first page; one that only makes reports never does: it takes memory.
     """
     if not WARM & set(app.amqp.queues.consume_from):
         return
@@ -43,8 +43,8 @@ def warm_up(**_: object) -> None:
 
 
 @heartbeat_sent.connect
-def leave_sign(**_: object) -> None:
-    """From the worker's own loop, which goes on while its processes are busy for hours."""
+def record_worker_heartbeat(**_: object) -> None:
+    """Record a heartbeat from the worker's own loop, which goes on while its processes are busy for hours."""
     global _signed_at
     if time.monotonic() < _signed_at + SIGN_SECONDS:
         return
@@ -52,9 +52,9 @@ def leave_sign(**_: object) -> None:
 
     _signed_at = time.monotonic()
     try:
-        heartbeats.record_heartbeat(*(heartbeats.worker_of(queue) for queue in app.amqp.queues.consume_from))
+        heartbeats.record_heartbeat(*(heartbeats.name_worker(queue) for queue in app.amqp.queues.consume_from))
     except RedisError as error:
-        logging.getLogger(__name__).warning("no sign of life left error=%s", type(error).__name__)
+        logging.getLogger(__name__).warning("no heartbeat recorded error=%s", type(error).__name__)
 
 
 @worker_shutting_down.connect

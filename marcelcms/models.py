@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 PREFIX = "marcel_"
 
 
-def digest_of(token: str) -> str:
+def hash_token(token: str) -> str:
     """Hash a token: it is 256 random bits, so a plain hash hides it as well as a slow one."""
     return hashlib.sha256(token.encode()).hexdigest()
 

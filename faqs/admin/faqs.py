@@ -28,10 +28,10 @@ from faqs.admin.inlines import PhrasingInline, SourceInline, saved_status
 from faqs.models import FAQ, SOON, FAQQuerySet, main_language
 from faqs.permissions import may_make, may_publish
 from faqs.services import index_saved_faq, set_faq_status
-from faqs.usage import RECENT, usage_of
-from faqs.versions.edit_conflicts import conflict_of, rebased, version_of
+from faqs.usage import RECENT, count_usage
+from faqs.versions.edit_conflicts import find_conflict, find_version, rebased
 from faqs.versions.history import Reason, recording
-from faqs.versions.snapshots import content_of, fingerprint_of
+from faqs.versions.snapshots import fingerprint_content, read_content
 from knowledge.admin.collections import CollectionFilter
 from knowledge.models import Collection, Document
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from core.access import Staff
 
 
-def page_of(request: HttpRequest, faq: FAQ | None, *, may_change: bool) -> dict[str, Any]:
+def build_page(request: HttpRequest, faq: FAQ | None, *, may_change: bool) -> dict[str, Any]:
     """Return the template's further values; a new FAQ has few."""
     context: dict[str, Any] = {"near_url": reverse("admin:faqs_faq_near")}
     if faq is None:
@@ -48,7 +48,7 @@ def page_of(request: HttpRequest, faq: FAQ | None, *, may_change: bool) -> dict[
     return context | {
         "may_change": may_change,
         "needs_publisher": not may_make(request.user, present.status),
-        "usage": usage_of(present),
+        "usage": count_usage(present),
         "usage_days": RECENT.days,
         "changed_sources": present.sources.filter(document__altered_at__gt=F("verified_at"))
         .select_related("document")
@@ -56,11 +56,11 @@ def page_of(request: HttpRequest, faq: FAQ | None, *, may_change: bool) -> dict[
         if present.status != FAQ.Status.RETIRED
         else (),
         "is_behind": FAQ.objects.behind_their_original().filter(pk=present.pk).exists(),
-        **translations_of(present, request),
+        **list_translations(present, request),
     }
 
 
-def translations_of(faq: FAQ, request: HttpRequest) -> dict[str, Any]:
+def list_translations(faq: FAQ, request: HttpRequest) -> dict[str, Any]:
     """List the translations of an FAQ, the original first, and the addresses where the missing ones are written."""
     original = faq.translation_of or faq
     group = list(
@@ -337,13 +337,13 @@ class FAQAdmin(OptimisticLockAdmin, ScopedAdmin, FAQModelAdmin):
         return options
 
     def fingerprint_of(self, faq: FAQ) -> str:
-        return fingerprint_of(content_of(FAQ.objects.with_parts().get(pk=faq.pk)))
+        return fingerprint_content(read_content(FAQ.objects.with_parts().get(pk=faq.pk)))
 
     def conflict_of(self, request: HttpRequest, faq: FAQ | None) -> Conflict | None:
-        return conflict_of(faq.pk if faq else 0, seen=request.POST.get("seen", ""), user=request.user)
+        return find_conflict(faq.pk if faq else 0, seen=request.POST.get("seen", ""), user=request.user)
 
     def reconciled(self, data: QueryDict, faq: FAQ | None) -> QueryDict:
-        base = version_of(faq.pk, data.get("seen", "")) if faq else None
+        base = find_version(faq.pk, data.get("seen", "")) if faq else None
         return rebased(data, faq.pk if faq else 0, base.content if base else None)
 
     def saving(self, request: HttpRequest, faq: FAQ | None) -> AbstractContextManager[Any]:
@@ -358,7 +358,7 @@ class FAQAdmin(OptimisticLockAdmin, ScopedAdmin, FAQModelAdmin):
         form_url: str = "",
         obj: FAQ | None = None,
     ) -> HttpResponse:
-        context |= page_of(request, obj, may_change=self.has_change_permission(request, obj))
+        context |= build_page(request, obj, may_change=self.has_change_permission(request, obj))
         return super().render_change_form(request, context, add, change, form_url, obj)
 
     def save_related(self, request: HttpRequest, form: AnyForm, formsets: "FormSets", change: bool) -> None:

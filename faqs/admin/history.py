@@ -16,7 +16,7 @@ from core.diffs import compare
 from faqs.models import FAQ, FAQVersion
 from faqs.permissions import may_make
 from faqs.services import confirm_faq, restore_version
-from faqs.versions.snapshots import as_text, content_of, fingerprint_of
+from faqs.versions.snapshots import as_text, fingerprint_content, read_content
 
 SHOWN = 100
 #: In the address: the FAQ as it is now.
@@ -32,8 +32,8 @@ def versions_view(request: HttpRequest, faq_id: int, *, model_admin: Any) -> Htt
         raise PermissionDenied
     numbered = faq.versions.annotate(number=Window(RowNumber(), order_by="pk"))
     found = list(numbered.select_related("made_by")[: SHOWN + 1])
-    content = content_of(faq)
-    present = fingerprint_of(content)
+    content = read_content(faq)
+    present = fingerprint_content(content)
     context = {
         **model_admin.admin_site.each_context(request),
         "title": _("Versions of “%(question)s”") % {"question": faq},

@@ -16,7 +16,7 @@ from faqs.importexport.lookups import Lookups, Read, Scope, TranslationLookup
 from faqs.importexport.widgets import DayWidget, LanguageWidget, ListWidget, StatusWidget, TextWidget
 from faqs.models import FAQ, Category
 from faqs.permissions import BEFORE_PUBLISHING, may_publish
-from faqs.versions.snapshots import Content, content_of, content_with, fingerprint_of
+from faqs.versions.snapshots import Content, content_with, fingerprint_content, read_content
 from knowledge.guardrails.injection import flag_document
 from knowledge.models import Collection
 
@@ -51,7 +51,7 @@ def fingerprint_plan(planned: list[PlannedRow]) -> str:
     parts: list[str] = []
     for each in planned:
         parts += [str(each.line), each.kind]
-        parts += [fingerprint_of(content) for content in (each.before, each.after) if content]
+        parts += [fingerprint_content(content) for content in (each.before, each.after) if content]
     return fingerprint(*parts)
 
 
@@ -177,7 +177,7 @@ class FAQResource(resources.Resource):  # type: ignore[misc]
         after = content_with(faq, phrasings=faq.phrasing_texts, documents=faq.source_documents)
         kind = "new"
         if faq.before is not None:
-            kind = "unchanged" if fingerprint_of(faq.before) == fingerprint_of(after) else "changed"
+            kind = "unchanged" if fingerprint_content(faq.before) == fingerprint_content(after) else "changed"
         return PlannedRow(row.line, kind, name, faq, faq.before, after, notices=faq.notices)
 
     # --- import-export's hooks, in the order in which it calls them ---
@@ -193,7 +193,8 @@ class FAQResource(resources.Resource):  # type: ignore[misc]
         if key in self._lines:
             said = _("Line %(line)s is about the same FAQ already: delete one of the two.")
             raise ValidationError({"question": said % {"line": self._lines[key]}})
-        self._lines[key] = self._line
+        if key != (0, "", ""):  # several rows may lack a question
+            self._lines[key] = self._line
         if faq:
             self._faq = faq
         return faq
@@ -205,7 +206,7 @@ class FAQResource(resources.Resource):  # type: ignore[misc]
     def after_init_instance(self, instance: Any, new: bool, row: dict[str, Any], **kwargs: Any) -> None:
         instance.phrasing_texts = [] if new else [phrasing.text for phrasing in instance.phrasings.all()]
         instance.source_documents = [] if new else [source.document for source in instance.sources.all()]
-        self._before = None if new else content_of(instance)
+        self._before = None if new else read_content(instance)
         if not new and not self.may_publish and instance.status not in BEFORE_PUBLISHING:
             raise ValidationError(
                 {"status": _("This FAQ is published or retired: only who may publish can change it.")}

@@ -11,7 +11,7 @@ from core.rest.serializers import Body, ScopedKeyField, ScopedSlugField, Version
 from faqs.models import FAQ, Category, FAQSource
 from faqs.services import index_saved_faq
 from faqs.versions.history import Reason, recording, set_phrasings, set_sources
-from faqs.versions.snapshots import content_of, fingerprint_of
+from faqs.versions.snapshots import fingerprint_content, read_content
 from knowledge.models import Collection, Document
 
 Status = FAQ.Status
@@ -92,7 +92,7 @@ class FAQShown(Body, serializers.ModelSerializer):
         validators: list[Any] = []  # `FAQ.full_clean` has them
 
     def get_version(self, faq: FAQ) -> str:
-        return fingerprint_of(content_of(faq))
+        return fingerprint_content(read_content(faq))
 
     def validate_sources(self, sources: list[dict[str, Any]]) -> list[int]:
         """Return the documents' ids; documents that the FAQ has already may stay, archived ones too."""
@@ -138,13 +138,13 @@ class FAQShown(Body, serializers.ModelSerializer):
 
 class OfAVersion(Versioned):
     def version_of(self, row: FAQ) -> str:
-        return fingerprint_of(content_of(row))
+        return fingerprint_content(read_content(row))
 
     def to_read(self, row: FAQ) -> Any:
         return FAQShown(row, context=self.context).data
 
     def differing(self, row: FAQ, values: dict[str, Any]) -> list[str]:
-        content = content_of(row)
+        content = read_content(row)
         parts = {"phrasings": content["phrasings"], "sources": [source["id"] for source in content["sources"]]}
         return [
             name for name, value in values.items() if (parts[name] if name in parts else getattr(row, name)) != value

@@ -6,7 +6,7 @@ from core.admin.edit_conflicts import GONE, Conflict
 from core.diffs import compare
 from faqs.models import FAQ, FAQVersion
 from faqs.versions.history import present_fingerprint
-from faqs.versions.snapshots import Content, as_text, content_of
+from faqs.versions.snapshots import Content, as_text, read_content
 
 if TYPE_CHECKING:
     from django.http import QueryDict
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 ROW_KEYS = {"phrasings": "text", "sources": "document"}
 
 
-def conflict_of(faq_id: int, *, seen: str, user: "Staff") -> Conflict | None:
+def find_conflict(faq_id: int, *, seen: str, user: "Staff") -> Conflict | None:
     """Return what was saved since the state with the fingerprint `seen`. Lock the FAQ until the transaction ends."""
     present = present_fingerprint(faq_id) or GONE
     if present == seen:
@@ -25,21 +25,21 @@ def conflict_of(faq_id: int, *, seen: str, user: "Staff") -> Conflict | None:
     if present == GONE:
         return Conflict(GONE)
     faq = FAQ.objects.with_parts().get(pk=faq_id)
-    base = version_of(faq_id, seen)
+    base = find_version(faq_id, seen)
     since = faq.versions.select_related("made_by")
     made = list(since.filter(pk__gt=base.pk) if base else since.filter(fingerprint=present)[:1])
     # What was changed as from a shell has no version yet, and nobody who made it.
     last = made[0] if made and made[0].fingerprint == present else None
     return Conflict(
         fingerprint=present,
-        comparison=compare(as_text(base.content) if base else "", as_text(content_of(faq))),
+        comparison=compare(as_text(base.content) if base else "", as_text(read_content(faq))),
         is_own=last is not None and {version.made_by_id for version in made} == {user.pk},
         by=", ".join(dict.fromkeys(str(version.made_by) for version in reversed(made) if version.made_by)),
         at=last.made_at if last else faq.updated_at,
     )
 
 
-def version_of(faq_id: int, fingerprint: str) -> FAQVersion | None:
+def find_version(faq_id: int, fingerprint: str) -> FAQVersion | None:
     return FAQVersion.objects.filter(faq=faq_id, fingerprint=fingerprint).first() if fingerprint else None
 
 

@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from faqs.models import FAQ, Category, FAQSource, FAQVersion, Phrasing
-from faqs.versions.snapshots import Content, content_of, fingerprint_of, says_the_same
+from faqs.versions.snapshots import Content, fingerprint_content, read_content, says_the_same
 from knowledge.models import Collection, Document
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def recording(faqs: Iterable[int], *, by: "Staff | None", reason: str) -> Iterat
                     made_by_id=by.pk if by else None,
                     reason=reason,
                     content=content,
-                    fingerprint=fingerprint_of(content),
+                    fingerprint=fingerprint_content(content),
                 )
                 for pk, content in changed.items()
             ),
@@ -102,7 +102,7 @@ def present_fingerprint(faq_id: int) -> str | None:
     """Of what the FAQ says now; None where it is gone. Holds the FAQ until the transaction ends."""
     if not hold([faq_id]):
         return None
-    return fingerprint_of(content_of(FAQ.objects.with_parts().get(pk=faq_id)))
+    return fingerprint_content(read_content(FAQ.objects.with_parts().get(pk=faq_id)))
 
 
 def hold(faqs: Iterable[int]) -> list[int]:
@@ -112,7 +112,7 @@ def hold(faqs: Iterable[int]) -> list[int]:
 
 
 def _contents(faqs: list[int]) -> dict[int, Content]:
-    return {faq.pk: content_of(faq) for faq in FAQ.objects.with_parts().filter(pk__in=faqs).order_by("pk")}
+    return {faq.pk: read_content(faq) for faq in FAQ.objects.with_parts().filter(pk__in=faqs).order_by("pk")}
 
 
 def _catch_up(contents: dict[int, Content]) -> None:
@@ -128,17 +128,17 @@ def _catch_up(contents: dict[int, Content]) -> None:
                 made_at=updated_at,
                 reason=Reason.FOUND,
                 content=contents[pk],
-                fingerprint=fingerprint_of(contents[pk]),
+                fingerprint=fingerprint_content(contents[pk]),
             )
             for pk, newest_known, updated_at in known
-            if newest_known != fingerprint_of(contents[pk])
+            if newest_known != fingerprint_content(contents[pk])
         ),
         batch_size=BATCH,
     )
 
 
 def _differ(before: Content | None, after: Content) -> bool:
-    return before is None or fingerprint_of(before) != fingerprint_of(after)
+    return before is None or fingerprint_content(before) != fingerprint_content(after)
 
 
 def _day(text: str) -> date | None:

@@ -16,7 +16,7 @@ Content = dict[str, Any]
 SAYS = ("question", "reference_answer", "valid_from", "valid_until", "sources")
 
 
-def content_of(faq: FAQ) -> Content:
+def read_content(faq: FAQ) -> Content:
     """All that staff can change of it; read it with `FAQQuerySet.with_parts`."""
     phrasings = [phrasing.text for phrasing in faq.phrasings.all()]
     return content_with(faq, phrasings=phrasings, documents=[source.document for source in faq.sources.all()])
@@ -40,7 +40,7 @@ def content_with(faq: FAQ, *, phrasings: Sequence[str], documents: Sequence[Docu
     }
 
 
-def fingerprint_of(content: Content) -> str:
+def fingerprint_content(content: Content) -> str:
     """Return a hash that is the same for equal contents, whatever documents and categories are called by now."""
     ids = {name: (content[name] or {}).get("id") for name in ("category", "collection", "translation_of")}
     return fingerprint(json.dumps({**content, **ids, "sources": _ids(content)}, sort_keys=True))

@@ -10,7 +10,7 @@ from rest_framework.authentication import BaseAuthentication, get_authorization_
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 
-from marcelcms.models import APIToken, digest_of
+from marcelcms.models import APIToken, hash_token
 
 SCHEME = "Bearer"
 #: A token in use all day is written to the database once in that time.
@@ -25,7 +25,7 @@ class TokenAuthentication(BaseAuthentication):
         if scheme.lower() != SCHEME.lower().encode():
             return None
         # Header bytes are Latin-1, in which any can be read.
-        digest = digest_of(sent.strip().decode("latin-1"))
+        digest = hash_token(sent.strip().decode("latin-1"))
         now = timezone.now()
         found = APIToken.objects.filter(digest=digest, expires_at__gt=now, user__is_active=True)
         token = found.select_related("user").first()

@@ -72,7 +72,7 @@ def _clear_abandoned(folder: Path, beginning: str) -> None:
             shutil.rmtree(path)
 
 
-def digest_of(path: Path) -> str:
+def hash_file(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

@@ -14,7 +14,7 @@ from django.conf import settings
 from django.db import connection, connections
 from django.db.migrations.loader import MigrationLoader
 
-from marcelcms.backups.backup import COUNTED, RESTORING, digest_of
+from marcelcms.backups.backup import COUNTED, RESTORING, hash_file
 from marcelcms.backups.manifest import DATABASE, MANIFEST, MEDIA, BackupError, Manifest, read_manifest
 from marcelcms.backups.pg_tools import connection_arguments, last_words, program, server_version
 
@@ -87,7 +87,7 @@ def unpack(file: Path, folder: Path) -> Manifest:
     manifest = read_manifest((folder / MANIFEST).read_bytes())
     for name, checksum in manifest.checksums.items():
         path = folder / name
-        if not path.is_file() or digest_of(path) != checksum:
+        if not path.is_file() or hash_file(path) != checksum:
             raise BackupError(f"{file.name} is damaged: {name} is not what it was when the backup was made.")
     return manifest
 

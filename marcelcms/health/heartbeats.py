@@ -39,7 +39,7 @@ def queues() -> list[str]:
     return sorted({settings.CELERY_TASK_DEFAULT_QUEUE, *routed})
 
 
-def worker_of(queue: str) -> str:
+def name_worker(queue: str) -> str:
     """Return the name of the heartbeat of a queue's workers."""
     return f"worker:{queue}"
 

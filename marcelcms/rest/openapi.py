@@ -66,7 +66,7 @@ def add_problems(result: dict[str, Any], generator: Any, request: Any, public: b
     for name, schema in result["components"]["schemas"].items():
         if name.endswith("Request") and schema.get("type") == "object":
             schema["additionalProperties"] = False
-    result["components"]["responses"] = {f"Problem{status}": reply_of(status) for status in SAID}
+    result["components"]["responses"] = {f"Problem{status}": describe_problem(status) for status in SAID}
     for path, operations in result["paths"].items():
         for method, operation in operations.items():
             statuses = {*ALWAYS, *([404] if "{" in path else []), *([409] if method != "get" else [])}
@@ -76,7 +76,7 @@ def add_problems(result: dict[str, Any], generator: Any, request: Any, public: b
     return result
 
 
-def reply_of(status: int) -> dict[str, Any]:
+def describe_problem(status: int) -> dict[str, Any]:
     content = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
     reply: dict[str, Any] = {"description": SAID[status], "content": content}
     return {**reply, "headers": RETRY_AFTER} if status in {429, 503} else reply

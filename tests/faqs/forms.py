@@ -3,16 +3,16 @@
 from typing import Any
 
 from faqs.models import FAQ
-from faqs.versions.snapshots import content_of, fingerprint_of
+from faqs.versions.snapshots import fingerprint_content, read_content
 from knowledge.models import Document
 
 
 def seen(faq: FAQ) -> str:
     """Return the fingerprint of the state that the form was opened in."""
-    return fingerprint_of(content_of(FAQ.objects.with_parts().get(pk=faq.pk)))
+    return fingerprint_content(read_content(FAQ.objects.with_parts().get(pk=faq.pk)))
 
 
-def form_of(
+def build_form(
     faq: FAQ, *, phrasings: list[str] | None = None, documents: list[Document] | None = None, **changes: Any
 ) -> dict[str, Any]:
     """Return the form's data if the saved rows stay and the given ones are added."""

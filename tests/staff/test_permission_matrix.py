@@ -24,7 +24,7 @@ from tests.factories import UserFactory
 from tests.staff.api import Program
 from tests.staff.matrix.doors import Door, doors, knock, named_patterns, screens
 from tests.staff.matrix.table import ACTIONS, API, DOORS, PUBLIC, ROLES
-from tests.staff.matrix.world import OF_TEAMS, SECRET, World, world_of
+from tests.staff.matrix.world import OF_TEAMS, SECRET, World, make_world
 from tests.staff.test_staff_api import OF_THE_UNIVERSITY, OPERATIONS, call
 
 pytestmark = [pytest.mark.django_db, pytest.mark.timeout(300)]
@@ -75,7 +75,7 @@ def own(role: str, _roles: None) -> Iterator[World]:
     """Make the rows of a team with one member, who has the role."""
     with transaction.atomic():
         member = UserFactory(teams=list(Group.objects.filter(name__in=GROUPS[role])))
-        world = world_of("Faculty of Law", member, mark="Law")
+        world = make_world("Faculty of Law", member, mark="Law")
         member.groups.add(world.team)
         yield world
         transaction.set_rollback(True)
@@ -84,7 +84,7 @@ def own(role: str, _roles: None) -> Iterator[World]:
 @pytest.fixture(scope="module")
 def foreign(own: World) -> World:
     """Its assistant uses what is everybody's, whose pages could name it."""
-    world = world_of("Faculty of Arts", UserFactory(teams=[]), mark=SECRET)
+    world = make_world("Faculty of Arts", UserFactory(teams=[]), mark=SECRET)
     assistant = world.rows["chat_assistant"]
     assistant.prompt, assistant.profile = own.rows["chat_promptversion"], own.rows["chat_retrievalprofile"]
     assistant.save()
@@ -198,7 +198,7 @@ def test_nobody_comes_in_without_having_logged_in(own_of_nobody: World) -> None:
 
 @pytest.fixture
 def own_of_nobody() -> World:
-    return world_of("Faculty of Theology", UserFactory(teams=[]), mark="Theology")
+    return make_world("Faculty of Theology", UserFactory(teams=[]), mark="Theology")
 
 
 # --- the actions of lists ---

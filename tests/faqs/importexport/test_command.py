@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from faqs.importexport.files import BadTable, read_table
 from faqs.importexport.resource import FAQResource
 from faqs.models import FAQ, Category, FAQSource, FAQVector, FAQVersion, Phrasing
-from faqs.versions.snapshots import content_of
+from faqs.versions.snapshots import read_content
 from knowledge.models import Document
 from tests.factories import DocumentFactory, FAQFactory
 
@@ -288,7 +288,7 @@ BAD_ROWS = [
 
 def contents() -> list[dict[str, Any]]:
     """Everything that the FAQs say, whatever their numbers are."""
-    found = [content_of(faq) for faq in FAQ.objects.with_parts().order_by("question")]
+    found = [read_content(faq) for faq in FAQ.objects.with_parts().order_by("question")]
     for content in found:
         content["category"] = (content["category"] or {}).get("name")
     return found
