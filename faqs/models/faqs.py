@@ -1,10 +1,9 @@
-"""Curated questions, each linked to the documents that answer it, their versions, and pairs that ask the same."""
+"""FAQs and their categories."""
 
 import datetime
 from typing import TYPE_CHECKING, Any, Self
 
 from django.apps import apps
-from django.conf import settings
 from django.contrib.postgres.indexes import GinIndex, OpClass
 from django.core.exceptions import ValidationError
 from django.db import models
@@ -12,17 +11,14 @@ from django.db.models import Count, Exists, F, OuterRef, Prefetch, Q, Subquery
 from django.db.models.functions import Coalesce, Upper
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
-from pgvector.django import HalfVectorField
 
-from core.access import StaffScoped, sees_everything
+from core.access import StaffScoped
 from core.language import TAG
 from core.text import search_words
-from knowledge.models import Collection, Document, Generation
+from knowledge.models import Collection, Document
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
-
-    from core.access import Staff
 
 
 class Category(models.Model):
@@ -55,7 +51,7 @@ class FAQQuerySet(StaffScoped["FAQ"]):
         return self.published().filter(valid_until__range=(today, today + within))
 
     def with_changed_sources(self) -> Self:
-        """Those in use, or to be, with a document that changed since staff last saw that it answers."""
+        """Return FAQs not retired with a document that changed since staff last checked that it answers."""
         changed = _sources().filter(faq=OuterRef("pk"), document__altered_at__gt=F("verified_at"))
         return self.exclude(status=self.model.Status.RETIRED).filter(Exists(changed))
 
@@ -66,14 +62,14 @@ class FAQQuerySet(StaffScoped["FAQ"]):
         )
 
     def of_university(self) -> Self:
-        """Without those of data sets, all of whose documents only serve to evaluate."""
+        """Leave out the FAQs of data sets, whose documents only serve to evaluate."""
         sources = _sources().filter(faq=OuterRef("pk"))
         of_data_set = Exists(sources.filter(document__collection__for_evaluation=True))
         of_university = Exists(sources.filter(document__collection__for_evaluation=False))
         return self.filter(~of_data_set | of_university)
 
     def with_words(self, text: str) -> Self:
-        """Those with each of the words, or part of one, in the question or in a phrasing."""
+        """Return FAQs with each of the words, or part of one, in the question or in a phrasing."""
         phrasings = apps.get_model("faqs", "Phrasing").objects.order_by()
         found = self
         for word in search_words(text):
@@ -83,7 +79,7 @@ class FAQQuerySet(StaffScoped["FAQ"]):
         return found
 
     def with_parts(self) -> Self:
-        """With all that `faqs.versions.snapshots.read_content` reads, in a constant number of queries."""
+        """Fetch all that `faqs.versions.snapshots.read_content` reads, in a constant number of queries."""
         sources = _sources().order_by("position", "pk").select_related("document").defer("document__text")
         return self.select_related("category", "collection", "translation_of").prefetch_related(
             "phrasings", Prefetch("sources", sources)
@@ -218,173 +214,8 @@ class FAQ(models.Model):
 
 
 def main_language(tag: str) -> str:
-    """`de` of `de-AT`."""
+    """Return the main language of a tag, such as `de` of `de-AT`."""
     return tag.split("-")[0].lower()
-
-
-class Phrasing(models.Model):
-    """Another way to ask the same."""
-
-    faq = models.ForeignKey(FAQ, on_delete=models.CASCADE, related_name="phrasings")
-    text = models.CharField(_("phrasing"), max_length=1000)
-
-    class Meta:
-        verbose_name = _("phrasing")
-        verbose_name_plural = _("phrasings")
-        ordering = ["pk"]
-        constraints = [
-            models.UniqueConstraint(
-                fields=["faq", "text"],
-                name="one_phrasing_a_text",
-                violation_error_message=_("This phrasing is there already."),
-            )
-        ]
-        indexes = [GinIndex(OpClass(Upper("text"), name="gin_trgm_ops"), name="phrasing_by_words")]
-
-    def __str__(self) -> str:
-        return self.text
-
-
-class FAQSource(models.Model):
-    """A document that answers an FAQ; the first in order is the best."""
-
-    faq = models.ForeignKey(FAQ, on_delete=models.CASCADE, related_name="sources")
-    document = models.ForeignKey(
-        Document, on_delete=models.CASCADE, related_name="faq_sources", verbose_name=_("document")
-    )
-    position = models.PositiveSmallIntegerField(_("order"), default=0)
-    verified_at = models.DateTimeField(default=timezone.now, editable=False)  # when staff last saw that it answers
-
-    class Meta:
-        verbose_name = _("source")
-        verbose_name_plural = _("sources")
-        ordering = ["position", "pk"]
-        constraints = [
-            models.UniqueConstraint(
-                fields=["faq", "document"],
-                name="one_source_a_document",
-                violation_error_message=_("This document is linked already."),
-            )
-        ]
-
-    def __str__(self) -> str:
-        return str(self.document)
-
-    def clean(self) -> None:
-        if self.document_id and self.document.status == Document.Status.ARCHIVED:
-            raise ValidationError({"document": _("This document is archived and can no longer answer a question.")})
-
-
-class FAQVector(models.Model):
-    """A way to ask (question or phrasing) or the reference answer, with its vector; rewritten by `faqs.indexing`.
-
-    Students' questions are matched to ways to ask; the answer tells which passages of the documents to rank first.
-    """
-
-    class Kind(models.TextChoices):
-        ASKS = "asks"
-        ANSWERS = "answers"
-
-    faq = models.ForeignKey(FAQ, on_delete=models.CASCADE, related_name="vectors")
-    kind = models.CharField(max_length=8, choices=Kind, default=Kind.ASKS)
-    text = models.TextField()
-    generation = models.ForeignKey(Generation, on_delete=models.CASCADE, related_name="+")
-    embedding = HalfVectorField()
-
-    class Meta:
-        default_permissions = ()
-
-    def __str__(self) -> str:
-        return self.text
-
-
-class FAQVersion(models.Model):
-    """An FAQ with its phrasings and sources as it was from `made_at` on; written by `faqs.versions.history`.
-
-    `content` is what `faqs.versions.snapshots.read_content` gives, `fingerprint` tells whether two say the same.
-    """
-
-    class Reason(models.TextChoices):
-        FORM = "form", _("saved in the form")
-        STATUS = "status", _("status changed in the list")
-        IMPORT = "import", _("imported from a file")
-        RESTORE = "restore", _("an earlier version restored")
-        MERGE = "merge", _("merged with a duplicate")
-        GAP = "gap", _("made from what students asked in vain")
-        API = "api", _("over the staff API")
-        TEST = "test", _("published after a shadow test")
-        FOUND = "found", _("as it was found")
-
-    faq = models.ForeignKey(FAQ, on_delete=models.CASCADE, related_name="versions", verbose_name=_("FAQ"))
-    made_at = models.DateTimeField(_("made"))
-    made_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL,
-        on_delete=models.SET_NULL,
-        null=True,
-        related_name="+",
-        verbose_name=_("by"),
-    )
-    reason = models.CharField(_("reason"), max_length=12, choices=Reason)
-    content = models.JSONField()
-    fingerprint = models.CharField(max_length=32)
-
-    class Meta:
-        verbose_name = _("version")
-        verbose_name_plural = _("versions")
-        ordering = ["-pk"]
-        default_permissions = ()
-        indexes = [models.Index(fields=["faq", "-id"], name="version_by_faq")]
-
-    def __str__(self) -> str:
-        return f"{self.faq_id}: {self.made_at:%Y-%m-%d %H:%M}"
-
-
-class SimilarPairQuerySet(StaffScoped["SimilarPair"]):
-    def visible_to(self, user: "Staff") -> Self:
-        """Pairs both of whose FAQs one works on."""
-        if sees_everything(user):
-            return self
-        own = apps.get_model("faqs", "FAQ").objects.visible_to(user)
-        return self.filter(first__in=own, second__in=own)
-
-    def to_look_at(self) -> Self:
-        """Of FAQs in use, or to be; not those that staff called no duplicates."""
-        return self.filter(dismissed_at=None).exclude(first__status="retired").exclude(second__status="retired")
-
-    def of(self, faq_id: int) -> Self:
-        return self.filter(Q(first=faq_id) | Q(second=faq_id))
-
-
-class SimilarPair(models.Model):
-    """Two FAQs of one language whose ways to ask are close; found by `faqs.duplicates`.
-
-    `similarity` is that of the question of one to the closest way to ask of the other, 0 to 1. A pair that staff called
-    no duplicate is kept, so that it is not shown again.
-    """
-
-    first = models.ForeignKey(FAQ, on_delete=models.CASCADE, related_name="+")
-    second = models.ForeignKey(FAQ, on_delete=models.CASCADE, related_name="+")
-    similarity = models.FloatField(_("similarity"))
-    dismissed_at = models.DateTimeField(null=True)
-    dismissed_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
-
-    objects = SimilarPairQuerySet.as_manager()
-
-    class Meta:
-        verbose_name = _("pair that asks the same")
-        verbose_name_plural = _("pairs that ask the same")
-        ordering = ["-similarity", "pk"]
-        default_permissions = ()
-        constraints = [
-            models.UniqueConstraint(fields=["first", "second"], name="one_pair_of_two"),
-            models.CheckConstraint(condition=models.Q(first__lt=models.F("second")), name="pair_in_order"),
-        ]
-        indexes = [
-            models.Index(fields=["-similarity", "id"], condition=models.Q(dismissed_at=None), name="pair_to_look_at")
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.first_id}, {self.second_id}"
 
 
 def _count(rows: "QuerySet[Any]") -> Coalesce:
@@ -392,5 +223,5 @@ def _count(rows: "QuerySet[Any]") -> Coalesce:
     return Coalesce(Subquery(counted), 0)
 
 
-def _sources() -> "QuerySet[FAQSource]":
+def _sources() -> "QuerySet[Any]":
     return apps.get_model("faqs", "FAQSource").objects.order_by()
