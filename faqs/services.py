@@ -1,4 +1,4 @@
-"""What staff do to FAQs: check, save, queue after commit; every change leaves a version."""
+"""Actions of staff on FAQs: check, save, queue after commit; every change leaves a version."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
@@ -27,9 +27,9 @@ QUEUED_ONE_BY_ONE = 50
 
 @transaction.atomic
 def index_saved_faq(*, faq: FAQ) -> None:
-    """Has an FAQ indexed that a form saved; called once, when its phrasings and sources are saved too.
+    """Queue the indexing of an FAQ that a form saved; call it once, after its phrasings and sources are saved.
 
-    Who saved it saw its documents, and what it is a translation of, as they are now.
+    Whoever saved it saw its documents, and the FAQ that it translates, as they are now.
     """
     confirm_faq(faq=faq)
     delay_on_commit(index_faq, faq.pk)
@@ -37,7 +37,7 @@ def index_saved_faq(*, faq: FAQ) -> None:
 
 @transaction.atomic
 def confirm_faq(*, faq: FAQ) -> None:
-    """Somebody looked: it is right with its documents, and as a translation, as they are now."""
+    """Record that staff checked it: it is right with its documents and its original as they are now."""
     now = timezone.now()
     faq.sources.update(verified_at=now)
     FAQ.objects.filter(pk=faq.pk).update(reviewed_at=now)
@@ -47,7 +47,7 @@ def confirm_faq(*, faq: FAQ) -> None:
 def set_faq_status(*, faqs: Iterable[FAQ], status: str, by: "Staff | None" = None, reason: str = Reason.STATUS) -> int:
     """Publish, retire or send back FAQs; matching uses the status at once. Return how many changed.
 
-    Raises ValidationError when one to be published has no document: nothing is changed then.
+    Raise ValidationError if one to be published has no document; nothing is changed then.
     """
     changed = [faq for faq in faqs if faq.status != status]
     with recording([faq.pk for faq in changed], by=by, reason=reason):
@@ -73,7 +73,7 @@ def restore_version(*, version: FAQVersion, by: "Staff | None") -> FAQ:
 def merge_faqs(*, keep: FAQ, other: FAQ, by: "Staff | None") -> FAQ:
     """Give the question, phrasings and documents of `other` to `keep`, and retire `other`.
 
-    Raises ValidationError where they are one, or the one that stays is retired.
+    Raise ValidationError if they are the same FAQ, or one of them is retired.
     """
     if keep.pk == other.pk:
         raise ValidationError(_("These are one and the same FAQ."))

@@ -1,11 +1,11 @@
-"""Celery's hinges: ids in, one call, safe to run twice."""
+"""Celery tasks of the FAQs: ids in, one call, safe to run twice."""
 
 from celery import shared_task
 
 
 @shared_task(soft_time_limit=240, time_limit=300, autoretry_for=(OSError,), retry_backoff=True, max_retries=5)
 def index_faq(faq_id: int) -> None:
-    """Its vectors, and after them the FAQs that ask the same."""
+    """Index one FAQ, then look for its duplicates."""
     from faqs.duplicates import compare
     from faqs.indexing import sync_faq
 

@@ -18,7 +18,7 @@ def text(name: str, default: str | None = None) -> str:
     """Return the variable's value, or the content of the file that NAME_FILE names, or `default`, without outer blanks.
 
     A secret belongs into a file: a process's environment is shown by `docker inspect` and inherited by its children.
-    Raises ImproperlyConfigured where all are missing, both are set, or the file cannot be read.
+    Raise ImproperlyConfigured if all are missing, both are set, or the file cannot be read.
     """
     value, file = os.environ.get(name), os.environ.get(f"{name}_FILE")
     if value is not None and file:

@@ -1,4 +1,4 @@
-"""FAQs that ask the same: beside the form while somebody types, and as a list of pairs to merge or to leave."""
+"""Duplicates: close FAQs beside the form while somebody types, and a list of pairs to merge or to dismiss."""
 
 import re
 from datetime import date
@@ -74,7 +74,7 @@ def list_view(request: HttpRequest, *, model_admin: Any) -> HttpResponse:
         )
     context = {
         **model_admin.admin_site.each_context(request),
-        "title": _("FAQs that ask the same"),
+        "title": _("Duplicates"),
         "opts": model_admin.opts,
         "rows": rows,
         "page": page,

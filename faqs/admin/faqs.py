@@ -111,7 +111,7 @@ class FAQForm(GuardedForm):
             status.choices = [(value, label) for value, label in FAQ.Status.choices if may_make(self.user, value)]
         if (collection := fields.get("collection")) and not sees_everything(self.user):
             collection.required = True
-            collection.help_text = _("Whose teams look after it.")
+            collection.help_text = _("Its teams are responsible for the FAQ.")
             own = list(collection.queryset[:2])
             if len(own) == 1:
                 collection.empty_label = None
@@ -191,7 +191,7 @@ class FAQAdmin(OptimisticLockAdmin, ScopedAdmin, FAQModelAdmin):
                 ]
             },
         ),
-        (_("Reference answer"), {"fields": ["reference_answer"]}),
+        (_("Key points (internal)"), {"fields": ["reference_answer"]}),
         (_("More"), {"fields": ["external_id", "created_at", "updated_at"], "classes": ["collapse"]}),
     ]
     formfield_overrides = {models.TextField: {"widget": Textarea(attrs={"rows": 6, "class": "vLargeTextField"})}}
@@ -244,7 +244,7 @@ class FAQAdmin(OptimisticLockAdmin, ScopedAdmin, FAQModelAdmin):
     ) -> tuple[list[Any], dict[str, int], set[str], list[Any]]:
         """Names the FAQs and counts their parts."""
         listed, counts, lacking, protected = super().get_deleted_objects(objs, request)
-        for derived in ("faq vectors", "pairs that ask the same"):
+        for derived in ("faq vectors", "pairs of duplicates"):
             counts.pop(derived, None)
         return [item for item in listed if isinstance(item, str)], counts, lacking, protected
 

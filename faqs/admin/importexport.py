@@ -1,4 +1,4 @@
-"""Files of FAQs: what importing one would change, shown before anything is written, and the list as a file."""
+"""Import of FAQs with a preview, and export of the list."""
 
 import json
 import re
@@ -32,7 +32,7 @@ from faqs.services import import_planned
 from faqs.versions.snapshots import as_text
 
 FORMATS = {"xlsx": XLSX, "csv": CSV, "json": JSON}
-#: How long a file waits for somebody to say that it is to be imported.
+#: How long a checked file is kept until somebody confirms its import.
 KEPT_SECONDS = 3600
 FILE_KEY = re.compile("[0-9a-f]{32}")
 #: Rows of each kind that a page shows.
@@ -97,7 +97,7 @@ def template_view(request: HttpRequest, name: str, *, model_admin: Any) -> HttpR
 
 @require_safe
 def export_view(request: HttpRequest, *, model_admin: Any) -> HttpResponse:
-    """Asks for the kind of file; the list's filters stay in the address."""
+    """Ask for the kind of file; the list's filters stay in the address."""
     if not model_admin.has_view_or_change_permission(request):
         raise PermissionDenied
     if (chosen := _chosen(request, model_admin)) is None:
@@ -217,7 +217,7 @@ def _show(planned: PlannedRow) -> PreviewRow:
 
 
 def _key(request: HttpRequest, key: str) -> str:
-    """Of a file that one member of staff chose; nobody else's key finds it."""
+    """Return the cache key of a file that one member of staff chose; nobody else's key finds it."""
     return f"faq-import:{request.user.pk}:{key}"
 
 

@@ -317,7 +317,7 @@ class FAQResource(resources.Resource):  # type: ignore[misc]
             said = _("A published FAQ needs at least one page: write its address, or write draft as the status.")
             found.append(("sources", said))
         if self.needs_collection and faq.collection is None:
-            found.append(("collection", _("Write the collection whose team looks after it.")))
+            found.append(("collection", _("Write the collection whose team is responsible.")))
         if self.lookups.is_taken(faq):
             found.append(("id", _("Another FAQ has this id.")))
         return found

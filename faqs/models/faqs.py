@@ -122,7 +122,7 @@ class FAQ(models.Model):
         blank=True,
         related_name="faqs",
         verbose_name=_("collection"),
-        help_text=_("Whose teams look after it; empty: those who see everything."),
+        help_text=_("Its teams are responsible for the FAQ (empty: staff with full access)."),
     )
     language = models.CharField(_("language"), max_length=12, default="en", help_text=_("Such as en or de."))
     status = models.CharField(_("status"), max_length=12, choices=Status, default=Status.DRAFT)
@@ -131,9 +131,9 @@ class FAQ(models.Model):
         _("valid until"), null=True, blank=True, help_text=_("The last day on which it counts; empty: no end.")
     )
     reference_answer = models.TextField(
-        _("reference answer"),
+        _("key points (internal)"),
         blank=True,
-        help_text=_("What a good answer says. It decides what is quoted, and is never shown as it is."),
+        help_text=_("What a good answer says. It decides what is quoted; students do not see it."),
     )
     translation_of = models.ForeignKey(
         "self",

@@ -46,8 +46,8 @@ class SimilarPair(models.Model):
     objects = SimilarPairQuerySet.as_manager()
 
     class Meta:
-        verbose_name = _("pair that asks the same")
-        verbose_name_plural = _("pairs that ask the same")
+        verbose_name = _("pair of duplicates")
+        verbose_name_plural = _("pairs of duplicates")
         ordering = ["-similarity", "pk"]
         default_permissions = ()
         constraints = [

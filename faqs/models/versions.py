@@ -19,7 +19,7 @@ class FAQVersion(models.Model):
         IMPORT = "import", _("imported from a file")
         RESTORE = "restore", _("an earlier version restored")
         MERGE = "merge", _("merged with a duplicate")
-        GAP = "gap", _("made from what students asked in vain")
+        GAP = "gap", _("made from an unanswered topic")
         API = "api", _("over the staff API")
         TEST = "test", _("published after a shadow test")
         FOUND = "found", _("as it was found")

@@ -112,7 +112,7 @@ class FAQShown(Body, serializers.ModelSerializer):
         """Only who sees everything works on FAQs that no team looks after."""
         is_of_nobody = values.get("collection", self.instance and self.instance.collection) is None
         if is_of_nobody and not sees_everything(self.context["request"].user):
-            raise serializers.ValidationError({"collection": _("Say whose teams look after it.")})
+            raise serializers.ValidationError({"collection": _("Name the collection whose teams are responsible.")})
         return values
 
     def create(self, values: dict[str, Any]) -> FAQ:
@@ -122,7 +122,7 @@ class FAQShown(Body, serializers.ModelSerializer):
         return faq
 
     def _save(self, faq: FAQ, values: dict[str, Any]) -> FAQ:
-        """To be called inside `recording`. Raises ValidationError."""
+        """Save the FAQ; call it inside `recording`. Raise ValidationError."""
         parts = {name: values.pop(name, None) for name in ("phrasings", "sources")}
         for name, value in values.items():
             setattr(faq, name, value)

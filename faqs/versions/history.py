@@ -1,4 +1,4 @@
-"""Every version of an FAQ: kept before and after whatever changes it, and brought back."""
+"""Versions of an FAQ: saved before and after each change, and restored."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -24,8 +24,10 @@ BATCH = 500
 
 @contextmanager
 def recording(faqs: Iterable[int], *, by: "Staff | None", reason: str) -> Iterator[list[int]]:
-    """Whatever happens inside to these FAQs (ids), and to those appended to what it gives, makes a version of each
-    that it changes. A state that was reached without one, as from a shell, gets one first."""
+    """Save a version of each of these FAQs (ids), and of those appended to the yielded list, that the block changes.
+
+    A state that has no version yet, such as one saved from a shell, gets one first.
+    """
     touched = list(faqs)
     with transaction.atomic():
         before = _contents(touched)
@@ -56,7 +58,7 @@ def restore(version: FAQVersion) -> FAQ:
     """Give the FAQ the content of that version; deleted documents, category and collection are left out, and
     its status stays as it is.
 
-    To be called inside `recording`. Raises ValidationError.
+    Call it inside `recording`. Raise ValidationError.
     """
     content = version.content
     faq = FAQ.objects.select_for_update().get(pk=version.faq_id)
@@ -79,7 +81,7 @@ def restore(version: FAQVersion) -> FAQ:
 
 
 def set_phrasings(faq: FAQ, texts: Iterable[str]) -> None:
-    """Leaves those that are there already as they are."""
+    """Replace the phrasings; those that stay keep their rows."""
     wanted = list(dict.fromkeys(texts))
     faq.phrasings.exclude(text__in=wanted).delete()
     there = set(faq.phrasings.values_list("text", flat=True))
@@ -99,14 +101,14 @@ def set_sources(faq: FAQ, documents: Iterable[int]) -> None:
 
 
 def present_fingerprint(faq_id: int) -> str | None:
-    """Of what the FAQ says now; None where it is gone. Holds the FAQ until the transaction ends."""
+    """Return the fingerprint of the FAQ's content, or None if it was deleted. Lock it until the transaction ends."""
     if not hold([faq_id]):
         return None
     return fingerprint_content(read_content(FAQ.objects.with_parts().get(pk=faq_id)))
 
 
 def hold(faqs: Iterable[int]) -> list[int]:
-    """Nobody else changes those of these FAQs that are there, which it gives, until the transaction ends."""
+    """Lock the FAQs until the transaction ends; return the ids of those that exist."""
     held = FAQ.objects.select_for_update(no_key=True).filter(pk__in=list(faqs)).order_by("pk")
     return list(held.values_list("pk", flat=True))
 

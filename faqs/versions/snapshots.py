@@ -17,7 +17,7 @@ SAYS = ("question", "reference_answer", "valid_from", "valid_until", "sources")
 
 
 def read_content(faq: FAQ) -> Content:
-    """All that staff can change of it; read it with `FAQQuerySet.with_parts`."""
+    """Return all that staff can change of it; fetch it with `FAQQuerySet.with_parts`."""
     phrasings = [phrasing.text for phrasing in faq.phrasings.all()]
     return content_with(faq, phrasings=phrasings, documents=[source.document for source in faq.sources.all()])
 
@@ -47,12 +47,12 @@ def fingerprint_content(content: Content) -> str:
 
 
 def says_the_same(one: Content, other: Content) -> bool:
-    """Whether a translation of the one is as good as one of the other."""
+    """Return whether a translation of the one is as good as one of the other."""
     return [one[name] for name in SAYS[:-1]] == [other[name] for name in SAYS[:-1]] and _ids(one) == _ids(other)
 
 
 def as_text(content: Content) -> str:
-    """For people to read and to compare, line by line."""
+    """Format the content for people to read and to compare, line by line."""
     label = dict(FAQ.Status.choices).get(content["status"], content["status"])
     lines = [
         _("Question: %(text)s") % {"text": content["question"]},
@@ -79,7 +79,7 @@ def as_text(content: Content) -> str:
         sources = enumerate(content["sources"], start=1)
         lines += [_("Documents:"), *(f"{n}. {source['title']} ({source['url']})" for n, source in sources)]
     if content["reference_answer"]:
-        lines += [_("Reference answer:"), *content["reference_answer"].splitlines()]
+        lines += [_("Key points (internal):"), *content["reference_answer"].splitlines()]
     return "\n".join(lines)
 
 

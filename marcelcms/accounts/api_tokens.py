@@ -18,7 +18,7 @@ NOTED_EVERY = timedelta(minutes=1)
 
 
 class TokenAuthentication(BaseAuthentication):
-    """`Authorization: Bearer …`; raises AuthenticationFailed without saying what was wrong with it."""
+    """Read `Authorization: Bearer …`. Raise AuthenticationFailed without saying what was wrong with it."""
 
     def authenticate(self, request: Request) -> tuple[Any, APIToken] | None:
         scheme, _space, sent = get_authorization_header(request).partition(b" ")

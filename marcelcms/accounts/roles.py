@@ -78,7 +78,7 @@ def permission_names(role: str) -> Iterator[tuple[str, str]]:
 def make_roles() -> None:
     """Make the groups and add their missing permissions; keep what administrators added.
 
-    Raises Permission.DoesNotExist for a permission that no model has.
+    Raise Permission.DoesNotExist for a permission that no model has.
     """
     for config in apps.get_app_configs():
         create_permissions(config, verbosity=0)

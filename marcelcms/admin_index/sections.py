@@ -144,7 +144,7 @@ def _reviews(user: "User") -> list[PendingItem]:
 
 
 def _gaps(user: "User") -> Section:
-    title = _("Gaps: what students asked in vain")
+    title = _("Unanswered topics")
     if not user.has_perm("analytics.change_gap"):
         return Section(title, [])
     to_do = Gap.objects.visible_to(user).filter(merged_into=None, state__in=(Gap.State.OPEN, Gap.State.IN_WORK))
@@ -152,11 +152,11 @@ def _gaps(user: "User") -> Section:
     items = []
     if weightiest:
         count = len(weightiest) if len(weightiest) < GAPS else to_do.count()
-        said = ngettext("%d gap is to be filled.", "%d gaps are to be filled, the weightiest first.", count)
+        said = ngettext("%d unanswered topic.", "%d unanswered topics, most asked first.", count)
         items.append(PendingItem(said % count, list_url("analytics_gap")))
     last = GapRun.objects.first()
     if last and last.state == GapRun.State.FAILED:
-        items.append(PendingItem(_("The last look for gaps failed."), list_url("analytics_gap")))
+        items.append(PendingItem(_("The last update of unanswered topics failed."), list_url("analytics_gap")))
     return Section(title, items, weightiest)
 
 
@@ -194,16 +194,16 @@ def _content(user: "User") -> Iterator[PendingCount]:
         )
         yield PendingCount(
             faqs.with_changed_sources(),
-            lambda n: ngettext(
-                "%d FAQ rests on a page that changed since.", "%d FAQs rest on pages that changed since.", n
-            ),
+            lambda n: ngettext("%d FAQ to check: its page changed.", "%d FAQs to check: their pages changed.", n),
             list_url(FAQS, documents="changed"),
         )
     if user.has_perm("knowledge.change_document"):
         yield PendingCount(
             stale_documents().visible_to(user),
             lambda n: ngettext(
-                "%d page changed under FAQs or recent answers.", "%d pages changed under FAQs or recent answers.", n
+                "%d changed page to check: FAQs or recent answers use it.",
+                "%d changed pages to check: FAQs or recent answers use them.",
+                n,
             ),
             reverse("impact"),
         )
@@ -287,9 +287,7 @@ def _standing_still() -> list[PendingItem]:
     try:
         ages = heartbeats.seconds_since(others)
     except redis.RedisError:
-        return [
-            PendingItem(_("Workers cannot be told to begin anything: Valkey is away. Tell whoever runs this server."))
-        ]
+        return [PendingItem(_("No background job can start: Valkey is not reachable. Tell your administrator."))]
     for sign, age in ages.items():
         if age is not None and age >= SILENCE.total_seconds():
             silent[others[sign]] = timezone.now() - timedelta(seconds=age)

@@ -19,7 +19,7 @@ LIBPQ = ("sslmode", "sslrootcert", "sslcert", "sslkey", "target_session_attrs", 
 
 
 def program(name: str) -> Path:
-    """On the PATH, else that of the embedded PostgreSQL; new enough for the server. Raises BackupError."""
+    """Find a tool on the PATH, else that of the embedded PostgreSQL, new enough for the server. Raise BackupError."""
     found, wanted = [*_candidates(name)], server_version()
     for path in found:
         if (version := _version(path)) and version >= wanted:

@@ -53,7 +53,7 @@ GIVEN = re.compile(r"\d+; .*\b(?:(?:EXTENSION|SCHEMA) - |COMMENT - (?:EXTENSION|
 def restore_backup(file: Path, *, replace: bool) -> Manifest:
     """Replace the database and media by the backup; both must be empty, unless `replace`.
 
-    Nobody else may be using the database. Raises BackupError, and then nothing has changed.
+    Nobody else may be using the database. Raise BackupError; nothing has changed then.
     """
     media = Path(settings.MEDIA_ROOT)
     media.mkdir(parents=True, exist_ok=True)
@@ -74,7 +74,7 @@ def restore_backup(file: Path, *, replace: bool) -> Manifest:
 
 
 def unpack(file: Path, folder: Path) -> Manifest:
-    """Unpacks a backup and checks every file of it; raises BackupError."""
+    """Unpack a backup and check each of its files. Raise BackupError."""
     try:
         with tarfile.open(file) as archive:
             _unpack(archive, folder.resolve())

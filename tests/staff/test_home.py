@@ -25,7 +25,7 @@ from marcelcms.health import heartbeats
 from tests.factories import AnswerFactory, AssistantFactory, CollectionFactory, DocumentFactory, FAQFactory, UserFactory
 
 pytestmark = pytest.mark.django_db
-NOTHING = "Nothing needs you right now."
+NOTHING = "Nothing to do right now."
 LINK = re.compile(r'<li>\s*<a href="([^"]+)">(\d+) ([^<]+)</a>')
 
 
@@ -116,10 +116,10 @@ def test_every_sentence_leads_to_exactly_the_rows_that_it_counts(client: Client,
         "conversation got few stars.",
         "answer failed.",
         "answer shows signs of an attack.",
-        "gaps are to be filled, the weightiest first.",
+        "unanswered topics, most asked first.",
         "FAQ ends within 14 days.",
-        "FAQ rests on a page that changed since.",
-        "page changed under FAQs or recent answers.",
+        "FAQ to check: its page changed.",
+        "changed page to check: FAQs or recent answers use it.",
         "passage is withheld from answers until you check it.",
         "crawl waits for your decision.",
         "source could not be crawled last time.",
@@ -174,7 +174,7 @@ def test_each_role_is_told_what_it_can_do_something_about(
 def test_an_analyst_finds_the_figures_first(client: Client, law: Team) -> None:
     page = open_home(make_member(law, ANALYST), client)
     content = page[page.index('class="home"') :]
-    assert content.index(reverse("dashboard")) < content.index("What needs me today")
+    assert content.index(reverse("dashboard")) < content.index("To do")
 
 
 def test_what_has_long_failed_is_no_news(client: Client, law: Team) -> None:
@@ -197,7 +197,7 @@ def test_a_silent_worker_a_failed_look_and_an_endless_build_are_told(client: Cli
     Generation.objects.filter(pk=built.pk).update(created_at=now - datetime.timedelta(days=2))
     page = open_home(administrator, client)
     assert "The worker has been silent since" in page
-    assert "The last look for gaps failed." in page
+    assert "The last update of unanswered topics failed." in page
     assert "1 new search index has been in the making for more than a day." in page
 
 
