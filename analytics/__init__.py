@@ -1,1 +1,1 @@
-"""Evaluation, shadow tests, gaps, reviews, reports and the dashboard."""
+"""Figures, reports, reviews, unanswered topics and evaluations of the answers."""

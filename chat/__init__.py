@@ -1,0 +1,1 @@
+"""Conversations: questions answered from the knowledge, streamed to the widget."""

@@ -1,1 +1,1 @@
-"""Code that every app needs and no app owns."""
+"""What every app needs and no app owns: access, database, models that run, text."""

@@ -1,4 +1,4 @@
-"""FAQs that ask the same, by the vectors of their ways to ask: close to what somebody types, and pairs over all.
+"""Near-duplicate detection over the vectors of questions and phrasings: for a typed question, and for all pairs.
 
 Two FAQs are as close as the question of one is to the closest way to ask of the other: two phrasings alone may name the
 same programme and ask different things of it.
@@ -18,9 +18,9 @@ from faqs.models import FAQ, FAQQuerySet, SimilarPair, main_language
 from knowledge.indexing.generations import live_generation, load_embedder
 from knowledge.retrieval.query_vectors import question_vector
 
-#: From here on two FAQs count as one too many, and from here on one is worth showing beside what is typed;
-#: docs/decisions/0015-care-of-faqs.md has what was measured.
-SAME, CLOSE = 0.70, 0.50
+#: Similarity from which two FAQs count as duplicates, and from which one is shown beside what is typed;
+#: docs/decisions/0015-care-of-faqs.md has the measurements.
+DUPLICATE_THRESHOLD, SIMILAR_THRESHOLD = 0.70, 0.50
 #: More neighbours than these are no help to anybody.
 NEIGHBOURS, SHOWN = 50, 5
 #: How many FAQs one run compares with all others; the next run, a minute later, goes on.
@@ -63,13 +63,13 @@ class Near:
 
     @property
     def asks_the_same(self) -> bool:
-        return self.similarity >= SAME
+        return self.similarity >= DUPLICATE_THRESHOLD
 
 
 def close_to(question: str, *, language: str, but: int, collections: Sequence[int] | None) -> list[Near]:
-    """FAQs in use that ask nearly this, the closest first; of these collections (ids), or of all, and not `but`.
+    """List FAQs in use that ask nearly this, closest first; of these collections (ids), or of all, and not `but`.
 
-    Raises EmbeddingUnavailable.
+    Raise EmbeddingUnavailable.
     """
     generation = live_generation()
     parameters = {
@@ -81,13 +81,13 @@ def close_to(question: str, *, language: str, but: int, collections: Sequence[in
     }
     scale = load_embedder(generation).scale
     near = [Near(faq_id, scale.of_question(cosine)) for faq_id, cosine in fetch_all(TO_TEXT, parameters)]
-    return [each for each in near if each.similarity >= CLOSE]
+    return [each for each in near if each.similarity >= SIMILAR_THRESHOLD]
 
 
 def compare(faq_id: int) -> int:
-    """Brings the pairs of one FAQ up to date; returns how many ask the same. What staff dismissed stays dismissed.
+    """Update the pairs of one FAQ; return how many duplicates it has. What staff dismissed stays dismissed.
 
-    Raises EmbeddingUnavailable.
+    Raise EmbeddingUnavailable.
     """
     faq = FAQ.objects.filter(pk=faq_id).first()
     if faq is None:
@@ -100,7 +100,7 @@ def compare(faq_id: int) -> int:
     if FAQ.objects.of_university().exclude(status=FAQ.Status.RETIRED).filter(pk=faq_id).exists():
         rows = fetch_all(TO_FAQ, parameters)
         similarities = {other: scale.of_question(cosine) for other, cosine in rows}
-        found = {other: similarity for other, similarity in similarities.items() if similarity >= SAME}
+        found = {other: similarity for other, similarity in similarities.items() if similarity >= DUPLICATE_THRESHOLD}
     pairs = [
         SimilarPair(first_id=min(faq_id, other), second_id=max(faq_id, other), similarity=similarity)
         for other, similarity in found.items()
@@ -128,7 +128,7 @@ def compare(faq_id: int) -> int:
 
 
 def compare_pending() -> int:
-    """Compares those whose words changed, and all when another model went live; returns how many."""
+    """Compare FAQs whose words changed, or all after a change of model; return how many."""
     pending = list(not_compared(live_generation().pk).order_by("pk").values_list("pk", flat=True)[:A_RUN])
     for faq_id in pending:
         compare(faq_id)
@@ -153,7 +153,7 @@ class Relation(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ValidityScope:
-    """Which documents (ids) an FAQ leads to, and from which day to which (both included; None: no limit)."""
+    """The documents (ids) that an FAQ leads to, and its first and last day (None: no limit)."""
 
     documents: frozenset[int]
     valid_from: date | None
@@ -161,8 +161,11 @@ class ValidityScope:
 
 
 def relation(one: ValidityScope, other: ValidityScope) -> Relation:
-    """Of two FAQs with one meaning: apart where they hold on different days; in conflict where they hold on the same
-    days and lead to other documents, or where their days overlap without being the same; otherwise one is too many."""
+    """Relate two FAQs with one meaning.
+
+    They are apart if they are valid on different days. They conflict if their days overlap without being the same, or
+    if they lead to other documents on the same days. Otherwise they are the same.
+    """
     if not _overlap(one, other):
         return Relation.APART
     if (one.valid_from, one.valid_until) != (other.valid_from, other.valid_until):

@@ -1,4 +1,4 @@
-"""Keeps the vectors of questions, phrasings and reference answers equal to the FAQs."""
+"""Vectors of questions, phrasings and reference answers, kept equal to the FAQs."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -18,12 +18,12 @@ Vectors = dict[tuple[str, str], Any]
 
 
 def sync_faq(faq_id: int) -> int:
-    """Brings one FAQ's vectors up to date in every active generation; returns how many texts were embedded."""
+    """Update one FAQ's vectors in every active generation; return how many texts were embedded."""
     return sum(sync_in(faq_id, generation, load_embedder(generation)) for generation in active_generations())
 
 
 def sync_in(faq_id: int, generation: Generation, embedder: Embedder) -> int:
-    """Brings one FAQ's vectors up to date in one generation; unchanged texts keep theirs."""
+    """Update one FAQ's vectors in one generation; unchanged texts keep theirs."""
     made: Vectors = {}
     while True:
         faq = FAQ.objects.filter(pk=faq_id).prefetch_related("phrasings").first()
@@ -48,7 +48,7 @@ def _embedded(texts: Sequence[tuple[str, str]], embedder: Embedder) -> Vectors:
 
 
 def _keep(faq: FAQ, vectors: Vectors, texts: set[tuple[str, str]], generation: Generation) -> int:
-    """Adds those that are not there, and deletes those of other texts; returns how many were made."""
+    """Add the missing vectors, delete those of other texts; return how many were made."""
     there, is_other = set(), False
     for vector in faq.vectors.filter(generation=generation).defer("embedding"):
         if (vector.kind, vector.text) in texts:
@@ -66,14 +66,14 @@ def _keep(faq: FAQ, vectors: Vectors, texts: set[tuple[str, str]], generation: G
 
 
 def _texts(faq: FAQ) -> set[tuple[str, str]]:
-    """What of an FAQ has a vector: (kind, text)."""
+    """Return the texts of an FAQ that have a vector: (kind, text)."""
     asks = {faq.question, *(phrasing.text for phrasing in faq.phrasings.all())}
     answers = {faq.reference_answer} - {""}
     return {(ASKS, text) for text in asks} | {(ANSWERS, text) for text in answers}
 
 
 def needing_index(generation_id: int) -> FAQQuerySet:
-    """FAQs with a text that has no vector in this generation, or with a vector whose text is gone."""
+    """Return FAQs with a text that has no vector in this generation, or a vector whose text was deleted."""
     current = FAQVector.objects.filter(generation=generation_id)
     asking, answering = current.filter(kind=FAQVector.Kind.ASKS), current.filter(kind=FAQVector.Kind.ANSWERS)
     same_text = {"faq": OuterRef("faq"), "text": OuterRef("text")}
@@ -90,7 +90,7 @@ def needing_index(generation_id: int) -> FAQQuerySet:
 
 
 def sync_pending(*, progress: Callable[[int, int], None] | None = None) -> int:
-    """Brings every FAQ that needs it up to date in the live generation; returns how many.
+    """Update the vectors of every FAQ that needs it in the live generation; return how many.
 
     `progress` gets (done, of).
     """
@@ -98,7 +98,7 @@ def sync_pending(*, progress: Callable[[int, int], None] | None = None) -> int:
 
 
 def sync_generation(generation: Generation, *, progress: Callable[[int, int], None] | None = None) -> int:
-    """Brings every FAQ that needs it up to date in this generation; returns how many."""
+    """Update the vectors of every FAQ that needs it in this generation; return how many."""
     embedder = load_embedder(generation)
     pending = list(needing_index(generation.pk).order_by("pk").values_list("pk", flat=True))
     for done, faq_id in enumerate(pending, start=1):
@@ -109,12 +109,12 @@ def sync_generation(generation: Generation, *, progress: Callable[[int, int], No
 
 
 def build_in(*, generation: Generation, **_: object) -> int:
-    """Receives `generation_built`: a new generation of the index is not whole without the FAQs' vectors."""
+    """Receive `generation_built`: a new generation of the index needs the FAQs' vectors too."""
     return sync_generation(generation)
 
 
 def verify(generation: Generation, *, every_vector: bool = False) -> Part:
-    """As `knowledge.services.verification.verify`, inside the same moment."""
+    """Compare FAQs and vectors as `knowledge.services.verification.verify` does, in the same transaction."""
     part, embedder = Part("FAQ vectors"), load_embedder(generation)
     for pk in needing_index(generation.pk).values_list("pk", flat=True):
         part.report(f"FAQ {pk}: its vectors are not of what it says now")

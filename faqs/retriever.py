@@ -77,7 +77,7 @@ def confidence(similarity: float) -> float:
 
 
 def match(query: Query, *, scope: Scope, faqs: int = 1) -> list[Match]:
-    """The passages behind the `faqs` closest published, valid FAQs: closest FAQ first, in order of its documents."""
+    """Return the passages behind the `faqs` closest published, valid FAQs: closest first, in order of its documents."""
     parameters = scope_parameters(scope) | {
         "vector": BinaryVector(query.vector),
         "generation": query.generation_id,

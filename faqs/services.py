@@ -1,4 +1,4 @@
-"""What staff do to FAQs: check, save, queue after commit; every change leaves a version."""
+"""Actions of staff on FAQs: check, save, queue after commit; every change leaves a version."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
@@ -10,7 +10,8 @@ from django.utils.translation import gettext as _
 
 from faqs.duplicates import dismiss
 from faqs.importexport.bulk_save import bulk_save
-from faqs.importexport.resource import Planned
+from faqs.importexport.files import Table
+from faqs.importexport.resource import FAQResource, PlannedRow
 from faqs.models import FAQ, FAQVersion, SimilarPair
 from faqs.tasks import index_faq, index_pending_faqs
 from faqs.versions.history import Reason, recording, restore, set_phrasings, set_sources
@@ -25,9 +26,9 @@ QUEUED_ONE_BY_ONE = 50
 
 @transaction.atomic
 def index_saved_faq(*, faq: FAQ) -> None:
-    """Has an FAQ indexed that a form saved; called once, when its phrasings and sources are saved too.
+    """Queue the indexing of an FAQ that a form saved; call it once, after its phrasings and sources are saved.
 
-    Who saved it saw its documents, and what it is a translation of, as they are now.
+    Whoever saved it saw its documents, and the FAQ that it translates, as they are now.
     """
     confirm_faq(faq=faq)
     index_faq.delay_on_commit(faq.pk)
@@ -35,7 +36,7 @@ def index_saved_faq(*, faq: FAQ) -> None:
 
 @transaction.atomic
 def confirm_faq(*, faq: FAQ) -> None:
-    """Somebody looked: it is right with its documents, and as a translation, as they are now."""
+    """Record that staff checked it: it is right with its documents and its original as they are now."""
     now = timezone.now()
     faq.sources.update(verified_at=now)
     FAQ.objects.filter(pk=faq.pk).update(reviewed_at=now)
@@ -43,9 +44,9 @@ def confirm_faq(*, faq: FAQ) -> None:
 
 @transaction.atomic
 def set_faq_status(*, faqs: Iterable[FAQ], status: str, by: "Staff | None" = None, reason: str = Reason.STATUS) -> int:
-    """Publishes, retires or sends back; matching heeds it at once. Returns how many changed.
+    """Publish, retire or send back FAQs; matching uses the status at once. Return how many changed.
 
-    Raises ValidationError when one to be published has no document: nothing is changed then.
+    Raise ValidationError if one to be published has no document; nothing is changed then.
     """
     changed = [faq for faq in faqs if faq.status != status]
     with recording([faq.pk for faq in changed], by=by, reason=reason):
@@ -60,7 +61,7 @@ def set_faq_status(*, faqs: Iterable[FAQ], status: str, by: "Staff | None" = Non
 
 @transaction.atomic
 def restore_version(*, version: FAQVersion, by: "Staff | None") -> FAQ:
-    """Makes an earlier version the present one; the one that was is kept as a version too. Raises ValidationError."""
+    """Restore an earlier version; the present one is kept as a version too. Raise ValidationError."""
     with recording([version.faq_id], by=by, reason=Reason.RESTORE):
         faq = restore(version)
         index_saved_faq(faq=faq)
@@ -69,9 +70,9 @@ def restore_version(*, version: FAQVersion, by: "Staff | None") -> FAQ:
 
 @transaction.atomic
 def merge_faqs(*, keep: FAQ, other: FAQ, by: "Staff | None") -> FAQ:
-    """What the other one asks, its phrasings and its documents go to the one that stays; the other one retires.
+    """Give the question, phrasings and documents of `other` to `keep`, and retire `other`.
 
-    Raises ValidationError where they are one, or the one that stays is retired.
+    Raise ValidationError if they are the same FAQ, or one of them is retired.
     """
     if keep.pk == other.pk:
         raise ValidationError(_("These are one and the same FAQ."))
@@ -96,22 +97,37 @@ def merge_faqs(*, keep: FAQ, other: FAQ, by: "Staff | None") -> FAQ:
 
 @transaction.atomic
 def dismiss_pair(*, pair: SimilarPair, by: "Staff | None") -> None:
-    """These two are no duplicates, however close they are; they are not shown together again."""
+    """Record that these two are no duplicates; they are not shown as a pair again."""
     dismiss(pair, by=by.pk if by else None)
 
 
 @transaction.atomic
-def import_planned(*, planned: Iterable[Planned], by: "Staff | None") -> tuple[list[FAQ], list[FAQ]]:
-    """Saves what is new and what is changed, all or nothing, and has just that indexed. Returns (new, changed)."""
+def save_planned(*, planned: Iterable[PlannedRow], by: "Staff | None") -> tuple[list[FAQ], list[FAQ]]:
+    """Save the new and the changed FAQs, all or nothing, without indexing them. Return (new, changed)."""
     rows = list(planned)
     new = [each.faq for each in rows if each.kind == "new"]
     changed = [each.faq for each in rows if each.kind == "changed"]
     with recording([faq.pk for faq in changed], by=by, reason=Reason.IMPORT) as touched:
         bulk_save(new, changed)
         touched += [faq.pk for faq in new]
-    if len(touched) > QUEUED_ONE_BY_ONE:
+    return new, changed
+
+
+@transaction.atomic
+def import_planned(*, planned: Iterable[PlannedRow], by: "Staff | None") -> tuple[list[FAQ], list[FAQ]]:
+    """Save the new and the changed FAQs and queue their indexing. Return (new, changed)."""
+    new, changed = save_planned(planned=planned, by=by)
+    if len(new) + len(changed) > QUEUED_ONE_BY_ONE:
         index_pending_faqs.delay_on_commit()
     else:
-        for faq_id in touched:
-            index_faq.delay_on_commit(faq_id)
+        for faq in (*changed, *new):
+            index_faq.delay_on_commit(faq.pk)
     return new, changed
+
+
+@transaction.atomic
+def import_table(*, table: Table, resource: FAQResource) -> list[PlannedRow]:
+    """Import a file's rows for an operator, who indexes them afterwards. Raise BadTable."""
+    planned = resource.plan(table, lock=True)
+    save_planned(planned=planned, by=None)
+    return planned

@@ -1,11 +1,11 @@
-"""Celery's hinges: ids in, one call, safe to run twice."""
+"""Celery tasks of the FAQs: ids in, one call, safe to run twice."""
 
 from celery import shared_task
 
 
 @shared_task(soft_time_limit=240, time_limit=300, autoretry_for=(OSError,), retry_backoff=True, max_retries=5)
 def index_faq(faq_id: int) -> None:
-    """Its vectors, and after them the FAQs that ask the same."""
+    """Index one FAQ, then look for its duplicates."""
     from faqs.duplicates import compare
     from faqs.indexing import sync_faq
 
@@ -15,7 +15,7 @@ def index_faq(faq_id: int) -> None:
 
 @shared_task(soft_time_limit=3000, time_limit=3300)
 def index_pending_faqs() -> None:
-    """Picks up what a lost task, or a broker that was away, left behind."""
+    """Index what a lost task, or a broker that was away, left behind."""
     from faqs.duplicates import compare_pending
     from faqs.indexing import sync_pending
 

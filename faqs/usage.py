@@ -1,4 +1,4 @@
-"""What an FAQ did for students lately."""
+"""Recent usage of an FAQ."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -13,7 +13,7 @@ RECENT = timedelta(days=30)
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Answers of the last days that it steered, those of them that cite one of its documents, and thumbs on them."""
+    """Answers of the last days that it influenced, those of them that cite one of its documents, and their thumbs."""
 
     matched: int
     cited: int
@@ -21,7 +21,7 @@ class Usage:
     down: int
 
 
-def usage_of(faq: FAQ) -> Usage:
+def count_usage(faq: FAQ) -> Usage:
     recent = Q(answers__created_at__gte=timezone.now() - RECENT)
     cites = Q(answers__citations__document__faq_sources__faq=F("pk"))
     counts = FAQ.objects.filter(pk=faq.pk).aggregate(

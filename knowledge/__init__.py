@@ -1,1 +1,1 @@
-"""Documents and courses: imported, cut into passages, indexed and found."""
+"""Pages, PDFs and courses: read, split into passages, indexed and retrieved."""

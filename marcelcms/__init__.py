@@ -1,1 +1,1 @@
-"""MarcelCMS: answers from a university's own pages, curated in Django admin."""
+"""The project: settings, addresses, roles, health, backups, and everything that runs all apps together."""

@@ -25,7 +25,7 @@ refuse_unsafe()
 
 
 def warm_up() -> None:
-    """What takes a second when it is first used, so that no student waits for it."""
+    """Load what takes a second at its first use, so that no student waits for it."""
     embeddings.get_embedder()
     if client.is_configured():
         importlib.import_module("openai")

@@ -31,8 +31,10 @@ def configure_logs(**_: object) -> None:
 
 @worker_process_init.connect
 def warm_up(**_: object) -> None:
-    """Loads the embedding model before the first edit needs it: an edit must count within a second. Who only crawls
-    loads it with the first page, and who only makes reports never: it takes memory."""
+    """Load the embedding model before the first edit needs it: an edit must count within a second.
+
+    A worker that only crawls loads it with the first page; one that only makes reports never does: it takes memory.
+    """
     if not WARM & set(app.amqp.queues.consume_from):
         return
     from core.inference.embeddings import get_embedder
@@ -41,8 +43,8 @@ def warm_up(**_: object) -> None:
 
 
 @heartbeat_sent.connect
-def leave_sign(**_: object) -> None:
-    """From the worker's own loop, which goes on while its processes are busy for hours."""
+def record_worker_heartbeat(**_: object) -> None:
+    """Record a heartbeat from the worker's own loop, which goes on while its processes are busy for hours."""
     global _signed_at
     if time.monotonic() < _signed_at + SIGN_SECONDS:
         return
@@ -50,14 +52,14 @@ def leave_sign(**_: object) -> None:
 
     _signed_at = time.monotonic()
     try:
-        heartbeats.record_heartbeat(*(heartbeats.worker_of(queue) for queue in app.amqp.queues.consume_from))
+        heartbeats.record_heartbeat(*(heartbeats.name_worker(queue) for queue in app.amqp.queues.consume_from))
     except RedisError as error:
-        logging.getLogger(__name__).warning("no sign of life left error=%s", type(error).__name__)
+        logging.getLogger(__name__).warning("no heartbeat recorded error=%s", type(error).__name__)
 
 
 @worker_shutting_down.connect
 def drop_tasks(how: str, **_: object) -> None:
-    """Ends tasks that had only just been handed out when the worker was told to stop: Celery has forgotten them, and
+    """End tasks that had only just been handed out when the worker was stopped: Celery has forgotten them, and
     would wait for their end while it drops the others at a first SIGQUIT. This is reached at the second one.
     Unacknowledged, they go back to the queue."""
     if how == "Cold":

@@ -13,7 +13,7 @@ LEAST_SECRET, LEAST_DIFFERENT = 32, 5
 
 
 def is_public(host: str) -> bool:
-    """A name with a dot, or an address of the internet: `web`, `localhost`, 127.0.0.1 and 10.0.0.5 are not."""
+    """Return whether a name has a dot or an address is public: `web`, `localhost`, 127.0.0.1, 10.0.0.5 are not."""
     try:
         return ipaddress.ip_address(host.strip("[]")).is_global
     except ValueError:
@@ -30,7 +30,7 @@ def check_deployment(app_configs: Sequence[Any] | None, **_kwargs: object) -> li
 
 
 def unsafe() -> Iterator[Error]:
-    """What no web process starts with. Nothing where the product cannot be reached by a public name."""
+    """Yield the settings that a web process refuses to start with; none if no public name leads here."""
     address = urlsplit(settings.PUBLIC_URL)
     hosts = public_hosts()
     if not hosts and not is_public(address.hostname or ""):
@@ -86,7 +86,7 @@ def _warning(number: str, message: str, hint: str) -> Warning:
 
 
 def refuse_unsafe() -> None:
-    """Raises ImproperlyConfigured, with all that is wrong and what to do."""
+    """Raise ImproperlyConfigured with everything that is wrong and what to do."""
     found = list(unsafe())
     if found:
         lines = [f"{each.msg} {each.hint}" for each in found]

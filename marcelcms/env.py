@@ -15,10 +15,10 @@ TRUE, FALSE = {"1", "true", "yes", "on"}, {"0", "false", "no", "off", ""}
 
 
 def text(name: str, default: str | None = None) -> str:
-    """The variable's value, or that of the file which NAME_FILE names, or `default`; neither has blanks at its ends.
+    """Return the variable's value, or the content of the file that NAME_FILE names, or `default`, without outer blanks.
 
     A secret belongs into a file: a process's environment is shown by `docker inspect` and inherited by its children.
-    Raises ImproperlyConfigured where all are missing, both are set, or the file cannot be read.
+    Raise ImproperlyConfigured if all are missing, both are set, or the file cannot be read.
     """
     value, file = os.environ.get(name), os.environ.get(f"{name}_FILE")
     if value is not None and file:
@@ -65,7 +65,7 @@ def choice(name: str, default: str, *, among: Collection[str]) -> str:
 
 
 def web_address(name: str, default: str) -> str:
-    """The beginning of addresses, such as https://chat.uni.example, without a slash at its end."""
+    """Return the beginning of addresses, such as https://chat.uni.example, without a slash at its end."""
     value = text(name, default).rstrip("/")
     try:
         parts = urlsplit(value)
@@ -78,12 +78,12 @@ def web_address(name: str, default: str) -> str:
 
 
 def words(name: str, *, default: str = "") -> list[str]:
-    """A comma-separated list."""
+    """Return the items of a comma-separated list."""
     return [word.strip() for word in text(name, default).split(",") if word.strip()]
 
 
 def networks(name: str) -> list[IPv4Network | IPv6Network]:
-    """A comma-separated list of networks and addresses."""
+    """Return the networks and addresses of a comma-separated list."""
     try:
         return [ip_network(word, strict=False) for word in words(name)]
     except ValueError as error:
@@ -91,7 +91,7 @@ def networks(name: str) -> list[IPv4Network | IPv6Network]:
 
 
 def database(name: str) -> dict[str, Any]:
-    """A PostgreSQL URL (libpq's URI form) as a Django database entry.
+    """Return a PostgreSQL URL (libpq's URI form) as a Django database entry.
 
     DATABASE_PASSWORD (or the file that DATABASE_PASSWORD_FILE names) is the password where the URL has none, so that
     an address can be shown and its secret kept in one file for all who need it. PGBOUNCER says that the address is

@@ -10,8 +10,8 @@ from django.utils.translation import gettext_lazy as _
 PREFIX = "marcel_"
 
 
-def digest_of(token: str) -> str:
-    """A token is 256 random bits, which nobody guesses: a plain hash hides it as well as a slow one."""
+def hash_token(token: str) -> str:
+    """Hash a token: it is 256 random bits, so a plain hash hides it as well as a slow one."""
     return hashlib.sha256(token.encode()).hexdigest()
 
 

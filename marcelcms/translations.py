@@ -1,6 +1,6 @@
-"""What Django's admin calls by another German word than our pages: a project's catalogue comes before Django's.
+"""Overrides of Django's own translations: strings of its admin whose German differs from the word on our pages.
 
-Nothing uses it; `makemessages` reads it.
+A project's catalogue comes before Django's. No code imports this module; `makemessages` reads it.
 """
 
 from django.utils.translation import gettext_noop

@@ -7,7 +7,7 @@
 import json
 import random
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +15,11 @@ from django.db import transaction
 
 from analytics.models import EvaluationQuestion, EvaluationSet, Judgment
 from core.hashing import fingerprint
-from faqs.importexport.json import import_faqs, read_faqs
+from faqs.importexport.files import LOCAL_LIMITS, BadTable, read_table
+from faqs.importexport.resource import FAQResource
 from faqs.indexing import sync_pending as sync_pending_faqs
 from faqs.models import FAQ
+from faqs.services import import_table
 from knowledge.indexing.documents import sync_pending as sync_pending_documents
 from knowledge.ingest.importer import DocumentRecord, import_records
 from knowledge.models import Collection, Document
@@ -221,6 +223,26 @@ def load(dataset: Dataset, *, progress: Callable[[int, int], None] | None = None
     return found
 
 
+def _import_faqs(file: Path, slug: str, collection: Collection) -> list[str]:
+    """Import a data set's FAQs; return what is wrong with them."""
+    try:
+        table = read_table("faqs.json", file.read_bytes(), limits=LOCAL_LIMITS)
+        # Ids are unique over all FAQs, and data sets count theirs from 0.
+        rows = [
+            replace(row, cells=row.cells | {"id": f"{slug} {row.cells.get('id') or row.line}"}) if row.cells else row
+            for row in table.rows
+        ]
+        resource = FAQResource.for_operator(collection=collection)
+        planned = import_table(table=replace(table, rows=tuple(rows)), resource=resource)
+    except BadTable as error:
+        raise BadDataset(f"faqs.json: {error}") from error
+    return [
+        f"faqs.json: FAQ {row.line} ({row.name}): {message}"
+        for row in planned
+        for _column, message in (*row.problems, *row.notices)
+    ]
+
+
 @transaction.atomic
 def _create(dataset: Dataset) -> EvaluationSet:
     slug = f"evaluation-{dataset.fingerprint[:16]}"
@@ -234,12 +256,7 @@ def _create(dataset: Dataset) -> EvaluationSet:
     report = import_records(enumerate(records, start=1), collection=collection)
     problems = [f"corpus.jsonl: {reason}" for _line, reason in report.problems]
     if dataset.faqs_file:
-        # Ids are unique over all FAQs, and data sets count theirs from 0.
-        raws = [
-            raw | {"id": f"{slug} {raw.get('id') or number}"} for number, raw in enumerate(read_faqs(dataset.faqs_file))
-        ]
-        faqs = import_faqs(raws, collection=collection)
-        problems += [f"faqs.json: {name}: {reason}" for name, reason in faqs.problems]
+        problems += _import_faqs(dataset.faqs_file, slug, collection)
     if problems:
         raise BadDataset("\n".join(problems[:20]))
     made = EvaluationSet.objects.create(name=dataset.name, fingerprint=dataset.fingerprint)

@@ -1,4 +1,4 @@
-"""Where staff curate questions."""
+"""Admin pages of the FAQs."""
 
 from faqs.admin.categories import CategoryAdmin
 from faqs.admin.faqs import FAQAdmin

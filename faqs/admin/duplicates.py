@@ -1,4 +1,4 @@
-"""FAQs that ask the same: beside the form while somebody types, and as a list of pairs to merge or to leave."""
+"""Duplicates: close FAQs beside the form while somebody types, and a list of pairs to merge or to dismiss."""
 
 import re
 from datetime import date
@@ -29,7 +29,7 @@ DOCUMENT_FIELD = re.compile(r"sources-\d+-document")
 
 @require_POST
 def near_view(request: HttpRequest, *, model_admin: Any) -> HttpResponse:
-    """A piece of the form's page: FAQs close to what is typed in it; empty where there are none."""
+    """Render the FAQs close to what is typed in the form, a piece of its page; empty if there are none."""
     if not model_admin.has_view_or_change_permission(request):
         raise PermissionDenied
     question = request.POST.get("question", "").strip()[:1000]
@@ -74,7 +74,7 @@ def list_view(request: HttpRequest, *, model_admin: Any) -> HttpResponse:
         )
     context = {
         **model_admin.admin_site.each_context(request),
-        "title": _("FAQs that ask the same"),
+        "title": _("Duplicates"),
         "opts": model_admin.opts,
         "rows": rows,
         "page": page,
@@ -146,7 +146,7 @@ def _holding(faq: FAQ) -> ValidityScope:
 
 
 def _typed(request: HttpRequest) -> ValidityScope:
-    """What the form says so far; a date that is no date yet counts as none."""
+    """Read the scope that the form has so far; an unfinished date counts as none."""
     named = {str(value) for name, value in request.POST.items() if DOCUMENT_FIELD.fullmatch(name)}
     begin, end = (_day(request.POST.get(name, "")) for name in ("valid_from", "valid_until"))
     return ValidityScope(frozenset(int(value) for value in named if value.isdecimal()), begin, end)

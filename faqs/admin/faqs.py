@@ -28,10 +28,10 @@ from faqs.admin.inlines import PhrasingInline, SourceInline, saved_status
 from faqs.models import FAQ, SOON, FAQQuerySet, main_language
 from faqs.permissions import may_make, may_publish
 from faqs.services import index_saved_faq, set_faq_status
-from faqs.usage import RECENT, usage_of
-from faqs.versions.edit_conflicts import conflict_of, rebased, version_of
+from faqs.usage import RECENT, count_usage
+from faqs.versions.edit_conflicts import find_conflict, find_version, rebased
 from faqs.versions.history import Reason, recording
-from faqs.versions.snapshots import content_of, fingerprint_of
+from faqs.versions.snapshots import fingerprint_content, read_content
 from knowledge.admin.collections import CollectionFilter
 from knowledge.models import Collection, Document
 
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from core.access import Staff
 
 
-def page_of(request: HttpRequest, faq: FAQ | None, *, may_change: bool) -> dict[str, Any]:
-    """The template's further values; of a new FAQ there is little to say."""
+def build_page(request: HttpRequest, faq: FAQ | None, *, may_change: bool) -> dict[str, Any]:
+    """Return the template's further values; a new FAQ has few."""
     context: dict[str, Any] = {"near_url": reverse("admin:faqs_faq_near")}
     if faq is None:
         return context
@@ -48,7 +48,7 @@ def page_of(request: HttpRequest, faq: FAQ | None, *, may_change: bool) -> dict[
     return context | {
         "may_change": may_change,
         "needs_publisher": not may_make(request.user, present.status),
-        "usage": usage_of(present),
+        "usage": count_usage(present),
         "usage_days": RECENT.days,
         "changed_sources": present.sources.filter(document__altered_at__gt=F("verified_at"))
         .select_related("document")
@@ -56,12 +56,12 @@ def page_of(request: HttpRequest, faq: FAQ | None, *, may_change: bool) -> dict[
         if present.status != FAQ.Status.RETIRED
         else (),
         "is_behind": FAQ.objects.behind_their_original().filter(pk=present.pk).exists(),
-        **translations_of(present, request),
+        **list_translations(present, request),
     }
 
 
-def translations_of(faq: FAQ, request: HttpRequest) -> dict[str, Any]:
-    """The FAQs of its group, the original first, and where to write those that are missing."""
+def list_translations(faq: FAQ, request: HttpRequest) -> dict[str, Any]:
+    """List the translations of an FAQ, the original first, and the addresses where the missing ones are written."""
     original = faq.translation_of or faq
     group = list(
         FAQ.objects.visible_to(request.user)
@@ -86,7 +86,7 @@ def translations_of(faq: FAQ, request: HttpRequest) -> dict[str, Any]:
 
 
 def _adding(original: FAQ, language: str) -> str:
-    """An empty form that has what a translation shares with its original."""
+    """Return the address of a new form, filled with what a translation shares with its original."""
     values = QueryDict(mutable=True)
     values.update({"translation_of": str(original.pk), "language": language})
     for name in ("category", "collection"):
@@ -111,21 +111,21 @@ class FAQForm(GuardedForm):
             status.choices = [(value, label) for value, label in FAQ.Status.choices if may_make(self.user, value)]
         if (collection := fields.get("collection")) and not sees_everything(self.user):
             collection.required = True
-            collection.help_text = _("Whose teams look after it.")
+            collection.help_text = _("Its teams are responsible for the FAQ.")
             own = list(collection.queryset[:2])
             if len(own) == 1:
                 collection.empty_label = None
 
 
 def collections_for(request: HttpRequest, faq_id: str) -> Any:
-    """The university's of one's own teams; a data set's only for an FAQ that is in it."""
+    """Return the university's collections of one's own teams; a data set's only for an FAQ that is in it."""
     present = FAQ.objects.filter(pk__in=[int(faq_id)] if faq_id.isdecimal() else [])
     of_university = Q(for_evaluation=False) | Q(pk__in=present.order_by().values("collection"))
     return Collection.objects.visible_to(request.user).filter(of_university)
 
 
 def given_rows(request: HttpRequest, prefix: str) -> list[dict[str, Any]]:
-    """What `?phrasing=…&document=ID` says of the rows of a new FAQ."""
+    """Read the rows of a new FAQ from `?phrasing=…&document=ID`."""
     if prefix == "phrasings":
         return [{"text": text} for text in request.GET.getlist("phrasing")]
     asked = [int(value) for value in request.GET.getlist("document") if value.isdecimal() and len(value) < 19]
@@ -191,7 +191,7 @@ class FAQAdmin(OptimisticLockAdmin, ScopedAdmin, FAQModelAdmin):
                 ]
             },
         ),
-        (_("Reference answer"), {"fields": ["reference_answer"]}),
+        (_("Key points (internal)"), {"fields": ["reference_answer"]}),
         (_("More"), {"fields": ["external_id", "created_at", "updated_at"], "classes": ["collapse"]}),
     ]
     formfield_overrides = {models.TextField: {"widget": Textarea(attrs={"rows": 6, "class": "vLargeTextField"})}}
@@ -227,7 +227,7 @@ class FAQAdmin(OptimisticLockAdmin, ScopedAdmin, FAQModelAdmin):
         return faqs.for_list() if shows_list(request) else faqs
 
     def has_change_permission(self, request: HttpRequest, obj: FAQ | None = None) -> bool:
-        """What students get is changed by those who may publish."""
+        """Let only those who may publish change what students get."""
         return super().has_change_permission(request, obj) and self._may_touch(request, obj)
 
     def has_delete_permission(self, request: HttpRequest, obj: FAQ | None = None) -> bool:
@@ -244,7 +244,7 @@ class FAQAdmin(OptimisticLockAdmin, ScopedAdmin, FAQModelAdmin):
     ) -> tuple[list[Any], dict[str, int], set[str], list[Any]]:
         """Names the FAQs and counts their parts."""
         listed, counts, lacking, protected = super().get_deleted_objects(objs, request)
-        for derived in ("faq vectors", "pairs that ask the same"):
+        for derived in ("faq vectors", "pairs of duplicates"):
             counts.pop(derived, None)
         return [item for item in listed if isinstance(item, str)], counts, lacking, protected
 
@@ -337,13 +337,13 @@ class FAQAdmin(OptimisticLockAdmin, ScopedAdmin, FAQModelAdmin):
         return options
 
     def fingerprint_of(self, faq: FAQ) -> str:
-        return fingerprint_of(content_of(FAQ.objects.with_parts().get(pk=faq.pk)))
+        return fingerprint_content(read_content(FAQ.objects.with_parts().get(pk=faq.pk)))
 
     def conflict_of(self, request: HttpRequest, faq: FAQ | None) -> Conflict | None:
-        return conflict_of(faq.pk if faq else 0, seen=request.POST.get("seen", ""), user=request.user)
+        return find_conflict(faq.pk if faq else 0, seen=request.POST.get("seen", ""), user=request.user)
 
     def reconciled(self, data: QueryDict, faq: FAQ | None) -> QueryDict:
-        base = version_of(faq.pk, data.get("seen", "")) if faq else None
+        base = find_version(faq.pk, data.get("seen", "")) if faq else None
         return rebased(data, faq.pk if faq else 0, base.content if base else None)
 
     def saving(self, request: HttpRequest, faq: FAQ | None) -> AbstractContextManager[Any]:
@@ -358,7 +358,7 @@ class FAQAdmin(OptimisticLockAdmin, ScopedAdmin, FAQModelAdmin):
         form_url: str = "",
         obj: FAQ | None = None,
     ) -> HttpResponse:
-        context |= page_of(request, obj, may_change=self.has_change_permission(request, obj))
+        context |= build_page(request, obj, may_change=self.has_change_permission(request, obj))
         return super().render_change_form(request, context, add, change, form_url, obj)
 
     def save_related(self, request: HttpRequest, form: AnyForm, formsets: "FormSets", change: bool) -> None:

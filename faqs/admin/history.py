@@ -16,7 +16,7 @@ from core.diffs import compare
 from faqs.models import FAQ, FAQVersion
 from faqs.permissions import may_make
 from faqs.services import confirm_faq, restore_version
-from faqs.versions.snapshots import as_text, content_of, fingerprint_of
+from faqs.versions.snapshots import as_text, fingerprint_content, read_content
 
 SHOWN = 100
 #: In the address: the FAQ as it is now.
@@ -25,15 +25,15 @@ PRESENT = "now"
 
 @require_safe
 def versions_view(request: HttpRequest, faq_id: int, *, model_admin: Any) -> HttpResponse:
-    """The list, and below it what changed from the version `old` to the version `new` (else: its successor)."""
+    """Show the list, and below it the changes from the version `old` to the version `new` (default: its successor)."""
     get_object_or_404(model_admin.get_queryset(request), pk=faq_id)
     faq = FAQ.objects.with_parts().get(pk=faq_id)
     if not model_admin.has_view_or_change_permission(request, faq):
         raise PermissionDenied
     numbered = faq.versions.annotate(number=Window(RowNumber(), order_by="pk"))
     found = list(numbered.select_related("made_by")[: SHOWN + 1])
-    content = content_of(faq)
-    present = fingerprint_of(content)
+    content = read_content(faq)
+    present = fingerprint_content(content)
     context = {
         **model_admin.admin_site.each_context(request),
         "title": _("Versions of “%(question)s”") % {"question": faq},
@@ -92,7 +92,7 @@ def _version(faq: FAQ, asked: str) -> FAQVersion | None:
 
 
 def _successor(faq: FAQ, version: FAQVersion | None) -> str:
-    """What replaced it."""
+    """Return the version that replaced it."""
     if version is None:
         return PRESENT
     newer = faq.versions.filter(pk__gt=version.pk).order_by("pk").values_list("pk", flat=True).first()

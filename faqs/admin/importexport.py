@@ -1,4 +1,4 @@
-"""Files of FAQs: what importing one would change, shown before anything is written, and the list as a file."""
+"""Import of FAQs with a preview, and export of the list."""
 
 import json
 import re
@@ -26,15 +26,13 @@ from import_export.formats.base_formats import CSV, JSON, XLSX
 from core.diffs import Comparison, compare
 from core.tables.cells import neutralise
 from faqs.importexport.files import MOST_BYTES, BadTable, printable, read_table
-from faqs.importexport.resource import FAQResource, Planned, fingerprint_of_plan
+from faqs.importexport.resource import FAQResource, PlannedRow, fingerprint_plan
 from faqs.models import FAQ
-from faqs.permissions import may_publish
 from faqs.services import import_planned
-from faqs.versions.history import hold
 from faqs.versions.snapshots import as_text
 
 FORMATS = {"xlsx": XLSX, "csv": CSV, "json": JSON}
-#: How long a file waits for somebody to say that it is to be imported.
+#: How long a checked file is kept until somebody confirms its import.
 KEPT_SECONDS = 3600
 FILE_KEY = re.compile("[0-9a-f]{32}")
 #: Rows of each kind that a page shows.
@@ -48,17 +46,17 @@ class FileForm(forms.Form):
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class PreviewRow:
     """A planned row as the page shows it."""
 
-    planned: Planned
+    planned: PlannedRow
     comparison: Comparison | None
     text: str
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def import_view(request: HttpRequest, *, model_admin: Any) -> HttpResponse:
-    """Takes a file and says what it would change; `confirmed` does that, as long as it would still be the same."""
+    """Preview what a file would change; `confirmed` imports it if the changes would still be the same."""
     if not (model_admin.has_add_permission(request) and model_admin.has_change_permission(request)):
         raise PermissionDenied
     form = FileForm(request.POST, request.FILES) if request.method == "POST" else FileForm()
@@ -78,10 +76,10 @@ def import_view(request: HttpRequest, *, model_admin: Any) -> HttpResponse:
 
 @require_safe
 def template_view(request: HttpRequest, name: str, *, model_admin: Any) -> HttpResponse:
-    """An empty file with every column and one example."""
+    """Download a file with every column and one example."""
     if name not in FORMATS or not model_admin.has_view_or_change_permission(request):
         raise Http404
-    resource = _resource(request)
+    resource = FAQResource.for_staff(request.user)
     example = {
         "id": "",
         "question": gettext("When is the re-registration deadline?"),
@@ -99,7 +97,7 @@ def template_view(request: HttpRequest, name: str, *, model_admin: Any) -> HttpR
 
 @require_safe
 def export_view(request: HttpRequest, *, model_admin: Any) -> HttpResponse:
-    """Asks for the kind of file; the list's filters stay in the address."""
+    """Ask for the kind of file; the list's filters stay in the address."""
     if not model_admin.has_view_or_change_permission(request):
         raise PermissionDenied
     if (chosen := _chosen(request, model_admin)) is None:
@@ -117,17 +115,17 @@ def export_view(request: HttpRequest, *, model_admin: Any) -> HttpResponse:
 
 @require_safe
 def download_view(request: HttpRequest, name: str, *, model_admin: Any) -> HttpResponse:
-    """The list, filtered and searched as the address says, as a file that can be imported again."""
+    """Download the list, filtered and searched as in the address, as a file that can be imported again."""
     if name not in FORMATS or not model_admin.has_view_or_change_permission(request):
         raise Http404
     if (chosen := _chosen(request, model_admin)) is None:
         return _to_the_list(request)
-    dataset = _resource(request).export(chosen)
+    dataset = FAQResource.for_staff(request.user).export(chosen)
     return _as_file(dataset, name, gettext("faqs-%(day)s") % {"day": timezone.localdate().isoformat()})
 
 
 def _chosen(request: HttpRequest, model_admin: Any) -> Any:
-    """What the list would show with this address, and no data set's FAQs; None if its filters mean nothing.
+    """Return the FAQs that the list would show with this address, without data sets'; None if its filters mean nothing.
 
     Some values fail only once the database is asked: a number without end, a year 0.
     """
@@ -146,34 +144,41 @@ def _to_the_list(request: HttpRequest) -> HttpResponse:
 
 
 def _preview(request: HttpRequest, name: str, content: bytes) -> dict[str, Any]:
+    resource = FAQResource.for_staff(request.user)
     try:
-        planned = _resource(request).plan(read_table(name, content))
+        planned = resource.plan(table := read_table(name, content))
     except BadTable as error:
         return {"problem": str(error)}
     key = uuid.uuid4().hex
     cache.set(_key(request, key), (name, content), KEPT_SECONDS)
     kinds = {kind: [each for each in planned if each.kind == kind] for kind in ("wrong", "new", "changed", "unchanged")}
+    checks = [each for each in planned if each.notices]
     return {
         "file_name": name,
         "file_key": key,
         "file_kind": name.lower().rpartition(".")[2],
-        "fingerprint": fingerprint_of_plan(planned),
+        "fingerprint": fingerprint_plan(planned),
+        "unread": ", ".join(resource.list_unread(table)),
         "counts": {kind: len(rows) for kind, rows in kinds.items()},
         "writes": len(kinds["new"]) + len(kinds["changed"]),
-        "wrong": [{"row": each, "problems": each.problems} for each in kinds["wrong"][: 2 * SHOWN]],
-        "new": [_shown(each) for each in kinds["new"][:SHOWN]],
-        "changed": [_shown(each) for each in kinds["changed"][:SHOWN]],
-        "more": {kind: max(0, len(rows) - (2 * SHOWN if kind == "wrong" else SHOWN)) for kind, rows in kinds.items()},
+        "wrong": [{"row": each, "remarks": each.problems} for each in kinds["wrong"][: 2 * SHOWN]],
+        "checks": [{"row": each, "remarks": each.notices} for each in checks[: 2 * SHOWN]],
+        "new": [_show(each) for each in kinds["new"][:SHOWN]],
+        "changed": [_show(each) for each in kinds["changed"][:SHOWN]],
+        "more": {
+            "wrong": max(0, len(kinds["wrong"]) - 2 * SHOWN),
+            "checks": max(0, len(checks) - 2 * SHOWN),
+            "new": max(0, len(kinds["new"]) - SHOWN),
+            "changed": max(0, len(kinds["changed"]) - SHOWN),
+        },
     }
 
 
 def _confirmed(request: HttpRequest, model_admin: Any, name: str, content: bytes) -> HttpResponse:
     with transaction.atomic():
-        resource = _resource(request)
         # Whoever saves one of its FAQs meanwhile waits, so that what is written is what was shown.
-        hold([each.faq.pk for each in resource.plan(read_table(name, content)) if each.faq.pk])
-        planned = resource.plan(read_table(name, content))
-        if fingerprint_of_plan(planned) != request.POST.get("fingerprint"):
+        planned = FAQResource.for_staff(request.user).plan(read_table(name, content), lock=True)
+        if fingerprint_plan(planned) != request.POST.get("fingerprint"):
             messages.warning(request, gettext("Something changed since the file was checked: please look once more."))
             return _page(request, model_admin, {"form": FileForm(), **_preview(request, name, content)})
         new, changed = import_planned(planned=planned, by=request.user)
@@ -200,27 +205,19 @@ def _page(request: HttpRequest, model_admin: Any, context: dict[str, Any]) -> Ht
         "title": _("Import FAQs"),
         "opts": model_admin.opts,
         "media": model_admin.media,
-        "columns": _resource(request).get_export_headers(),
+        "columns": FAQResource.for_staff(request.user).get_export_headers(),
         **context,
     }
     return TemplateResponse(request, "admin/faqs/faq/import.html", page)
 
 
-def _shown(planned: Planned) -> Shown:
+def _show(planned: PlannedRow) -> PreviewRow:
     before, after = (as_text(content) if content else "" for content in (planned.before, planned.after))
-    return Shown(planned, compare(before, after) if before else None, after)
-
-
-def _resource(request: HttpRequest) -> FAQResource:
-    return FAQResource(
-        user=request.user,
-        may_publish=may_publish(request.user),
-        may_add_categories=request.user.has_perm("faqs.add_category"),
-    )
+    return PreviewRow(planned, compare(before, after) if before else None, after)
 
 
 def _key(request: HttpRequest, key: str) -> str:
-    """Of a file that one member of staff chose; nobody else's key finds it."""
+    """Return the cache key of a file that one member of staff chose; nobody else's key finds it."""
     return f"faq-import:{request.user.pk}:{key}"
 
 

@@ -55,7 +55,7 @@ class PartOfFAQ(PartInline):
 
 
 def saved_status(faq: FAQ) -> str:
-    """The status that the database has, whatever a form has made of it."""
+    """Return the status in the database, whatever the form has set."""
     return FAQ.objects.filter(pk=faq.pk).values_list("status", flat=True).first() or FAQ.Status.DRAFT
 
 
@@ -79,7 +79,7 @@ class SourceForm(SourceBaseForm):
 
 class SourceFormSet(SourceBaseFormSet):
     def clean(self) -> None:
-        """An FAQ without a document steers nobody anywhere; one without an order comes last."""
+        """Require a document for a published FAQ; a source without an order comes last."""
         super().clean()
         if any(self.errors):
             return

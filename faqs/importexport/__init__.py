@@ -1,1 +1,1 @@
-"""FAQs out of and into files."""
+"""Import of FAQs from files and export to files."""

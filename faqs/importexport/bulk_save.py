@@ -1,4 +1,4 @@
-"""Many FAQs with their parts into the database, in a number of statements that does not grow with them."""
+"""Bulk save of FAQs with their parts, in a number of statements that grows with batches, not with FAQs."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -25,8 +25,7 @@ FIELDS = [
 
 
 def bulk_save(new: Sequence[Any], changed: Sequence[Any]) -> None:
-    """FAQs of `faqs.importexport.resource`: those to be made, and those that are there; both with `phrasing_texts` and
-    `source_documents`."""
+    """Save planned FAQs of `faqs.importexport.resource`, which have `phrasing_texts` and `source_documents`."""
     now = timezone.now()
     for category in {id(faq.category): faq.category for faq in (*new, *changed) if faq.category}.values():
         if category.pk is None:

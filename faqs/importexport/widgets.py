@@ -1,4 +1,4 @@
-"""How a cell of a file is read and written; what cannot be read raises ValueError, in words."""
+"""Cells of a file, read and written; a cell that cannot be read raises ValueError, which says what to do."""
 
 from datetime import date, datetime
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from import_export.widgets import Widget
 
+from core.language import tag_in
 from faqs.importexport.lookups import NEW_LINE
 from faqs.models import FAQ
 
@@ -22,15 +23,23 @@ class TextWidget(Widget):  # type: ignore[misc]
         self.longest = longest
 
     def clean(self, value: Any, row: Any = None, **kwargs: Any) -> str:
-        if isinstance(value, list):
+        if not isinstance(value, str):
             raise ValueError(_("Write one text here, not a list."))
         if self.longest and len(value) > self.longest:
             said = _("Shorten it: it has %(count)s characters, and %(most)s are allowed.")
             raise ValueError(said % {"count": len(value), "most": self.longest})
-        return str(value)
+        return value
 
     def render(self, value: Any, obj: Any = None, **kwargs: Any) -> str:
         return str(value or "")
+
+
+class LanguageWidget(TextWidget):
+    """A language's tag; `de_DE.UTF-8` is read as de-DE."""
+
+    def clean(self, value: Any, row: Any = None, **kwargs: Any) -> str:
+        text = super().clean(value, row, **kwargs)
+        return tag_in(text) or text
 
 
 class ListWidget(Widget):  # type: ignore[misc]
@@ -41,7 +50,9 @@ class ListWidget(Widget):  # type: ignore[misc]
         self.longest = longest
 
     def clean(self, value: Any, row: Any = None, **kwargs: Any) -> list[str]:
-        lines = value if isinstance(value, list) else NEW_LINE.split(str(value))
+        lines = value if isinstance(value, list) else NEW_LINE.split(value) if isinstance(value, str) else [value]
+        if not all(isinstance(line, str) for line in lines):
+            raise ValueError(_("Write a list of texts here."))
         texts = list(dict.fromkeys(line.strip() for line in lines if line.strip()))
         if long := [text for text in texts if len(text) > self.longest]:
             said = _("Shorten “%(text)s…”: %(most)s characters are allowed.")
@@ -53,6 +64,8 @@ class ListWidget(Widget):  # type: ignore[misc]
 
 
 class DayWidget(Widget):  # type: ignore[misc]
+    """A date."""
+
     def clean(self, value: Any, row: Any = None, **kwargs: Any) -> date | None:
         text = str(value).strip()
         for form in DATE_FORMS:
@@ -61,7 +74,7 @@ class DayWidget(Widget):  # type: ignore[misc]
             except ValueError:
                 continue
         if text:
-            said = _("“%(text)s” is no day: write it as 2026-10-01 or 01.10.2026, or leave it empty.")
+            said = _("“%(text)s” is not a date: write it as 2026-10-01 or 01.10.2026, or leave it empty.")
             raise ValueError(said % {"text": text[:40]})
         return None
 
@@ -79,4 +92,4 @@ class StatusWidget(Widget):  # type: ignore[misc]
         if found := names.get(str(value).strip().lower()):
             return found
         known = ", ".join(Status.values)
-        raise ValueError(_("“%(text)s” is no status: write one of %(known)s.") % {"text": value, "known": known})
+        raise ValueError(_("“%(text)s” is not a status: write one of %(known)s.") % {"text": value, "known": known})

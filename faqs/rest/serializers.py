@@ -11,7 +11,7 @@ from core.rest.serializers import Body, ScopedKeyField, ScopedSlugField, Version
 from faqs.models import FAQ, Category, FAQSource
 from faqs.services import index_saved_faq
 from faqs.versions.history import Reason, recording, set_phrasings, set_sources
-from faqs.versions.snapshots import content_of, fingerprint_of
+from faqs.versions.snapshots import fingerprint_content, read_content
 from knowledge.models import Collection, Document
 
 Status = FAQ.Status
@@ -92,10 +92,10 @@ class FAQShown(Body, serializers.ModelSerializer):
         validators: list[Any] = []  # `FAQ.full_clean` has them
 
     def get_version(self, faq: FAQ) -> str:
-        return fingerprint_of(content_of(faq))
+        return fingerprint_content(read_content(faq))
 
     def validate_sources(self, sources: list[dict[str, Any]]) -> list[int]:
-        """The documents' ids; those that the FAQ has already may stay, whatever became of them."""
+        """Return the documents' ids; documents that the FAQ has already may stay, archived ones too."""
         ids = list(dict.fromkeys(source["document_id"] for source in sources))
         if len(ids) > MOST_SOURCES:
             raise serializers.ValidationError(_("At most %(most)d documents.") % {"most": MOST_SOURCES})
@@ -112,7 +112,7 @@ class FAQShown(Body, serializers.ModelSerializer):
         """Only who sees everything works on FAQs that no team looks after."""
         is_of_nobody = values.get("collection", self.instance and self.instance.collection) is None
         if is_of_nobody and not sees_everything(self.context["request"].user):
-            raise serializers.ValidationError({"collection": _("Say whose teams look after it.")})
+            raise serializers.ValidationError({"collection": _("Name the collection whose teams are responsible.")})
         return values
 
     def create(self, values: dict[str, Any]) -> FAQ:
@@ -122,7 +122,7 @@ class FAQShown(Body, serializers.ModelSerializer):
         return faq
 
     def _save(self, faq: FAQ, values: dict[str, Any]) -> FAQ:
-        """To be called inside `recording`. Raises ValidationError."""
+        """Save the FAQ; call it inside `recording`. Raise ValidationError."""
         parts = {name: values.pop(name, None) for name in ("phrasings", "sources")}
         for name, value in values.items():
             setattr(faq, name, value)
@@ -138,13 +138,13 @@ class FAQShown(Body, serializers.ModelSerializer):
 
 class OfAVersion(Versioned):
     def version_of(self, row: FAQ) -> str:
-        return fingerprint_of(content_of(row))
+        return fingerprint_content(read_content(row))
 
     def to_read(self, row: FAQ) -> Any:
         return FAQShown(row, context=self.context).data
 
     def differing(self, row: FAQ, values: dict[str, Any]) -> list[str]:
-        content = content_of(row)
+        content = read_content(row)
         parts = {"phrasings": content["phrasings"], "sources": [source["id"] for source in content["sources"]]}
         return [
             name for name, value in values.items() if (parts[name] if name in parts else getattr(row, name)) != value

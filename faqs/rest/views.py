@@ -40,7 +40,7 @@ class FAQFilters(django_filters.FilterSet):
 
 
 def status_action(name: str, summary: str) -> Any:
-    """Decorates an operation that gives an FAQ another status."""
+    """Decorate an operation that gives an FAQ another status."""
 
     def decorate(method: Any) -> Any:
         posted = action(detail=True, methods=["post"], url_path=name, filterset_class=None)(method)
@@ -82,7 +82,7 @@ class FAQViewSet(WrittenViewSet):
         return faqs.with_parts()
 
     def locked(self) -> FAQ:
-        """Raises PermissionDenied: what students get is changed by those who may publish."""
+        """Lock the FAQ. Raise PermissionDenied: only those who may publish change what students get."""
         faq: FAQ = super().locked()
         if not may_make(self.request.user, faq.status):
             raise PermissionDenied
@@ -90,12 +90,12 @@ class FAQViewSet(WrittenViewSet):
 
     @status_action("publish", "Publish an FAQ")
     def publish(self, request: Request, pk: str) -> Response:
-        """It steers answers within seconds."""
+        """Publish the FAQ: it influences answers within seconds."""
         return self._set_status(request, Status.PUBLISHED)
 
     @status_action("retire", "Retire an FAQ")
     def retire(self, request: Request, pk: str) -> Response:
-        """It steers no answer any more."""
+        """Retire the FAQ: it influences no answer any more."""
         return self._set_status(request, Status.RETIRED)
 
     @status_action("review", "Send an FAQ to who may publish it")

@@ -1,1 +1,1 @@
-"""What a FAQ said before, and two who edit it at once."""
+"""Earlier versions of an FAQ, and conflicts between two edits at once."""

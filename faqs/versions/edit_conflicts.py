@@ -6,7 +6,7 @@ from core.admin.edit_conflicts import GONE, Conflict
 from core.diffs import compare
 from faqs.models import FAQ, FAQVersion
 from faqs.versions.history import present_fingerprint
-from faqs.versions.snapshots import Content, as_text, content_of
+from faqs.versions.snapshots import Content, as_text, read_content
 
 if TYPE_CHECKING:
     from django.http import QueryDict
@@ -17,34 +17,34 @@ if TYPE_CHECKING:
 ROW_KEYS = {"phrasings": "text", "sources": "document"}
 
 
-def conflict_of(faq_id: int, *, seen: str, user: "Staff") -> Conflict | None:
-    """What was saved since the state with the fingerprint `seen`. Holds the FAQ until the transaction ends."""
+def find_conflict(faq_id: int, *, seen: str, user: "Staff") -> Conflict | None:
+    """Return what was saved since the state with the fingerprint `seen`. Lock the FAQ until the transaction ends."""
     present = present_fingerprint(faq_id) or GONE
     if present == seen:
         return None
     if present == GONE:
         return Conflict(GONE)
     faq = FAQ.objects.with_parts().get(pk=faq_id)
-    base = version_of(faq_id, seen)
+    base = find_version(faq_id, seen)
     since = faq.versions.select_related("made_by")
     made = list(since.filter(pk__gt=base.pk) if base else since.filter(fingerprint=present)[:1])
     # What was changed as from a shell has no version yet, and nobody who made it.
     last = made[0] if made and made[0].fingerprint == present else None
     return Conflict(
         fingerprint=present,
-        comparison=compare(as_text(base.content) if base else "", as_text(content_of(faq))),
+        comparison=compare(as_text(base.content) if base else "", as_text(read_content(faq))),
         is_own=last is not None and {version.made_by_id for version in made} == {user.pk},
         by=", ".join(dict.fromkeys(str(version.made_by) for version in reversed(made) if version.made_by)),
         at=last.made_at if last else faq.updated_at,
     )
 
 
-def version_of(faq_id: int, fingerprint: str) -> FAQVersion | None:
+def find_version(faq_id: int, fingerprint: str) -> FAQVersion | None:
     return FAQVersion.objects.filter(faq=faq_id, fingerprint=fingerprint).first() if fingerprint else None
 
 
 def rebased(data: "QueryDict", faq_id: int, base: Content | None) -> "QueryDict":
-    """What a form sent, with its rows led back to those that are there by now: rows with the same text or document are
+    """Match the rows that a form sent to the present ones: rows with the same text or document are
     the same, others are new.
 
     What others added since `base`, with which the form was opened, is there too, and what they took away is not; what
@@ -76,7 +76,7 @@ def rebased(data: "QueryDict", faq_id: int, base: Content | None) -> "QueryDict"
 
 
 def _rows(data: "QueryDict", prefix: str, key: str) -> dict[str, dict[str, str]]:
-    """The fields of each row by what tells it apart; without empty ones and those to be deleted."""
+    """Return the fields of each row by its key, without empty rows and those to be deleted."""
     total = data.get(f"{prefix}-TOTAL_FORMS", "")
     rows: dict[str, dict[str, str]] = {}
     for number in range(min(int(total), 2_000) if total.isdecimal() else 0):
@@ -89,14 +89,14 @@ def _rows(data: "QueryDict", prefix: str, key: str) -> dict[str, dict[str, str]]
 
 
 def _known(base: Content | None, prefix: str) -> dict[str, None]:
-    """What told the rows apart that the form was opened with, in their order."""
+    """Return the keys of the rows that the form was opened with, in their order."""
     if base is None:
         return {}
     return dict.fromkeys(row if prefix == "phrasings" else str(row["id"]) for row in base[prefix])
 
 
 def _order(sent: dict[str, dict[str, str]], known: dict[str, None]) -> list[str]:
-    """The rows that the form was opened with, as it has them now; one without a place comes last."""
+    """Order the rows that the form was opened with as it has them now; one without a position comes last."""
 
     def place(value: str) -> float:
         position = sent[value].get("position", "")

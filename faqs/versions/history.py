@@ -1,4 +1,4 @@
-"""Every version of an FAQ: kept before and after whatever changes it, and brought back."""
+"""Versions of an FAQ: saved before and after each change, and restored."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from faqs.models import FAQ, Category, FAQSource, FAQVersion, Phrasing
-from faqs.versions.snapshots import Content, content_of, fingerprint_of, says_the_same
+from faqs.versions.snapshots import Content, fingerprint_content, read_content, says_the_same
 from knowledge.models import Collection, Document
 
 if TYPE_CHECKING:
@@ -24,8 +24,10 @@ BATCH = 500
 
 @contextmanager
 def recording(faqs: Iterable[int], *, by: "Staff | None", reason: str) -> Iterator[list[int]]:
-    """Whatever happens inside to these FAQs (ids), and to those appended to what it gives, makes a version of each
-    that it changes. A state that was reached without one, as from a shell, gets one first."""
+    """Save a version of each of these FAQs (ids), and of those appended to the yielded list, that the block changes.
+
+    A state that has no version yet, such as one saved from a shell, gets one first.
+    """
     touched = list(faqs)
     with transaction.atomic():
         before = _contents(touched)
@@ -42,7 +44,7 @@ def recording(faqs: Iterable[int], *, by: "Staff | None", reason: str) -> Iterat
                     made_by_id=by.pk if by else None,
                     reason=reason,
                     content=content,
-                    fingerprint=fingerprint_of(content),
+                    fingerprint=fingerprint_content(content),
                 )
                 for pk, content in changed.items()
             ),
@@ -53,10 +55,10 @@ def recording(faqs: Iterable[int], *, by: "Staff | None", reason: str) -> Iterat
 
 
 def restore(version: FAQVersion) -> FAQ:
-    """Makes the FAQ say what it said in that version; documents, category and collection that are gone stay away, and
+    """Give the FAQ the content of that version; deleted documents, category and collection are left out, and
     its status stays as it is.
 
-    To be called inside `recording`. Raises ValidationError.
+    Call it inside `recording`. Raise ValidationError.
     """
     content = version.content
     faq = FAQ.objects.select_for_update().get(pk=version.faq_id)
@@ -79,7 +81,7 @@ def restore(version: FAQVersion) -> FAQ:
 
 
 def set_phrasings(faq: FAQ, texts: Iterable[str]) -> None:
-    """Leaves those that are there already as they are."""
+    """Replace the phrasings; those that stay keep their rows."""
     wanted = list(dict.fromkeys(texts))
     faq.phrasings.exclude(text__in=wanted).delete()
     there = set(faq.phrasings.values_list("text", flat=True))
@@ -87,7 +89,7 @@ def set_phrasings(faq: FAQ, texts: Iterable[str]) -> None:
 
 
 def set_sources(faq: FAQ, documents: Iterable[int]) -> None:
-    """The documents (ids) that answer it, best first; when those linked already were verified stays known."""
+    """Link the documents (ids) that answer it, best first; those linked already keep the time of their check."""
     wanted = list(dict.fromkeys(documents))
     faq.sources.exclude(document__in=wanted).delete()
     FAQSource.objects.bulk_create(
@@ -99,24 +101,24 @@ def set_sources(faq: FAQ, documents: Iterable[int]) -> None:
 
 
 def present_fingerprint(faq_id: int) -> str | None:
-    """Of what the FAQ says now; None where it is gone. Holds the FAQ until the transaction ends."""
+    """Return the fingerprint of the FAQ's content, or None if it was deleted. Lock it until the transaction ends."""
     if not hold([faq_id]):
         return None
-    return fingerprint_of(content_of(FAQ.objects.with_parts().get(pk=faq_id)))
+    return fingerprint_content(read_content(FAQ.objects.with_parts().get(pk=faq_id)))
 
 
 def hold(faqs: Iterable[int]) -> list[int]:
-    """Nobody else changes those of these FAQs that are there, which it gives, until the transaction ends."""
+    """Lock the FAQs until the transaction ends; return the ids of those that exist."""
     held = FAQ.objects.select_for_update(no_key=True).filter(pk__in=list(faqs)).order_by("pk")
     return list(held.values_list("pk", flat=True))
 
 
 def _contents(faqs: list[int]) -> dict[int, Content]:
-    return {faq.pk: content_of(faq) for faq in FAQ.objects.with_parts().filter(pk__in=faqs).order_by("pk")}
+    return {faq.pk: read_content(faq) for faq in FAQ.objects.with_parts().filter(pk__in=faqs).order_by("pk")}
 
 
 def _catch_up(contents: dict[int, Content]) -> None:
-    """A version of each that is not as its last one has it."""
+    """Save a version of each FAQ that differs from its last one."""
     newest = FAQVersion.objects.filter(faq=OuterRef("pk")).order_by("-pk").values("fingerprint")[:1]
     known = (
         FAQ.objects.filter(pk__in=contents).annotate(newest=Subquery(newest)).values_list("pk", "newest", "updated_at")
@@ -128,17 +130,17 @@ def _catch_up(contents: dict[int, Content]) -> None:
                 made_at=updated_at,
                 reason=Reason.FOUND,
                 content=contents[pk],
-                fingerprint=fingerprint_of(contents[pk]),
+                fingerprint=fingerprint_content(contents[pk]),
             )
             for pk, newest_known, updated_at in known
-            if newest_known != fingerprint_of(contents[pk])
+            if newest_known != fingerprint_content(contents[pk])
         ),
         batch_size=BATCH,
     )
 
 
 def _differ(before: Content | None, after: Content) -> bool:
-    return before is None or fingerprint_of(before) != fingerprint_of(after)
+    return before is None or fingerprint_content(before) != fingerprint_content(after)
 
 
 def _day(text: str) -> date | None:
@@ -146,5 +148,5 @@ def _day(text: str) -> date | None:
 
 
 def _present(model: type[Model], named: dict[str, int] | None) -> int | None:
-    """The id of a row that was named, while it is there."""
+    """Return the id of a named row if it still exists."""
     return model._default_manager.filter(pk=named["id"]).values_list("pk", flat=True).first() if named else None

@@ -16,14 +16,14 @@ Content = dict[str, Any]
 SAYS = ("question", "reference_answer", "valid_from", "valid_until", "sources")
 
 
-def content_of(faq: FAQ) -> Content:
-    """All that staff can change of it; read it with `FAQQuerySet.with_parts`."""
+def read_content(faq: FAQ) -> Content:
+    """Return all that staff can change of it; fetch it with `FAQQuerySet.with_parts`."""
     phrasings = [phrasing.text for phrasing in faq.phrasings.all()]
     return content_with(faq, phrasings=phrasings, documents=[source.document for source in faq.sources.all()])
 
 
 def content_with(faq: FAQ, *, phrasings: Sequence[str], documents: Sequence[Document]) -> Content:
-    """The same of an FAQ whose parts are not saved."""
+    """Return the content of an FAQ whose parts are not saved."""
     return {
         "question": faq.question,
         "phrasings": list(phrasings),
@@ -40,19 +40,19 @@ def content_with(faq: FAQ, *, phrasings: Sequence[str], documents: Sequence[Docu
     }
 
 
-def fingerprint_of(content: Content) -> str:
-    """The same for two that say the same, whatever documents, categories and collections are called by now."""
+def fingerprint_content(content: Content) -> str:
+    """Return a hash that is the same for equal contents, whatever documents and categories are called by now."""
     ids = {name: (content[name] or {}).get("id") for name in ("category", "collection", "translation_of")}
     return fingerprint(json.dumps({**content, **ids, "sources": _ids(content)}, sort_keys=True))
 
 
 def says_the_same(one: Content, other: Content) -> bool:
-    """Whether a translation of the one is as good as one of the other."""
+    """Return whether a translation of the one is as good as one of the other."""
     return [one[name] for name in SAYS[:-1]] == [other[name] for name in SAYS[:-1]] and _ids(one) == _ids(other)
 
 
 def as_text(content: Content) -> str:
-    """For people to read and to compare, line by line."""
+    """Format the content for people to read and to compare, line by line."""
     label = dict(FAQ.Status.choices).get(content["status"], content["status"])
     lines = [
         _("Question: %(text)s") % {"text": content["question"]},
@@ -79,7 +79,7 @@ def as_text(content: Content) -> str:
         sources = enumerate(content["sources"], start=1)
         lines += [_("Documents:"), *(f"{n}. {source['title']} ({source['url']})" for n, source in sources)]
     if content["reference_answer"]:
-        lines += [_("Reference answer:"), *content["reference_answer"].splitlines()]
+        lines += [_("Key points (internal):"), *content["reference_answer"].splitlines()]
     return "\n".join(lines)
 
 

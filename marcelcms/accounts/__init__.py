@@ -1,1 +1,1 @@
-"""Who the staff are, and how they sign in."""
+"""Accounts of staff: roles, login, sessions and API tokens."""

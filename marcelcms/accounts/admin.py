@@ -22,7 +22,7 @@ from django.utils.translation import gettext_lazy as _
 from django_celery_beat.admin import PeriodicTaskAdmin
 from django_celery_beat.models import PeriodicTask
 
-from marcelcms.models import APIToken, digest_of, new_token
+from marcelcms.models import APIToken, hash_token, new_token
 
 if TYPE_CHECKING:
     TokenModelAdmin = admin.ModelAdmin[APIToken]
@@ -117,13 +117,13 @@ class APITokenAdmin(TokenModelAdmin):
 
     def save_model(self, request: HttpRequest, obj: APIToken, form: Any, change: bool) -> None:
         token = new_token()
-        obj.digest = digest_of(token)
+        obj.digest = hash_token(token)
         obj.expires_at = timezone.now() + timedelta(days=form.cleaned_data["days"])
         super().save_model(request, obj, form, change)
         request.new_token = token  # type: ignore[attr-defined]
 
     def response_add(self, request: HttpRequest, obj: APIToken, post_url_continue: str | None = None) -> HttpResponse:
-        """Shows the token: here and now, and never again."""
+        """Show the token, this once."""
         context = {
             **self.admin_site.each_context(request),
             "title": gettext("Your new token"),

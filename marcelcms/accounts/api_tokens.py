@@ -10,7 +10,7 @@ from rest_framework.authentication import BaseAuthentication, get_authorization_
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 
-from marcelcms.models import APIToken, digest_of
+from marcelcms.models import APIToken, hash_token
 
 SCHEME = "Bearer"
 #: A token in use all day is written to the database once in that time.
@@ -18,14 +18,14 @@ NOTED_EVERY = timedelta(minutes=1)
 
 
 class TokenAuthentication(BaseAuthentication):
-    """`Authorization: Bearer …`; raises AuthenticationFailed without saying what was wrong with it."""
+    """Read `Authorization: Bearer …`. Raise AuthenticationFailed without saying what was wrong with it."""
 
     def authenticate(self, request: Request) -> tuple[Any, APIToken] | None:
         scheme, _space, sent = get_authorization_header(request).partition(b" ")
         if scheme.lower() != SCHEME.lower().encode():
             return None
         # Header bytes are Latin-1, in which any can be read.
-        digest = digest_of(sent.strip().decode("latin-1"))
+        digest = hash_token(sent.strip().decode("latin-1"))
         now = timezone.now()
         found = APIToken.objects.filter(digest=digest, expires_at__gt=now, user__is_active=True)
         token = found.select_related("user").first()

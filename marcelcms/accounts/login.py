@@ -28,7 +28,7 @@ def locked_out(
     *_args: Any,
     **_kwargs: Any,
 ) -> HttpResponse:
-    """The login page again, with when to come back; the same words whether the name exists or not."""
+    """Render the login page with the time to come back; the same words whether the name exists or not."""
     minutes = int(settings.AXES_COOLOFF_TIME.total_seconds() // 60)
     wait = ngettext("Please wait %d minute and try again.", "Please wait %d minutes and try again.", minutes) % minutes
     context = {

@@ -68,7 +68,7 @@ ADMINISTERED = ("auth", "knowledge", "faqs", "chat", "analytics", "marcelcms", "
 
 
 def permission_names(role: str) -> Iterator[tuple[str, str]]:
-    """The role's permissions as (app, codename)."""
+    """Yield the role's permissions as (app, codename)."""
     for model, actions in ROLES[role].items():
         app, name = model.split(".")
         for action in actions:
@@ -76,9 +76,9 @@ def permission_names(role: str) -> Iterator[tuple[str, str]]:
 
 
 def make_roles() -> None:
-    """Makes the groups, and gives each what it has not; what administrators added to one stays.
+    """Make the groups and add their missing permissions; keep what administrators added.
 
-    Raises Permission.DoesNotExist for a permission that no model has.
+    Raise Permission.DoesNotExist for a permission that no model has.
     """
     for config in apps.get_app_configs():
         create_permissions(config, verbosity=0)

@@ -5,5 +5,5 @@ from django.contrib.sessions.backends import db
 
 class SessionStore(db.SessionStore):
     def _validate_session_key(self, key: str | None) -> bool:
-        """A cookie may hold anything, also what PostgreSQL cannot be asked for."""
+        """Refuse keys that PostgreSQL cannot look up: a cookie may hold anything."""
         return bool(super()._validate_session_key(key)) and str(key).isalnum()  # type: ignore[misc]

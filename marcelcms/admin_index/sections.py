@@ -1,4 +1,4 @@
-"""What needs a member of staff today: only what they may see and do something about, in as few queries as it takes."""
+"""Sections of the admin's first page: open tasks that this member of staff may see and act on, in few queries."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,14 +28,13 @@ from marcelcms.health import heartbeats
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-#: Gaps that are named.
+#: Unanswered topics that are named.
 GAPS = 5
-#: A job that failed is news for so many days, today among them.
+#: A failed job is shown for so many days, today included.
 NEWS_DAYS = 7
-#: Workers leave a sign every ten seconds, and look for answers to review once a minute; where they have not for so
-#: long, something is wrong.
+#: Workers send a heartbeat every ten seconds and look for answers to review once a minute; a longer silence is a fault.
 SILENCE = timedelta(minutes=10)
-#: By queue, what stands still without its workers.
+#: Queue -> message when its workers are silent.
 WAITING = {
     "celery": gettext_lazy(
         "The worker has been silent since %(at)s: edits and answers to review wait. Tell whoever runs this server."
@@ -57,8 +56,8 @@ REVIEWS, FAQS, CRAWLS = "analytics_review", "faqs_faq", "knowledge_crawlrun"
 
 
 @dataclass(frozen=True, slots=True)
-class Need:
-    """One sentence, and the list of exactly the rows it counts; `url` is empty where there is none."""
+class PendingItem:
+    """One open task in a sentence, and the list of exactly the rows it counts; `url` is empty if there is no list."""
 
     text: str
     url: str = ""
@@ -66,7 +65,7 @@ class Need:
 
 @dataclass(frozen=True, slots=True)
 class PendingCount:
-    """Rows to be counted together with others; `said` gets how many there are, and is asked only where some are."""
+    """Rows to count together with others; `said` gets their number, and is called only if there are any."""
 
     rows: "QuerySet[Any]"
     said: Callable[[int], str]
@@ -76,37 +75,37 @@ class PendingCount:
 @dataclass(frozen=True, slots=True)
 class Section:
     title: str
-    needs: Sequence[Need]
+    items: Sequence[PendingItem]
     gaps: Sequence[Gap] = ()
 
 
 def sections_for(user: "User") -> list[Section]:
-    """Those with something in them, what students ran into first."""
+    """Return the sections with open tasks, what students ran into first."""
     counted = {"content": list(_content(user)), "jobs": list(_jobs(user))}
-    needs = _needs_of(counted, user)
+    items = _count_pending(counted, user)
     found = [
         Section(_("Answers to review"), _reviews(user)),
         _gaps(user),
-        Section(_("FAQs, pages and sources"), needs["content"]),
-        Section(_("Jobs in the background"), [*_standing_still(), *needs["jobs"]]),
+        Section(_("FAQs, pages and sources"), items["content"]),
+        Section(_("Jobs in the background"), [*_standing_still(), *items["jobs"]]),
     ]
-    return [section for section in found if section.needs]
+    return [section for section in found if section.items]
 
 
 def looks_after_nothing(user: "User") -> bool:
-    """Whoever is in no team that looks after something sees no row, and should hear why."""
+    """Return whether the user's teams are responsible for nothing: they see no row, and the page says why."""
     teams = Group.objects.filter(user=user).exclude(collections=None, assistants=None)
     return not sees_everything(user) and not teams.exists()
 
 
-def list_of(screen: str, **filters: object) -> str:
-    """The address of an admin list, narrowed."""
+def list_url(screen: str, **filters: object) -> str:
+    """Return the address of an admin list with these filters."""
     address = reverse(f"admin:{screen}_changelist")
     return f"{address}?{urlencode(filters)}" if filters else address
 
 
-def begin_of_news() -> datetime:
-    """A midnight, so that a list that is opened later in the day holds the same rows."""
+def news_start() -> datetime:
+    """Return a midnight, so that a list that is opened later in the day holds the same rows."""
     day = timezone.localdate() - timedelta(days=NEWS_DAYS - 1)
     return timezone.make_aware(datetime.combine(day, time.min))
 
@@ -114,7 +113,7 @@ def begin_of_news() -> datetime:
 # --- what students ran into ---
 
 
-def _reviews(user: "User") -> list[Need]:
+def _reviews(user: "User") -> list[PendingItem]:
     if not user.has_perm("analytics.change_review"):
         return []
     reasons = {str(reason.value): Count("pk", filter=Q(reasons__contains=[reason])) for reason in Review.Reason}
@@ -135,9 +134,9 @@ def _reviews(user: "User") -> list[Need]:
         ),
     }
     return [
-        Need(
+        PendingItem(
             sentence(counts[name]) % counts[name],
-            list_of(REVIEWS, assigned="me") if name == "mine" else list_of(REVIEWS, reason=str(name)),
+            list_url(REVIEWS, assigned="me") if name == "mine" else list_url(REVIEWS, reason=str(name)),
         )
         for name, sentence in said.items()
         if counts[name]
@@ -145,26 +144,26 @@ def _reviews(user: "User") -> list[Need]:
 
 
 def _gaps(user: "User") -> Section:
-    title = _("Gaps: what students asked in vain")
+    title = _("Unanswered topics")
     if not user.has_perm("analytics.change_gap"):
         return Section(title, [])
     to_do = Gap.objects.visible_to(user).filter(merged_into=None, state__in=(Gap.State.OPEN, Gap.State.IN_WORK))
     weightiest = list(to_do.defer("centroid").order_by("-weight", "pk")[:GAPS])
-    needs = []
+    items = []
     if weightiest:
         count = len(weightiest) if len(weightiest) < GAPS else to_do.count()
-        said = ngettext("%d gap is to be filled.", "%d gaps are to be filled, the weightiest first.", count)
-        needs.append(Need(said % count, list_of("analytics_gap")))
+        said = ngettext("%d unanswered topic.", "%d unanswered topics, most asked first.", count)
+        items.append(PendingItem(said % count, list_url("analytics_gap")))
     last = GapRun.objects.first()
     if last and last.state == GapRun.State.FAILED:
-        needs.append(Need(_("The last look for gaps failed."), list_of("analytics_gap")))
-    return Section(title, needs, weightiest)
+        items.append(PendingItem(_("The last update of unanswered topics failed."), list_url("analytics_gap")))
+    return Section(title, items, weightiest)
 
 
 # --- what is counted together, in one query ---
 
 
-def _needs_of(groups: Mapping[str, Sequence[PendingCount]], user: "User") -> dict[str, list[Need]]:
+def _count_pending(groups: Mapping[str, Sequence[PendingCount]], user: "User") -> dict[str, list[PendingItem]]:
     names = {f"{group}{place}": each for group, parts in groups.items() for place, each in enumerate(parts)}
     counts: dict[str, int] = {}
     if names:
@@ -172,7 +171,7 @@ def _needs_of(groups: Mapping[str, Sequence[PendingCount]], user: "User") -> dic
         counts = cast("dict[str, int]", get_user_model().objects.filter(pk=user.pk).values(**columns).get())
     return {
         group: [
-            Need(each.said(count) % count, each.url)
+            PendingItem(each.said(count) % count, each.url)
             for place, each in enumerate(parts)
             if (count := counts[f"{group}{place}"])
         ]
@@ -191,20 +190,20 @@ def _content(user: "User") -> Iterator[PendingCount]:
         yield PendingCount(
             faqs.expiring(),
             lambda n: ngettext("%d FAQ ends within 14 days.", "%d FAQs end within 14 days.", n),
-            list_of(FAQS, valid="soon"),
+            list_url(FAQS, valid="soon"),
         )
         yield PendingCount(
             faqs.with_changed_sources(),
-            lambda n: ngettext(
-                "%d FAQ rests on a page that changed since.", "%d FAQs rest on pages that changed since.", n
-            ),
-            list_of(FAQS, documents="changed"),
+            lambda n: ngettext("%d FAQ to check: its page changed.", "%d FAQs to check: their pages changed.", n),
+            list_url(FAQS, documents="changed"),
         )
     if user.has_perm("knowledge.change_document"):
         yield PendingCount(
             stale_documents().visible_to(user),
             lambda n: ngettext(
-                "%d page changed under FAQs or recent answers.", "%d pages changed under FAQs or recent answers.", n
+                "%d changed page to check: FAQs or recent answers use it.",
+                "%d changed pages to check: FAQs or recent answers use them.",
+                n,
             ),
             reverse("impact"),
         )
@@ -216,42 +215,42 @@ def _content(user: "User") -> Iterator[PendingCount]:
                 "%d passages are withheld from answers until you check them.",
                 n,
             ),
-            list_of("knowledge_flaggedtext", state__exact=FlaggedText.State.OPEN.value),
+            list_url("knowledge_flaggedtext", state__exact=FlaggedText.State.OPEN.value),
         )
     if user.has_perm("knowledge.crawl_source"):
         yield PendingCount(
             CrawlRun.objects.visible_to(user).filter(state=CrawlRun.State.HELD),
             lambda n: ngettext("%d crawl waits for your decision.", "%d crawls wait for your decision.", n),
-            list_of(CRAWLS, state__exact=CrawlRun.State.HELD.value),
+            list_url(CRAWLS, state__exact=CrawlRun.State.HELD.value),
         )
         yield PendingCount(
             Source.objects.visible_to(user).with_failed_crawl(),
             lambda n: ngettext(
                 "%d source could not be crawled last time.", "%d sources could not be crawled last time.", n
             ),
-            list_of("knowledge_source", crawl="failed"),
+            list_url("knowledge_source", crawl="failed"),
         )
     if user.has_perm("knowledge.add_document"):
-        since = begin_of_news()
+        since = news_start()
         failed = PdfUpload.objects.visible_to(user).filter(status=PdfUpload.Status.FAILED, created_at__gte=since)
         yield PendingCount(
             failed,
             lambda n: ngettext(
                 "%d PDF was not imported in the last 7 days.", "%d PDFs were not imported in the last 7 days.", n
             ),
-            list_of("knowledge_pdfupload", status__exact=PdfUpload.Status.FAILED.value, created_at__gte=since),
+            list_url("knowledge_pdfupload", status__exact=PdfUpload.Status.FAILED.value, created_at__gte=since),
         )
 
 
 def _jobs(user: "User") -> Iterator[PendingCount]:
-    since = begin_of_news()
+    since = news_start()
     if user.has_perm("analytics.add_evaluationrun"):
         yield PendingCount(
             EvaluationRun.objects.visible_to(user).filter(state=EvaluationRun.State.FAILED, created_at__gte=since),
             lambda n: ngettext(
                 "%d evaluation failed in the last 7 days.", "%d evaluations failed in the last 7 days.", n
             ),
-            list_of("analytics_evaluationrun", state__exact=EvaluationRun.State.FAILED.value, created_at__gte=since),
+            list_url("analytics_evaluationrun", state__exact=EvaluationRun.State.FAILED.value, created_at__gte=since),
         )
     if user.has_perm("analytics.add_shadowtest"):
         yield PendingCount(
@@ -259,13 +258,13 @@ def _jobs(user: "User") -> Iterator[PendingCount]:
             lambda n: ngettext(
                 "%d shadow test failed in the last 7 days.", "%d shadow tests failed in the last 7 days.", n
             ),
-            list_of("analytics_shadowtest", state__exact=ShadowTest.State.FAILED.value, created_at__gte=since),
+            list_url("analytics_shadowtest", state__exact=ShadowTest.State.FAILED.value, created_at__gte=since),
         )
     if user.has_perm("analytics.export_reports"):
         yield PendingCount(
             StoredReport.objects.visible_to(user).filter(state=StoredReport.State.FAILED, created_at__gte=since),
             lambda n: ngettext("%d report failed in the last 7 days.", "%d reports failed in the last 7 days.", n),
-            list_of("analytics_report"),
+            list_url("analytics_report"),
         )
     if user.has_perm("knowledge.view_generation"):
         stuck = timezone.now() - LONG_BUILD
@@ -276,23 +275,23 @@ def _jobs(user: "User") -> Iterator[PendingCount]:
                 "%d new search indexes have been in the making for more than a day.",
                 n,
             ),
-            list_of("knowledge_generation"),
+            list_url("knowledge_generation"),
         )
 
 
-def _standing_still() -> list[Need]:
-    """For everybody: whatever they hand to a worker waits. Of a worker that nobody ever saw nothing is said."""
+def _standing_still() -> list[PendingItem]:
+    """List the silent workers, for everybody: their tasks wait. A worker that never ran is not listed."""
     seen = ReviewFeed.objects.order_by("looked_at").values_list("looked_at", flat=True).first()
     silent = {settings.CELERY_TASK_DEFAULT_QUEUE: seen} if seen and timezone.now() - seen >= SILENCE else {}
-    others = {heartbeats.worker_of(queue): queue for queue in WAITING if queue not in silent}
+    others = {heartbeats.name_worker(queue): queue for queue in WAITING if queue not in silent}
     try:
         ages = heartbeats.seconds_since(others)
     except redis.RedisError:
-        return [Need(_("Workers cannot be told to begin anything: Valkey is away. Tell whoever runs this server."))]
+        return [PendingItem(_("No background job can start: Valkey is not reachable. Tell your administrator."))]
     for sign, age in ages.items():
         if age is not None and age >= SILENCE.total_seconds():
             silent[others[sign]] = timezone.now() - timedelta(seconds=age)
-    return [Need(str(WAITING[queue]) % {"at": _time(at)}) for queue, at in silent.items()]
+    return [PendingItem(str(WAITING[queue]) % {"at": _time(at)}) for queue, at in silent.items()]
 
 
 def _time(at: datetime) -> str:

@@ -32,7 +32,7 @@ CHUNK = 1 << 20
 
 
 def make_backup(folder: Path) -> Path:
-    """Writes `folder/marcelcms-<time>.tar`, for nobody else to read, and returns it; raises BackupError."""
+    """Write `folder/marcelcms-<time>.tar`, readable by its owner only, and return it. Raise BackupError."""
     folder.mkdir(parents=True, exist_ok=True)
     _clear_abandoned(folder, MAKING)
     _clear_abandoned(Path(settings.MEDIA_ROOT), RESTORING)
@@ -66,13 +66,13 @@ def make_backup(folder: Path) -> Path:
 
 
 def _clear_abandoned(folder: Path, beginning: str) -> None:
-    """Deletes what a killed backup or restore left behind: all that students wrote, where nothing ever deletes it."""
+    """Delete the copy of all conversations that a killed backup or restore left behind; nothing else deletes it."""
     for path in folder.glob(f"{beginning}*"):
         if time.time() - path.stat().st_mtime > ABANDONED_SECONDS:
             shutil.rmtree(path)
 
 
-def digest_of(path: Path) -> str:
+def hash_file(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -95,7 +95,7 @@ def _dump(target: Path) -> None:
 
 
 def _add(archive: tarfile.TarFile, path: Path, name: str) -> str:
-    """Adds a file as it is at this moment and returns its checksum; raises FileNotFoundError."""
+    """Add a file as it is at this moment and return its checksum. Raise FileNotFoundError."""
     with path.open("rb") as file:
         entry = archive.gettarinfo(arcname=name, fileobj=file)
         entry.uid = entry.gid = 0

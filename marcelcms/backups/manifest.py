@@ -30,7 +30,7 @@ class Manifest:
 
 
 def read_manifest(data: bytes) -> Manifest:
-    """Raises BackupError."""
+    """Parse a manifest. Raise BackupError."""
     try:
         values: dict[str, Any] = json.loads(data)
         if values["format"] != FORMAT:

@@ -19,7 +19,7 @@ LIBPQ = ("sslmode", "sslrootcert", "sslcert", "sslkey", "target_session_attrs", 
 
 
 def program(name: str) -> Path:
-    """On the PATH, else that of the embedded PostgreSQL; new enough for the server. Raises BackupError."""
+    """Find a tool on the PATH, else that of the embedded PostgreSQL, new enough for the server. Raise BackupError."""
     found, wanted = [*_candidates(name)], server_version()
     for path in found:
         if (version := _version(path)) and version >= wanted:
@@ -32,14 +32,14 @@ def program(name: str) -> Path:
 
 
 def server_version() -> int:
-    """The major version."""
+    """Return the server's major version."""
     connection.ensure_connection()
     version: int = connection.connection.info.server_version
     return version // 10_000
 
 
 def connection_arguments() -> tuple[str, Mapping[str, str]]:
-    """A connection string without password, and the environment with it. Raises BackupError behind a pooler."""
+    """Return a connection string without password, and the environment with it. Raise BackupError behind a pooler."""
     if pgbouncer.is_pooled():
         raise BackupError(pgbouncer.GO_STRAIGHT)
     entry = connection.settings_dict

@@ -14,7 +14,7 @@ from django.conf import settings
 from django.db import connection, connections
 from django.db.migrations.loader import MigrationLoader
 
-from marcelcms.backups.backup import COUNTED, RESTORING, digest_of
+from marcelcms.backups.backup import COUNTED, RESTORING, hash_file
 from marcelcms.backups.manifest import DATABASE, MANIFEST, MEDIA, BackupError, Manifest, read_manifest
 from marcelcms.backups.pg_tools import connection_arguments, last_words, program, server_version
 
@@ -51,9 +51,9 @@ GIVEN = re.compile(r"\d+; .*\b(?:(?:EXTENSION|SCHEMA) - |COMMENT - (?:EXTENSION|
 
 
 def restore_backup(file: Path, *, replace: bool) -> Manifest:
-    """Puts the backup in the place of what is there; what is there must be empty, unless `replace`.
+    """Replace the database and media by the backup; both must be empty, unless `replace`.
 
-    Nobody else may be using the database. Raises BackupError, and then nothing has changed.
+    Nobody else may be using the database. Raise BackupError; nothing has changed then.
     """
     media = Path(settings.MEDIA_ROOT)
     media.mkdir(parents=True, exist_ok=True)
@@ -74,7 +74,7 @@ def restore_backup(file: Path, *, replace: bool) -> Manifest:
 
 
 def unpack(file: Path, folder: Path) -> Manifest:
-    """Unpacks a backup and checks every file of it; raises BackupError."""
+    """Unpack a backup and check each of its files. Raise BackupError."""
     try:
         with tarfile.open(file) as archive:
             _unpack(archive, folder.resolve())
@@ -87,7 +87,7 @@ def unpack(file: Path, folder: Path) -> Manifest:
     manifest = read_manifest((folder / MANIFEST).read_bytes())
     for name, checksum in manifest.checksums.items():
         path = folder / name
-        if not path.is_file() or digest_of(path) != checksum:
+        if not path.is_file() or hash_file(path) != checksum:
             raise BackupError(f"{file.name} is damaged: {name} is not what it was when the backup was made.")
     return manifest
 
@@ -124,7 +124,7 @@ def _check_versions(manifest: Manifest) -> None:
 
 
 def _check_alone() -> None:
-    """Running processes would go on from indexes of what was there before."""
+    """Refuse while processes run: they would go on from indexes of what was there before."""
     own = connection.settings_dict["OPTIONS"].get("application_name", "")
     with connection.cursor() as cursor:
         cursor.execute(
@@ -182,7 +182,7 @@ def _restore_database(dump: Path, manifest: Manifest) -> None:
 
 
 def _pump(reading: "subprocess.Popen[bytes]", writing: "subprocess.Popen[bytes]", manifest: Manifest) -> None:
-    """Raises BrokenPipeError where `psql` stopped at a fault."""
+    """Copy the dump to `psql`. Raise BrokenPipeError if `psql` stopped at an error."""
     if reading.stdout is None or writing.stdin is None:
         raise AssertionError("both were asked for")
     with writing.stdin as statements, reading.stdout as dumped:
@@ -194,7 +194,7 @@ def _pump(reading: "subprocess.Popen[bytes]", writing: "subprocess.Popen[bytes]"
 
 
 def _put_media(staged: Path, media: Path) -> None:
-    """What was there goes, what was staged takes its place; renames only."""
+    """Replace the media folder by the staged one, with renames only."""
     for path in media.iterdir():
         if path not in staged.parents:
             shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()

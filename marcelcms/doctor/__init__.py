@@ -1,1 +1,1 @@
-"""Looks at a whole deployment from the inside and says what to do about what it finds."""
+"""Diagnosis of a whole deployment from the inside, with advice on each finding."""

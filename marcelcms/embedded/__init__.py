@@ -1,1 +1,1 @@
-"""PostgreSQL and Valkey from wheels, and the supervisor behind `make run`; knows nothing of Django."""
+"""PostgreSQL and Valkey from wheels, and the supervisor behind `make run`; independent of Django."""

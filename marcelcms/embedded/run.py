@@ -25,7 +25,7 @@ WEBSOCKETS = ("--ws", "websockets-sansio", "--ws-max-size", "131072", "--ws-per-
 
 
 def main() -> int:
-    """The exit code: 0 after an interrupt, 1 after a failure that was explained."""
+    """Run everything; return the exit code: 0 after an interrupt, 1 after a failure that was explained."""
     _listen_to_signals()
     state = Path(os.environ.get("STATE_DIR") or ROOT / "var").resolve()
     try:
@@ -94,7 +94,7 @@ def timed(title: str, note: str = "") -> Iterator[None]:
 
 @contextmanager
 def announced(part: Part, note: str, state: Path) -> Iterator[Process | None]:
-    """Provides a server, with a line about it."""
+    """Provide a server and print a line about it."""
     with ExitStack() as stack:
         with timed(part.title, note):
             process = stack.enter_context(provide_part(state, part))
@@ -102,7 +102,7 @@ def announced(part: Part, note: str, state: Path) -> Iterator[Process | None]:
 
 
 def manage(title: str, arguments: list[str], env: dict[str, str], *, log: Path | None) -> None:
-    """Runs a management command; without `log` its output goes to the terminal."""
+    """Run a management command; without `log` its output goes to the terminal."""
     with timed(title):
         process = spawn(title, [sys.executable, "manage.py", *arguments], log=log, env=env, cwd=ROOT)
         if finish(process):
@@ -129,7 +129,7 @@ def admin_account(state: Path, env: dict[str, str], log: Path) -> str:
 
 
 def child_environment() -> dict[str, str]:
-    """What the project's processes get; one thread per model call leaves the other cores to other requests."""
+    """Return the environment of the project's processes; one thread per model call leaves cores to other requests."""
     return (
         {"OMP_NUM_THREADS": "1"}
         | dict(os.environ)
@@ -169,7 +169,7 @@ def is_free(port: int) -> bool:
 
 @contextmanager
 def only_one(state: Path) -> Iterator[Path]:
-    """Holds the state folder against a second start; gives the file that tells the second one about this one."""
+    """Lock the state folder against a second start; yield the file that tells the second one about this one."""
     note = state / "run.json"
     with ExitStack() as stack:
         try:
@@ -184,7 +184,7 @@ def only_one(state: Path) -> Iterator[Path]:
 
 
 def summary(port: int, login: str, choices: dict[str, str], state: Path) -> str:
-    """What a person needs to know now."""
+    """Return the text that says how to reach what was started."""
     model, base = os.environ.get("LLM_MODEL"), os.environ.get("LLM_BASE_URL")
     embeddings = os.environ.get("EMBEDDING_MODEL") or "all-MiniLM-L6-v2+multilingual-e5-small, built in"
     lines = {
@@ -214,7 +214,7 @@ def host(url: str) -> str:
 
 
 def shown(path: Path) -> str:
-    """A path as a person at the project's root writes it."""
+    """Return a path as a person at the project's root writes it."""
     return str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else str(path)
 
 

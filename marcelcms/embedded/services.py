@@ -42,7 +42,7 @@ PARTS = (POSTGRES, VALKEY)
 
 @contextmanager
 def provide(folder: Path, *, durable: bool = True) -> Iterator[frozenset[str]]:
-    """Sets SECRET_KEY, DATABASE_URL and REDIS_URL where they are not set; gives the parts that it started."""
+    """Set SECRET_KEY, DATABASE_URL and REDIS_URL if they are not set; yield the parts that it started."""
     with ExitStack() as stack:
         provide_secret_key(folder)
         started = [part.name for part in PARTS if stack.enter_context(provide_part(folder, part, durable=durable))]
@@ -50,7 +50,7 @@ def provide(folder: Path, *, durable: bool = True) -> Iterator[frozenset[str]]:
 
 
 def provide_secret_key(folder: Path) -> None:
-    """Sets SECRET_KEY where it is not set; kept in `folder`, so that sessions outlive a restart."""
+    """Set SECRET_KEY if it is not set; it is kept in `folder`, so that sessions outlive a restart."""
     if not os.environ.get("SECRET_KEY"):
         with locked(_usable(folder) / "services.lock"):
             os.environ["SECRET_KEY"] = secret(folder / "secret_key")
@@ -58,7 +58,7 @@ def provide_secret_key(folder: Path) -> None:
 
 @contextmanager
 def provide_part(folder: Path, part: Part, *, durable: bool = True) -> Iterator[Process | None]:
-    """Sets the variable of one part while the block runs; gives the process if this is what started it."""
+    """Set the variable of one part while the block runs; yield the process if this call started it."""
     if os.environ.get(part.variable):
         yield None
         return
@@ -72,7 +72,7 @@ def provide_part(folder: Path, part: Part, *, durable: bool = True) -> Iterator[
 
 @contextmanager
 def locked(path: Path, *, shared: bool = False, wait: bool = True) -> Iterator[None]:
-    """Holds a file lock; raises BlockingIOError where it is taken and `wait` is false."""
+    """Hold a file lock. Raise BlockingIOError if it is taken and `wait` is false."""
     with os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), "rb") as file:
         fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | (0 if wait else fcntl.LOCK_NB))
         yield
@@ -99,7 +99,7 @@ def _part(folder: Path, part: Part, *, durable: bool) -> Iterator[tuple[str, Pro
 
 
 def _end(folder: Path, part: Part, process: Process) -> None:
-    """Stops a service when nobody else uses it; an interrupt stops it at once."""
+    """Stop a service when nobody else uses it; an interrupt stops it at once."""
     users, told = folder / f"{part.name}.users", False
     with suppress(KeyboardInterrupt):
         while process.running:
@@ -126,7 +126,7 @@ def _announcements(folder: Path) -> dict[str, dict[str, str]]:
 
 
 def _announced(folder: Path, part: Part) -> str:
-    """The address of a service whose owner lives."""
+    """Return the address of a service whose owner lives."""
     entry = _announcements(folder).get(part.name, {})
     url = entry.get("url", "")
     if not url or not answers(urlsplit(url).port or 0):

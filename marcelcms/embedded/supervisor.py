@@ -56,7 +56,7 @@ class Supervisor:
         part.started = time.monotonic()
 
     def check(self) -> None:
-        """One look at everything; raises ServiceError where nothing can be done."""
+        """Check all parts once. Raise ServiceError if nothing can be done."""
         for service in self.services:
             if not service.running:
                 raise ServiceError(f"{service.name} ended unexpectedly, see {service.log}:{service.last_lines()}")

@@ -22,7 +22,7 @@ START_SECONDS = 30
 
 
 def start(folder: Path, *, log: Path, durable: bool = True) -> Service:
-    """Starts Valkey on its data in `folder/valkey` and waits until it answers; `durable=False` keeps nothing."""
+    """Start Valkey on its data in `folder/valkey` and wait until it answers; `durable=False` keeps nothing."""
     home = folder.resolve() / "valkey"
     home.mkdir(mode=0o700, exist_ok=True)
     config = home / "valkey.conf"

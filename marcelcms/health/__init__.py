@@ -1,1 +1,1 @@
-"""Is this process alive, and can it answer? Asked by supervisors, load balancers and people who are paged."""
+"""Health checks and heartbeats, for supervisors, load balancers and operators."""

@@ -75,7 +75,7 @@ class Probe:
             return Reading(self.worst)
 
     def forget(self) -> None:
-        """The next one who asks has it looked at anew."""
+        """Forget the last result, so that the next call checks anew."""
         self._read_at = -self._kept_seconds
 
     def _run(self) -> Reading:
@@ -128,7 +128,7 @@ def changes_behind() -> int:
 
 def workers() -> Reading:
     """Every queue has a worker."""
-    names = [heartbeats.worker_of(queue) for queue in heartbeats.queues()]
+    names = [heartbeats.name_worker(queue) for queue in heartbeats.queues()]
     ages = heartbeats.seconds_since(names)
     is_well = all(age is not None and age <= WORKER_SECONDS for age in ages.values())
     return Reading(Status.OK if is_well else Status.DEGRADED)

@@ -1,4 +1,4 @@
-"""Who was there when: workers, beat and web processes leave the time in Valkey, health checks read it.
+"""Heartbeats: workers, beat and web processes record the time in Valkey, health checks read it.
 
 Times are Valkey's own, so that clocks need not agree.
 """
@@ -9,13 +9,13 @@ from django.conf import settings
 
 from core.redis import valkey
 
-#: A sign is forgotten after so long: then it is as if nobody had ever been there.
+#: A heartbeat is deleted after so long, as if there had never been one.
 KEPT_SECONDS = 60 * 24 * 3600
 BEAT, BACKUP = "beat", "backup"
 
 
 def record_heartbeat(*names: str) -> None:
-    """Raises redis.RedisError."""
+    """Record that these parts live. Raise redis.RedisError."""
     client = valkey(settings.REDIS_URL)
     (seconds, _microseconds) = client.time()
     with client.pipeline(transaction=False) as pipeline:
@@ -25,7 +25,7 @@ def record_heartbeat(*names: str) -> None:
 
 
 def seconds_since(names: Iterable[str]) -> dict[str, int | None]:
-    """By name, how long ago its last sign was left; None where there is none. Raises redis.RedisError."""
+    """Return by name the seconds since its last heartbeat, None if there is none. Raise redis.RedisError."""
     names = list(names)
     client = valkey(settings.REDIS_URL)
     (now, _microseconds) = client.time()
@@ -34,18 +34,18 @@ def seconds_since(names: Iterable[str]) -> dict[str, int | None]:
 
 
 def queues() -> list[str]:
-    """The queues that workers must serve."""
+    """List the queues that workers must serve."""
     routed = {route["queue"] for route in settings.CELERY_TASK_ROUTES.values()}
     return sorted({settings.CELERY_TASK_DEFAULT_QUEUE, *routed})
 
 
-def worker_of(queue: str) -> str:
-    """The name of the sign that a queue's workers leave."""
+def name_worker(queue: str) -> str:
+    """Return the name of the heartbeat of a queue's workers."""
     return f"worker:{queue}"
 
 
 def depths() -> dict[str, int]:
-    """By queue, how many tasks wait. Raises redis.RedisError."""
+    """Return by queue how many tasks wait. Raise redis.RedisError."""
     client, names = valkey(settings.CELERY_BROKER_URL), queues()
     with client.pipeline(transaction=False) as pipeline:
         for name in names:

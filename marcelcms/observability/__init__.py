@@ -1,1 +1,1 @@
-"""What operators see of this process: logs, metrics, and the id that ties a request's traces together."""
+"""Logs, metrics, and the id that a request's log entries share."""

@@ -20,7 +20,7 @@ HEADER = b"x-request-id"
 
 
 def observed(application: Application) -> Application:
-    """The same application, whose replies carry X-Request-ID."""
+    """Wrap the application so that its replies carry X-Request-ID."""
 
     async def serve(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in {"http", "websocket"}:

@@ -94,7 +94,7 @@ class OneWarning(logging.Filter):
 
 
 def parted(record: logging.LogRecord) -> tuple[str, dict[str, Any]]:
-    """The words and the values of one of our own records, apart; others' with exceptions named by their type."""
+    """Split one of our own records into its words and its values; in others, name exceptions by their type."""
     if record.name == "celery.app.trace" and isinstance(record.args, Mapping):
         event = "task failed" if record.levelno >= logging.ERROR else "task did not finish"
         return event, {"task": record.args.get("name", ""), "task_id": record.args.get("id", "")}
@@ -132,7 +132,7 @@ def _scalar(value: object) -> object:
 
 
 def told(error: BaseException) -> Iterator[str]:
-    """The chain of exceptions and where each was raised, without what they say of data."""
+    """Yield the chain of exceptions and where each was raised, without their messages, which may hold data."""
     for cause in _chain(error):
         name = _name(cause)
         yield f"{name}: {_first_line(cause)}" if _speaks(cause) else name
@@ -206,7 +206,7 @@ NAME = "request_id"
 
 
 def begin(given: str = "") -> str:
-    """The id of what begins now: the given one where it is fit, else a new one."""
+    """Begin a request or task; return its id: the given one if it is valid, else a new one."""
     clear_contextvars()
     request_id = given if ACCEPTED.fullmatch(given) else uuid.uuid4().hex
     bind_contextvars(**{NAME: request_id})

@@ -54,7 +54,7 @@ def _of_valkey() -> Iterator[Metric]:
     for queue, waiting in heartbeats.depths().items():
         depth.add_metric([queue], waiting)
     yield depth
-    names = [heartbeats.BEAT, *map(heartbeats.worker_of, heartbeats.queues())]
+    names = [heartbeats.BEAT, *map(heartbeats.name_worker, heartbeats.queues())]
     sign = GaugeMetricFamily("marcelcms_sign_age_seconds", "Since the last sign of life.", labels=["of"])
     for name, age in heartbeats.seconds_since(names).items():
         if age is not None:
@@ -83,7 +83,7 @@ def _of_index() -> Iterator[Metric]:
 @require_safe
 @never_cache
 def metrics(request: HttpRequest) -> HttpResponse:
-    """This process's figures; raises Http404."""
+    """Return this process's metrics. Raise Http404."""
     if not (_has_token(request) or _is_near(request)):
         raise Http404
     _register()

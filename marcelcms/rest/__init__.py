@@ -1,1 +1,1 @@
-"""The staff API: what staff do in the admin, for their programs."""
+"""The staff API: the actions of the admin, for programs."""

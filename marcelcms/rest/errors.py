@@ -39,7 +39,7 @@ CODES = {
 
 
 def handle(error: Exception, context: dict[str, Any]) -> Response:
-    """What is said about whatever a view raises."""
+    """Return the reply to an exception that a view raised."""
     match error:
         case DjangoValidationError():
             return _invalid(as_serializer_error(error))
@@ -56,7 +56,7 @@ def handle(error: Exception, context: dict[str, Any]) -> Response:
         case SuspiciousOperation() | BadRequest():  # such as more parameters than Django reads
             return problem(400, CODES[400], _("This request is not as it should be."))
         case Http404():
-            return problem(404, CODES[404], _("There is nothing here, or nothing that your teams look after."))
+            return problem(404, CODES[404], _("Not found, or your teams are not responsible for it."))
         case PermissionDenied():
             return problem(403, CODES[403], _("You may not do this."))
         case IntegrityError() | ProtectedError():

@@ -61,12 +61,12 @@ RETRY_AFTER = {"Retry-After": {"description": "Seconds.", "schema": {"type": "in
 
 
 def add_problems(result: dict[str, Any], generator: Any, request: Any, public: bool) -> dict[str, Any]:
-    """A hook of drf-spectacular: every operation may fail, and no body takes unknown fields."""
+    """Add errors to every operation and forbid unknown fields in bodies; a hook of drf-spectacular."""
     result["components"]["schemas"]["Problem"] = PROBLEM
     for name, schema in result["components"]["schemas"].items():
         if name.endswith("Request") and schema.get("type") == "object":
             schema["additionalProperties"] = False
-    result["components"]["responses"] = {f"Problem{status}": reply_of(status) for status in SAID}
+    result["components"]["responses"] = {f"Problem{status}": describe_problem(status) for status in SAID}
     for path, operations in result["paths"].items():
         for method, operation in operations.items():
             statuses = {*ALWAYS, *([404] if "{" in path else []), *([409] if method != "get" else [])}
@@ -76,7 +76,7 @@ def add_problems(result: dict[str, Any], generator: Any, request: Any, public: b
     return result
 
 
-def reply_of(status: int) -> dict[str, Any]:
+def describe_problem(status: int) -> dict[str, Any]:
     content = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
     reply: dict[str, Any] = {"description": SAID[status], "content": content}
     return {**reply, "headers": RETRY_AFTER} if status in {429, 503} else reply

@@ -1,4 +1,4 @@
-"""What the admin's first page begins with."""
+"""Sections of the admin's first page."""
 
 from typing import Any
 

@@ -3,19 +3,19 @@
 from typing import Any
 
 from faqs.models import FAQ
-from faqs.versions.snapshots import content_of, fingerprint_of
+from faqs.versions.snapshots import fingerprint_content, read_content
 from knowledge.models import Document
 
 
 def seen(faq: FAQ) -> str:
-    """What the form holds of the state that it was opened in."""
-    return fingerprint_of(content_of(FAQ.objects.with_parts().get(pk=faq.pk)))
+    """Return the fingerprint of the state that the form was opened in."""
+    return fingerprint_content(read_content(FAQ.objects.with_parts().get(pk=faq.pk)))
 
 
-def form_of(
+def build_form(
     faq: FAQ, *, phrasings: list[str] | None = None, documents: list[Document] | None = None, **changes: Any
 ) -> dict[str, Any]:
-    """What is sent when the saved rows stay and the given ones are added."""
+    """Return the form's data if the saved rows stay and the given ones are added."""
     names = ("question", "language", "status", "reference_answer", "external_id")
     data: dict[str, Any] = {name: getattr(faq, name) for name in names}
     if faq.pk:

@@ -28,7 +28,7 @@ def sheet(rows: str = ROW + SECOND, dimension: str = "A1:A2", after: str = "") -
 
 
 def workbook(first: str | None = None, **parts: str | bytes) -> bytes:
-    """A workbook whose first sheet, and other parts by name (a dot is written as _), are as given."""
+    """Return a workbook whose first sheet, and other parts by name (a dot is written as _), are as given."""
     made, stream = io.BytesIO(), io.BytesIO()
     openpyxl.Workbook().save(made)
     given: dict[str, Any] = {"xl/worksheets/sheet1.xml": first if first is not None else sheet()}

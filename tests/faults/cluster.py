@@ -35,9 +35,9 @@ from django.contrib.auth import get_user_model
 from django.utils import timezone
 from knowledge.models import Collection, Document
 from knowledge.services.documents import save_document
-from marcelcms.models import APIToken, digest_of, new_token
+from marcelcms.models import APIToken, hash_token, new_token
 token, user = new_token(), get_user_model().objects.get(username="admin")
-APIToken.objects.create(user=user, name="Test", digest=digest_of(token), expires_at=timezone.now() + timedelta(days=1))
+APIToken.objects.create(user=user, name="Test", digest=hash_token(token), expires_at=timezone.now() + timedelta(days=1))
 collection = Collection.objects.create(slug="rooms", name="Rooms")
 document = Document(collection=collection, url="https://www.uni.example/rooms", title="Rooms", text="# Rooms")
 print(token, save_document(document=document).pk)

@@ -21,5 +21,5 @@ def _nothing_is_known() -> None:
 @pytest.fixture
 def well() -> None:
     """Workers and beat were there just now."""
-    names = map(heartbeats.worker_of, heartbeats.queues())
+    names = map(heartbeats.name_worker, heartbeats.queues())
     heartbeats.record_heartbeat(heartbeats.BEAT, *names)

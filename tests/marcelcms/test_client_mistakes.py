@@ -40,7 +40,7 @@ class Process:
         self.port, self.log, self._read = port, log, 0
 
     def send(self, request: str, *, hang_up: bool = False) -> bytes:
-        """The reply; with `hang_up` the client goes at once."""
+        """Return the reply; with `hang_up` the client closes at once."""
         with socket.create_connection(("127.0.0.1", self.port), timeout=5) as line:
             line.sendall(request.encode("latin-1"))
             reply = b""
@@ -52,7 +52,7 @@ class Process:
         return reply
 
     def lines(self) -> list[dict[str, Any]]:
-        """What was written since the last call, once it is all there."""
+        """Return what was written since the last call, once it is all there."""
         time.sleep(0.3)
         text = self.log.read_text()
         new, self._read = text[self._read :], len(text)

@@ -26,7 +26,7 @@ CHOICE = re.compile(r"\(\?P<\w+>\^?([^|)]*)[^)]*\)")
 
 
 def sample(pattern: RoutePattern | RegexPattern) -> str:
-    """An address that the pattern fits."""
+    """Return an address that the pattern fits."""
     if isinstance(pattern, RoutePattern):
         return PARAMETER.sub(lambda found: SAMPLES[found[1] or "str"], str(pattern))
     return CHOICE.sub(lambda found: found[1].replace(".*", "nowhere"), str(pattern)).strip("^$")
@@ -47,7 +47,7 @@ def policy_of(headers: dict[str, str]) -> dict[str, str]:
 
 
 def lacking(headers: dict[str, str]) -> list[str]:
-    """What is wrong with a reply's headers, whose names are in lower case."""
+    """List what is wrong with a reply's headers, whose names are in lower case."""
     policy = policy_of(headers)
     scripts = policy.get("script-src", policy.get("default-src", "*"))
     said = {
@@ -63,7 +63,7 @@ def lacking(headers: dict[str, str]) -> list[str]:
 
 
 def lower(response: HttpResponse) -> dict[str, str]:
-    """The headers, once the rest was read as well: a file stays open until then."""
+    """Return the headers after reading the rest as well: a file stays open until then."""
     if response.streaming:
         response.getvalue()
     return {name.lower(): value for name, value in response.items()}

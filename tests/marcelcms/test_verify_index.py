@@ -33,7 +33,7 @@ def _index() -> None:
 
 
 def verify(*options: str) -> dict[str, Any]:
-    """The wrong parts, by name."""
+    """Return the wrong parts, by name."""
     out = StringIO()
     try:
         call_command("verify_index", "--json", *options, stdout=out)

@@ -21,9 +21,9 @@ from analytics.models import (
 )
 from analytics.reports.files import path_of
 from faqs.models import FAQ
-from faqs.versions.snapshots import content_of, fingerprint_of
+from faqs.versions.snapshots import fingerprint_content, read_content
 from knowledge.models import Collection, Document
-from marcelcms.models import APIToken, digest_of, new_token
+from marcelcms.models import APIToken, hash_token, new_token
 from tests.analytics.gaps.rows import ask_in_vain
 from tests.analytics.reports.rows import definition
 from tests.factories import (
@@ -43,10 +43,10 @@ from tests.factories import (
 ROOT = "/api/staff/v1"
 
 
-def token_of(user: User, *, days: float = 30) -> str:
+def make_token(user: User, *, days: float = 30) -> str:
     token = new_token()
     APIToken.objects.create(
-        user=user, name="Nightly import", digest=digest_of(token), expires_at=timezone.now() + timedelta(days=days)
+        user=user, name="Nightly import", digest=hash_token(token), expires_at=timezone.now() + timedelta(days=days)
     )
     return token
 
@@ -55,7 +55,7 @@ class Program:
     """Sends JSON with a token; `address` is below the API's root, or absolute as `next` is."""
 
     def __init__(self, user: User | None = None, *, token: str = "", **headers: str) -> None:
-        sent = token or (token_of(user) if user else "")
+        sent = token or (make_token(user) if user else "")
         self.headers = ({"authorization": f"Bearer {sent}"} if sent else {}) | headers
         self.client = Client()
 
@@ -76,7 +76,7 @@ class Program:
 
 @dataclass
 class Rows:
-    """What one team looks after; the report is shared with all, and it and its file are whose `member_of` says."""
+    """What one team looks after; the report is shared with all, and it and its file are whose `make_member` says."""
 
     team: Group
     collection: Collection
@@ -127,17 +127,17 @@ def rows_of_team(name: str) -> Rows:
         collection,
         document,
         faq,
-        gap_of(assistant),
-        review_of(answer),
+        make_gap(assistant),
+        make_review(answer),
         answer.conversation,
         evaluation_set,
         run,
-        report := report_of(assistant, name),
-        export_of(report, assistant),
+        report := make_report(assistant, name),
+        make_export(report, assistant),
     )
 
 
-def gap_of(assistant: Any, *texts: str) -> Gap:
+def make_gap(assistant: Any, *texts: str) -> Gap:
     now = timezone.now()
     gap = Gap.objects.create(
         name="Parking", assistant=assistant, first_asked=now, last_asked=now, centroid=b"", recipe="none"
@@ -149,12 +149,12 @@ def gap_of(assistant: Any, *texts: str) -> Gap:
     return gap
 
 
-def report_of(assistant: Any, name: str) -> Report:
+def make_report(assistant: Any, name: str) -> Report:
     owner, columns = UserFactory(teams=[]), definition("question", format="csv", assistants=(assistant.pk,))
     return Report.objects.create(name=f"Report of {name}", owner=owner, is_shared=True, definition=columns.dump())
 
 
-def export_of(report: Report, assistant: Any) -> StoredReport:
+def make_export(report: Report, assistant: Any) -> StoredReport:
     """One that is ready, with its file."""
     stored = StoredReport.objects.create(
         name=report.name,
@@ -170,7 +170,7 @@ def export_of(report: Report, assistant: Any) -> StoredReport:
     return stored
 
 
-def review_of(answer: Any) -> Review:
+def make_review(answer: Any) -> Review:
     review: Review = Review.objects.create(
         message=answer,
         assistant=answer.conversation.assistant,
@@ -181,17 +181,17 @@ def review_of(answer: Any) -> Review:
     return review
 
 
-def member_of(rows: Rows, *permissions: str) -> User:
+def make_member(rows: Rows, *permissions: str) -> User:
     user: User = UserFactory(teams=[rows.team], permissions=permissions)
     Report.objects.filter(pk=rows.report.pk).update(owner=user)
     StoredReport.objects.filter(pk=rows.report_export.pk).update(requested_by=user)
     return user
 
 
-def version_of(row: Any) -> Any:
+def read_version(row: Any) -> Any:
     if isinstance(row, Document):
         row.refresh_from_db()
         return row.updated_at.isoformat()
     if isinstance(row, FAQ):
-        return fingerprint_of(content_of(FAQ.objects.with_parts().get(pk=row.pk)))
+        return fingerprint_content(read_content(FAQ.objects.with_parts().get(pk=row.pk)))
     return type(row).objects.get(pk=row.pk).version

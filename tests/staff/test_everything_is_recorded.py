@@ -19,7 +19,7 @@ from django.urls import reverse
 from tests.factories import UserFactory
 from tests.staff.matrix.doors import doors, knock, screens
 from tests.staff.matrix.table import ACTIONS
-from tests.staff.matrix.world import World, world_of
+from tests.staff.matrix.world import World, make_world
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 
@@ -60,7 +60,7 @@ def member(monkeypatch: pytest.MonkeyPatch) -> User:
 
 @pytest.fixture
 def own(member: User) -> World:
-    return world_of("Faculty of Law", member, mark="Law")
+    return make_world("Faculty of Law", member, mark="Law")
 
 
 @pytest.fixture

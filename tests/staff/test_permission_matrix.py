@@ -24,7 +24,7 @@ from tests.factories import UserFactory
 from tests.staff.api import Program
 from tests.staff.matrix.doors import Door, doors, knock, named_patterns, screens
 from tests.staff.matrix.table import ACTIONS, API, DOORS, PUBLIC, ROLES
-from tests.staff.matrix.world import OF_TEAMS, SECRET, World, world_of
+from tests.staff.matrix.world import OF_TEAMS, SECRET, World, make_world
 from tests.staff.test_staff_api import OF_THE_UNIVERSITY, OPERATIONS, call
 
 pytestmark = [pytest.mark.django_db, pytest.mark.timeout(300)]
@@ -47,7 +47,7 @@ TOLD_GENTLY = {
 
 @pytest.fixture(scope="module", autouse=True)
 def _roles(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
-    """What the module's fixtures write is undone with its last test; nothing is queued meanwhile."""
+    """Undo what the module's fixtures write after its last test; nothing is queued meanwhile."""
     with django_db_blocker.unblock(), pytest.MonkeyPatch.context() as patch, transaction.atomic():
         patch.setattr("core.tasks.Task.delay_on_commit", Mock())
         patch.setattr("celery.app.task.Task.apply_async", Mock())
@@ -72,10 +72,10 @@ def role(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture(scope="module")
 def own(role: str, _roles: None) -> Iterator[World]:
-    """The rows of a team with one member, who has the role."""
+    """Make the rows of a team with one member, who has the role."""
     with transaction.atomic():
         member = UserFactory(teams=list(Group.objects.filter(name__in=GROUPS[role])))
-        world = world_of("Faculty of Law", member, mark="Law")
+        world = make_world("Faculty of Law", member, mark="Law")
         member.groups.add(world.team)
         yield world
         transaction.set_rollback(True)
@@ -84,7 +84,7 @@ def own(role: str, _roles: None) -> Iterator[World]:
 @pytest.fixture(scope="module")
 def foreign(own: World) -> World:
     """Its assistant uses what is everybody's, whose pages could name it."""
-    world = world_of("Faculty of Arts", UserFactory(teams=[]), mark=SECRET)
+    world = make_world("Faculty of Arts", UserFactory(teams=[]), mark=SECRET)
     assistant = world.rows["chat_assistant"]
     assistant.prompt, assistant.profile = own.rows["chat_promptversion"], own.rows["chat_retrievalprofile"]
     assistant.save()
@@ -171,7 +171,7 @@ def is_of_teams(door: Door) -> bool:
 
 
 def shape(response: Any, address: str) -> tuple[int, str]:
-    """What tells one row from another: where it leads, but for the row's own id."""
+    """Return what tells one row from another: where it leads, but for the row's own id."""
     ids = [part for part in address.split("/") if any(letter.isdigit() for letter in part)]
     place = response.headers.get("Location", "")
     for part in ids:
@@ -198,7 +198,7 @@ def test_nobody_comes_in_without_having_logged_in(own_of_nobody: World) -> None:
 
 @pytest.fixture
 def own_of_nobody() -> World:
-    return world_of("Faculty of Theology", UserFactory(teams=[]), mark="Theology")
+    return make_world("Faculty of Theology", UserFactory(teams=[]), mark="Theology")
 
 
 # --- the actions of lists ---

@@ -39,7 +39,7 @@ def saved(owner: User, *columns: str, is_shared: bool = False, **values: Any) ->
 
 
 def made(user: User, report: Report) -> dict[str, Any]:
-    """The file of a report as it is told when a worker has made it."""
+    """Return the file of a report as the API shows it after a worker has made it."""
     reply = Program(user).post("/report-exports/", {"report": report.pk})
     assert reply.status_code == 201, reply.content
     work_on(reply.json()["id"])
@@ -157,7 +157,7 @@ def test_a_file_of_columns_that_one_may_not_see_is_refused_at_the_door() -> None
 # --- what is saved ---
 
 
-def errors_of(reply: Any) -> dict[str, str]:
+def read_errors(reply: Any) -> dict[str, str]:
     assert reply.status_code == 400, reply.content
     return {error["field"]: error["message"] for error in reply.json()["errors"]}
 
@@ -210,7 +210,7 @@ def test_a_report_is_saved_changed_and_deleted_and_each_is_on_record() -> None:
 )
 def test_what_the_page_refuses_is_refused_by_its_field(given: dict[str, Any], field: str) -> None:
     user = UserFactory(permissions=[EXPORT])
-    errors = errors_of(Program(user).post("/reports/", {"name": "Fees", "definition": given}))
+    errors = read_errors(Program(user).post("/reports/", {"name": "Fees", "definition": given}))
     assert next(iter(errors)) == field
     assert not Report.objects.exists()
     assert not LogEntry.objects.exists()
@@ -223,7 +223,7 @@ def test_assistants_and_sites_of_others_are_unknown_here() -> None:
     program = Program(UserFactory(permissions=[EXPORT], teams=[team]))
     for named in ({"assistants": [own.pk, site.assistant_id]}, {"site": site.pk}):
         reply = program.post("/reports/", {"name": "Fees", "definition": {"columns": ["question"], **named}})
-        assert list(errors_of(reply)) == [f"definition.{next(iter(named))}"]
+        assert list(read_errors(reply)) == [f"definition.{next(iter(named))}"]
     given = {"columns": ["question"], "assistants": [own.pk]}
     assert program.post("/reports/", {"name": "Fees", "definition": given}).status_code == 201
 
@@ -232,14 +232,14 @@ def test_assistants_and_sites_of_others_are_unknown_here() -> None:
 def test_a_report_has_a_name(name: str | None) -> None:
     program = Program(UserFactory(permissions=[EXPORT]))
     reply = program.post("/reports/", {"name": name, "definition": {"columns": ["question"]}})
-    assert list(errors_of(reply)) == ["name"]
+    assert list(read_errors(reply)) == ["name"]
 
 
 def test_two_reports_of_ones_own_have_no_name_in_common() -> None:
     user = UserFactory(permissions=[EXPORT])
     saved(user)
     reply = Program(user).post("/reports/", {"name": "Fees", "definition": {"columns": ["question"]}})
-    assert errors_of(reply) == {"name": "You have a report of this name already: choose another name."}
+    assert read_errors(reply) == {"name": "You have a report of this name already: choose another name."}
     saved(colleague := UserFactory(permissions=[EXPORT]), is_shared=True)
     assert Report.objects.filter(owner=colleague, name="Fees").exists()
 

@@ -74,7 +74,7 @@ def fill() -> None:
     from analytics.shadow.questions import embed_asked
     from core.inference.embeddings import get_embedder
     from marcelcms.accounts.roles import ANALYST, CURATOR, WHOLE_UNIVERSITY
-    from tests.staff.matrix.world import world_of
+    from tests.staff.matrix.world import make_world
 
     settings.MEDIA_ROOT.mkdir(parents=True, exist_ok=True)
     settings.STATIC_ROOT.mkdir(parents=True, exist_ok=True)
@@ -94,7 +94,7 @@ def fill() -> None:
     count_changed()
     apply_retention()
     embed_asked(get_embedder(), most=100)
-    world_of("Faculty of Music", owner, mark="Music")
+    make_world("Faculty of Music", owner, mark="Music")
     call_command("load_demo")  # it is loaded already: this indexes the rows that the line before added
 
 

@@ -1,0 +1,1 @@
+"""Import FAQs from files."""

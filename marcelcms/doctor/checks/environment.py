@@ -19,7 +19,7 @@ GIGABYTE = 1e9
 
 
 def configuration() -> Iterator[Finding]:
-    """What `check --deploy` says, of which a web process refuses the errors."""
+    """Report what `check --deploy` finds; a web process refuses to start with its errors."""
     errors, warnings = list(checks.unsafe()), list(checks.unwise())
     for error in errors:
         yield fail("settings", str(error.msg), str(error.hint))

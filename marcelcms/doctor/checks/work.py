@@ -43,7 +43,7 @@ def index() -> Iterator[Finding]:
 
 
 def workers() -> Iterator[Finding]:
-    ages = heartbeats.seconds_since(map(heartbeats.worker_of, heartbeats.queues()))
+    ages = heartbeats.seconds_since(map(heartbeats.name_worker, heartbeats.queues()))
     depths = heartbeats.depths()
     for queue, age in zip(heartbeats.queues(), ages.values(), strict=True):
         start = f"Start one: `celery -A marcelcms worker --queues {queue}`."

@@ -1,0 +1,1 @@
+"""Back up, restore, migrate, check and fill an installation."""

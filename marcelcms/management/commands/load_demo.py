@@ -10,8 +10,10 @@ from analytics.evaluation.datasets import load_questions
 from chat.models import Assistant, Site
 from chat.models.validators import origin_of
 from core.management import progress_bar
-from faqs.importexport import json as faq_files
+from faqs.importexport.files import read_table
+from faqs.importexport.resource import FAQResource
 from faqs.indexing import sync_pending as sync_pending_faqs
+from faqs.services import import_table
 from knowledge.courses.reader import read_courses
 from knowledge.courses.sync import import_courses
 from knowledge.indexing.documents import sync_pending as sync_pending_documents
@@ -52,7 +54,8 @@ class Command(BaseCommand):
         collection = collection_for("lindental")
         report = import_records(enumerate(records, start=1), collection=collection)
         courses = import_courses(read_courses(DEMO / "courses.json").records, collection=collection)
-        faqs = faq_files.import_faqs(faq_files.read_faqs(DEMO / "faqs.json"))
+        faq_table = read_table("faqs.json", (DEMO / "faqs.json").read_bytes())
+        faqs = import_table(table=faq_table, resource=FAQResource.for_operator())
         load_questions(DEMO / "questions.jsonl", collection)
         assistant, _made = Assistant.objects.get_or_create(
             slug="lindental",
@@ -87,4 +90,4 @@ class Command(BaseCommand):
                 "greeting_de": "Fragen zum Studium? Ich bin ein Bot und weiß, wo es steht.",
             },
         )
-        self.stdout.write(f"Demo university: {report.created} pages, {courses.created} courses, {faqs.created} FAQs.")
+        self.stdout.write(f"Demo university: {report.created} pages, {courses.created} courses, {len(faqs)} FAQs.")

@@ -31,7 +31,7 @@ from tests.analytics.reports.rows import agreed, asked, definition
 from tests.factories import AssistantFactory, DocumentFactory, FAQFactory, SiteFactory, UserFactory
 from tests.staff.api import Program
 from tests.staff.matrix.doors import doors
-from tests.staff.matrix.world import world_of
+from tests.staff.matrix.world import make_world
 from tests.staff.test_permission_matrix import knock
 from tests.staff.test_staff_api import BODIES, OPERATIONS
 
@@ -332,7 +332,7 @@ def test_a_narrowed_view_tells_of_no_day_that_another_shows_few_more_of(analyst:
 
 
 def test_no_page_action_or_operation_tells_who_asked(analyst: User) -> None:
-    world = world_of("Faculty of Arts", analyst, mark="Arts")
+    world = make_world("Faculty of Arts", analyst, mark="Arts")
     analyst.groups.add(world.team)
     Message.objects.filter(role="user").update(text=PERSONAL)
     Message.objects.filter(role="assistant").update(rewritten=PERSONAL)

@@ -18,7 +18,7 @@ from faqs.models import FAQ
 from faqs.tasks import index_faq
 from knowledge.models import Document
 from tests.factories import CategoryFactory, DocumentFactory, FAQFactory, UserFactory
-from tests.faqs.forms import form_of
+from tests.faqs.forms import build_form
 
 pytestmark = pytest.mark.django_db
 LIST = "admin:faqs_faq_changelist"
@@ -89,7 +89,7 @@ def test_published_faqs_that_lost_their_documents_can_be_found(admin_client: Cli
 def test_a_new_faq_with_its_parts_is_queued_once_and_after_commit(
     admin_client: Client, queued: Mock, django_capture_on_commit_callbacks: OnCommit
 ) -> None:
-    data = form_of(FAQFactory.build(status="published"), phrasings=["So?", "Or so?"], documents=[DocumentFactory()])
+    data = build_form(FAQFactory.build(status="published"), phrasings=["So?", "Or so?"], documents=[DocumentFactory()])
     with django_capture_on_commit_callbacks() as callbacks:
         assert admin_client.post(reverse("admin:faqs_faq_add"), data).status_code == 302
         queued.assert_not_called()
@@ -105,7 +105,7 @@ def test_a_mistake_in_a_part_queues_nothing(
 ) -> None:
     faq = FAQFactory(phrasings=["So?"])
     with django_capture_on_commit_callbacks(execute=True) as callbacks:
-        page = admin_client.post(change_page(faq), form_of(faq, phrasings=["So?"], question="Typed anew?"))
+        page = admin_client.post(change_page(faq), build_form(faq, phrasings=["So?"], question="Typed anew?"))
     assert page.status_code == 200
     assert "Typed anew?" in page.content.decode()
     assert not callbacks
@@ -116,7 +116,7 @@ def test_publishing_without_a_document_is_refused_and_keeps_what_was_typed(
     admin_client: Client, queued: Mock, django_capture_on_commit_callbacks: OnCommit
 ) -> None:
     faq = FAQFactory()
-    data = form_of(faq, status="published", question="Typed anew?", phrasings=["And this too?"])
+    data = build_form(faq, status="published", question="Typed anew?", phrasings=["And this too?"])
     with django_capture_on_commit_callbacks(execute=True) as callbacks:
         page = admin_client.post(change_page(faq), data).content.decode()
     assert "A published FAQ needs at least one document" in page
@@ -130,23 +130,23 @@ def test_publishing_without_a_document_is_refused_and_keeps_what_was_typed(
 def test_documents_without_an_order_come_last(admin_client: Client) -> None:
     first, second, third = DocumentFactory.create_batch(3)
     faq = FAQFactory(documents=[first])
-    data = form_of(faq, documents=[second, third]) | {"sources-1-position": "", "sources-2-position": ""}
+    data = build_form(faq, documents=[second, third]) | {"sources-1-position": "", "sources-2-position": ""}
     assert admin_client.post(change_page(faq), data).status_code == 302
     assert list(faq.sources.values_list("document_id", "position")) == [(first.pk, 0), (second.pk, 1), (third.pk, 2)]
 
 
 def test_a_published_faq_keeps_its_last_document(admin_client: Client) -> None:
     faq = FAQFactory(status="published", documents=[DocumentFactory()])
-    page = admin_client.post(change_page(faq), form_of(faq) | {"sources-0-DELETE": "on"}).content.decode()
+    page = admin_client.post(change_page(faq), build_form(faq) | {"sources-0-DELETE": "on"}).content.decode()
     assert "A published FAQ needs at least one document" in page
     assert faq.sources.count() == 1
-    retired = form_of(faq, status="retired") | {"sources-0-DELETE": "on"}
+    retired = build_form(faq, status="retired") | {"sources-0-DELETE": "on"}
     assert admin_client.post(change_page(faq), retired).status_code == 302
 
 
 def test_an_archived_document_is_refused_once_and_by_name(admin_client: Client) -> None:
     faq = FAQFactory()
-    data = form_of(faq, status="published", documents=[DocumentFactory(status="archived")])
+    data = build_form(faq, status="published", documents=[DocumentFactory(status="archived")])
     page = admin_client.post(change_page(faq), data).content.decode()
     assert "This document is archived" in page
     assert "needs at least one document" not in page
@@ -162,7 +162,7 @@ def test_unchanged_texts_are_not_embedded_again(
     changes: list[dict[str, Any]] = [{}, {"status": "in_review"}, {"phrasings": ["Or so?"]}]
     for change in changes:
         with django_capture_on_commit_callbacks(execute=True):
-            assert admin_client.post(change_page(faq), form_of(faq, **change)).status_code == 302
+            assert admin_client.post(change_page(faq), build_form(faq, **change)).status_code == 302
     assert embedded == [0, 0, 1]
 
 
@@ -215,7 +215,7 @@ def test_who_may_change_faqs_may_change_their_parts(
     )
     faq = FAQFactory()
     with django_capture_on_commit_callbacks(execute=True):
-        data = form_of(faq, phrasings=["So?"], documents=[DocumentFactory()], status="published")
+        data = build_form(faq, phrasings=["So?"], documents=[DocumentFactory()], status="published")
         assert client.post(change_page(faq), data).status_code == 302
     assert (faq.phrasings.count(), faq.sources.count()) == (1, 1)
 
@@ -226,7 +226,7 @@ def test_who_may_only_look_sees_the_parts_and_changes_nothing(client: Client) ->
     page = client.get(change_page(faq)).content.decode()
     assert "Another way to say it?" in page
     assert 'name="_save"' not in page
-    assert client.post(change_page(faq), form_of(faq)).status_code == 403
+    assert client.post(change_page(faq), build_form(faq)).status_code == 403
 
 
 def test_an_faq_is_deleted_with_its_parts_but_not_its_documents(admin_client: Client) -> None:

@@ -10,7 +10,7 @@ from django.urls import reverse
 from faqs.models import FAQ
 from faqs.services import set_faq_status
 from tests.factories import DocumentFactory, FAQFactory
-from tests.faqs.forms import form_of
+from tests.faqs.forms import build_form
 from tests.sent import as_sent, pressed_by_enter
 
 pytestmark = pytest.mark.django_db
@@ -32,7 +32,7 @@ def test_the_second_of_two_editors_sees_what_the_first_changed_and_loses_nothing
     admin_client: Client, colleague: Client
 ) -> None:
     faq = FAQFactory(question="How much?", reference_answer="Four.", phrasings=["The price?"])
-    mine, theirs = form_of(faq, question="How much is the fee?"), form_of(faq, reference_answer="Five.")
+    mine, theirs = build_form(faq, question="How much is the fee?"), build_form(faq, reference_answer="Five.")
     assert colleague.post(change_page(faq), theirs).status_code == 302
     page = admin_client.post(change_page(faq), mine)
     text = page.content.decode()
@@ -50,7 +50,7 @@ def test_what_was_shown_is_saved_with_both_changes(admin_client: Client, colleag
         question="Old?", phrasings=["kept", "taken by them", "taken by me"], documents=[first], language="en"
     )
     opened = admin_client.get(change_page(faq))
-    theirs = form_of(faq, phrasings=["of theirs"], documents=[second], reference_answer="Theirs.")
+    theirs = build_form(faq, phrasings=["of theirs"], documents=[second], reference_answer="Theirs.")
     assert colleague.post(change_page(faq), theirs | {"phrasings-1-DELETE": "on"}).status_code == 302
     mine = {"question": "Mine?", "phrasings-3-text": "of mine", "phrasings-2-DELETE": "on"}
     page = admin_client.post(change_page(faq), sent(opened, **mine))
@@ -67,7 +67,7 @@ def test_an_order_of_documents_that_was_saved_meanwhile_stays(admin_client: Clie
     first, second, third = DocumentFactory(), DocumentFactory(), DocumentFactory()
     faq = FAQFactory(question="Old?", documents=[first, second])
     opened = admin_client.get(change_page(faq))
-    theirs = form_of(faq) | {"sources-0-position": 1, "sources-1-position": 0}
+    theirs = build_form(faq) | {"sources-0-position": 1, "sources-1-position": 0}
     assert colleague.post(change_page(faq), theirs).status_code == 302
     added = {"sources-2-document": third.pk, "sources-2-position": ""}
     page = admin_client.post(change_page(faq), sent(opened, question="Mine?", **added))
@@ -79,7 +79,7 @@ def test_an_order_of_documents_that_was_changed_here_is_saved(admin_client: Clie
     first, second, third = DocumentFactory(), DocumentFactory(), DocumentFactory()
     faq = FAQFactory(question="Old?", documents=[first, second, third])
     opened = admin_client.get(change_page(faq))
-    assert colleague.post(change_page(faq), form_of(faq, reference_answer="Theirs.")).status_code == 302
+    assert colleague.post(change_page(faq), build_form(faq, reference_answer="Theirs.")).status_code == 302
     mine = {"sources-0-position": 2, "sources-1-position": 0, "sources-2-position": 1}
     page = admin_client.post(change_page(faq), sent(opened, **mine))
     assert admin_client.post(change_page(faq), sent(page)).status_code == 302
@@ -92,7 +92,7 @@ def test_who_changed_what_another_changed_too_is_told_and_keeps_their_own(
 ) -> None:
     faq = FAQFactory(question="Old?")
     opened = admin_client.get(change_page(faq))
-    colleague.post(change_page(faq), form_of(faq, question="Theirs?"))
+    colleague.post(change_page(faq), build_form(faq, question="Theirs?"))
     page = admin_client.post(change_page(faq), sent(opened, question="Mine?"))
     assert "and the form has what you wrote: Question" in page.content.decode()
     assert admin_client.post(change_page(faq), sent(page)).status_code == 302
@@ -102,9 +102,9 @@ def test_who_changed_what_another_changed_too_is_told_and_keeps_their_own(
 def test_a_third_change_is_shown_before_anything_is_saved(admin_client: Client, colleague: Client) -> None:
     faq = FAQFactory(question="Old?")
     opened = admin_client.get(change_page(faq))
-    colleague.post(change_page(faq), form_of(faq, question="Theirs?"))
+    colleague.post(change_page(faq), build_form(faq, question="Theirs?"))
     page = admin_client.post(change_page(faq), sent(opened, question="Mine?"))
-    colleague.post(change_page(faq), form_of(now(faq), question="Theirs again?", reference_answer="Four."))
+    colleague.post(change_page(faq), build_form(now(faq), question="Theirs again?", reference_answer="Four."))
     page = admin_client.post(change_page(faq), sent(page))
     assert "Theirs again" in "".join(
         part.text for line in page.context["conflict"].comparison.lines for part in line.parts
@@ -140,8 +140,8 @@ def test_a_status_that_was_chosen_here_is_saved(admin_client: Client, colleague:
 def test_what_a_colleague_saved_besides_is_not_called_one_s_own(admin_client: Client, colleague: Client) -> None:
     faq = FAQFactory(question="Old?")
     opened = admin_client.get(change_page(faq))
-    colleague.post(change_page(faq), form_of(faq, reference_answer="Theirs."))
-    admin_client.post(change_page(faq), form_of(now(faq), question="Mine?"))
+    colleague.post(change_page(faq), build_form(faq, reference_answer="Theirs."))
+    admin_client.post(change_page(faq), build_form(now(faq), question="Mine?"))
     page = admin_client.post(change_page(faq), sent(opened, external_id="7")).content.decode()
     assert "You saved it in another tab" not in page
     assert "colleague, admin changed this on" in page
@@ -149,8 +149,8 @@ def test_what_a_colleague_saved_besides_is_not_called_one_s_own(admin_client: Cl
 
 def test_enter_presses_the_button_that_saves_what_is_shown(admin_client: Client, colleague: Client) -> None:
     faq = FAQFactory()
-    mine = form_of(faq, question="Mine?")
-    colleague.post(change_page(faq), form_of(faq, question="Theirs?"))
+    mine = build_form(faq, question="Mine?")
+    colleague.post(change_page(faq), build_form(faq, question="Theirs?"))
     page = admin_client.post(change_page(faq), mine)
     assert pressed_by_enter(page, "faq_form") == "_save"
 
@@ -159,7 +159,7 @@ def test_a_mistake_in_the_form_hides_no_conflict(admin_client: Client, colleague
     faq = FAQFactory(question="Old?")
     opened = admin_client.get(change_page(faq))
     page = admin_client.post(change_page(faq), sent(opened, question=""))
-    colleague.post(change_page(faq), form_of(faq, reference_answer="Theirs."))
+    colleague.post(change_page(faq), build_form(faq, reference_answer="Theirs."))
     page = admin_client.post(change_page(faq), sent(page, question="Mine?"))
     assert page.context["conflict"]
     assert admin_client.post(change_page(faq), sent(page)).status_code == 302
@@ -171,8 +171,8 @@ def test_a_form_that_does_not_say_what_it_was_opened_with_keeps_what_it_has(
     admin_client: Client, colleague: Client, opened: str
 ) -> None:
     faq = FAQFactory(question="Old?")
-    mine = form_of(faq, question="Mine?", opened=opened)
-    colleague.post(change_page(faq), form_of(faq, question="Theirs?"))
+    mine = build_form(faq, question="Mine?", opened=opened)
+    colleague.post(change_page(faq), build_form(faq, question="Theirs?"))
     page = admin_client.post(change_page(faq), mine)
     assert 'value="Mine?"' in page.content.decode()
     assert admin_client.post(change_page(faq), sent(page)).status_code == 302
@@ -181,7 +181,7 @@ def test_a_form_that_does_not_say_what_it_was_opened_with_keeps_what_it_has(
 
 def test_what_was_written_into_a_deleted_faq_can_be_saved_anew(admin_client: Client) -> None:
     faq = FAQFactory(question="Old?", phrasings=["So?"], documents=[DocumentFactory()])
-    mine, page_of_it = form_of(faq, question="Mine?", phrasings=["Or so?"]), change_page(faq)
+    mine, page_of_it = build_form(faq, question="Mine?", phrasings=["Or so?"]), change_page(faq)
     faq.delete()
     page = admin_client.post(page_of_it, mine)
     assert "deleted while you worked on it" in page.content.decode()

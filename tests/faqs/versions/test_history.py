@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from faqs.models import FAQ, FAQVersion
 from faqs.services import merge_faqs, set_faq_status
-from faqs.usage import Usage, usage_of
+from faqs.usage import Usage, count_usage
 from knowledge.models import Document
 from tests.factories import (
     AnswerFactory,
@@ -25,7 +25,7 @@ from tests.factories import (
     FeedbackFactory,
     UserFactory,
 )
-from tests.faqs.forms import form_of, seen
+from tests.faqs.forms import build_form, seen
 from tests.sent import labels_on, preset_on
 
 pytestmark = pytest.mark.django_db
@@ -45,7 +45,7 @@ def versions(faq: FAQ) -> list[tuple[str, str]]:
 
 def test_a_save_keeps_what_was_and_what_is_with_who_and_why(admin_client: Client, admin_user: Any) -> None:
     faq = FAQFactory(question="How much?", phrasings=["What does it cost?"])
-    sent = form_of(faq, question="How much is it?", phrasings=["The price?"])
+    sent = build_form(faq, question="How much is it?", phrasings=["The price?"])
     assert admin_client.post(change_page(faq), sent).status_code == 302
     assert versions(faq) == [("found", "How much?"), ("form", "How much is it?")]
     last = faq.versions.first()
@@ -56,12 +56,12 @@ def test_a_save_keeps_what_was_and_what_is_with_who_and_why(admin_client: Client
 def test_a_save_without_a_change_makes_no_version(admin_client: Client) -> None:
     faq = FAQFactory(phrasings=["So?"])
     for _ in range(2):
-        assert admin_client.post(change_page(faq), form_of(faq)).status_code == 302
+        assert admin_client.post(change_page(faq), build_form(faq)).status_code == 302
     assert [reason for reason, _question in versions(faq)] == ["found"]
 
 
 def test_a_new_faq_begins_with_a_version(admin_client: Client) -> None:
-    sent = form_of(FAQFactory.build(question="New?"), phrasings=["Newer?"], documents=[DocumentFactory()])
+    sent = build_form(FAQFactory.build(question="New?"), phrasings=["Newer?"], documents=[DocumentFactory()])
     assert admin_client.post(reverse("admin:faqs_faq_add"), sent).status_code == 302
     version = FAQVersion.objects.get()
     assert (version.reason, version.content["phrasings"], len(version.content["sources"])) == ("form", ["Newer?"], 1)
@@ -76,7 +76,7 @@ def test_an_action_in_the_list_makes_a_version(admin_client: Client, admin_user:
 
 def test_any_two_versions_are_compared(admin_client: Client) -> None:
     faq = FAQFactory(question="Old words?", documents=[DocumentFactory(title="Fees <b>")])
-    admin_client.post(change_page(faq), form_of(faq, question="New words?"))
+    admin_client.post(change_page(faq), build_form(faq, question="New words?"))
     old, new = faq.versions.order_by("pk")
     page = admin_client.get(reverse("admin:faqs_faq_versions", args=[faq.pk]), {"old": old.pk, "new": new.pk})
     text = page.content.decode()
@@ -88,7 +88,7 @@ def test_any_two_versions_are_compared(admin_client: Client) -> None:
 def test_versions_of_one_minute_are_told_apart_and_the_last_change_is_preset(admin_client: Client) -> None:
     faq = FAQFactory(question="One?")
     for question in ("Two?", "Three?"):
-        admin_client.post(change_page(faq), form_of(faq, question=question))
+        admin_client.post(change_page(faq), build_form(faq, question=question))
     page = admin_client.get(address := reverse("admin:faqs_faq_versions", args=[faq.pk]))
     assert [label.partition(" ")[0] for label in labels_on(page, "old")] == ["#3", "#2", "#1"]
     assert labels_on(page, "old")[0].endswith("– admin")
@@ -100,7 +100,7 @@ def test_versions_of_one_minute_are_told_apart_and_the_last_change_is_preset(adm
 def test_an_earlier_version_is_restored_as_a_new_one_and_the_status_stays(admin_client: Client) -> None:
     kept, gone = DocumentFactory(), DocumentFactory()
     faq = FAQFactory(question="Old?", phrasings=["a", "b"], documents=[kept, gone])
-    admin_client.post(change_page(faq), form_of(faq, question="New?") | {"phrasings-0-DELETE": "on"})
+    admin_client.post(change_page(faq), build_form(faq, question="New?") | {"phrasings-0-DELETE": "on"})
     set_faq_status(faqs=[FAQ.objects.get(pk=faq.pk)], status="published")
     gone.delete()
     old = faq.versions.order_by("pk").first()
@@ -120,7 +120,7 @@ def test_a_published_faq_is_not_restored_to_one_without_documents(admin_client: 
     old = faq.versions.first()
     admin_client.post(
         change_page(faq),
-        form_of(faq, status="published", question="New?", documents=[now]) | {"sources-0-DELETE": "on"},
+        build_form(faq, status="published", question="New?", documents=[now]) | {"sources-0-DELETE": "on"},
     )
     gone.delete()
     page = admin_client.post(reverse("admin:faqs_faq_restore", args=[faq.pk, old.pk]), follow=True)
@@ -197,13 +197,13 @@ def test_a_translation_is_named_where_the_original_changed_since(admin_client: C
     original = FAQFactory(question="How much?", language="en")
     german = FAQFactory(question="Wie viel?", language="de", translation_of=original)
     assert not FAQ.objects.behind_their_original().exists()
-    admin_client.post(change_page(original), form_of(original, phrasings=["The price?"]))
+    admin_client.post(change_page(original), build_form(original, phrasings=["The price?"]))
     assert not FAQ.objects.behind_their_original().exists()  # it says the same
-    admin_client.post(change_page(original), form_of(original, reference_answer="Five."))
+    admin_client.post(change_page(original), build_form(original, reference_answer="Five."))
     assert list(FAQ.objects.behind_their_original()) == [german]
     assert "older than the original" in admin_client.get(change_page(original)).content.decode()
     assert "Is it still right?" in admin_client.get(change_page(german)).content.decode()
-    sent = form_of(german, translation_of=original.pk)
+    sent = build_form(german, translation_of=original.pk)
     assert admin_client.post(change_page(german), sent).status_code == 302
     assert not FAQ.objects.behind_their_original().exists()
 
@@ -220,14 +220,14 @@ def test_a_group_has_one_faq_a_language(admin_client: Client, language: str, sai
     original = FAQFactory(language="en")
     FAQFactory(language="de", translation_of=original)
     other = FAQFactory(language=language)
-    page = admin_client.post(change_page(other), form_of(other, translation_of=original.pk))
+    page = admin_client.post(change_page(other), build_form(other, translation_of=original.pk))
     assert said in page.content.decode()
 
 
 def test_a_translation_of_a_translation_is_refused(admin_client: Client) -> None:
     german = FAQFactory(language="de", translation_of=FAQFactory(language="en"))
     french = FAQFactory(language="fr")
-    page = admin_client.post(change_page(french), form_of(french, translation_of=german.pk)).content.decode()
+    page = admin_client.post(change_page(french), build_form(french, translation_of=german.pk)).content.decode()
     assert "This FAQ is a translation itself" in page
 
 
@@ -245,7 +245,7 @@ def test_the_use_of_an_faq_counts_the_last_30_days() -> None:
     FeedbackFactory(message=cited, value=1)
     FeedbackFactory(message=plain, value=-1)
     FeedbackFactory(message=old, value=-1)
-    assert usage_of(faq) == Usage(matched=2, cited=1, up=1, down=1)
+    assert count_usage(faq) == Usage(matched=2, cited=1, up=1, down=1)
 
 
 # --- teams and publishing ---
@@ -269,7 +269,7 @@ def test_other_teams_faqs_are_not_there(curator: Client) -> None:
     foreign, mine = FAQFactory(question="Foreign?", collection=CollectionFactory()), FAQFactory(collection=own())
     assert "Foreign?" not in curator.get(reverse("admin:faqs_faq_changelist")).content.decode()
     assert curator.get(change_page(foreign)).status_code == 302
-    page = curator.post(change_page(foreign), form_of(foreign, question="Taken?"))
+    page = curator.post(change_page(foreign), build_form(foreign, question="Taken?"))
     assert "This was deleted" in page.content.decode()  # as for one that is not there
     assert "Foreign?" not in page.content.decode()
     for name, args in (("versions", [foreign.pk]),):
@@ -283,19 +283,19 @@ def test_other_teams_faqs_are_not_there(curator: Client) -> None:
 
 def test_a_team_s_faq_needs_one_of_its_collections(curator: Client) -> None:
     faq = FAQFactory.build(question="New?")
-    page = curator.post(reverse("admin:faqs_faq_add"), form_of(faq))
+    page = curator.post(reverse("admin:faqs_faq_add"), build_form(faq))
     assert page.context["errors"]
     foreign = CollectionFactory()
-    assert curator.post(reverse("admin:faqs_faq_add"), form_of(faq, collection=foreign.pk)).status_code == 200
-    assert curator.post(reverse("admin:faqs_faq_add"), form_of(faq, collection=own().pk)).status_code == 302
+    assert curator.post(reverse("admin:faqs_faq_add"), build_form(faq, collection=foreign.pk)).status_code == 200
+    assert curator.post(reverse("admin:faqs_faq_add"), build_form(faq, collection=own().pk)).status_code == 302
     assert FAQ.objects.get().collection == own()
 
 
 def test_a_foreign_document_is_no_choice_unless_it_is_linked_already(curator: Client) -> None:
     foreign, linked = DocumentFactory(), DocumentFactory()
     faq = FAQFactory(collection=own(), documents=[linked])
-    assert curator.post(change_page(faq), form_of(faq)).status_code == 302
-    assert curator.post(change_page(faq), form_of(faq, documents=[foreign])).status_code == 200
+    assert curator.post(change_page(faq), build_form(faq)).status_code == 302
+    assert curator.post(change_page(faq), build_form(faq, documents=[foreign])).status_code == 200
     assert faq.sources.count() == 1
 
 
@@ -306,9 +306,9 @@ def test_without_the_permission_nothing_is_published_changed_while_it_is_or_reti
     page = curator.get(change_page(draft)).content.decode()
     assert 'value="in_review"' in page
     assert 'value="published"' not in page
-    assert curator.post(change_page(draft), form_of(draft, status="published")).status_code == 200
-    assert curator.post(change_page(draft), form_of(draft, status="in_review")).status_code == 302
-    assert curator.post(change_page(live), form_of(live, question="Changed?")).status_code == 403
+    assert curator.post(change_page(draft), build_form(draft, status="published")).status_code == 200
+    assert curator.post(change_page(draft), build_form(draft, status="in_review")).status_code == 302
+    assert curator.post(change_page(live), build_form(live, question="Changed?")).status_code == 403
     assert "only who may publish" in curator.get(change_page(live)).content.decode()
     changelist = reverse("admin:faqs_faq_changelist")
     for action in ("publish", "retire", "back_to_draft", "delete_selected"):

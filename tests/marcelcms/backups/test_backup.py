@@ -101,7 +101,7 @@ def everything() -> dict[str, Any]:
 
 
 def altered(backup: Path, change: Callable[[dict[str, bytes]], None]) -> Path:
-    """The backup with other members, in their order."""
+    """Return the backup with other members, in their order."""
     with tarfile.open(backup) as archive:
         members = {member.name: archive.extractfile(member).read() for member in archive}  # type: ignore[union-attr]
     change(members)

@@ -44,7 +44,7 @@ def examine() -> tuple[bool, dict[str, list[dict[str, Any]]]]:
 
 @pytest.fixture
 def sound(well: None, pages: None, server: Server, settings: Settings) -> None:
-    """A deployment that runs."""
+    """Set up a deployment that runs."""
     heartbeats.record_heartbeat(heartbeats.BACKUP)
     RetentionRun.objects.create(finished_at=timezone.now() - timedelta(hours=9))
     settings.PUBLIC_URL = server.origin

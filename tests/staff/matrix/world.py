@@ -51,7 +51,7 @@ class World:
     parts: dict[str, Any]
 
 
-def world_of(team: str, owner: User, *, mark: str) -> World:
+def make_world(team: str, owner: User, *, mark: str) -> World:
     """`mark` stands in every text of its rows; `owner` has its reports and its token."""
     api = rows_of_team(team)
     Report.objects.filter(pk=api.report.pk).update(owner=owner)

@@ -1,10 +1,9 @@
-"""Curated questions, each linked to the documents that answer it, their versions, and pairs that ask the same."""
+"""FAQs and their categories."""
 
 import datetime
 from typing import TYPE_CHECKING, Any, Self
 
 from django.apps import apps
-from django.conf import settings
 from django.contrib.postgres.indexes import GinIndex, OpClass
 from django.core.exceptions import ValidationError
 from django.db import models
@@ -12,17 +11,14 @@ from django.db.models import Count, Exists, F, OuterRef, Prefetch, Q, Subquery
 from django.db.models.functions import Coalesce, Upper
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
-from pgvector.django import HalfVectorField
 
-from core.access import StaffScoped, sees_everything
+from core.access import StaffScoped
 from core.language import TAG
 from core.text import search_words
-from knowledge.models import Collection, Document, Generation
+from knowledge.models import Collection, Document
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
-
-    from core.access import Staff
 
 
 class Category(models.Model):
@@ -50,30 +46,30 @@ class FAQQuerySet(StaffScoped["FAQ"]):
         )
 
     def expiring(self, *, within: datetime.timedelta = SOON) -> Self:
-        """Published ones whose last day is today or comes within that time."""
+        """Return published FAQs whose last day is today or within that time."""
         today = timezone.localdate()
         return self.published().filter(valid_until__range=(today, today + within))
 
     def with_changed_sources(self) -> Self:
-        """Those in use, or to be, with a document that changed since staff last saw that it answers."""
+        """Return FAQs not retired with a document that changed since staff last checked that it answers."""
         changed = _sources().filter(faq=OuterRef("pk"), document__altered_at__gt=F("verified_at"))
         return self.exclude(status=self.model.Status.RETIRED).filter(Exists(changed))
 
     def behind_their_original(self) -> Self:
-        """Translations that nobody has saved since what their original says was changed."""
+        """Return translations that nobody has saved since their original changed."""
         return self.exclude(status=self.model.Status.RETIRED).filter(
             translation_of__altered_at__gt=Coalesce("reviewed_at", "created_at")
         )
 
     def of_university(self) -> Self:
-        """Without those of data sets, all of whose documents only serve to evaluate."""
+        """Leave out the FAQs of data sets, whose documents only serve to evaluate."""
         sources = _sources().filter(faq=OuterRef("pk"))
         of_data_set = Exists(sources.filter(document__collection__for_evaluation=True))
         of_university = Exists(sources.filter(document__collection__for_evaluation=False))
         return self.filter(~of_data_set | of_university)
 
     def with_words(self, text: str) -> Self:
-        """Those with each of the words, or part of one, in the question or in a phrasing."""
+        """Return FAQs with each of the words, or part of one, in the question or in a phrasing."""
         phrasings = apps.get_model("faqs", "Phrasing").objects.order_by()
         found = self
         for word in search_words(text):
@@ -83,14 +79,14 @@ class FAQQuerySet(StaffScoped["FAQ"]):
         return found
 
     def with_parts(self) -> Self:
-        """With all that `faqs.versions.snapshots.content_of` reads, in a constant number of queries."""
+        """Fetch all that `faqs.versions.snapshots.read_content` reads, in a constant number of queries."""
         sources = _sources().order_by("position", "pk").select_related("document").defer("document__text")
         return self.select_related("category", "collection", "translation_of").prefetch_related(
             "phrasings", Prefetch("sources", sources)
         )
 
     def for_list(self) -> Self:
-        """What the admin list shows, in a constant number of queries; without the FAQs of data sets."""
+        """Return what the admin list shows, in a constant number of queries, without the FAQs of data sets."""
         # Subqueries, which are run for the rows of the page alone; a join would count those of all FAQs first.
         sources = _sources().filter(faq=OuterRef("pk"))
         phrasings = apps.get_model("faqs", "Phrasing").objects.filter(faq=OuterRef("pk"))
@@ -126,7 +122,7 @@ class FAQ(models.Model):
         blank=True,
         related_name="faqs",
         verbose_name=_("collection"),
-        help_text=_("Whose teams look after it; empty: those who see everything."),
+        help_text=_("Its teams are responsible for the FAQ (empty: staff with full access)."),
     )
     language = models.CharField(_("language"), max_length=12, default="en", help_text=_("Such as en or de."))
     status = models.CharField(_("status"), max_length=12, choices=Status, default=Status.DRAFT)
@@ -135,9 +131,9 @@ class FAQ(models.Model):
         _("valid until"), null=True, blank=True, help_text=_("The last day on which it counts; empty: no end.")
     )
     reference_answer = models.TextField(
-        _("reference answer"),
+        _("key points (internal)"),
         blank=True,
-        help_text=_("What a good answer says. It decides what is quoted, and is never shown as it is."),
+        help_text=_("What a good answer says. It decides what is quoted; students do not see it."),
     )
     translation_of = models.ForeignKey(
         "self",
@@ -199,7 +195,7 @@ class FAQ(models.Model):
         return self.question
 
     def clean(self) -> None:
-        """A translation is of an FAQ in another language that is no translation itself."""
+        """Check that a translation is of an FAQ in another language that is not a translation itself."""
         if not TAG.fullmatch(self.language):
             raise ValidationError({"language": _("Write a language such as en or de.")})
         original = self.translation_of
@@ -218,173 +214,8 @@ class FAQ(models.Model):
 
 
 def main_language(tag: str) -> str:
-    """`de` of `de-AT`."""
+    """Return the main language of a tag, such as `de` of `de-AT`."""
     return tag.split("-")[0].lower()
-
-
-class Phrasing(models.Model):
-    """Another way to ask the same."""
-
-    faq = models.ForeignKey(FAQ, on_delete=models.CASCADE, related_name="phrasings")
-    text = models.CharField(_("phrasing"), max_length=1000)
-
-    class Meta:
-        verbose_name = _("phrasing")
-        verbose_name_plural = _("phrasings")
-        ordering = ["pk"]
-        constraints = [
-            models.UniqueConstraint(
-                fields=["faq", "text"],
-                name="one_phrasing_a_text",
-                violation_error_message=_("This phrasing is there already."),
-            )
-        ]
-        indexes = [GinIndex(OpClass(Upper("text"), name="gin_trgm_ops"), name="phrasing_by_words")]
-
-    def __str__(self) -> str:
-        return self.text
-
-
-class FAQSource(models.Model):
-    """A document that answers an FAQ; the first in order is the best."""
-
-    faq = models.ForeignKey(FAQ, on_delete=models.CASCADE, related_name="sources")
-    document = models.ForeignKey(
-        Document, on_delete=models.CASCADE, related_name="faq_sources", verbose_name=_("document")
-    )
-    position = models.PositiveSmallIntegerField(_("order"), default=0)
-    verified_at = models.DateTimeField(default=timezone.now, editable=False)  # when staff last saw that it answers
-
-    class Meta:
-        verbose_name = _("source")
-        verbose_name_plural = _("sources")
-        ordering = ["position", "pk"]
-        constraints = [
-            models.UniqueConstraint(
-                fields=["faq", "document"],
-                name="one_source_a_document",
-                violation_error_message=_("This document is linked already."),
-            )
-        ]
-
-    def __str__(self) -> str:
-        return str(self.document)
-
-    def clean(self) -> None:
-        if self.document_id and self.document.status == Document.Status.ARCHIVED:
-            raise ValidationError({"document": _("This document is archived and can no longer answer a question.")})
-
-
-class FAQVector(models.Model):
-    """A way to ask (question or phrasing) or the reference answer, with its vector; rewritten by `faqs.indexing`.
-
-    Students' questions are matched to ways to ask; the answer tells which passages of the documents to rank first.
-    """
-
-    class Kind(models.TextChoices):
-        ASKS = "asks"
-        ANSWERS = "answers"
-
-    faq = models.ForeignKey(FAQ, on_delete=models.CASCADE, related_name="vectors")
-    kind = models.CharField(max_length=8, choices=Kind, default=Kind.ASKS)
-    text = models.TextField()
-    generation = models.ForeignKey(Generation, on_delete=models.CASCADE, related_name="+")
-    embedding = HalfVectorField()
-
-    class Meta:
-        default_permissions = ()
-
-    def __str__(self) -> str:
-        return self.text
-
-
-class FAQVersion(models.Model):
-    """An FAQ with its phrasings and sources as it was from `made_at` on; written by `faqs.versions.history`.
-
-    `content` is what `faqs.versions.snapshots.content_of` gives, `fingerprint` tells whether two say the same.
-    """
-
-    class Reason(models.TextChoices):
-        FORM = "form", _("saved in the form")
-        STATUS = "status", _("status changed in the list")
-        IMPORT = "import", _("imported from a file")
-        RESTORE = "restore", _("an earlier version restored")
-        MERGE = "merge", _("merged with a duplicate")
-        GAP = "gap", _("made from what students asked in vain")
-        API = "api", _("over the staff API")
-        TEST = "test", _("published after a shadow test")
-        FOUND = "found", _("as it was found")
-
-    faq = models.ForeignKey(FAQ, on_delete=models.CASCADE, related_name="versions", verbose_name=_("FAQ"))
-    made_at = models.DateTimeField(_("made"))
-    made_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL,
-        on_delete=models.SET_NULL,
-        null=True,
-        related_name="+",
-        verbose_name=_("by"),
-    )
-    reason = models.CharField(_("reason"), max_length=12, choices=Reason)
-    content = models.JSONField()
-    fingerprint = models.CharField(max_length=32)
-
-    class Meta:
-        verbose_name = _("version")
-        verbose_name_plural = _("versions")
-        ordering = ["-pk"]
-        default_permissions = ()
-        indexes = [models.Index(fields=["faq", "-id"], name="version_by_faq")]
-
-    def __str__(self) -> str:
-        return f"{self.faq_id}: {self.made_at:%Y-%m-%d %H:%M}"
-
-
-class SimilarPairQuerySet(StaffScoped["SimilarPair"]):
-    def visible_to(self, user: "Staff") -> Self:
-        """Pairs both of whose FAQs one works on."""
-        if sees_everything(user):
-            return self
-        own = apps.get_model("faqs", "FAQ").objects.visible_to(user)
-        return self.filter(first__in=own, second__in=own)
-
-    def to_look_at(self) -> Self:
-        """Of FAQs in use, or to be; not those that staff called no duplicates."""
-        return self.filter(dismissed_at=None).exclude(first__status="retired").exclude(second__status="retired")
-
-    def of(self, faq_id: int) -> Self:
-        return self.filter(Q(first=faq_id) | Q(second=faq_id))
-
-
-class SimilarPair(models.Model):
-    """Two FAQs of one language whose ways to ask are close; found by `faqs.duplicates`.
-
-    `similarity` is that of the question of one to the closest way to ask of the other, 0 to 1. A pair that staff called
-    no duplicate is kept, so that it is not shown again.
-    """
-
-    first = models.ForeignKey(FAQ, on_delete=models.CASCADE, related_name="+")
-    second = models.ForeignKey(FAQ, on_delete=models.CASCADE, related_name="+")
-    similarity = models.FloatField(_("similarity"))
-    dismissed_at = models.DateTimeField(null=True)
-    dismissed_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
-
-    objects = SimilarPairQuerySet.as_manager()
-
-    class Meta:
-        verbose_name = _("pair that asks the same")
-        verbose_name_plural = _("pairs that ask the same")
-        ordering = ["-similarity", "pk"]
-        default_permissions = ()
-        constraints = [
-            models.UniqueConstraint(fields=["first", "second"], name="one_pair_of_two"),
-            models.CheckConstraint(condition=models.Q(first__lt=models.F("second")), name="pair_in_order"),
-        ]
-        indexes = [
-            models.Index(fields=["-similarity", "id"], condition=models.Q(dismissed_at=None), name="pair_to_look_at")
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.first_id}, {self.second_id}"
 
 
 def _count(rows: "QuerySet[Any]") -> Coalesce:
@@ -392,5 +223,5 @@ def _count(rows: "QuerySet[Any]") -> Coalesce:
     return Coalesce(Subquery(counted), 0)
 
 
-def _sources() -> "QuerySet[FAQSource]":
+def _sources() -> "QuerySet[Any]":
     return apps.get_model("faqs", "FAQSource").objects.order_by()
