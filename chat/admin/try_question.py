@@ -25,6 +25,7 @@ from chat.playground.trial import NotAsked, Rewriter, Search, Trial, try_questio
 from knowledge.guardrails.signs import SIGNS
 from knowledge.models import Document
 from knowledge.retrieval.fusion import RRF_CONSTANT, Fusion
+from knowledge.retrieval.registry import LABELS
 
 REWRITERS: Mapping[Rewriter, str | Promise] = {
     Rewriter.ALONE: _("It stands alone, so it was looked up as it is."),
@@ -113,6 +114,7 @@ def moved(move: Move | None) -> str:
 def names() -> dict[str, str]:
     """Of the codes that a diagnosis speaks of."""
     told = {
+        **LABELS,
         **conversations.ORIGINS,
         **conversations.REASONS,
         **conversations.NOTICES,

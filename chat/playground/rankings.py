@@ -12,7 +12,7 @@ from faqs.retriever import match as match_faqs
 from knowledge.models import Passage
 from knowledge.retrieval.fusion import RRF_CONSTANT, Fusion
 from knowledge.retrieval.search import RankedPassage, Retrieval, RetrieverConfig
-from knowledge.retrieval.types import Hit, Origin, Scope, matched_parts
+from knowledge.retrieval.types import Hit, Scope, matched_parts
 
 
 class Direction(StrEnum):
@@ -53,7 +53,7 @@ class Share:
     """What one retriever added to a passage's fused score: weight × confidence, times `relative`, its score as a share
     of the retriever's best, or, where rankings are merged by rank, divided by 60 + rank."""
 
-    origin: Origin
+    origin: str
     rank: int
     weight: float
     confidence: float
@@ -96,7 +96,7 @@ class Row:
 class Ranking:
     """One retriever's list: its first rows, and how many passages it found."""
 
-    origin: Origin
+    origin: str
     weight: float
     found: int
     rows: tuple[Row, ...]
