@@ -13,12 +13,13 @@ from django.core.serializers.json import DjangoJSONEncoder
 
 from analytics.models import ShadowTest
 from chat.models import Assistant, ProfileLeg, PromptVersion, RetrievalProfile
-from chat.pipeline.retrieval.profiles import RETRIEVERS, Profile
+from chat.pipeline.retrieval.profiles import Profile
 from core.hashing import fingerprint
 from faqs.models import FAQ
 from faqs.versions.history import set_phrasings, set_sources
 from knowledge.models import Document
 from knowledge.retrieval.fusion import Fusion
+from knowledge.retrieval.registry import RETRIEVERS
 from knowledge.retrieval.search import Plan, RetrieverConfig
 
 Kind = ShadowTest.Kind

@@ -22,6 +22,7 @@ from core.admin.scoped import ScopedAdmin, ScopedFilter
 from core.db.annotations import count_related
 from core.text import search_words
 from knowledge.guardrails.signs import SIGNS
+from knowledge.retrieval.registry import LABELS
 
 ORIGINS: Mapping[str, str | Promise] = {
     "lexical": _("Same words (BM25)"),
@@ -74,8 +75,8 @@ STEPS: Mapping[str, str | Promise] = {
 
 
 def label(names: Mapping[str, str | Promise], code: str) -> str:
-    """Its meaning, or the code itself where nobody has named it."""
-    return str(names.get(code, code))
+    """Return a code's meaning; that of a retriever without a text here is its registered label, else the code."""
+    return str(names.get(code) or LABELS.get(code, code))
 
 
 def timings(milliseconds: Mapping[str, float]) -> list[tuple[str, float]]:

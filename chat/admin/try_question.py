@@ -25,6 +25,7 @@ from chat.playground.trial import NotAsked, Rewriter, Search, Trial, try_questio
 from knowledge.guardrails.signs import SIGNS
 from knowledge.models import Document
 from knowledge.retrieval.fusion import Fusion
+from knowledge.retrieval.registry import LABELS
 from knowledge.retrieval.tuning import RRF_CONSTANT
 
 REWRITERS: Mapping[Rewriter, str | Promise] = {
@@ -114,6 +115,7 @@ def moved(move: Move | None) -> str:
 def names() -> dict[str, str]:
     """Of the codes that a diagnosis speaks of."""
     told = {
+        **LABELS,
         **conversations.ORIGINS,
         **conversations.REASONS,
         **conversations.NOTICES,

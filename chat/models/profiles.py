@@ -5,6 +5,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from knowledge.retrieval.fusion import Fusion
+from knowledge.retrieval.registry import retriever_choices
 
 
 class RetrievalProfile(models.Model):
@@ -62,6 +63,8 @@ class ProfileLeg(models.Model):
     """One retriever's part in a profile."""
 
     class Retriever(models.TextChoices):
+        """The built-in ones; `knowledge.retrieval.registry` has them all."""
+
         LEXICAL = "lexical", _("same words (BM25)")
         DENSE = "dense", _("same meaning (vectors)")
         SENTENCES = "dense-sentence", _("same meaning, by sentences")
@@ -71,7 +74,7 @@ class ProfileLeg(models.Model):
         HYDE = "hyde", _("same meaning as a guessed answer (HyDE, needs a language model)")
 
     profile = models.ForeignKey(RetrievalProfile, on_delete=models.CASCADE, related_name="legs")
-    retriever = models.CharField(_("retriever"), max_length=20, choices=Retriever)
+    retriever = models.CharField(_("retriever"), max_length=20, choices=retriever_choices)
     weight = models.FloatField(_("weight"), default=1.0, validators=[MinValueValidator(0), MaxValueValidator(100)])
     k = models.PositiveSmallIntegerField(
         _("passages"), default=50, validators=[MinValueValidator(1), MaxValueValidator(400)]

@@ -36,7 +36,7 @@ class Rank:
     is that of the last passage handed on. None: there is none.
     """
 
-    origin: Origin
+    origin: str
     k: int
     looked_at: int
     rank: int | None = None

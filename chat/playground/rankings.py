@@ -13,7 +13,7 @@ from knowledge.models import Passage
 from knowledge.retrieval.fusion import Fusion
 from knowledge.retrieval.search import RankedPassage, Retrieval, RetrieverConfig
 from knowledge.retrieval.tuning import RRF_CONSTANT
-from knowledge.retrieval.types import Hit, Origin, Scope, matched_parts
+from knowledge.retrieval.types import Hit, Scope, matched_parts
 
 
 class Direction(StrEnum):
@@ -54,7 +54,7 @@ class Share:
     """What one retriever added to a passage's fused score: weight × confidence, times `relative`, its score as a share
     of the retriever's best, or, where rankings are merged by rank, divided by 60 + rank."""
 
-    origin: Origin
+    origin: str
     rank: int
     weight: float
     confidence: float
@@ -97,7 +97,7 @@ class Row:
 class Ranking:
     """One retriever's list: its first rows, and how many passages it found."""
 
-    origin: Origin
+    origin: str
     weight: float
     found: int
     rows: tuple[Row, ...]

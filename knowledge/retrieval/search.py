@@ -52,7 +52,7 @@ class RankedPassage:
     document_id: int
     rank: int
     score: float
-    ranks: Mapping[Origin, int]
+    ranks: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,7 +64,7 @@ class Retrieval:
 
     query: Query
     hits: Sequence[RankedPassage]
-    runs: Mapping[Origin, Sequence[Hit]]
+    runs: Mapping[str, Sequence[Hit]]
     timings_ms: Mapping[str, float]
     other_periods: AbstractSet[int] = frozenset()
 
@@ -99,7 +99,7 @@ def retrieve(text: str, *, plan: Plan, scope: Scope, k: int, guesses: Sequence[s
         with _timed(timings, "periods"):
             order, others = in_period(order, wanted)
     documents: dict[int, int] = {}
-    ranks: dict[int, dict[Origin, int]] = {}
+    ranks: dict[int, dict[str, int]] = {}
     for origin, found in runs.items():
         for hit in found:
             documents[hit.passage_id] = hit.document_id
@@ -118,7 +118,7 @@ def _run(
     generation: Served,
     guesses: Sequence[str],
     timings: dict[str, float],
-) -> tuple[dict[Origin, Sequence[Hit]], Query]:
+) -> tuple[dict[str, Sequence[Hit]], Query]:
     """Run every retriever; those that need no vector run while the question is embedded."""
 
     def embed() -> "np.ndarray[tuple[int, ...], np.dtype[np.float32]]":
@@ -128,18 +128,18 @@ def _run(
     wanted = _embedding.submit(embed) if any(leg.retriever.needs_vector for leg in legs) else None
     nothing = np.empty(0, dtype=np.float32)
     query = Query(text, nothing, generation.pk, generation.model, newest_change=generation.newest_change)
-    runs: dict[Origin, Sequence[Hit]] = {}
+    runs: dict[str, Sequence[Hit]] = {}
     for leg in sorted(legs, key=lambda leg: leg.retriever.needs_vector):
         if leg.retriever.needs_vector and wanted and not len(query.vector):
             vector = wanted.result()
             guess = guess_vector(generation.model, vector, guesses) if guesses else None
             query = replace(query, vector=vector, scale=get_embedder(generation.model).scale, guess=guess)
-        with _timed(timings, leg.retriever.origin.value):
+        with _timed(timings, leg.retriever.origin):
             runs[leg.retriever.origin] = leg.retriever.retrieve(query, k=leg.k, scope=scope)
     return {leg.retriever.origin: runs[leg.retriever.origin] for leg in legs}, query
 
 
-def _fuse(plan: Plan, runs: Mapping[Origin, Sequence[Hit]]) -> dict[int, float]:
+def _fuse(plan: Plan, runs: Mapping[str, Sequence[Hit]]) -> dict[int, float]:
     weights = {leg.retriever.origin: leg.weight for leg in plan.legs}
     if plan.fusion == Fusion.SCORES:
         return weighted_scores(

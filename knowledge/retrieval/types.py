@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Origin(StrEnum):
-    """Which retriever found a passage."""
+    """The built-in retrievers, as `Hit.origin` names them; others have names of their own."""
 
     LEXICAL = "lexical"
     DENSE = "dense"
@@ -71,7 +71,7 @@ class Hit:
     document_id: int
     rank: int
     score: float
-    origin: Origin
+    origin: str
     confidence: float = 1.0
     hint: str = ""
     matched: str = ""
@@ -89,8 +89,11 @@ def matched_parts(runs: Iterable[Sequence[Hit]]) -> dict[int, str]:
 class Retriever(Protocol):
     """A retriever; `needs_vector` says whether it must wait for the question's vector."""
 
-    origin: Origin
     needs_vector: bool
+
+    @property
+    def origin(self) -> str:
+        """Its name in rankings."""
 
     def retrieve(self, query: Query, *, k: int, scope: Scope) -> Sequence[Hit]:
         """Return at most `k` hits, best first."""

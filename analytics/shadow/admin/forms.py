@@ -17,10 +17,11 @@ from django.utils.translation import gettext as _
 
 from analytics.models import ShadowTest
 from analytics.shadow.drafts import DocumentDraft, FAQDraft, ProfileDraft
-from chat.models import Assistant, ProfileLeg, PromptVersion, RetrievalProfile
+from chat.models import Assistant, PromptVersion, RetrievalProfile
 from faqs.models import FAQ
 from faqs.versions.history import present_fingerprint
 from knowledge.models import Collection, Document
+from knowledge.retrieval.registry import retriever_choices
 from knowledge.services.documents import read_version
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ class SourceRow(forms.Form):
 
 
 class LegRow(forms.Form):
-    retriever = forms.ChoiceField(choices=ProfileLeg.Retriever.choices, required=False)
+    retriever = forms.ChoiceField(choices=retriever_choices, required=False)
     weight = forms.FloatField(min_value=0, max_value=100, required=False)
     k = forms.IntegerField(min_value=1, max_value=400, required=False)
 

@@ -53,7 +53,7 @@ class Command(BaseCommand):
                 "page": candidate.page,
                 "text": candidate.text,
                 "score": fused[candidate.passage_id].score,
-                "origins": {origin.value: place for origin, place in fused[candidate.passage_id].ranks.items()},
+                "origins": {str(origin): place for origin, place in fused[candidate.passage_id].ranks.items()},
             }
             | ({"matched": matched[candidate.passage_id]} if candidate.passage_id in matched else {})
             for rank, candidate in enumerate(load_candidates(retrieval.hits), start=1)

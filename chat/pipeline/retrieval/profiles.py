@@ -1,5 +1,4 @@
-"""Retrieval profiles by name: which retrievers run, and how their rankings become one. The first place that knows both
-FAQs and passages."""
+"""Retrieval profiles by name: which retrievers run, and how their rankings become one."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,24 +6,14 @@ from dataclasses import dataclass
 from django.utils.translation import gettext_noop as _
 
 from chat.models import ProfileLeg, RetrievalProfile
-from faqs.retriever import FAQRetriever
-from knowledge.models import Granularity
-from knowledge.retrieval.dense import DenseRetriever, HydeRetriever
+from chat.pipeline.retrieval import retrievers
 from knowledge.retrieval.fusion import Fusion
-from knowledge.retrieval.lexical import LexicalRetriever
+from knowledge.retrieval.registry import RETRIEVERS
 from knowledge.retrieval.search import Plan, Retrieval, RetrieverConfig, retrieve
-from knowledge.retrieval.types import Origin, Retriever, Scope
+from knowledge.retrieval.types import Origin, Scope
 
 Kind = ProfileLeg.Retriever
-RETRIEVERS: Mapping[str, Retriever] = {
-    Kind.LEXICAL: LexicalRetriever(),
-    Kind.DENSE: DenseRetriever(),
-    Kind.SENTENCES: DenseRetriever(Granularity.SENTENCE),
-    Kind.PROPOSITIONS: DenseRetriever(Granularity.PROPOSITION),
-    Kind.FAQ: FAQRetriever(faqs=3),
-    Kind.HARD_FAQ: FAQRetriever(steering=False),
-    Kind.HYDE: HydeRetriever(),
-}
+retrievers.register_all()
 
 
 class UnknownProfile(ValueError):
@@ -45,7 +34,7 @@ class Profile:
         return self.plan.legs
 
     @property
-    def origins(self) -> list[Origin]:
+    def origins(self) -> list[str]:
         return [leg.retriever.origin for leg in self.legs]
 
     @property

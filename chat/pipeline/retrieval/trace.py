@@ -37,7 +37,7 @@ def rows_of(retrieval: Retrieval, found: Sequence[Candidate], given: Collection[
             "page": read[hit.passage_id].page,
             "rank": hit.rank,
             "score": round(hit.score, 4),
-            "origins": {origin.value: rank for origin, rank in hit.ranks.items()},
+            "origins": {str(origin): rank for origin, rank in hit.ranks.items()},
             "given": hit.passage_id in given,
         }
         for hit in retrieval.hits[:KEPT]
