@@ -8,9 +8,10 @@ from ninja import Path, Router, Status
 
 from chat.api.auth import SessionToken, session_of
 from chat.api.openapi import problems
-from chat.api.schemas import ConversationSummary, FeedbackGiven, MessageId, RatingGiven, Renamed, Snapshot, Title
 from chat.conversations import visitors
 from chat.conversations.store import own_conversation
+from chat.protocol.rest import FeedbackGiven, MessageId, RatingGiven, Renamed, Title
+from chat.protocol.shapes import ConversationSummary, Snapshot
 from chat.services import chat
 from chat.streaming import replay
 from core.db.prepared import in_database

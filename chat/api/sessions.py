@@ -8,8 +8,8 @@ from ninja import Query, Router
 
 from chat.api.auth import address_of, check_origin
 from chat.api.openapi import problems
-from chat.api.schemas import AssistantInfo, SessionReply, SessionRequest
 from chat.conversations import visitors
+from chat.protocol.rest import AssistantInfo, SessionReply, SessionRequest
 from chat.services.bootstrap import widget_config
 from chat.sites import rate_limits, session_tokens
 from chat.sites.lookup import place_of

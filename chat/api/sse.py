@@ -4,20 +4,20 @@ import json
 import logging
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
 from django.conf import settings
 from django.db import DatabaseError
 from django.http import HttpRequest, StreamingHttpResponse
-from ninja import Router
+from ninja import Query, Router
 from redis import RedisError
 
 from chat.api.auth import SessionToken, address_of, session_of
 from chat.api.openapi import EVENT_STREAM, problems
-from chat.api.schemas import After, Question
 from chat.conversations.store import own_conversation
 from chat.pipeline.guardrails.input import clean_question
+from chat.protocol.rest import Question
 from chat.services import chat
 from chat.streaming import event_log
 from chat.streaming.subscription import subscribe
@@ -27,6 +27,7 @@ logger = logging.getLogger(__name__)
 
 router = Router(auth=SessionToken())
 HEARTBEAT = ":\n\n"
+After = Annotated[int | None, Query(ge=0, lt=2**53, description="The number of the last event that is known.")]
 
 
 @router.post(

@@ -17,13 +17,13 @@ from psycopg.sql import Literal
 from psycopg.types.json import Jsonb
 
 from chat.errors import Busy, NotFound
-from chat.events import Abstain, Cited, Clarify, End, Help
 from chat.models import Assistant, Citation, Conversation, Message
 from chat.pipeline.answering.help_contacts import card_of, contacts_of
 from chat.pipeline.question import Question, build_question_cached, contact_of
 from chat.pipeline.understanding.clarify import chosen, stored
 from chat.pipeline.understanding.help_classifier import recognised_need
 from chat.prompt_template import HISTORY_MESSAGES
+from chat.protocol.events import Abstain, Cited, Clarify, End, Help
 from chat.sites.lookup import UnknownSite
 from core.db.prepared import fetch_all
 from core.language import language_of
@@ -474,9 +474,9 @@ def _shows_card(message: Message) -> bool:
     return message.is_help and message.role == Message.Role.ASSISTANT
 
 
-def own_running_answer(visitor: UUID, message_id: object) -> int:
-    """The id of the visitor's own answer that is being written; raises NotFound."""
+def own_running_answer(visitor: UUID, message_id: int) -> int:
+    """Return the id of the visitor's own answer that is being written; raise NotFound."""
     running = Message.objects.filter(conversation__visitor_id=visitor, status=Message.Status.GENERATING)
-    if type(message_id) is not int or not running.filter(pk=message_id).exists():
+    if not running.filter(pk=message_id).exists():
         raise NotFound
     return message_id

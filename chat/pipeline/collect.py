@@ -4,9 +4,10 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass, field
 
-from chat.events import Abstain, Cited, Clarify, Contact, Delta, End, Error, Event, Help, HelpCard, Replace, Source
 from chat.pipeline.question import Question
 from chat.pipeline.run import answer
+from chat.protocol.events import Abstain, Cited, Clarify, Delta, End, Error, Event, Help, Replace
+from chat.protocol.shapes import Contact, HelpCard, Source
 
 
 @dataclass(slots=True)

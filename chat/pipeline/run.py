@@ -11,7 +11,6 @@ from dataclasses import replace
 from django.utils import translation
 from django.utils.translation import gettext as _
 
-from chat.events import Abstain, Delta, End, Event, Help
 from chat.models import Message
 from chat.pipeline.answering.abstain import abstain
 from chat.pipeline.answering.canned import abuse_reply, chit_chat_reply, help_reply, person_reply, self_description
@@ -24,6 +23,7 @@ from chat.pipeline.retrieval.search import gather
 from chat.pipeline.understanding.clarify import clarify, clarifying_facet, matches_audience, mentioned_tags
 from chat.pipeline.understanding.hyde import hypothesise
 from chat.pipeline.understanding.route import understand, wants_person
+from chat.protocol.events import Abstain, Delta, End, Event, Help
 from core.db.prepared import in_database
 from core.inference.llm import client
 

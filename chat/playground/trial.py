@@ -11,7 +11,6 @@ from enum import StrEnum
 
 from asgiref.sync import async_to_sync
 
-from chat.events import End
 from chat.models import Message
 from chat.pipeline.answering.prompt import Prompt, build_prompt
 from chat.pipeline.collect import Reply, collect, reply_of
@@ -34,6 +33,7 @@ from chat.playground.rankings import (
     near_faqs,
     ranking_of,
 )
+from chat.protocol.events import End
 from core.db.prepared import in_database
 from core.inference.embeddings import EmbeddingUnavailable
 from core.inference.llm import client

@@ -4,6 +4,7 @@ All raise `errors.NotFound` for what is not the visitor's own, `errors.Refused` 
 redis.RedisError, OSError and django.db.DatabaseError where a part is away.
 """
 
+from collections.abc import Sequence
 from functools import partial
 from uuid import UUID
 
@@ -11,6 +12,8 @@ from chat.conversations import feedback, visitors
 from chat.conversations import store as conversations_store
 from chat.conversations.store import StartedAnswer
 from chat.errors import Busy, NotFound
+from chat.protocol.events import ConversationDeleted, Erased, FeedbackEvent, RatingEvent
+from chat.protocol.shapes import Reason, Stars, Thumbs
 from chat.sites import rate_limits
 from chat.sites.session_tokens import Session
 from chat.streaming import event_log, replay, runner
@@ -45,21 +48,20 @@ async def ask(
     return opened
 
 
-async def stop(visitor: UUID, message: object) -> None:
+async def stop(visitor: UUID, message: int) -> None:
     await event_log.request_stop(await in_database(conversations_store.own_running_answer)(visitor, message))
 
 
-async def give_feedback(visitor: UUID, *, message: object, value: object, reasons: object, comment: object) -> None:
+async def give_feedback(visitor: UUID, *, message: int, value: Thumbs, reasons: Sequence[Reason], comment: str) -> None:
     conversation, thumbs, named = await in_database(feedback.give_feedback)(
         visitor=visitor, message_id=message, value=value, reasons=reasons, comment=comment
     )
-    event = {"type": "feedback", "message": message, "value": thumbs, "reasons": named}
-    await runner.broadcast(visitor, conversation, event)
+    await runner.broadcast(visitor, conversation, FeedbackEvent(message, thumbs, named))
 
 
-async def rate(visitor: UUID, *, conversation: UUID, stars: object) -> None:
-    given = await in_database(feedback.rate_conversation)(visitor=visitor, conversation=conversation, stars=stars)
-    await runner.broadcast(visitor, conversation, {"type": "rating", "stars": given})
+async def rate(visitor: UUID, *, conversation: UUID, stars: Stars) -> None:
+    await in_database(feedback.rate_conversation)(visitor=visitor, conversation=conversation, stars=stars)
+    await runner.broadcast(visitor, conversation, RatingEvent(stars))
 
 
 async def delete_conversation(visitor: UUID, conversation: UUID) -> None:
@@ -67,15 +69,14 @@ async def delete_conversation(visitor: UUID, conversation: UUID) -> None:
     await in_database(conversations_store.own_conversation)(visitor, conversation)
     await _end(visitor, [conversation])
     await in_database(visitors.delete_conversation)(visitor=visitor, conversation=conversation)
-    event = {"type": "conversation_deleted", "seq": None, "conversation": str(conversation)}
-    await runner.tell_tabs(visitor, event)
+    await runner.tell_tabs(visitor, ConversationDeleted(str(conversation)))
 
 
 async def erase(visitor: UUID) -> None:
     """Everything that is stored of a visitor; their session ends."""
     await _end(visitor, await in_database(visitors.conversation_ids)(visitor))
     await in_database(visitors.delete_visitor)(visitor)
-    await runner.tell_tabs(visitor, {"type": "erased", "seq": None})
+    await runner.tell_tabs(visitor, Erased())
 
 
 async def _end(visitor: UUID, conversations: list[UUID]) -> None:

@@ -16,11 +16,25 @@ from django.utils.translation import gettext as _
 from redis import ConnectionError, RedisError
 
 from chat.conversations.store import StartedAnswer, close_answer
-from chat.events import Abstain, Cited, Clarify, Delta, End, Error, Event, Help, Replace
 from chat.models import Message
 from chat.pipeline.question import Question
 from chat.pipeline.run import answer
 from chat.pipeline.understanding.route import route_of
+from chat.protocol.events import (
+    Abstain,
+    Cited,
+    Clarify,
+    Delta,
+    End,
+    Erased,
+    Error,
+    Event,
+    Help,
+    MessageStart,
+    Replace,
+    StartedMessage,
+    StartedQuestion,
+)
 from chat.sites import rate_limits
 from chat.streaming import event_log
 from chat.streaming.cancellation import get_monitor
@@ -58,9 +72,9 @@ async def finish(*, seconds: float) -> None:
         await asyncio.wait(_running, timeout=seconds)
 
 
-async def broadcast(visitor: UUID, conversation: UUID, event: dict[str, Any]) -> None:
+async def broadcast(visitor: UUID, conversation: UUID, event: Event) -> None:
     """Numbers and keeps the event, and hands it to the visitor's tabs, all in one step; not where Valkey is away."""
-    await _append([PendingEvent(visitor, conversation, event)])
+    await _append([PendingEvent(visitor, conversation, event.to_wire())])
 
 
 async def _deliver(letters: Sequence[PendingEvent]) -> None:
@@ -92,10 +106,10 @@ def _channel_of(visitor: UUID) -> str:
     return str(get_channel_layer()._get_group_channel_name(group_of(visitor)))
 
 
-async def tell_tabs(visitor: UUID, event: dict[str, Any]) -> None:
+async def tell_tabs(visitor: UUID, event: Event) -> None:
     """Hands an event without a number to all of a visitor's tabs. Raises redis.RedisError."""
     await get_channel_layer().group_send(
-        group_of(visitor), {"type": "relay", "text": json.dumps(event), "ends": event["type"] == "erased"}
+        group_of(visitor), {"type": "relay", "text": json.dumps(event.to_wire()), "ends": isinstance(event, Erased)}
     )
 
 
@@ -119,16 +133,10 @@ class AnswerRunner:
     async def run(self) -> None:
         question, reply = self.opened.question, self.opened.reply
         self._tell(
-            {
-                "type": "message_start",
-                "question": {
-                    "id": question.pk,
-                    "client_id": str(question.client_id),
-                    "text": question.text,
-                    "created_at": question.created_at.isoformat(),
-                },
-                "message": {"id": reply.pk, "created_at": reply.created_at.isoformat()},
-            }
+            MessageStart(
+                StartedQuestion(question.pk, str(question.client_id), question.text, question.created_at.isoformat()),
+                StartedMessage(reply.pk, reply.created_at.isoformat()),
+            ).to_wire()
         )
         try:
             with get_monitor().over(reply.pk) as stopped:
@@ -182,8 +190,7 @@ class AnswerRunner:
             self._tell_of(Error("unavailable", detail))
         end = self.end or End(status=self.status, strategy="")
         count_answer(status=self.status, strategy=end.strategy, notice=end.notice, timings_ms=end.timings_ms)
-        told = {**end.to_wire(), "message": self.opened.reply.pk, "finished_at": timezone.now().isoformat()}
-        await self._tell(told).wait()
+        await self._tell_of(replace(end, finished_at=timezone.now().isoformat())).wait()
 
     async def _save(self) -> bool:
         """Saves the answer, again and again where the database is away for a moment; whether it is saved."""
@@ -206,5 +213,5 @@ class AnswerRunner:
     def _tell(self, event: dict[str, Any]) -> asyncio.Event:
         return self._post.tell(self.visitor, self.opened.conversation, event)
 
-    def _tell_of(self, event: Event) -> None:
-        self._tell({**event.to_wire(), "message": self.opened.reply.pk})
+    def _tell_of(self, event: Event) -> asyncio.Event:
+        return self._tell({**event.to_wire(), "message": self.opened.reply.pk})

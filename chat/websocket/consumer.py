@@ -19,20 +19,20 @@ from redis import RedisError
 from chat import errors
 from chat.conversations import visitors
 from chat.errors import Refused
-from chat.pipeline.guardrails.input import clean_question
+from chat.protocol.events import Ping
+from chat.protocol.frames import Ask, CloseCode, Frame, GiveFeedback, GiveRating, Resume, SetLanguage, Stop
 from chat.services import chat
 from chat.sites import rate_limits, session_tokens
 from chat.sites.lookup import ForbiddenOrigin, UnknownSite, is_allowed_somewhere, valid_host
 from chat.streaming import replay, runner
 from chat.websocket.backpressure import SendQueue, SlowConsumer, TokenBucket
-from chat.websocket.frames import as_language, as_seq, as_uuid, error_event, read_frame
+from chat.websocket.frames import error_reply, parse_frame, read_frame
 from core.db.prepared import in_database
 
 logger = logging.getLogger(__name__)
 
 PING_SECONDS = 20.0
-#: Codes of closing that are this protocol's own.
-NO_TOKEN, FORBIDDEN, SLOW = 4401, 4403, 4408
+PING = json.dumps(Ping().to_wire())
 #: How long a socket may stay open before a frame carries a token that holds. The widget has one before it connects.
 TOKEN_SECONDS = 30.0
 CLOSE_SECONDS = 5.0
@@ -56,17 +56,17 @@ class ChatConsumer(AsyncWebsocketConsumer):
             async with asyncio.timeout(TOKEN_SECONDS) as self.token_due:
                 await super().__call__(scope, receive, self.outbox.put)
         except SlowConsumer:
-            code = SLOW
+            code = CloseCode.SLOW
         except TimeoutError:
             if not self.token_due.expired():
                 raise
-            code = NO_TOKEN
+            code = CloseCode.NO_TOKEN
         finally:
             for task in (writing, self.pinging):
                 if task is not None:
                     task.cancel()
             await self.leave()
-        if code == SLOW:
+        if code == CloseCode.SLOW:
             logger.warning("slow reader cut off")
         if code is not None:
             with suppress(TimeoutError, OSError):
@@ -104,7 +104,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
         """Proxies close what is silent, and clients take it for dead."""
         while True:
             await asyncio.sleep(PING_SECONDS)
-            self.outbox.offer({"type": "websocket.send", "text": '{"type": "ping"}'})
+            self.outbox.offer({"type": "websocket.send", "text": PING})
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         await self.pace.keep()
@@ -113,7 +113,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
             try:
                 frame = read_frame(text_data)
                 session = await self.authenticate(frame)
-                await self.handle(frame, session)
+                await self.handle(parse_frame(frame), session)
             except session_tokens.InvalidToken as error:
                 await self.refuse(error.code, _("Your session has ended. Please start it again."), frame)
             except Refused as error:
@@ -122,7 +122,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
                 await self.refuse("not_found", _("This is not there any more. Please begin anew."), frame)
             except (ForbiddenOrigin, UnknownSite):
                 await self.refuse("forbidden_origin", _("The assistant is not available on this page."), frame)
-                await self.close(FORBIDDEN)
+                await self.close(CloseCode.FORBIDDEN)
             except (DatabaseError, RedisError, OSError) as error:
                 logger.error("chat unavailable error=%s", type(error).__name__)
                 await self.refuse("unavailable", _("The service is interrupted. Please try again in a moment."), frame)
@@ -145,40 +145,37 @@ class ChatConsumer(AsyncWebsocketConsumer):
         self.session = session
         return session
 
-    async def handle(self, frame: dict[str, Any], session: session_tokens.Session) -> None:
+    async def handle(self, frame: Frame, session: session_tokens.Session) -> None:
+        """Do what a checked frame asks for."""
         visitor = session.visitor
-        match frame["type"]:
-            case "ask":
-                text = clean_question(frame.get("text"), limit=settings.QUESTION_MAX_CHARACTERS)
-                conversation = as_uuid(frame, "conversation")
+        match frame:
+            case Ask():
                 opened = await chat.ask(
                     session,
-                    conversation=conversation,
-                    client_id=as_uuid(frame, "client_id"),
-                    text=text,
+                    conversation=frame.conversation,
+                    client_id=frame.client_id,
+                    text=frame.text,
                     address=self.address,
-                    as_question=frame.get("as_question") is True,
+                    as_question=frame.as_question,
                 )
                 if not opened.is_new:
-                    await self.send_missed(visitor, conversation, None)
-            case "resume":
-                await self.send_missed(visitor, as_uuid(frame, "conversation"), as_seq(frame, "after"))
-            case "stop":
-                await chat.stop(visitor, frame.get("message"))
-            case "feedback":
+                    await self.send_missed(visitor, frame.conversation, None)
+            case Resume():
+                await self.send_missed(visitor, frame.conversation, frame.after)
+            case Stop():
+                await chat.stop(visitor, frame.message)
+            case GiveFeedback():
                 await chat.give_feedback(
                     visitor,
-                    message=frame.get("message"),
-                    value=frame.get("value"),
-                    reasons=frame.get("reasons", []),
-                    comment=frame.get("comment", ""),
+                    message=frame.message,
+                    value=frame.value,
+                    reasons=frame.reasons,
+                    comment=frame.comment,
                 )
-            case "rating":
-                await chat.rate(visitor, conversation=as_uuid(frame, "conversation"), stars=frame.get("stars"))
-            case "language":
-                self.session = replace(session, language=as_language(frame, "language"))
-            case _unknown:
-                raise Refused("unknown_event", _("This page is out of date. Please reload it."))
+            case GiveRating():
+                await chat.rate(visitor, conversation=frame.conversation, stars=frame.stars)
+            case SetLanguage():
+                self.session = replace(session, language=frame.language)
 
     async def send_missed(self, visitor: UUID, conversation: UUID, after: int | None) -> None:
         for event in await replay.resume(visitor=visitor, conversation=conversation, after=after):
@@ -190,7 +187,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
             await self.leave()
 
     async def refuse(self, code: str, detail: str, frame: dict[str, Any], *, retry_after: int | None = None) -> None:
-        await self.send(json.dumps(error_event(code, detail, about=frame, retry_after=retry_after)))
+        await self.send(json.dumps(error_reply(code, detail, about=frame, retry_after=retry_after)))
 
     async def leave(self) -> None:
         """Hears nothing of a visitor any more."""

@@ -6,10 +6,10 @@ from dataclasses import replace
 from django.utils import translation
 from django.utils.translation import gettext as _
 
-from chat.events import Abstain, Event
 from chat.models import Message
 from chat.pipeline.question import Context
 from chat.pipeline.understanding.rewrite import WORD, topic_words
+from chat.protocol.events import Abstain, Event
 from core.db.prepared import in_database
 from faqs.models import main_language
 from faqs.retriever import match

@@ -11,9 +11,9 @@ from django.utils import timezone
 from chat.conversations import store as conversations_store
 from chat.conversations.store import close_answer, open_question
 from chat.conversations.visitors import new_visitor
-from chat.events import Cited
 from chat.models import Citation, Conversation, Message
 from chat.pipeline.retrieval.candidates import Source
+from chat.protocol.events import Cited
 from tests.factories import AssistantFactory
 
 pytestmark = pytest.mark.django_db

@@ -11,12 +11,12 @@ from pytest_django import Settings
 
 from chat.conversations.store import close_answer, open_question, saved_messages
 from chat.conversations.visitors import all_of, new_visitor
-from chat.events import End
 from chat.models import Message
 from chat.pipeline.collect import collect
 from chat.pipeline.question import Question
 from chat.pipeline.retrieval.candidates import Candidate
 from chat.pipeline.retrieval.trace import KEPT, boosting_faq, rows_of
+from chat.protocol.events import End
 from faqs.indexing import sync_faq
 from faqs.models import FAQ
 from knowledge.models import Document
