@@ -30,13 +30,13 @@ FOR_ALL = {"Access-Control-Allow-Origin": "*", "Cross-Origin-Resource-Policy": "
 
 @require_safe
 def chat_page(request: HttpRequest) -> HttpResponse:
-    """The default site's widget as a page; makes no identifier and stores nothing."""
+    """Show the default site's widget as a page; make no identifier and store nothing."""
     return render(request, "chat/page.html", {"place": _place("")})
 
 
 @require_safe
 def widget_script(request: HttpRequest) -> HttpResponse:
-    """The built widget, for any page."""
+    """Serve the built widget, for any page."""
     script = _script(SCRIPT.stat().st_mtime_ns)
     is_zipped = "gzip" in request.headers.get("Accept-Encoding", "")
     etag = f'"{script.digest}{"-gz" if is_zipped else ""}"'
@@ -68,8 +68,8 @@ def _script(_modified: int) -> Script:
 
 @require_safe
 def widget_frame(request: HttpRequest) -> HttpResponse:
-    """The widget as a page of its own, for browsers and policies that leave no other way: to be framed by the site's
-    pages alone."""
+    """Show the widget as a page of its own, for browsers and policies that leave no other way. Only the site's pages
+    may frame it."""
     place = _place(request.GET.get("site", ""))
     language, theme = request.GET.get("lang", ""), request.GET.get("theme", "")
     context = {
@@ -88,7 +88,7 @@ def widget_frame(request: HttpRequest) -> HttpResponse:
 @require_safe
 @staff_member_required
 def widget_test(request: HttpRequest) -> HttpResponse:
-    """A page as a careful university would have it: another origin than the script's, and a strict policy."""
+    """Show a page as a careful university would have it: another origin than the script's, a strict policy."""
     place = _place(request.GET.get("site", ""))
     here = f"{request.scheme}://{request.get_host()}"
     script = twin_origin(here)

@@ -267,14 +267,6 @@ CACHES = {
         "OPTIONS": {"pool_class": "core.redis.SharedPool"},
     },
 }
-CHANNEL_LAYERS = {
-    # The pub/sub layer: the other one silently drops what exceeds its capacity.
-    "default": {
-        "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
-        "CONFIG": {"hosts": [REDIS_URL], "prefix": "marcelcms"},
-    },
-}
-
 CELERY_BROKER_URL = env.text("BROKER_URL", REDIS_URL)
 CELERY_TASK_DEFAULT_QUEUE = "celery"
 CELERY_TASK_IGNORE_RESULT = True

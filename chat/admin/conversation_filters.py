@@ -46,14 +46,14 @@ def moments(text: str) -> tuple[datetime.datetime, datetime.datetime]:
 
 
 def id_in(text: str) -> int:
-    """Raises ValueError."""
+    """Check the value; raise ValueError."""
     if not text.isdecimal() or len(text) > 18:
         raise ValueError(text)
     return int(text)
 
 
 def misread_in(chosen: Mapping[str, str]) -> dict[str, str]:
-    """What of an address is nothing that these filters take, and why."""
+    """Return what of an address these filters do not accept, and why."""
     wrong = {}
     for name in ("asked", "begun"):
         if (text := chosen.get(name)) and not _is_read(moments, text):
@@ -79,7 +79,7 @@ def no_choice(text: str) -> str:
 
 
 def message_conditions(chosen: Mapping[str, str]) -> list[Q]:
-    """What one message has to meet; raises ValueError."""
+    """Return what one message has to meet; raise ValueError."""
     found = []
     if text := chosen.get("asked"):
         begins, ends = moments(text)

@@ -187,7 +187,7 @@ def turn_of(message: Message, user: Staff) -> Turn:
 
 
 def found_of(answer: Message, texts: Mapping[int, str] | None = None) -> list[Found]:
-    """What `Message.retrieved` says, in words; `texts` are those of passages, by id."""
+    """Put `Message.retrieved` in words; `texts` are those of passages, by id."""
     cited = [(citation.passage_id, citation.n) for citation in answer.citations.all()]
     return [
         Found(

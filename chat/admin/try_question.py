@@ -49,7 +49,7 @@ ASKED_BACK = _("The student was asked back first.")
 
 
 def shown(trial: Trial, document: Document | None, *, may_add_faq: bool) -> dict[str, Any]:
-    """What the templates need; `diagnosis` where a document was chosen."""
+    """Return what the templates need; `diagnosis` if a document was chosen."""
     end, profile, route = trial.end, trial.ask.profile, trial.reading.turn.route
     side = {
         "trial": trial,
@@ -122,7 +122,7 @@ def names() -> dict[str, str]:
 
 
 def faq_url(trial: Trial, document: Document) -> str:
-    """The form for a new FAQ that asks this and links the document."""
+    """Return the form for a new FAQ that asks this and links the document."""
     turn, ask = trial.reading.turn, trial.ask
     question = turn.question if turn.by_model else ask.text
     query = {
@@ -173,7 +173,7 @@ def try_question_view(request: HttpRequest) -> HttpResponse:
 
 
 def tried(form: TryForm, user: Staff) -> dict[str, Any]:
-    """The sides that the page shows, or the failure that there is none."""
+    """Return the sides that the page shows, or the failure instead of them."""
     try:
         trials = try_question(form.asks())
     except UnknownProfile as error:  # deleted since the form was checked

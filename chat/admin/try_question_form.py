@@ -128,7 +128,7 @@ class TryForm(forms.Form):
         return self.cleaned_data["assistant"] or self.assistants.order_by("pk").first()
 
     def clean_address(self) -> Document | None:
-        """The document that has it, with or without a slash at its end; raises ValidationError for none or several."""
+        """Find the document at it, with or without a slash at its end; raise ValidationError for none or several."""
         address = self.cleaned_data["address"].replace("\x00", "")
         if not address:
             return None
@@ -181,7 +181,7 @@ class TryForm(forms.Form):
         return chosen
 
     def asks(self) -> list[Question]:
-        """What the assistant would be asked, with one profile or with two; raises UnknownProfile."""
+        """Build the questions to the assistant, with one profile or with two; raise UnknownProfile."""
         cleaned = self.cleaned_data
         ask = build_question(cleaned["assistant"], cleaned["question"], (get_language() or "en")[:2])
         said = [(role, text) for pair in self.pairs for role, text in zip(("user", "assistant"), pair, strict=True)]
@@ -205,7 +205,7 @@ def _cleaned(text: str) -> str:
 
 
 def asked_before(*, message_id: str, user: Staff) -> dict[str, Any] | None:
-    """A form's initial values from a student's question and what was said before it; None where it is not to be seen.
+    """Return a form's initial values from a student's question and its history; None if it must not be seen.
 
     Earlier texts are cut to what the model is told of them, so that an address can hold them.
     """

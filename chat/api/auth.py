@@ -14,12 +14,12 @@ from core.db.prepared import in_database
 
 
 def origin_of_request(request: HttpRequest) -> str | None:
-    """The origin of the page that asks; None where it says none, as programs and this server's own pages may."""
+    """Return the origin of the page that asks; None without one, as from programs and this server's own pages."""
     return request.headers.get("Origin")
 
 
 def check_origin(request: HttpRequest, place: SiteContext) -> None:
-    """Raises ForbiddenOrigin."""
+    """Raise ForbiddenOrigin if the page may not ask."""
     allowed = place.allows(origin_of_request(request), host=request.get_host())
     request.is_allowed_origin = allowed  # type: ignore[attr-defined]
     if not allowed:
@@ -27,7 +27,7 @@ def check_origin(request: HttpRequest, place: SiteContext) -> None:
 
 
 def address_of(request: HttpRequest) -> str:
-    """The network address of who calls; to be counted by, not to be kept."""
+    """Return the caller's network address; for counting, never to be stored."""
     forwarded = request.headers.get("X-Forwarded-For")
     return rate_limits.address_of(request.META.get("REMOTE_ADDR", ""), [forwarded] if forwarded else [])
 

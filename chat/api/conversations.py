@@ -26,7 +26,7 @@ router = Router(auth=SessionToken())
     summary="The visitor's conversations",
 )
 async def conversation_list(request: HttpRequest) -> list[dict[str, Any]]:
-    """The 200 latest, the latest first."""
+    """List the 200 latest conversations, the latest first."""
     listed: list[dict[str, Any]] = await in_database(visitors.conversations_of)(session_of(request).visitor)
     return listed
 
@@ -87,7 +87,7 @@ async def conversation_rate(request: HttpRequest, conversation: UUID, data: Rati
     summary="Stop an answer that is being written",
 )
 async def message_stop(request: HttpRequest, message: Path[MessageId]) -> Status[None]:
-    """What was written of it is kept."""
+    """Stop an answer; what was written of it is kept."""
     await chat.stop(session_of(request).visitor, message)
     return Status(204, None)
 

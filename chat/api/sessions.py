@@ -27,7 +27,7 @@ router = Router()
 async def assistant_info(
     request: HttpRequest, site: Annotated[str, Query(max_length=32, description="Empty: this server's own page.")] = ""
 ) -> dict[str, Any]:
-    """Stores nothing and makes no identifier."""
+    """Return the assistant's public data; store nothing and make no identifier."""
     place = await in_database(place_of)(site)
     check_origin(request, place)
     return widget_config(place, base_url=request.build_absolute_uri("/"))
@@ -40,7 +40,7 @@ async def assistant_info(
     summary="Begin or renew a session, after consent",
 )
 async def session_begin(request: HttpRequest, data: SessionRequest) -> SessionReply:
-    """Makes an identifier only here, and only when the visitor agreed. An earlier token, also one that is over, keeps
+    """Make an identifier only here, and only when the visitor agreed. An earlier token, also one that is over, keeps
     its visitor on the same site."""
     place = await in_database(place_of)(data.site)
     check_origin(request, place)

@@ -38,8 +38,8 @@ After = Annotated[int | None, Query(ge=0, lt=2**53, description="The number of t
     openapi_extra=EVENT_STREAM,
 )
 async def conversation_ask(request: HttpRequest, conversation: UUID, data: Question) -> StreamingHttpResponse:
-    """The conversation's id is chosen by the client; it begins with its first question. The answer is completed and
-    saved whether or not anybody reads it. The stream ends with the answer's `message_end`."""
+    """Ask. The conversation's id is chosen by the client; it begins with its first question. The answer is completed
+    and saved whether or not anybody reads it. The stream ends with the answer's `message_end`."""
     session = session_of(request)
     text = clean_question(data.text, limit=settings.QUESTION_MAX_CHARACTERS)
     before = await event_log.last_seq(conversation)
@@ -92,7 +92,7 @@ def _stream(events: AsyncGenerator[dict[str, Any] | None]) -> StreamingHttpRespo
 
 
 async def _written(events: AsyncGenerator[dict[str, Any] | None]) -> AsyncGenerator[str]:
-    """Ends where a part is away: the client comes back for the rest."""
+    """Write events as text. End if a part is away: the client comes back for the rest."""
     yield HEARTBEAT  # so that headers go out before the first word
     try:
         async with aclosing(events):

@@ -192,7 +192,7 @@ def import_conversations(
     keep: bool = True,
     progress: Callable[[int, int], None] | None = None,
 ) -> ImportReport:
-    """Adds the conversations that are not there yet, a batch in a transaction: one that was stopped is begun again.
+    """Add the conversations that are not there yet, a batch in a transaction: one that was stopped is begun again.
 
     A conversation keeps its id. Whoever talked gets a number made of Marcel's with this server's secret: the same
     person the next time, and nobody can be traced back. `keep=False` only says what it would do.

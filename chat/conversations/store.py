@@ -242,9 +242,9 @@ def load_state(*, visitor: UUID, conversation: UUID, client_id: UUID, site: str)
 def save_question(
     question: Message, *, seen: ConversationState, visitor: UUID, title: str, ask: Question
 ) -> tuple[int, int] | None:
-    """The ids of the question and of its empty answer, None where the conversation has changed since it was looked at.
+    """Return the ids of the question and of its empty answer; None if the conversation has changed meanwhile.
 
-    Raises django.db.IntegrityError where another question was faster.
+    Raises django.db.IntegrityError if another question was faster.
     """
     row = {
         "conversation": question.conversation_id,
@@ -309,7 +309,7 @@ class StartedAnswer:
 
 
 def own_conversation(visitor: UUID, conversation: UUID) -> Conversation:
-    """Raises NotFound."""
+    """Return the visitor's own conversation; raise NotFound."""
     found = Conversation.objects.filter(pk=conversation, visitor_id=visitor).first()
     if found is None:
         raise NotFound
@@ -326,7 +326,7 @@ def open_question(
     site: str = "",
     as_question: bool = False,
 ) -> StartedAnswer:
-    """Saves a question and the empty row of its answer, together and before anything else happens.
+    """Save a question and the empty row of its answer, together and before anything else happens.
 
     The same `client_id` again gives the same rows. A new conversation is with the assistant of `site`, and named after
     its first question. With `as_question` it is looked up even if it reads like a cry for help. Raises NotFound for
@@ -387,7 +387,7 @@ def _ask_in(seen: ConversationState, visitor: UUID, text: str, language: str) ->
 
 
 def unfinished_answer(visitor: UUID, conversation: UUID) -> int | None:
-    """The id of the answer that is being written there, unless it has only just begun."""
+    """Return the id of the answer that is being written there, unless it has only just begun."""
     running = Message.objects.filter(
         conversation_id=conversation,
         conversation__visitor_id=visitor,
@@ -398,7 +398,7 @@ def unfinished_answer(visitor: UUID, conversation: UUID) -> int | None:
 
 
 def give_up(reply_id: int, text: str) -> None:
-    """Saves what is known of an answer whose process died."""
+    """Save what is known of an answer whose process died."""
     _mark_need(reply_id, _need_of_question(reply_id))
     Message.objects.filter(pk=reply_id, status=Message.Status.GENERATING).update(
         status=Message.Status.FAILED, text=text, reason="interrupted", finished_at=timezone.now()
@@ -420,7 +420,7 @@ def _mark_need(reply_id: int, route: str) -> None:
 def close_answer(
     *, reply_id: int, text: str, status: str, end: End | None, events: list[Cited | Abstain | Clarify | Help]
 ) -> None:
-    """Saves what became of an answer, whatever it was; an answer deleted meanwhile stays deleted."""
+    """Save the outcome of an answer; an answer deleted meanwhile stays deleted."""
     row: dict[str, Any] = {"text": text}
     _mark_need(reply_id, end.route if end else _need_of_question(reply_id))
     for event in events:
@@ -441,7 +441,7 @@ def close_answer(
 
 
 def saved_messages(conversation: Conversation) -> list[dict[str, Any]]:
-    """The conversation as the widget shows it, oldest message first; two queries however long it is."""
+    """Return the conversation as the widget shows it, oldest message first; two queries however long it is."""
     contact = contact_of(conversation.assistant)
     contacts = lru_cache(partial(contacts_of, conversation.assistant or Assistant()))
     messages = conversation.messages.select_related("feedback").prefetch_related("citations").order_by("pk")

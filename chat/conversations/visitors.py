@@ -22,7 +22,7 @@ TITLE_CHARACTERS = 200
 
 
 def new_visitor() -> UUID:
-    """Called only when somebody agreed."""
+    """Create a visitor; called only after consent."""
     return Visitor.objects.create().pk
 
 
@@ -40,7 +40,7 @@ def place_of_session(session: Session) -> SiteContext:
 
 
 def conversations_of(visitor: UUID) -> list[dict[str, Any]]:
-    """The latest of them, without what was said."""
+    """List the latest conversations, without their messages."""
     rows = Conversation.objects.filter(visitor_id=visitor).annotate(said=Count("messages"))
     return [
         {
@@ -55,7 +55,7 @@ def conversations_of(visitor: UUID) -> list[dict[str, Any]]:
 
 
 def rename_conversation(*, visitor: UUID, conversation: UUID, title: object) -> str:
-    """Raises NotFound, Refused."""
+    """Rename the visitor's own conversation; raise NotFound, Refused."""
     if not isinstance(title, str):
         raise Refused("bad_title", _("Please type a title."))
     cleaned = " ".join(LONE_SURROGATES.sub("\ufffd", CONTROLS.sub("", title)).split())

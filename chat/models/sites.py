@@ -31,7 +31,7 @@ def new_public_id() -> str:
 
 
 def logo_path(site: "Site", name: str) -> str:
-    """A name that nobody chose, so that a new picture has a new address."""
+    """Return a random name, so that a new picture has a new address."""
     return f"logos/{secrets.token_hex(8)}{PurePath(name).suffix.lower()}"
 
 
@@ -136,7 +136,7 @@ class Site(models.Model):
         return self.name
 
     def save(self, *args: object, **kwargs: object) -> None:
-        """Drops the file of a logo that was replaced or taken away."""
+        """Delete the file of a logo that was replaced or removed."""
         before = Site.objects.filter(pk=self.pk).values_list("logo", flat=True).first() if self.pk else ""
         super().save(*args, **kwargs)  # type: ignore[arg-type]
         if before and before != self.logo.name:
@@ -158,6 +158,6 @@ def _drop_logo(instance: Site, **_kwargs: Any) -> None:
 
 
 def drop_unused_logo(kept: str) -> None:
-    """Deletes a picture that no site shows any more."""
+    """Delete a picture that no site shows any more."""
     if not Site.objects.filter(logo=kept).exists():
         default_storage.delete(kept)

@@ -186,7 +186,7 @@ def _can_be_found(document: Document, scope: Scope) -> bool:
 
 
 def _words(question: str, query: Query, scope: Scope, document: Document) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The question's words that stand in the document, by the very search that ranks it, and those that do not."""
+    """Return the question's words that the document has, by the search that ranks it, and those it lacks."""
     said = [word for each in topic_words(question) for word in WORD.findall(each)]
     words = list(dict.fromkeys(said))[:MOST_WORDS]
     own = replace(scope, collection_ids=(document.collection_id,))
@@ -272,7 +272,7 @@ def pushed_by(
     shares: Mapping[int, Sequence[Share]],
     near: Sequence[Match],
 ) -> tuple[tuple[str, int], ...]:
-    """The FAQs that put others before the passage, and how many: those would be behind it without the FAQ's share."""
+    """Return the FAQs that put others before the passage, and how many would be behind it without that."""
     questions: dict[int, str] = {}
     for found in near:
         questions.setdefault(found.passage_id, found.question)

@@ -131,7 +131,7 @@ def near_faqs(matcher: FAQRetriever, retrieval: Retrieval, scope: Scope) -> list
 
 
 def load_passages(retrieval: Retrieval, fused_shown: int) -> Mapping[int, Passage]:
-    """The passages of all rows that are shown, in one query."""
+    """Fetch the passages of all rows that are shown, in one query."""
     ids = {hit.passage_id for run in retrieval.runs.values() for hit in run[:SHOWN]}
     ids |= {hit.passage_id for hit in retrieval.hits[:fused_shown]}
     rows = Passage.objects.select_related("document").only(

@@ -1,7 +1,7 @@
-"""What a visitor's tab may do, the same over every door: checked, saved, told to all of the visitor's tabs.
+"""What a visitor's tab may do, the same over socket and HTTP: checked, saved, published to all of the visitor's tabs.
 
 All raise `errors.NotFound` for what is not the visitor's own, `errors.Refused` for what makes no sense, and
-redis.RedisError, OSError and django.db.DatabaseError where a part is away.
+redis.RedisError, OSError and django.db.DatabaseError if a part is away.
 """
 
 from collections.abc import Sequence
@@ -17,6 +17,7 @@ from chat.protocol.shapes import Reason, Stars, Thumbs
 from chat.sites import rate_limits
 from chat.sites.session_tokens import Session
 from chat.streaming import event_log, replay, runner
+from chat.streaming.publisher import publish_once
 from core.db.prepared import in_database
 
 
@@ -56,31 +57,31 @@ async def give_feedback(visitor: UUID, *, message: int, value: Thumbs, reasons: 
     conversation, thumbs, named = await in_database(feedback.give_feedback)(
         visitor=visitor, message_id=message, value=value, reasons=reasons, comment=comment
     )
-    await runner.broadcast(visitor, conversation, FeedbackEvent(message, thumbs, named))
+    await publish_once(visitor, conversation, FeedbackEvent(message, thumbs, named))
 
 
 async def rate(visitor: UUID, *, conversation: UUID, stars: Stars) -> None:
     await in_database(feedback.rate_conversation)(visitor=visitor, conversation=conversation, stars=stars)
-    await runner.broadcast(visitor, conversation, RatingEvent(stars))
+    await publish_once(visitor, conversation, RatingEvent(stars))
 
 
 async def delete_conversation(visitor: UUID, conversation: UUID) -> None:
-    """The event log first: where Valkey is away, nothing is half deleted."""
+    """Delete a conversation; its event log first: if Valkey is away, nothing is half deleted."""
     await in_database(conversations_store.own_conversation)(visitor, conversation)
     await _end(visitor, [conversation])
     await in_database(visitors.delete_conversation)(visitor=visitor, conversation=conversation)
-    await runner.tell_tabs(visitor, ConversationDeleted(str(conversation)))
+    await event_log.publish(visitor, ConversationDeleted(str(conversation)).to_wire())
 
 
 async def erase(visitor: UUID) -> None:
-    """Everything that is stored of a visitor; their session ends."""
+    """Delete all data of a visitor; their session ends."""
     await _end(visitor, await in_database(visitors.conversation_ids)(visitor))
     await in_database(visitors.delete_visitor)(visitor)
-    await runner.tell_tabs(visitor, Erased())
+    await event_log.publish(visitor, Erased().to_wire())
 
 
 async def _end(visitor: UUID, conversations: list[UUID]) -> None:
-    """Stops what is being written there and forgets the events."""
+    """Stop what is being written there and forget the events."""
     if not conversations:
         return
     for answer in await in_database(visitors.running_answers)(visitor, conversations):

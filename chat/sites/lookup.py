@@ -34,7 +34,7 @@ class SiteContext:
 
 
 def place_of(public_id: str) -> SiteContext:
-    """Raises UnknownSite."""
+    """Return the site's context; raise UnknownSite."""
     sites = Site.objects.select_related("assistant__prompt", "assistant__profile")
     if "\0" in public_id:  # PostgreSQL refuses it
         raise UnknownSite
@@ -62,7 +62,7 @@ def is_allowed_somewhere(origin: str, *, host: str) -> bool:
 
 
 def valid_host(host: str) -> str:
-    """The host that a request names where this server answers to it, else nothing."""
+    """Return the host that a request names if this server answers to it, else nothing."""
     domain, _port = split_domain_port(host)
     return host.lower() if domain and validate_host(domain, settings.ALLOWED_HOSTS) else ""
 

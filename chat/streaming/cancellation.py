@@ -24,7 +24,7 @@ class CancellationMonitor:
 
     @contextmanager
     def over(self, message_id: int) -> Iterator[asyncio.Event]:
-        """Sets the event when the student presses stop."""
+        """Watch an answer; set the event if the student presses stop."""
         stopped = self._answers[message_id] = asyncio.Event()
         if self._polling is None or self._polling.done():
             self._polling = asyncio.create_task(self._poll())

@@ -56,7 +56,7 @@ async def resume(*, visitor: UUID, conversation: UUID, after: int | None) -> lis
 
 
 async def settle(visitor: UUID, conversation: UUID) -> bool:
-    """Ends an answer whose process died, keeping the text that was already on its way; whether there was one."""
+    """End an answer whose process died; keep its published text. Return whether there was one."""
     reply_id = await in_database(unfinished_answer)(visitor, conversation)
     if reply_id is None or await event_log.has_lease(reply_id):
         return False

@@ -1,4 +1,4 @@
-"""The websocket door: reads frames, relays events."""
+"""The websocket: reads frames, relays events."""
 
 import asyncio
 import json
@@ -19,20 +19,21 @@ from redis import RedisError
 from chat import errors
 from chat.conversations import visitors
 from chat.errors import Refused
-from chat.protocol.events import Ping
+from chat.protocol.events import Erased, Ping
 from chat.protocol.frames import Ask, CloseCode, Frame, GiveFeedback, GiveRating, Resume, SetLanguage, Stop
 from chat.services import chat
 from chat.sites import rate_limits, session_tokens
 from chat.sites.lookup import ForbiddenOrigin, UnknownSite, is_allowed_somewhere, valid_host
-from chat.streaming import replay, runner
-from chat.websocket.backpressure import SendQueue, SlowConsumer, TokenBucket
+from chat.streaming import replay
+from chat.streaming.tabs import get_hub
+from chat.websocket.backpressure import SendQueue, TokenBucket
 from chat.websocket.frames import error_reply, parse_frame, read_frame
 from core.db.prepared import in_database
 
 logger = logging.getLogger(__name__)
 
 PING_SECONDS = 20.0
-PING = json.dumps(Ping().to_wire())
+PING, ERASED = json.dumps(Ping().to_wire()), json.dumps(Erased().to_wire())
 #: How long a socket may stay open before a frame carries a token that holds. The widget has one before it connects.
 TOKEN_SECONDS = 30.0
 CLOSE_SECONDS = 5.0
@@ -44,44 +45,38 @@ class ChatConsumer(AsyncWebsocketConsumer):
     session: session_tokens.Session | None = None
     token: object = None
     pinging: "asyncio.Task[None] | None" = None
+    leaving: "asyncio.Task[None] | None" = None
 
     async def __call__(
         self, scope: dict[str, Any], receive: Callable[[], Awaitable[Any]], send: Callable[[Any], Awaitable[None]]
     ) -> None:
-        self.outbox = SendQueue(send)
-        self.pace = TokenBucket()
-        writing = asyncio.create_task(self.outbox.write())
+        self.bucket = TokenBucket()
         code = None
         try:
-            async with asyncio.timeout(TOKEN_SECONDS) as self.token_due:
-                await super().__call__(scope, receive, self.outbox.put)
-        except SlowConsumer:
-            code = CloseCode.SLOW
+            async with asyncio.timeout(None) as self.slow, asyncio.timeout(TOKEN_SECONDS) as self.token_due:
+                self.queue = SendQueue(send, self.slow)
+                self.writing = asyncio.create_task(self.queue.write())
+                try:
+                    await super().__call__(scope, receive, self.queue.put)
+                finally:
+                    for task in (self.writing, self.pinging):
+                        if task is not None:
+                            task.cancel()
+                    await asyncio.shield(self.leave())
         except TimeoutError:
-            if not self.token_due.expired():
+            if self.slow.expired():
+                code = CloseCode.SLOW
+                logger.warning("slow reader cut off")
+            elif self.token_due.expired():
+                code = CloseCode.NO_TOKEN
+            else:
                 raise
-            code = CloseCode.NO_TOKEN
-        finally:
-            for task in (writing, self.pinging):
-                if task is not None:
-                    task.cancel()
-            await self.leave()
-        if code == CloseCode.SLOW:
-            logger.warning("slow reader cut off")
         if code is not None:
             with suppress(TimeoutError, OSError):
                 await asyncio.wait_for(send({"type": "websocket.close", "code": code}), CLOSE_SECONDS)
 
-    async def dispatch(self, message: dict[str, Any]) -> None:
-        """An event is relayed without the look at database connections that Channels takes before anything else: it
-        costs a change of threads, for each word of each answer."""
-        if message["type"] == "relay":
-            await self.relay(message)
-        else:
-            await super().dispatch(message)
-
     async def connect(self) -> None:
-        """A page of an origin where no site may stand is refused before anything is said."""
+        """Refuse a page of an origin that no site allows before anything is sent."""
         headers = dict(self.scope["headers"])
         self.origin = headers.get(b"origin", b"").decode("latin-1")
         self.host = valid_host(headers.get(b"host", b"").decode("latin-1"))
@@ -101,13 +96,13 @@ class ChatConsumer(AsyncWebsocketConsumer):
         self.pinging = asyncio.create_task(self.ping())
 
     async def ping(self) -> None:
-        """Proxies close what is silent, and clients take it for dead."""
+        """Send pings: proxies close a silent connection, and clients take it for lost."""
         while True:
             await asyncio.sleep(PING_SECONDS)
-            self.outbox.offer({"type": "websocket.send", "text": PING})
+            self.queue.offer({"type": "websocket.send", "text": PING})
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
-        await self.pace.keep()
+        await self.bucket.acquire()
         frame: dict[str, Any] = {}
         with translation.override(self.session.language if self.session else settings.LANGUAGE_CODE):
             try:
@@ -128,9 +123,9 @@ class ChatConsumer(AsyncWebsocketConsumer):
                 await self.refuse("unavailable", _("The service is interrupted. Please try again in a moment."), frame)
 
     async def authenticate(self, frame: dict[str, Any]) -> session_tokens.Session:
-        """The first frame carries the token; a later one may renew it."""
+        """Return the session. The first frame carries its token; a later one may renew it."""
         if self.session is not None and "token" not in frame:
-            session_tokens.read(self.token)  # which holds no longer on a socket that stays open
+            session_tokens.read(self.token)  # a socket may stay open for longer than the token is valid
             return self.session
         token = frame.get("token")
         session = session_tokens.read(token)
@@ -140,7 +135,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
         self.token_due.reschedule(None)
         self.token = token
         await self.leave()
-        await self.channel_layer.group_add(runner.group_of(session.visitor), self.channel_name)
+        await get_hub().subscribe(session.visitor, self.relay)
         translation.activate(session.language)
         self.session = session
         return session
@@ -181,16 +176,17 @@ class ChatConsumer(AsyncWebsocketConsumer):
         for event in await replay.resume(visitor=visitor, conversation=conversation, after=after):
             await self.send(json.dumps(event))
 
-    async def relay(self, message: dict[str, Any]) -> None:
-        await self.send(message["text"])
-        if message.get("ends"):
-            await self.leave()
+    def relay(self, text: str) -> None:
+        """Send an event to the tab; after the last one of an erased visitor the session is over."""
+        self.queue.put_event({"type": "websocket.send", "text": text})
+        if text == ERASED:
+            self.leaving = asyncio.create_task(self.leave())
 
     async def refuse(self, code: str, detail: str, frame: dict[str, Any], *, retry_after: int | None = None) -> None:
         await self.send(json.dumps(error_reply(code, detail, about=frame, retry_after=retry_after)))
 
     async def leave(self) -> None:
-        """Hears nothing of a visitor any more."""
+        """Unsubscribe from the visitor's events."""
         session, self.session = self.session, None
         if session is not None:
-            await self.channel_layer.group_discard(runner.group_of(session.visitor), self.channel_name)
+            await get_hub().unsubscribe(session.visitor, self.relay)

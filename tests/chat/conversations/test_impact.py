@@ -27,7 +27,7 @@ def _nothing_is_queued(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def relied_on(**values: Any) -> Document:
-    """A document with an FAQ and an answer."""
+    """Create a document with an FAQ and an answer."""
     document: Document = DocumentFactory(**values)
     FAQFactory(question=f"About {document}?", status="published", documents=[document])
     CitationFactory(document=document)

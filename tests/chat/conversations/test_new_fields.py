@@ -23,7 +23,7 @@ Grow = Callable[..., None]
 
 @pytest.fixture
 def grow() -> Iterator[Grow]:
-    """Gives a model and its table another field, as a migration does: without a default in the database."""
+    """Give a model and its table another field, as a migration does: without a default in the database."""
     added: list[tuple[type[models.Model], models.Field]] = []
 
     def add(model: type[models.Model], name: str, field: models.Field) -> None:

@@ -136,7 +136,7 @@ def test_a_silent_line_is_pinged(server: Server, monkeypatch: pytest.MonkeyPatch
 
 
 def closing_code(tab: Tab) -> int:
-    """The code that the server closes with; what it says before that is read."""
+    """Return the code that the server closes with; what it sends before that is read."""
     with pytest.raises(ConnectionClosed) as closed:
         tab.until("never")
     assert closed.value.rcvd is not None

@@ -140,7 +140,7 @@ def test_the_reply_is_not_rated(server: Server) -> None:
 
 
 def cry(**values: Any) -> Message:
-    """The reply to a cry for help."""
+    """Return the reply to a cry for help."""
     question = QuestionFactory(text=CRY, route="crisis", **values)
     reply: Message = AnswerFactory(question=question, text="Please talk to a person.", route="crisis", strategy="fixed")
     Message.objects.filter(pk=reply.pk).update(finished_at=timezone.now())
