@@ -202,7 +202,7 @@ def _filled(text: str, values: Mapping[str, str]) -> str:
     return "".join(parts)
 
 
-def values_of(
+def placeholder_values(
     *,
     question: str,
     sources: Sequence[Citable],

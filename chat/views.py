@@ -16,7 +16,7 @@ from django.utils.translation import get_language
 from django.views.decorators.http import require_safe
 
 from chat.models import Site
-from chat.sites.lookup import SiteContext, UnknownSite, frame_ancestors, place_of, twin_origin
+from chat.sites.lookup import SiteContext, UnknownSite, frame_ancestors, load_site, twin_origin
 
 SCRIPT = Path(__file__).parent / "static" / "chat" / "widget" / "v1.js"
 #: So long a browser uses the script before it asks for a newer one.
@@ -136,6 +136,6 @@ def site_logo(request: HttpRequest, public_id: str) -> HttpResponse:
 
 def _place(public_id: str) -> SiteContext:
     try:
-        return place_of(public_id)
+        return load_site(public_id)
     except UnknownSite as error:
         raise Http404 from error

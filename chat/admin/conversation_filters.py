@@ -166,9 +166,9 @@ class ChosenFilter(admin.SimpleListFilter):
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
         value = request.GET.get(str(self.parameter_name), "")
-        return [(value, self.name_of(value, request))] if value else []
+        return [(value, self.describe_value(value, request))] if value else []
 
-    def name_of(self, value: str, request: HttpRequest) -> str:
+    def describe_value(self, value: str, request: HttpRequest) -> str:
         raise NotImplementedError
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
@@ -195,7 +195,7 @@ class BegunFilter(ChosenFilter):
     title = _("begun")
     parameter_name = "begun"
 
-    def name_of(self, value: str, request: HttpRequest) -> str:
+    def describe_value(self, value: str, request: HttpRequest) -> str:
         return period_name(value)
 
 
@@ -203,7 +203,7 @@ class RatedFilter(ChosenFilter):
     title = _("stars")
     parameter_name = "rated"
 
-    def name_of(self, value: str, request: HttpRequest) -> str:
+    def describe_value(self, value: str, request: HttpRequest) -> str:
         return str(_("Rated with stars"))
 
 
@@ -211,7 +211,7 @@ class ReasonFilter(ChosenFilter):
     title = _("reason of a bad rating")
     parameter_name = "reason"
 
-    def name_of(self, value: str, request: HttpRequest) -> str:
+    def describe_value(self, value: str, request: HttpRequest) -> str:
         return str(Feedback.Reason(value).label) if value in Feedback.Reason.values else value
 
 
@@ -219,7 +219,7 @@ class HourFilter(ChosenFilter):
     title = _("hour of the day")
     parameter_name = "hour"
 
-    def name_of(self, value: str, request: HttpRequest) -> str:
+    def describe_value(self, value: str, request: HttpRequest) -> str:
         return f"{value}:00–{value}:59"
 
 
@@ -228,7 +228,7 @@ class RowFilter(ChosenFilter):
 
     model_of_rows: Any
 
-    def name_of(self, value: str, request: HttpRequest) -> str:
+    def describe_value(self, value: str, request: HttpRequest) -> str:
         try:
             row = self.model_of_rows.objects.visible_to(request.user).filter(pk=id_in(value)).first()
         except ValueError as error:

@@ -19,7 +19,7 @@ from chat.admin.try_question_form import Staff, TryForm, asked_before
 from chat.models import Message
 from chat.pipeline.retrieval.profiles import UnknownProfile
 from chat.playground.diagnosis import diagnose
-from chat.playground.facts import facts_of
+from chat.playground.facts import collect_facts
 from chat.playground.rankings import Direction, Move
 from chat.playground.trial import NotAsked, Rewriter, Search, Trial, try_question
 from knowledge.guardrails.signs import SIGNS
@@ -69,7 +69,7 @@ def shown(trial: Trial, document: Document | None, *, may_add_faq: bool) -> dict
     if trial.search:
         side |= found(trial, trial.search)
     if document:
-        side["diagnosis"] = diagnosis = diagnose(facts_of(document, trial), names=names())
+        side["diagnosis"] = diagnosis = diagnose(collect_facts(document, trial), names=names())
         side["faq_url"] = faq_url(trial, document) if may_add_faq and diagnosis.would_faq_help else ""
     return side
 

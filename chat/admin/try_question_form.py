@@ -95,7 +95,7 @@ class TryForm(forms.Form):
         """Offers what the member of staff looks after; a data set's collection only where the address names it."""
         super().__init__(data, initial=dict(initial), label_suffix="")
         self.user = user
-        self.pairs = self.initial.get("pairs", []) if data is None else _pairs_of(data)
+        self.pairs = self.initial.get("pairs", []) if data is None else _query_pairs(data)
         named = [] if data is None else data.getlist("collection")
         collections = Collection.objects.visible_to(user)
         self._choice("collection").queryset = collections.filter(Q(for_evaluation=False) | Q(slug__in=named))
@@ -193,7 +193,7 @@ class TryForm(forms.Form):
         return [ask, replace(ask, profile=get_profile(cleaned["versus"]))] if cleaned["versus"] else [ask]
 
 
-def _pairs_of(query: QueryDict) -> list[tuple[str, str]]:
+def _query_pairs(query: QueryDict) -> list[tuple[str, str]]:
     """Without those that are empty."""
     said = zip_longest(query.getlist("asked"), query.getlist("answered"), fillvalue="")
     pairs = [(_cleaned(asked), _cleaned(answered)) for asked, answered in said]

@@ -13,7 +13,7 @@ from django.http import HttpRequest, StreamingHttpResponse
 from ninja import Query, Router
 from redis import RedisError
 
-from chat.api.auth import SessionToken, address_of, session_of
+from chat.api.auth import SessionToken, client_address, current_session
 from chat.api.openapi import EVENT_STREAM, problems
 from chat.conversations.store import own_conversation
 from chat.pipeline.guardrails.input import clean_question
@@ -40,7 +40,7 @@ After = Annotated[int | None, Query(ge=0, lt=2**53, description="The number of t
 async def conversation_ask(request: HttpRequest, conversation: UUID, data: Question) -> StreamingHttpResponse:
     """Ask. The conversation's id is chosen by the client; it begins with its first question. The answer is completed
     and saved whether or not anybody reads it. The stream ends with the answer's `message_end`."""
-    session = session_of(request)
+    session = current_session(request)
     text = clean_question(data.text, limit=settings.QUESTION_MAX_CHARACTERS)
     before = await event_log.last_seq(conversation)
     opened = await chat.ask(
@@ -48,7 +48,7 @@ async def conversation_ask(request: HttpRequest, conversation: UUID, data: Quest
         conversation=conversation,
         client_id=data.client_id,
         text=text,
-        address=address_of(request),
+        address=client_address(request),
         as_question=data.as_question,
     )
     after = before if opened.is_new else None
@@ -65,7 +65,7 @@ async def conversation_ask(request: HttpRequest, conversation: UUID, data: Quest
 async def conversation_events(request: HttpRequest, conversation: UUID, after: After = None) -> StreamingHttpResponse:
     """Exactly the events after `after` (or the header Last-Event-ID), then all that come; a `conversation` event with
     everything where they are no longer kept, or where none is named."""
-    visitor = session_of(request).visitor
+    visitor = current_session(request).visitor
     await in_database(own_conversation)(visitor, conversation)
     known = request.headers.get("Last-Event-ID", "")
     if after is None and known.isascii() and known.isdecimal() and len(known) < 16:

@@ -47,7 +47,7 @@ def stale_documents() -> DocumentQuerySet:
     )
 
 
-def impact_of(document: Document) -> Impact:
+def find_impact(document: Document) -> Impact:
     """Return what relied on it; empty if it never changed, or staff have checked since."""
     if document.altered_at is None or (document.checked_at and document.checked_at >= document.altered_at):
         return Impact(FAQ.objects.none(), Message.objects.none())

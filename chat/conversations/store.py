@@ -97,16 +97,16 @@ def insert(row: str, model: type[Model], source: str = "", **given: str) -> Inse
         if getattr(field, "auto_now", False) or getattr(field, "auto_now_add", False):
             columns[column] = "%(now)s"
         elif callable(field.default) and not isinstance(field.default, type):  # `list` is the same for every row
-            columns[column], made[f"{row}.{column}"] = f"%({row}.{column})s", partial(_default_of, field)
+            columns[column], made[f"{row}.{column}"] = f"%({row}.{column})s", partial(_database_default, field)
         elif field.get_default() is not None:
-            columns[column] = Literal(_default_of(field)).as_string().replace("%", "%%")
+            columns[column] = Literal(_database_default(field)).as_string().replace("%", "%%")
         elif not field.null:
             raise TypeError(f"{model.__name__}.{field.name} has no default: give it a value in {__name__}")
     names, values = ", ".join(columns), ", ".join(columns.values())
     return Insert(f"INSERT INTO {model._meta.db_table} ({names}) SELECT {values} {source}", made)
 
 
-def _default_of(field: "Field[Any, Any]") -> Any:
+def _database_default(field: "Field[Any, Any]") -> Any:
     """Return the default as psycopg writes it."""
     value = field.get_db_prep_save(field.get_default(), connection)
     return value.value if isinstance(value, Enum) else value

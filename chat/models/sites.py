@@ -17,7 +17,7 @@ from django.dispatch import receiver
 from django.utils.translation import gettext_lazy as _
 
 from chat.models.assistants import Assistant, OfAssistants
-from chat.models.validators import HEX, contrast, is_secure, origin_of
+from chat.models.validators import HEX, browser_origin, contrast, is_secure
 
 #: WCAG 2.2, 1.4.11: what a control is recognised by against the page around it.
 LEAST_CONTRAST = 3.0
@@ -46,7 +46,7 @@ def validate_accent(colour: str) -> None:
 
 def validate_origin(text: str) -> None:
     try:
-        origin = origin_of(text)
+        origin = browser_origin(text)
     except ValueError as error:
         raise ValidationError(
             _("“%(text)s” is no origin: it takes one such as https://www.uni.example."), params={"text": text}
@@ -147,7 +147,7 @@ class Site(models.Model):
         self.accent = self.accent.lower()
         # What is none has been named by its validator, and keeps the row from being saved.
         with suppress(ValueError):
-            self.allowed_origins = list(dict.fromkeys(map(origin_of, self.allowed_origins)))
+            self.allowed_origins = list(dict.fromkeys(map(browser_origin, self.allowed_origins)))
 
 
 @receiver(post_delete, sender=Site)

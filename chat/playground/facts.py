@@ -14,7 +14,7 @@ from chat.models import Message
 from chat.pipeline.question import Context
 from chat.pipeline.understanding.clarify import matches_audience, mentioned_tags
 from chat.pipeline.understanding.rewrite import topic_words
-from chat.playground.rankings import Share, matcher_of, shares_of
+from chat.playground.rankings import Share, faq_retriever, fusion_shares
 from chat.playground.trial import Search, Trial
 from core.language import language_of
 from core.terms import WORD
@@ -130,7 +130,7 @@ MOST_WORDS = 24
 WORDS = LexicalRetriever()
 
 
-def facts_of(document: Document, trial: Trial) -> Facts:
+def collect_facts(document: Document, trial: Trial) -> Facts:
     """`document` comes with its collection. So many queries whatever was found, but for the words: one search each, in
     this process's index. Raises UnknownCollection."""
     ask, search, question = trial.ask, trial.search, trial.reading.turn.question
@@ -229,7 +229,7 @@ def _linked_faqs(document: Document, near: Sequence[Match], trial: Trial) -> tup
     ranks: dict[int, tuple[int, float]] = {}
     for found in near:
         ranks.setdefault(found.faq_id, (len(ranks) + 1, found.similarity))
-    matcher = matcher_of(trial.ask.profile)
+    matcher = faq_retriever(trial.ask.profile)
     best = near[0].similarity if near else 0.0
 
     def described(faq_id: int) -> LinkedFAQ:
@@ -259,7 +259,7 @@ def _merged(document: Document, near: Sequence[Match], trial: Trial, search: Sea
         rank=min(hit.rank for hit in hits if hit.document_id == document.pk),
         rerank_first=profile.plan.rerank_first,
         last_given_score=last_given.score,
-        pushed_by=pushed_by(best, in_fusion, shares_of(search.retrieval, profile), near),
+        pushed_by=pushed_by(best, in_fusion, fusion_shares(search.retrieval, profile), near),
         is_other_period=all(
             hit.passage_id in search.retrieval.other_periods for hit in hits if hit.document_id == document.pk
         ),

@@ -69,7 +69,7 @@ def pseudonym(address: str) -> str:
     return salted_hmac(f"chat.limits.{today}", address, algorithm="sha256").hexdigest()[:32]
 
 
-def address_of(peer: str, forwarded: Sequence[str]) -> str:
+def trusted_address(peer: str, forwarded: Sequence[str]) -> str:
     """Return the client's address as the outermost of TRUSTED_PROXIES saw it: clients write what they like before.
 
     `forwarded` are the values of X-Forwarded-For headers in order.

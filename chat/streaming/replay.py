@@ -44,7 +44,7 @@ async def resume(*, visitor: UUID, conversation: UUID, after: int | None) -> lis
         messages = saved.messages
         if messages and messages[-1]["status"] == "generating":
             events = await event_log.since(conversation, 0)
-            own = [event for event in events if _message_of(event) == messages[-1]["id"]]
+            own = [event for event in events if _message_id(event) == messages[-1]["id"]]
             begun = own[0]["seq"] if own else before
             return [
                 _snapshot(conversation, saved, begun),
@@ -90,6 +90,6 @@ def _snapshot(conversation: UUID, saved: Saved, last_seq: int) -> dict[str, Any]
     }
 
 
-def _message_of(event: dict[str, Any]) -> int | None:
+def _message_id(event: dict[str, Any]) -> int | None:
     message = event.get("message")
     return message["id"] if isinstance(message, dict) else message

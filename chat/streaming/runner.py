@@ -87,7 +87,7 @@ class AnswerRunner:
             ).to_wire()
         )
         try:
-            with get_monitor().over(reply.pk) as stopped:
+            with get_monitor().watch(reply.pk) as stopped:
                 await self._relay_until(stopped)
         except Exception:
             logger.exception("answer failed message=%d", reply.pk)

@@ -80,7 +80,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
         headers = dict(self.scope["headers"])
         self.origin = headers.get(b"origin", b"").decode("latin-1")
         self.host = valid_host(headers.get(b"host", b"").decode("latin-1"))
-        self.address = rate_limits.address_of(
+        self.address = rate_limits.trusted_address(
             (self.scope.get("client") or [""])[0],
             [value.decode("latin-1") for name, value in self.scope["headers"] if name == b"x-forwarded-for"],
         )
@@ -129,7 +129,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
             return self.session
         token = frame.get("token")
         session = session_tokens.read(token)
-        place = await in_database(visitors.place_of_session)(session)
+        place = await in_database(visitors.session_site)(session)
         if not place.allows(self.origin, host=self.host):
             raise ForbiddenOrigin
         self.token_due.reschedule(None)

@@ -210,7 +210,7 @@ def import_conversations(
     return report
 
 
-def visitor_of(who: str) -> UUID:
+def imported_visitor(who: str) -> UUID:
     return UUID(salted_hmac("chat.importing", who, algorithm="sha256").hexdigest()[:32])
 
 
@@ -228,7 +228,7 @@ def _add(batch: Sequence[Talk], assistant: Assistant, report: ImportReport) -> N
             report.skipped["empty"] += 1
         else:
             wanted.append(talk)
-    agreed = {visitor_of(talk.who): talk.agreed_at for talk in wanted}
+    agreed = {imported_visitor(talk.who): talk.agreed_at for talk in wanted}
     new = set(agreed) - set(Visitor.objects.filter(pk__in=agreed).values_list("pk", flat=True))
     Visitor.objects.bulk_create(Visitor(pk=pk) for pk in new)
     for pk in new:
@@ -246,7 +246,11 @@ def _add_one(talk: Talk, assistant: Assistant, documents: dict[str, int], report
         rating = None
     first = next((said.text for said in talk.messages if said.role == "user"), "")
     conversation = Conversation.objects.create(
-        pk=talk.id, visitor_id=visitor_of(talk.who), assistant=assistant, title=title_of(strip_nul(first)), stars=rating
+        pk=talk.id,
+        visitor_id=imported_visitor(talk.who),
+        assistant=assistant,
+        title=title_of(strip_nul(first)),
+        stars=rating,
     )
     for question, answer in pairs(talk.messages, talk.id, report):
         asked = _save(question, conversation, Message.Role.USER)
