@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from functools import partial
 from uuid import UUID
 
-from chat.conversations import feedback, visitors
-from chat.conversations import store as conversations_store
-from chat.conversations.store import StartedAnswer
+from chat.conversations import feedback, opening, store, visitors
+from chat.conversations.opening import StartedAnswer
 from chat.errors import Busy, NotFound
 from chat.protocol.events import ConversationDeleted, Erased, FeedbackEvent, RatingEvent
 from chat.protocol.shapes import Reason, Stars, Thumbs
@@ -29,7 +28,7 @@ async def ask(
     if await event_log.is_forgotten(conversation):
         raise NotFound
     open_question = partial(
-        in_database(conversations_store.open_question),
+        in_database(opening.open_question),
         visitor=session.visitor,
         conversation=conversation,
         client_id=client_id,
@@ -50,7 +49,7 @@ async def ask(
 
 
 async def stop(visitor: UUID, message: int) -> None:
-    await event_log.request_stop(await in_database(conversations_store.own_running_answer)(visitor, message))
+    await event_log.request_stop(await in_database(store.own_running_answer)(visitor, message))
 
 
 async def give_feedback(visitor: UUID, *, message: int, value: Thumbs, reasons: Sequence[Reason], comment: str) -> None:
@@ -67,7 +66,7 @@ async def rate(visitor: UUID, *, conversation: UUID, stars: Stars) -> None:
 
 async def delete_conversation(visitor: UUID, conversation: UUID) -> None:
     """Delete a conversation; its event log first: if Valkey is away, nothing is half deleted."""
-    await in_database(conversations_store.own_conversation)(visitor, conversation)
+    await in_database(store.own_conversation)(visitor, conversation)
     await _end(visitor, [conversation])
     await in_database(visitors.delete_conversation)(visitor=visitor, conversation=conversation)
     await event_log.publish(visitor, ConversationDeleted(str(conversation)).to_wire())

@@ -4,7 +4,8 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
-from chat.conversations.store import give_up, own_conversation, saved_messages, unfinished_answer
+from chat.conversations.closing import give_up, unfinished_answer
+from chat.conversations.store import own_conversation, saved_messages
 from chat.errors import NotFound
 from chat.streaming import event_log
 from core.db.prepared import in_database

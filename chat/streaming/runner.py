@@ -11,7 +11,8 @@ from django.db import DatabaseError, InterfaceError, OperationalError
 from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 
-from chat.conversations.store import StartedAnswer, close_answer
+from chat.conversations.closing import close_answer
+from chat.conversations.opening import StartedAnswer
 from chat.models import Message
 from chat.pipeline.question import Question
 from chat.pipeline.run import answer

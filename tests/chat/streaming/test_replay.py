@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pytest
 from django.utils import timezone
 
-from chat.conversations.store import StartedAnswer, open_question
+from chat.conversations.opening import StartedAnswer, open_question
 from chat.models import Message
 from chat.sites import session_tokens
 from chat.streaming import event_log

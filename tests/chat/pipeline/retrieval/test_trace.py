@@ -9,7 +9,9 @@ from asgiref.sync import async_to_sync
 from django.db import connections
 from pytest_django import Settings
 
-from chat.conversations.store import close_answer, open_question, saved_messages
+from chat.conversations.closing import close_answer
+from chat.conversations.opening import open_question
+from chat.conversations.store import saved_messages
 from chat.conversations.visitors import all_of, new_visitor
 from chat.models import Message
 from chat.pipeline.collect import collect

@@ -21,7 +21,7 @@ from analytics.reports.queries import chosen
 from analytics.retention.run import anonymise
 from analytics.reviews.collect import collect
 from analytics.shadow.questions import asked_questions
-from chat.conversations.store import close_answer, give_up
+from chat.conversations.closing import close_answer, give_up
 from chat.models import Conversation, EmergencyContact, Message, Need
 from chat.pipeline.understanding.help_classifier import HelpClassifierOutdated, get_classifier, recognised_need
 from chat.pipeline.understanding.help_examples import ORDINARY, load_examples
