@@ -8,7 +8,7 @@ class ChatConfig(AppConfig):
     verbose_name = _("Chat")
 
     def ready(self) -> None:
-        """The built-in retrieval profiles are the code's: every migration writes them down again."""
+        """Write the built-in retrieval profiles down again after every migration: they are the code's."""
         from chat.pipeline.retrieval.profiles import write_built_in
 
         post_migrate.connect(write_built_in, sender=self)

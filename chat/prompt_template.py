@@ -111,7 +111,7 @@ def parse(text: str) -> Iterator[Piece]:
 
 
 def validate(template: Template) -> list[str]:
-    """What is wrong with it, each as a sentence that says what to do."""
+    """Return what is wrong with it, each as a sentence that says what to do."""
     return [*system_problems(template.system), *question_problems(template.question)]
 
 
@@ -153,13 +153,13 @@ def _text_problems(text: str) -> list[str]:
 
 
 def _bare_name(placeholder: str) -> str:
-    """The name before an attribute, index, conversion or format: {question.__class__}, {today!r}, {sources:>9}."""
+    """Return the name before an attribute, index, conversion, format: {question.__class__}, {today!r}, {sources:>9}."""
     return re.split(r"[.\[!:\s]", placeholder.strip("{} \t\n"), maxsplit=1)[0]
 
 
 def _fence_problems(text: str) -> list[str]:
-    """Sources and question must stand between two lines that are {fence} and nothing else; the history brings its
-    own."""
+    """Check that sources and question stand between two lines that are {fence} and nothing else; the history brings
+    its own."""
     lines = text.splitlines()
     fences = [number for number, line in enumerate(lines) if line.strip() == FENCE_LINE]
     unfenced: dict[str, None] = {}
@@ -186,7 +186,7 @@ def _fence_problems(text: str) -> list[str]:
 
 
 def render(template: Template, values: Mapping[str, str]) -> tuple[str, str]:
-    """The system's and the user's message. Values are never read for placeholders.
+    """Fill in the system's and the user's message. Values are never read for placeholders.
 
     Raises ValueError for a template that `validate` finds fault with, KeyError for a value that is missing.
     """
@@ -202,7 +202,7 @@ def _filled(text: str, values: Mapping[str, str]) -> str:
     return "".join(parts)
 
 
-def values_of(
+def placeholder_values(
     *,
     question: str,
     sources: Sequence[Citable],
@@ -214,7 +214,7 @@ def values_of(
     today: date,
     fence: str,
 ) -> dict[str, str]:
-    """A value for every placeholder; `history` is (role, text), oldest first, `language` a code of LANGUAGES.
+    """Return a value for every placeholder; `history` is (role, text), oldest first, `language` a code of LANGUAGES.
 
     Sources, with their titles, are parted by a line of the fence, so that none can pass for another.
     """

@@ -16,7 +16,7 @@ from django.utils.translation import get_language
 from django.views.decorators.http import require_safe
 
 from chat.models import Site
-from chat.sites.lookup import SiteContext, UnknownSite, frame_ancestors, place_of, twin_origin
+from chat.sites.lookup import SiteContext, UnknownSite, frame_ancestors, load_site, twin_origin
 
 SCRIPT = Path(__file__).parent / "static" / "chat" / "widget" / "v1.js"
 #: So long a browser uses the script before it asks for a newer one.
@@ -30,13 +30,13 @@ FOR_ALL = {"Access-Control-Allow-Origin": "*", "Cross-Origin-Resource-Policy": "
 
 @require_safe
 def chat_page(request: HttpRequest) -> HttpResponse:
-    """The default site's widget as a page; makes no identifier and stores nothing."""
+    """Show the default site's widget as a page; make no identifier and store nothing."""
     return render(request, "chat/page.html", {"place": _place("")})
 
 
 @require_safe
 def widget_script(request: HttpRequest) -> HttpResponse:
-    """The built widget, for any page."""
+    """Serve the built widget, for any page."""
     script = _script(SCRIPT.stat().st_mtime_ns)
     is_zipped = "gzip" in request.headers.get("Accept-Encoding", "")
     etag = f'"{script.digest}{"-gz" if is_zipped else ""}"'
@@ -68,8 +68,8 @@ def _script(_modified: int) -> Script:
 
 @require_safe
 def widget_frame(request: HttpRequest) -> HttpResponse:
-    """The widget as a page of its own, for browsers and policies that leave no other way: to be framed by the site's
-    pages alone."""
+    """Show the widget as a page of its own, for browsers and policies that leave no other way. Only the site's pages
+    may frame it."""
     place = _place(request.GET.get("site", ""))
     language, theme = request.GET.get("lang", ""), request.GET.get("theme", "")
     context = {
@@ -88,7 +88,7 @@ def widget_frame(request: HttpRequest) -> HttpResponse:
 @require_safe
 @staff_member_required
 def widget_test(request: HttpRequest) -> HttpResponse:
-    """A page as a careful university would have it: another origin than the script's, and a strict policy."""
+    """Show a page as a careful university would have it: another origin than the script's, a strict policy."""
     place = _place(request.GET.get("site", ""))
     here = f"{request.scheme}://{request.get_host()}"
     script = twin_origin(here)
@@ -136,6 +136,6 @@ def site_logo(request: HttpRequest, public_id: str) -> HttpResponse:
 
 def _place(public_id: str) -> SiteContext:
     try:
-        return place_of(public_id)
+        return load_site(public_id)
     except UnknownSite as error:
         raise Http404 from error

@@ -172,7 +172,7 @@ AXES_FAILURE_LIMIT = env.integer("LOGIN_FAILURES", default=5, least=1)
 AXES_COOLOFF_TIME = timedelta(minutes=env.integer("LOGIN_WAIT_MINUTES", default=15, least=1))
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_LOCKOUT_CALLABLE = "marcelcms.accounts.login.locked_out"
-AXES_CLIENT_IP_CALLABLE = "chat.api.auth.address_of"
+AXES_CLIENT_IP_CALLABLE = "chat.api.auth.client_address"
 AXES_RESET_ON_SUCCESS = True
 AXES_DISABLE_ACCESS_LOG = True
 AXES_ENABLE_ADMIN = False
@@ -267,14 +267,6 @@ CACHES = {
         "OPTIONS": {"pool_class": "core.redis.SharedPool"},
     },
 }
-CHANNEL_LAYERS = {
-    # The pub/sub layer: the other one silently drops what exceeds its capacity.
-    "default": {
-        "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
-        "CONFIG": {"hosts": [REDIS_URL], "prefix": "marcelcms"},
-    },
-}
-
 CELERY_BROKER_URL = env.text("BROKER_URL", REDIS_URL)
 CELERY_TASK_DEFAULT_QUEUE = "celery"
 CELERY_TASK_IGNORE_RESULT = True

@@ -93,7 +93,7 @@ class AssistantAdmin(TeamsAdmin, AssistantModelAdmin):
         return ", ".join(str(Language(code).label) for code in assistant.languages)
 
     def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
-        """What an empty field stands for is shown in it."""
+        """Show in an empty field what it stands for."""
         field = super().formfield_for_dbfield(db_field, request, **kwargs)
         if field is None:
             return field

@@ -46,14 +46,14 @@ def moments(text: str) -> tuple[datetime.datetime, datetime.datetime]:
 
 
 def id_in(text: str) -> int:
-    """Raises ValueError."""
+    """Check the value; raise ValueError."""
     if not text.isdecimal() or len(text) > 18:
         raise ValueError(text)
     return int(text)
 
 
 def misread_in(chosen: Mapping[str, str]) -> dict[str, str]:
-    """What of an address is nothing that these filters take, and why."""
+    """Return what of an address these filters do not accept, and why."""
     wrong = {}
     for name in ("asked", "begun"):
         if (text := chosen.get(name)) and not _is_read(moments, text):
@@ -79,7 +79,7 @@ def no_choice(text: str) -> str:
 
 
 def message_conditions(chosen: Mapping[str, str]) -> list[Q]:
-    """What one message has to meet; raises ValueError."""
+    """Return what one message has to meet; raise ValueError."""
     found = []
     if text := chosen.get("asked"):
         begins, ends = moments(text)
@@ -166,9 +166,9 @@ class ChosenFilter(admin.SimpleListFilter):
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
         value = request.GET.get(str(self.parameter_name), "")
-        return [(value, self.name_of(value, request))] if value else []
+        return [(value, self.describe_value(value, request))] if value else []
 
-    def name_of(self, value: str, request: HttpRequest) -> str:
+    def describe_value(self, value: str, request: HttpRequest) -> str:
         raise NotImplementedError
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
@@ -195,7 +195,7 @@ class BegunFilter(ChosenFilter):
     title = _("begun")
     parameter_name = "begun"
 
-    def name_of(self, value: str, request: HttpRequest) -> str:
+    def describe_value(self, value: str, request: HttpRequest) -> str:
         return period_name(value)
 
 
@@ -203,7 +203,7 @@ class RatedFilter(ChosenFilter):
     title = _("stars")
     parameter_name = "rated"
 
-    def name_of(self, value: str, request: HttpRequest) -> str:
+    def describe_value(self, value: str, request: HttpRequest) -> str:
         return str(_("Rated with stars"))
 
 
@@ -211,7 +211,7 @@ class ReasonFilter(ChosenFilter):
     title = _("reason of a bad rating")
     parameter_name = "reason"
 
-    def name_of(self, value: str, request: HttpRequest) -> str:
+    def describe_value(self, value: str, request: HttpRequest) -> str:
         return str(Feedback.Reason(value).label) if value in Feedback.Reason.values else value
 
 
@@ -219,7 +219,7 @@ class HourFilter(ChosenFilter):
     title = _("hour of the day")
     parameter_name = "hour"
 
-    def name_of(self, value: str, request: HttpRequest) -> str:
+    def describe_value(self, value: str, request: HttpRequest) -> str:
         return f"{value}:00–{value}:59"
 
 
@@ -228,7 +228,7 @@ class RowFilter(ChosenFilter):
 
     model_of_rows: Any
 
-    def name_of(self, value: str, request: HttpRequest) -> str:
+    def describe_value(self, value: str, request: HttpRequest) -> str:
         try:
             row = self.model_of_rows.objects.visible_to(request.user).filter(pk=id_in(value)).first()
         except ValueError as error:

@@ -167,7 +167,7 @@ class Turn:
     found: list[Found]
 
 
-def turn_of(message: Message, user: Staff) -> Turn:
+def build_turn(message: Message, user: Staff) -> Turn:
     """Return the message as this member of staff may read it.
 
     Reads its feedback, and its citations where something was retrieved: to be fetched before.
@@ -183,12 +183,12 @@ def turn_of(message: Message, user: Staff) -> Turn:
         notice=label(NOTICES, message.notice),
         flags=[label(SIGNS, flag) for flag in message.flags],
         timings=timings(message.timings_ms),
-        found=found_of(message) if message.retrieved else [],
+        found=describe_retrieved(message) if message.retrieved else [],
     )
 
 
-def found_of(answer: Message, texts: Mapping[int, str] | None = None) -> list[Found]:
-    """What `Message.retrieved` says, in words; `texts` are those of passages, by id."""
+def describe_retrieved(answer: Message, texts: Mapping[int, str] | None = None) -> list[Found]:
+    """Put `Message.retrieved` in words; `texts` are those of passages, by id."""
     cited = [(citation.passage_id, citation.n) for citation in answer.citations.all()]
     return [
         Found(
@@ -204,7 +204,7 @@ def found_of(answer: Message, texts: Mapping[int, str] | None = None) -> list[Fo
 def dialogue(conversation: Conversation, user: Staff) -> list[Turn]:
     """Oldest first; two queries however long it is."""
     messages = conversation.messages.select_related("feedback", "faq").prefetch_related("citations").order_by("pk")
-    return [turn_of(message, user) for message in messages]
+    return [build_turn(message, user) for message in messages]
 
 
 @admin.register(Conversation)

@@ -26,7 +26,7 @@ class EmergencyContactForm(ContactModelForm):
     needs = MultipleChoiceField(label=_("Shown in"), choices=Need.choices, widget=CheckboxSelectMultiple)
 
     def has_changed(self) -> bool:
-        """A prefilled row is saved with the form even if nobody has changed it: what is seen is what is shown."""
+        """Return True: a prefilled row is saved with the form even if nobody has changed it."""
         return super().has_changed() or bool(self.initial and not self.instance.pk)
 
 

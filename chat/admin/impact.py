@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
-from chat.conversations.impact import RECENT, impact_of, mark_verified, stale_documents
+from chat.conversations.impact import RECENT, find_impact, mark_verified, stale_documents
 from knowledge.models import Document
 
 PER_PAGE = 50
@@ -52,7 +52,7 @@ def impact_document_view(request: HttpRequest, document_id: int) -> HttpResponse
         mark_verified(document=document)
         messages.success(request, _("Noted: what relied on “%(title)s” is right.") % {"title": document})
         return HttpResponseRedirect(reverse("impact"))
-    impact = impact_of(document)
+    impact = find_impact(document)
     answers = impact.answers.count()
     context: dict[str, Any] = {
         **admin.site.each_context(request),

@@ -30,7 +30,7 @@ else:
 
 
 def kept_legs(formset: Any) -> list[ProfileLeg]:
-    """The retrievers of a valid formset that are not to be deleted."""
+    """Return the retrievers of a valid formset that are not to be deleted."""
     kept = [form for form in formset.forms if form not in formset.deleted_forms]
     return [form.instance for form in kept if form.cleaned_data.get("retriever")]
 
@@ -164,7 +164,7 @@ class RetrievalProfileAdmin(ProfileModelAdmin):
     # --- what is done ---
 
     def save_model(self, request: HttpRequest, obj: RetrievalProfile, form: Any, change: bool) -> None:
-        """A profile is saved together with its retrievers, below."""
+        """Do nothing: a profile is saved together with its retrievers, below."""
 
     def save_related(self, request: HttpRequest, form: Any, formsets: "FormSets", change: bool) -> None:
         (formset,) = formsets

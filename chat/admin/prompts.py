@@ -203,7 +203,7 @@ class PromptVersionAdmin(PromptModelAdmin):
         return super().add_view(request, form_url, {**(extra_context or {}), **shown})
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
-        """The texts to start from: those of the version named in the address, else the built-in ones."""
+        """Return the texts to start from: those of the version named in the address, else the built-in ones."""
         version = self._version(request.GET.get("from", BUILT_IN_KEY))
         template = version.template if version else BUILT_IN
         return {"system": template.system, "question": template.question}
@@ -213,7 +213,7 @@ class PromptVersionAdmin(PromptModelAdmin):
         return self._previewed(request, version.template if version else BUILT_IN, key=key)
 
     def draft_preview_view(self, request: HttpRequest) -> HttpResponse:
-        """What is being written, in a tab of its own: nothing of it is saved."""
+        """Preview what is being written, in a tab of its own: nothing of it is saved."""
         system, question = (request.POST.get(name, "").replace("\r\n", "\n") for name in ("system", "question"))
         return self._previewed(request, Template(gettext("the draft"), system, question), key="")
 
@@ -323,6 +323,6 @@ class PromptVersionAdmin(PromptModelAdmin):
 
 
 def changes(old: Template, new: Template) -> list[tuple[str, Any]]:
-    """The texts that differ, by their heading."""
+    """Return the texts that differ, by their heading."""
     pairs = [(_("Instructions"), old.system, new.system), (_("Question"), old.question, new.question)]
     return [(str(heading), compare(before, after)) for heading, before, after in pairs if before != after]

@@ -19,7 +19,7 @@ from chat.admin.try_question_form import Staff, TryForm, asked_before
 from chat.models import Message
 from chat.pipeline.retrieval.profiles import UnknownProfile
 from chat.playground.diagnosis import diagnose
-from chat.playground.facts import facts_of
+from chat.playground.facts import collect_facts
 from chat.playground.rankings import Direction, Move
 from chat.playground.trial import NotAsked, Rewriter, Search, Trial, try_question
 from knowledge.guardrails.signs import SIGNS
@@ -51,7 +51,7 @@ ASKED_BACK = _("The student was asked back first.")
 
 
 def shown(trial: Trial, document: Document | None, *, may_add_faq: bool) -> dict[str, Any]:
-    """What the templates need; `diagnosis` where a document was chosen."""
+    """Return what the templates need; `diagnosis` if a document was chosen."""
     end, profile, route = trial.end, trial.ask.profile, trial.reading.turn.route
     side = {
         "trial": trial,
@@ -71,7 +71,7 @@ def shown(trial: Trial, document: Document | None, *, may_add_faq: bool) -> dict
     if trial.search:
         side |= found(trial, trial.search)
     if document:
-        side["diagnosis"] = diagnosis = diagnose(facts_of(document, trial), names=names())
+        side["diagnosis"] = diagnosis = diagnose(collect_facts(document, trial), names=names())
         side["faq_url"] = faq_url(trial, document) if may_add_faq and diagnosis.would_faq_help else ""
     return side
 
@@ -125,7 +125,7 @@ def names() -> dict[str, str]:
 
 
 def faq_url(trial: Trial, document: Document) -> str:
-    """The form for a new FAQ that asks this and links the document."""
+    """Return the form for a new FAQ that asks this and links the document."""
     turn, ask = trial.reading.turn, trial.ask
     question = turn.question if turn.by_model else ask.text
     query = {
@@ -176,7 +176,7 @@ def try_question_view(request: HttpRequest) -> HttpResponse:
 
 
 def tried(form: TryForm, user: Staff) -> dict[str, Any]:
-    """The sides that the page shows, or the failure that there is none."""
+    """Return the sides that the page shows, or the failure instead of them."""
     try:
         trials = try_question(form.asks())
     except UnknownProfile as error:  # deleted since the form was checked

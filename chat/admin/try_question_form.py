@@ -95,7 +95,7 @@ class TryForm(forms.Form):
         """Offers what the member of staff looks after; a data set's collection only where the address names it."""
         super().__init__(data, initial=dict(initial), label_suffix="")
         self.user = user
-        self.pairs = self.initial.get("pairs", []) if data is None else _pairs_of(data)
+        self.pairs = self.initial.get("pairs", []) if data is None else _query_pairs(data)
         named = [] if data is None else data.getlist("collection")
         collections = Collection.objects.visible_to(user)
         self._choice("collection").queryset = collections.filter(Q(for_evaluation=False) | Q(slug__in=named))
@@ -128,7 +128,7 @@ class TryForm(forms.Form):
         return self.cleaned_data["assistant"] or self.assistants.order_by("pk").first()
 
     def clean_address(self) -> Document | None:
-        """The document that has it, with or without a slash at its end; raises ValidationError for none or several."""
+        """Find the document at it, with or without a slash at its end; raise ValidationError for none or several."""
         address = self.cleaned_data["address"].replace("\x00", "")
         if not address:
             return None
@@ -181,7 +181,7 @@ class TryForm(forms.Form):
         return chosen
 
     def asks(self) -> list[Question]:
-        """What the assistant would be asked, with one profile or with two; raises UnknownProfile."""
+        """Build the questions to the assistant, with one profile or with two; raise UnknownProfile."""
         cleaned = self.cleaned_data
         ask = build_question(cleaned["assistant"], cleaned["question"], (get_language() or "en")[:2])
         said = [(role, text) for pair in self.pairs for role, text in zip(("user", "assistant"), pair, strict=True)]
@@ -193,7 +193,7 @@ class TryForm(forms.Form):
         return [ask, replace(ask, profile=get_profile(cleaned["versus"]))] if cleaned["versus"] else [ask]
 
 
-def _pairs_of(query: QueryDict) -> list[tuple[str, str]]:
+def _query_pairs(query: QueryDict) -> list[tuple[str, str]]:
     """Without those that are empty."""
     said = zip_longest(query.getlist("asked"), query.getlist("answered"), fillvalue="")
     pairs = [(_cleaned(asked), _cleaned(answered)) for asked, answered in said]
@@ -205,7 +205,7 @@ def _cleaned(text: str) -> str:
 
 
 def asked_before(*, message_id: str, user: Staff) -> dict[str, Any] | None:
-    """A form's initial values from a student's question and what was said before it; None where it is not to be seen.
+    """Return a form's initial values from a student's question and its history; None if it must not be seen.
 
     Earlier texts are cut to what the model is told of them, so that an address can hold them.
     """

@@ -14,22 +14,22 @@ from core.db.prepared import in_database
 
 
 def origin_of_request(request: HttpRequest) -> str | None:
-    """The origin of the page that asks; None where it says none, as programs and this server's own pages may."""
+    """Return the origin of the page that asks; None without one, as from programs and this server's own pages."""
     return request.headers.get("Origin")
 
 
-def check_origin(request: HttpRequest, place: SiteContext) -> None:
-    """Raises ForbiddenOrigin."""
-    allowed = place.allows(origin_of_request(request), host=request.get_host())
+def check_origin(request: HttpRequest, site_context: SiteContext) -> None:
+    """Raise ForbiddenOrigin if the page may not ask."""
+    allowed = site_context.allows(origin_of_request(request), host=request.get_host())
     request.is_allowed_origin = allowed  # type: ignore[attr-defined]
     if not allowed:
         raise ForbiddenOrigin
 
 
-def address_of(request: HttpRequest) -> str:
-    """The network address of who calls; to be counted by, not to be kept."""
+def client_address(request: HttpRequest) -> str:
+    """Return the caller's network address; for counting, never to be stored."""
     forwarded = request.headers.get("X-Forwarded-For")
-    return rate_limits.address_of(request.META.get("REMOTE_ADDR", ""), [forwarded] if forwarded else [])
+    return rate_limits.trusted_address(request.META.get("REMOTE_ADDR", ""), [forwarded] if forwarded else [])
 
 
 class SessionToken(HttpBearer):
@@ -37,12 +37,12 @@ class SessionToken(HttpBearer):
 
     async def authenticate(self, request: HttpRequest, token: str) -> Session:
         session = session_tokens.read(token)
-        place = await in_database(visitors.place_of_session)(session)
-        check_origin(request, place)
+        site_context = await in_database(visitors.session_site)(session)
+        check_origin(request, site_context)
         return session
 
 
-def session_of(request: HttpRequest) -> Session:
+def current_session(request: HttpRequest) -> Session:
     """Whose request it is, with the language that they want now: the request's, else the session's."""
     session = cast("Session", request.auth)  # type: ignore[attr-defined]
     wanted = (translation.get_language() or "")[:2]

@@ -6,11 +6,12 @@ from uuid import UUID
 from django.http import HttpRequest, JsonResponse
 from ninja import Path, Router, Status
 
-from chat.api.auth import SessionToken, session_of
+from chat.api.auth import SessionToken, current_session
 from chat.api.openapi import problems
-from chat.api.schemas import ConversationSummary, FeedbackGiven, MessageId, RatingGiven, Renamed, Snapshot, Title
 from chat.conversations import visitors
 from chat.conversations.store import own_conversation
+from chat.protocol.rest import FeedbackGiven, MessageId, RatingGiven, Renamed, Title
+from chat.protocol.shapes import ConversationSummary, Snapshot
 from chat.services import chat
 from chat.streaming import replay
 from core.db.prepared import in_database
@@ -25,8 +26,8 @@ router = Router(auth=SessionToken())
     summary="The visitor's conversations",
 )
 async def conversation_list(request: HttpRequest) -> list[dict[str, Any]]:
-    """The 200 latest, the latest first."""
-    listed: list[dict[str, Any]] = await in_database(visitors.conversations_of)(session_of(request).visitor)
+    """List the 200 latest conversations, the latest first."""
+    listed: list[dict[str, Any]] = await in_database(visitors.list_conversations)(current_session(request).visitor)
     return listed
 
 
@@ -37,7 +38,7 @@ async def conversation_list(request: HttpRequest) -> list[dict[str, Any]]:
     summary="A conversation as it is saved",
 )
 async def conversation_get(request: HttpRequest, conversation: UUID) -> dict[str, Any]:
-    visitor = session_of(request).visitor
+    visitor = current_session(request).visitor
     await in_database(own_conversation)(visitor, conversation)
     return (await replay.resume(visitor=visitor, conversation=conversation, after=None))[0]
 
@@ -50,7 +51,7 @@ async def conversation_get(request: HttpRequest, conversation: UUID) -> dict[str
 )
 async def conversation_rename(request: HttpRequest, conversation: UUID, data: Title) -> dict[str, Any]:
     title = await in_database(visitors.rename_conversation)(
-        visitor=session_of(request).visitor, conversation=conversation, title=data.title
+        visitor=current_session(request).visitor, conversation=conversation, title=data.title
     )
     return {"id": conversation, "title": title}
 
@@ -63,7 +64,7 @@ async def conversation_rename(request: HttpRequest, conversation: UUID, data: Ti
 )
 async def conversation_delete(request: HttpRequest, conversation: UUID) -> Status[None]:
     """With all that was said in it, its sources, ratings and events; an answer on its way ends."""
-    await chat.delete_conversation(session_of(request).visitor, conversation)
+    await chat.delete_conversation(current_session(request).visitor, conversation)
     return Status(204, None)
 
 
@@ -75,7 +76,7 @@ async def conversation_delete(request: HttpRequest, conversation: UUID) -> Statu
 )
 async def conversation_rate(request: HttpRequest, conversation: UUID, data: RatingGiven) -> Status[None]:
     """Again to change it."""
-    await chat.rate(session_of(request).visitor, conversation=conversation, stars=data.stars)
+    await chat.rate(current_session(request).visitor, conversation=conversation, stars=data.stars)
     return Status(204, None)
 
 
@@ -86,8 +87,8 @@ async def conversation_rate(request: HttpRequest, conversation: UUID, data: Rati
     summary="Stop an answer that is being written",
 )
 async def message_stop(request: HttpRequest, message: Path[MessageId]) -> Status[None]:
-    """What was written of it is kept."""
-    await chat.stop(session_of(request).visitor, message)
+    """Stop an answer; what was written of it is kept."""
+    await chat.stop(current_session(request).visitor, message)
     return Status(204, None)
 
 
@@ -100,7 +101,7 @@ async def message_stop(request: HttpRequest, message: Path[MessageId]) -> Status
 async def message_feedback(request: HttpRequest, message: Path[MessageId], data: FeedbackGiven) -> Status[None]:
     """Again to change it; 0 withdraws it."""
     await chat.give_feedback(
-        session_of(request).visitor, message=message, value=data.value, reasons=data.reasons, comment=data.comment
+        current_session(request).visitor, message=message, value=data.value, reasons=data.reasons, comment=data.comment
     )
     return Status(204, None)
 
@@ -112,7 +113,7 @@ async def message_feedback(request: HttpRequest, message: Path[MessageId], data:
     summary="All that is stored of the visitor, as a file",
 )
 async def my_data_get(request: HttpRequest) -> JsonResponse:
-    data = await in_database(visitors.all_of)(session_of(request).visitor)
+    data = await in_database(visitors.export_visitor)(current_session(request).visitor)
     headers = {"Content-Disposition": 'attachment; filename="my-data.json"', "Cache-Control": "no-store"}
     return JsonResponse(data, headers=headers, json_dumps_params={"ensure_ascii": False, "indent": 1})
 
@@ -125,5 +126,5 @@ async def my_data_get(request: HttpRequest) -> JsonResponse:
 )
 async def my_data_erase(request: HttpRequest) -> Status[None]:
     """Their session ends on every tab; to go on they are asked to agree anew."""
-    await chat.erase(session_of(request).visitor)
+    await chat.erase(current_session(request).visitor)
     return Status(204, None)

@@ -61,7 +61,7 @@ def _may_read(request: HttpRequest) -> bool:
 
 
 def _as_problem(response: HttpResponseBase) -> HttpResponse:
-    """What Django itself says: no such address, method not allowed, a mistake of ours."""
+    """Return Django's own reply: no such address, method not allowed, a mistake of ours."""
     if response.status_code == HTTPStatus.NOT_FOUND:
         return problems.not_found()
     status = HTTPStatus(response.status_code)

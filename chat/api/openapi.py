@@ -4,7 +4,7 @@ from typing import Any
 
 from ninja import NinjaAPI
 
-from chat.api.schemas import Problem
+from chat.protocol.rest import Problem
 
 EVENT: dict[str, Any] = {
     "description": "Each of the stream's events.",

@@ -6,13 +6,13 @@ from django.conf import settings
 from django.http import HttpRequest
 from ninja import Query, Router
 
-from chat.api.auth import address_of, check_origin
+from chat.api.auth import check_origin, client_address
 from chat.api.openapi import problems
-from chat.api.schemas import AssistantInfo, SessionReply, SessionRequest
 from chat.conversations import visitors
-from chat.services.bootstrap import widget_config
+from chat.protocol.rest import AssistantInfo, SessionReply, SessionRequest
+from chat.services.widget_config import widget_config
 from chat.sites import rate_limits, session_tokens
-from chat.sites.lookup import place_of
+from chat.sites.lookup import load_site
 from core.db.prepared import in_database
 
 router = Router()
@@ -27,10 +27,10 @@ router = Router()
 async def assistant_info(
     request: HttpRequest, site: Annotated[str, Query(max_length=32, description="Empty: this server's own page.")] = ""
 ) -> dict[str, Any]:
-    """Stores nothing and makes no identifier."""
-    place = await in_database(place_of)(site)
-    check_origin(request, place)
-    return widget_config(place, base_url=request.build_absolute_uri("/"))
+    """Return the assistant's public data; store nothing and make no identifier."""
+    site_context = await in_database(load_site)(site)
+    check_origin(request, site_context)
+    return widget_config(site_context, base_url=request.build_absolute_uri("/"))
 
 
 @router.post(
@@ -40,11 +40,11 @@ async def assistant_info(
     summary="Begin or renew a session, after consent",
 )
 async def session_begin(request: HttpRequest, data: SessionRequest) -> SessionReply:
-    """Makes an identifier only here, and only when the visitor agreed. An earlier token, also one that is over, keeps
+    """Make an identifier only here, and only when the visitor agreed. An earlier token, also one that is over, keeps
     its visitor on the same site."""
-    place = await in_database(place_of)(data.site)
-    check_origin(request, place)
-    await rate_limits.count_session(address_of(request))
+    site_context = await in_database(load_site)(data.site)
+    check_origin(request, site_context)
+    await rate_limits.count_session(client_address(request))
     visitor = None
     if data.token:
         try:

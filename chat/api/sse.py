@@ -4,20 +4,20 @@ import json
 import logging
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
 from django.conf import settings
 from django.db import DatabaseError
 from django.http import HttpRequest, StreamingHttpResponse
-from ninja import Router
+from ninja import Query, Router
 from redis import RedisError
 
-from chat.api.auth import SessionToken, address_of, session_of
+from chat.api.auth import SessionToken, client_address, current_session
 from chat.api.openapi import EVENT_STREAM, problems
-from chat.api.schemas import After, Question
 from chat.conversations.store import own_conversation
 from chat.pipeline.guardrails.input import clean_question
+from chat.protocol.rest import Question
 from chat.services import chat
 from chat.streaming import event_log
 from chat.streaming.subscription import subscribe
@@ -27,6 +27,7 @@ logger = logging.getLogger(__name__)
 
 router = Router(auth=SessionToken())
 HEARTBEAT = ":\n\n"
+After = Annotated[int | None, Query(ge=0, lt=2**53, description="The number of the last event that is known.")]
 
 
 @router.post(
@@ -37,9 +38,9 @@ HEARTBEAT = ":\n\n"
     openapi_extra=EVENT_STREAM,
 )
 async def conversation_ask(request: HttpRequest, conversation: UUID, data: Question) -> StreamingHttpResponse:
-    """The conversation's id is chosen by the client; it begins with its first question. The answer is completed and
-    saved whether or not anybody reads it. The stream ends with the answer's `message_end`."""
-    session = session_of(request)
+    """Ask. The conversation's id is chosen by the client; it begins with its first question. The answer is completed
+    and saved whether or not anybody reads it. The stream ends with the answer's `message_end`."""
+    session = current_session(request)
     text = clean_question(data.text, limit=settings.QUESTION_MAX_CHARACTERS)
     before = await event_log.last_seq(conversation)
     opened = await chat.ask(
@@ -47,7 +48,7 @@ async def conversation_ask(request: HttpRequest, conversation: UUID, data: Quest
         conversation=conversation,
         client_id=data.client_id,
         text=text,
-        address=address_of(request),
+        address=client_address(request),
         as_question=data.as_question,
     )
     after = before if opened.is_new else None
@@ -64,7 +65,7 @@ async def conversation_ask(request: HttpRequest, conversation: UUID, data: Quest
 async def conversation_events(request: HttpRequest, conversation: UUID, after: After = None) -> StreamingHttpResponse:
     """Exactly the events after `after` (or the header Last-Event-ID), then all that come; a `conversation` event with
     everything where they are no longer kept, or where none is named."""
-    visitor = session_of(request).visitor
+    visitor = current_session(request).visitor
     await in_database(own_conversation)(visitor, conversation)
     known = request.headers.get("Last-Event-ID", "")
     if after is None and known.isascii() and known.isdecimal() and len(known) < 16:
@@ -91,7 +92,7 @@ def _stream(events: AsyncGenerator[dict[str, Any] | None]) -> StreamingHttpRespo
 
 
 async def _written(events: AsyncGenerator[dict[str, Any] | None]) -> AsyncGenerator[str]:
-    """Ends where a part is away: the client comes back for the rest."""
+    """Write events as text. End if a part is away: the client comes back for the rest."""
     yield HEARTBEAT  # so that headers go out before the first word
     try:
         async with aclosing(events):

@@ -47,8 +47,8 @@ def stale_documents() -> DocumentQuerySet:
     )
 
 
-def impact_of(document: Document) -> Impact:
-    """What relied on it; empty where it never changed, or somebody has checked since."""
+def find_impact(document: Document) -> Impact:
+    """Return what relied on it; empty if it never changed, or staff have checked since."""
     if document.altered_at is None or (document.checked_at and document.checked_at >= document.altered_at):
         return Impact(FAQ.objects.none(), Message.objects.none())
     sources = _sources(document.pk, document.altered_at)

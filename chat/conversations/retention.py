@@ -16,12 +16,12 @@ def kept_days(assistant: Assistant | None) -> int:
 
 
 def oldest_kept(assistant: Assistant | None) -> datetime.datetime:
-    """What was last written before this moment is to go now."""
+    """Return the moment before which conversations are deleted now."""
     return timezone.now() - datetime.timedelta(days=kept_days(assistant))
 
 
 def expired(assistant: Assistant | None, before: datetime.datetime) -> QuerySet[Conversation]:
-    """The assistant's conversations (None: of deleted ones) without a message since then."""
+    """Return the assistant's conversations (None: of deleted ones) without a message since then."""
     return Conversation.objects.filter(assistant=assistant, updated_at__lt=before)
 
 

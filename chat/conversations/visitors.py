@@ -13,7 +13,7 @@ from chat.conversations.store import own_conversation, saved_messages
 from chat.errors import NotFound, Refused
 from chat.models import Conversation, Message, Visitor
 from chat.pipeline.guardrails.input import CONTROLS, LONE_SURROGATES
-from chat.sites.lookup import SiteContext, place_of
+from chat.sites.lookup import SiteContext, load_site
 from chat.sites.session_tokens import InvalidToken, Session
 
 #: Conversations that are listed, the latest first.
@@ -22,7 +22,7 @@ TITLE_CHARACTERS = 200
 
 
 def new_visitor() -> UUID:
-    """Called only when somebody agreed."""
+    """Create a visitor; called only after consent."""
     return Visitor.objects.create().pk
 
 
@@ -32,15 +32,15 @@ def kept_visitor(earlier: Session, *, site: str) -> UUID | None:
     return earlier.visitor if is_known else None
 
 
-def place_of_session(session: Session) -> SiteContext:
+def session_site(session: Session) -> SiteContext:
     """Where the session holds; raises InvalidToken for a visitor who is erased, UnknownSite."""
     if not Visitor.objects.filter(pk=session.visitor).exists():
         raise InvalidToken("session_required")
-    return place_of(session.site)
+    return load_site(session.site)
 
 
-def conversations_of(visitor: UUID) -> list[dict[str, Any]]:
-    """The latest of them, without what was said."""
+def list_conversations(visitor: UUID) -> list[dict[str, Any]]:
+    """List the latest conversations, without their messages."""
     rows = Conversation.objects.filter(visitor_id=visitor).annotate(said=Count("messages"))
     return [
         {
@@ -55,7 +55,7 @@ def conversations_of(visitor: UUID) -> list[dict[str, Any]]:
 
 
 def rename_conversation(*, visitor: UUID, conversation: UUID, title: object) -> str:
-    """Raises NotFound, Refused."""
+    """Rename the visitor's own conversation; raise NotFound, Refused."""
     if not isinstance(title, str):
         raise Refused("bad_title", _("Please type a title."))
     cleaned = " ".join(LONE_SURROGATES.sub("\ufffd", CONTROLS.sub("", title)).split())
@@ -87,7 +87,7 @@ def delete_visitor(visitor: UUID) -> None:
     Visitor.objects.filter(pk=visitor).delete()
 
 
-def all_of(visitor: UUID) -> dict[str, Any]:
+def export_visitor(visitor: UUID) -> dict[str, Any]:
     """Everything that is stored of a visitor, as JSON can hold it. Raises NotFound."""
     row = Visitor.objects.filter(pk=visitor).first()
     if row is None:
@@ -106,14 +106,14 @@ def all_of(visitor: UUID) -> dict[str, Any]:
                 "kept_for_days": kept_days(conversation.assistant),
                 "said_of_themselves": conversation.audience,
                 "stars": conversation.stars,
-                "messages": [*_messages_of(conversation)],
+                "messages": [*_export_messages(conversation)],
             }
             for conversation in conversations
         ],
     }
 
 
-def _messages_of(conversation: Conversation) -> Iterable[dict[str, Any]]:
+def _export_messages(conversation: Conversation) -> Iterable[dict[str, Any]]:
     """Also what the widget does not show."""
     more = conversation.messages.order_by("pk").values("rewritten", "flags", "feedback__comment")
     for message, hidden in zip(saved_messages(conversation), more, strict=False):

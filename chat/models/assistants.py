@@ -181,7 +181,7 @@ class Assistant(models.Model):
         return self.prompt.template if self.prompt else BUILT_IN
 
     def language_for(self, wanted: str) -> str:
-        """The code of the language to answer in: the student's where it is spoken, else the first that is."""
+        """Return the language to answer in: the student's if the assistant speaks it, else its first."""
         return wanted if wanted in self.languages else self.languages[0]
 
     def abstention_in(self, language: str) -> str:

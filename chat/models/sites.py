@@ -17,7 +17,7 @@ from django.dispatch import receiver
 from django.utils.translation import gettext_lazy as _
 
 from chat.models.assistants import Assistant, OfAssistants
-from chat.models.validators import HEX, contrast, is_secure, origin_of
+from chat.models.validators import HEX, browser_origin, contrast, is_secure
 
 #: WCAG 2.2, 1.4.11: what a control is recognised by against the page around it.
 LEAST_CONTRAST = 3.0
@@ -31,7 +31,7 @@ def new_public_id() -> str:
 
 
 def logo_path(site: "Site", name: str) -> str:
-    """A name that nobody chose, so that a new picture has a new address."""
+    """Return a random name, so that a new picture has a new address."""
     return f"logos/{secrets.token_hex(8)}{PurePath(name).suffix.lower()}"
 
 
@@ -46,7 +46,7 @@ def validate_accent(colour: str) -> None:
 
 def validate_origin(text: str) -> None:
     try:
-        origin = origin_of(text)
+        origin = browser_origin(text)
     except ValueError as error:
         raise ValidationError(
             _("“%(text)s” is no origin: it takes one such as https://www.uni.example."), params={"text": text}
@@ -136,7 +136,7 @@ class Site(models.Model):
         return self.name
 
     def save(self, *args: object, **kwargs: object) -> None:
-        """Drops the file of a logo that was replaced or taken away."""
+        """Delete the file of a logo that was replaced or removed."""
         before = Site.objects.filter(pk=self.pk).values_list("logo", flat=True).first() if self.pk else ""
         super().save(*args, **kwargs)  # type: ignore[arg-type]
         if before and before != self.logo.name:
@@ -147,7 +147,7 @@ class Site(models.Model):
         self.accent = self.accent.lower()
         # What is none has been named by its validator, and keeps the row from being saved.
         with suppress(ValueError):
-            self.allowed_origins = list(dict.fromkeys(map(origin_of, self.allowed_origins)))
+            self.allowed_origins = list(dict.fromkeys(map(browser_origin, self.allowed_origins)))
 
 
 @receiver(post_delete, sender=Site)
@@ -158,6 +158,6 @@ def _drop_logo(instance: Site, **_kwargs: Any) -> None:
 
 
 def drop_unused_logo(kept: str) -> None:
-    """Deletes a picture that no site shows any more."""
+    """Delete a picture that no site shows any more."""
     if not Site.objects.filter(logo=kept).exists():
         default_storage.delete(kept)

@@ -9,8 +9,8 @@ LOOPBACK = {"localhost", "127.0.0.1", "[::1]"}
 HOST = re.compile(r"(?!-)[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63})*|\[[0-9a-f:.]{2,45}\]")
 
 
-def origin_of(text: str) -> str:
-    """The origin of an address in the form that browsers send: small letters, no default port, no path.
+def browser_origin(text: str) -> str:
+    """Return the origin of an address in the form that browsers send: small letters, no default port, no path.
 
     Raises ValueError where it is no http or https address of a host that can be reached.
     """

@@ -7,13 +7,14 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
-from chat.events import Contact, End
 from chat.models import Assistant, EmergencyContact, Message
 from chat.pipeline.answering.help_contacts import contacts_of
 from chat.pipeline.retrieval.candidates import Candidate
 from chat.pipeline.retrieval.profiles import PROFILES, Profile, profile_of
 from chat.pipeline.retrieval.trace import boosting_faq, rows_of
 from chat.prompt_template import BUILT_IN, Template
+from chat.protocol.events import End
+from chat.protocol.shapes import Contact
 from core.inference.llm.client import PROSE, Sampling, Usage
 from core.language import language_of
 from core.text import nfc

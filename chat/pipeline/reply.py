@@ -4,7 +4,8 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass, field
 
-from chat.events import Abstain, Cited, Clarify, Contact, Delta, End, Error, Event, Help, HelpCard, Replace, Source
+from chat.protocol.events import Abstain, Cited, Clarify, Delta, End, Error, Event, Help, Replace
+from chat.protocol.shapes import Contact, HelpCard, Source
 
 
 @dataclass(slots=True)

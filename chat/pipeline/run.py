@@ -10,7 +10,6 @@ from contextlib import aclosing
 from django.utils import translation
 from django.utils.translation import gettext as _
 
-from chat.events import Abstain, Delta, End, Event, Help
 from chat.models import Message
 from chat.pipeline.answering.abstain import abstain
 from chat.pipeline.answering.canned import abuse_reply, chit_chat_reply, help_reply, person_reply, self_description
@@ -23,6 +22,7 @@ from chat.pipeline.reply import Reply, fold
 from chat.pipeline.retrieval.search import retrieve
 from chat.pipeline.understanding.clarify import clarify, clarifying_facet
 from chat.pipeline.understanding.route import understand, wants_person
+from chat.protocol.events import Abstain, Delta, End, Event, Help
 from core.inference.llm import client
 
 Route = Message.Route

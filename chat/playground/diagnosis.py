@@ -58,7 +58,7 @@ def score_text(value: float | None) -> str:
     return "–" if value is None else number_format(value, decimal_pos=SCORE_DECIMALS)
 
 
-def gates_of(facts: Facts) -> Iterator[Finding]:
+def check_gates(facts: Facts) -> Iterator[Finding]:
     """In the order of the work; all that block it are told, not the first alone."""
     standing = facts.standing
     if not facts.is_question:
@@ -161,7 +161,7 @@ class Diagnosis:
 
 def diagnose(facts: Facts, *, names: Mapping[str, str]) -> Diagnosis:
     """`names` says what codes of retrievers, and of reasons not to answer, mean for people."""
-    gates = list(gates_of(facts))
+    gates = list(check_gates(facts))
     if any(each.verdict == Verdict.BLOCKS for each in gates) or not facts.places:
         return Diagnosis(tuple(gates), would_faq_help=False)
     search = list(_search(facts, names))

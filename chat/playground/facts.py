@@ -13,7 +13,7 @@ from pgvector.django import CosineDistance
 from chat.models import Message
 from chat.pipeline.question import Context
 from chat.pipeline.understanding.clarify import matches_audience, mentioned_tags
-from chat.playground.rankings import Share, matcher_of, shares_of
+from chat.playground.rankings import Share, faq_retriever, fusion_shares
 from chat.playground.trial import Search, Trial
 from core.language import language_of
 from core.terms import WORD, topic_words
@@ -129,7 +129,7 @@ MOST_WORDS = 24
 WORDS = LexicalRetriever()
 
 
-def facts_of(document: Document, trial: Trial) -> Facts:
+def collect_facts(document: Document, trial: Trial) -> Facts:
     """`document` comes with its collection. So many queries whatever was found, but for the words: one search each, in
     this process's index. Raises UnknownCollection."""
     ask, search, question = trial.ask, trial.search, trial.reading.turn.question
@@ -185,7 +185,7 @@ def _can_be_found(document: Document, scope: Scope) -> bool:
 
 
 def _words(question: str, query: Query, scope: Scope, document: Document) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The question's words that stand in the document, by the very search that ranks it, and those that do not."""
+    """Return the question's words that the document has, by the search that ranks it, and those it lacks."""
     said = [word for each in topic_words(question) for word in WORD.findall(each)]
     words = list(dict.fromkeys(said))[:MOST_WORDS]
     own = replace(scope, collection_ids=(document.collection_id,))
@@ -228,7 +228,7 @@ def _linked_faqs(document: Document, near: Sequence[Match], trial: Trial) -> tup
     ranks: dict[int, tuple[int, float]] = {}
     for found in near:
         ranks.setdefault(found.faq_id, (len(ranks) + 1, found.similarity))
-    matcher = matcher_of(trial.ask.profile)
+    matcher = faq_retriever(trial.ask.profile)
     best = near[0].similarity if near else 0.0
 
     def described(faq_id: int) -> LinkedFAQ:
@@ -258,7 +258,7 @@ def _merged(document: Document, near: Sequence[Match], trial: Trial, search: Sea
         rank=min(hit.rank for hit in hits if hit.document_id == document.pk),
         rerank_first=profile.plan.rerank_first,
         last_given_score=last_given.score,
-        pushed_by=pushed_by(best, in_fusion, shares_of(search.retrieval, profile), near),
+        pushed_by=pushed_by(best, in_fusion, fusion_shares(search.retrieval, profile), near),
         is_other_period=all(
             hit.passage_id in search.retrieval.other_periods for hit in hits if hit.document_id == document.pk
         ),
@@ -271,7 +271,7 @@ def pushed_by(
     shares: Mapping[int, Sequence[Share]],
     near: Sequence[Match],
 ) -> tuple[tuple[str, int], ...]:
-    """The FAQs that put others before the passage, and how many: those would be behind it without the FAQ's share."""
+    """Return the FAQs that put others before the passage, and how many would be behind it without that."""
     questions: dict[int, str] = {}
     for found in near:
         questions.setdefault(found.passage_id, found.question)

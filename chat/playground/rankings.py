@@ -33,7 +33,7 @@ class Move:
     places: int = 0
 
 
-def move_of(passage_id: int, rank: int, others: Mapping[int, int]) -> Move:
+def rank_change(passage_id: int, rank: int, others: Mapping[int, int]) -> Move:
     """`others` are the other ranking's ranks by passage, all of them, not only those that are shown."""
     other = others.get(passage_id)
     if other is None:
@@ -114,7 +114,7 @@ class NearFAQ:
     steers: bool
 
 
-def matcher_of(profile: Profile) -> FAQRetriever | None:
+def faq_retriever(profile: Profile) -> FAQRetriever | None:
     return next((leg.retriever for leg in profile.legs if isinstance(leg.retriever, FAQRetriever)), None)
 
 
@@ -132,7 +132,7 @@ def near_faqs(matcher: FAQRetriever, retrieval: Retrieval, scope: Scope) -> list
 
 
 def load_passages(retrieval: Retrieval, fused_shown: int) -> Mapping[int, Passage]:
-    """The passages of all rows that are shown, in one query."""
+    """Fetch the passages of all rows that are shown, in one query."""
     ids = {hit.passage_id for run in retrieval.runs.values() for hit in run[:SHOWN]}
     ids |= {hit.passage_id for hit in retrieval.hits[:fused_shown]}
     rows = Passage.objects.select_related("document").only(
@@ -141,7 +141,7 @@ def load_passages(retrieval: Retrieval, fused_shown: int) -> Mapping[int, Passag
     return rows.in_bulk(ids)
 
 
-def ranking_of(leg: RetrieverConfig, run: Sequence[Hit], passages: Mapping[int, Passage]) -> Ranking:
+def build_ranking(leg: RetrieverConfig, run: Sequence[Hit], passages: Mapping[int, Passage]) -> Ranking:
     rows = tuple(_row(hit, passages[hit.passage_id], hit.matched) for hit in run[:SHOWN] if hit.passage_id in passages)
     return Ranking(leg.retriever.origin, leg.weight, len(run), rows)
 
@@ -150,7 +150,7 @@ def fused_rows(
     retrieval: Retrieval, profile: Profile, passages: Mapping[int, Passage], given: Collection[int], fused_shown: int
 ) -> Iterable[Row]:
     """`given` are the passages that the answer is made from."""
-    shares = shares_of(retrieval, profile)
+    shares = fusion_shares(retrieval, profile)
     matched = matched_parts(retrieval.runs.values())
     for hit in retrieval.hits[:fused_shown]:
         if hit.passage_id in passages:
@@ -158,7 +158,7 @@ def fused_rows(
             yield replace(row, shares=tuple(shares[hit.passage_id]), is_given=hit.passage_id in given)
 
 
-def shares_of(retrieval: Retrieval, profile: Profile) -> Mapping[int, list[Share]]:
+def fusion_shares(retrieval: Retrieval, profile: Profile) -> Mapping[int, list[Share]]:
     """By the passage's id."""
     by_score = profile.plan.fusion == Fusion.SCORES
     shares: dict[int, list[Share]] = defaultdict(list)

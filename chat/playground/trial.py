@@ -11,7 +11,6 @@ from enum import StrEnum
 
 from asgiref.sync import async_to_sync
 
-from chat.events import End
 from chat.models import Message
 from chat.pipeline.answering.prompt import Prompt, build_prompt
 from chat.pipeline.question import Context, Question, Turn
@@ -26,13 +25,14 @@ from chat.playground.rankings import (
     NearFAQ,
     Ranking,
     Row,
+    build_ranking,
+    faq_retriever,
     fused_rows,
     load_passages,
-    matcher_of,
-    move_of,
     near_faqs,
-    ranking_of,
+    rank_change,
 )
+from chat.protocol.events import End
 from core.inference.embeddings import EmbeddingUnavailable
 from core.inference.llm import client
 from core.inference.llm.token_budget import estimate_tokens
@@ -182,12 +182,12 @@ def _searched(answered: _Answered) -> Search:
     shown = max(SHOWN, profile.sources)
     passages = load_passages(retrieval, shown)
     given = {each.passage_id for each in context.candidates}
-    matcher = matcher_of(profile)
+    matcher = faq_retriever(profile)
     return Search(
         scope=scope,
         retrieval=retrieval,
         context=context,
-        rankings=[ranking_of(leg, retrieval.runs[leg.retriever.origin], passages) for leg in profile.legs],
+        rankings=[build_ranking(leg, retrieval.runs[leg.retriever.origin], passages) for leg in profile.legs],
         faqs=near_faqs(matcher, retrieval, scope) if matcher else [],
         matches_faqs=matcher is not None,
         steers_softly=matcher is not None and matcher.steering,
@@ -208,5 +208,5 @@ def _compared(trial: Trial, other: Trial) -> Trial:
     if other is trial or trial.search is None or other.search is None:
         return trial
     others = {hit.passage_id: hit.rank for hit in other.search.retrieval.hits}
-    fused = [replace(row, move=move_of(row.passage_id, row.rank, others)) for row in trial.search.fused]
+    fused = [replace(row, move=rank_change(row.passage_id, row.rank, others)) for row in trial.search.fused]
     return replace(trial, search=replace(trial.search, fused=fused))

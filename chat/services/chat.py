@@ -1,19 +1,22 @@
-"""What a visitor's tab may do, the same over every door: checked, saved, told to all of the visitor's tabs.
+"""What a visitor's tab may do, the same over socket and HTTP: checked, saved, published to all of the visitor's tabs.
 
 All raise `errors.NotFound` for what is not the visitor's own, `errors.Refused` for what makes no sense, and
-redis.RedisError, OSError and django.db.DatabaseError where a part is away.
+redis.RedisError, OSError and django.db.DatabaseError if a part is away.
 """
 
+from collections.abc import Sequence
 from functools import partial
 from uuid import UUID
 
-from chat.conversations import feedback, visitors
-from chat.conversations import store as conversations_store
-from chat.conversations.store import StartedAnswer
+from chat.conversations import feedback, opening, store, visitors
+from chat.conversations.opening import StartedAnswer
 from chat.errors import Busy, NotFound
+from chat.protocol.events import ConversationDeleted, Erased, FeedbackEvent, RatingEvent
+from chat.protocol.shapes import Reason, Stars, Thumbs
 from chat.sites import rate_limits
 from chat.sites.session_tokens import Session
 from chat.streaming import event_log, replay, runner
+from chat.streaming.publisher import publish_once
 from core.db.prepared import in_database
 
 
@@ -25,7 +28,7 @@ async def ask(
     if await event_log.is_forgotten(conversation):
         raise NotFound
     open_question = partial(
-        in_database(conversations_store.open_question),
+        in_database(opening.open_question),
         visitor=session.visitor,
         conversation=conversation,
         client_id=client_id,
@@ -45,41 +48,39 @@ async def ask(
     return opened
 
 
-async def stop(visitor: UUID, message: object) -> None:
-    await event_log.request_stop(await in_database(conversations_store.own_running_answer)(visitor, message))
+async def stop(visitor: UUID, message: int) -> None:
+    await event_log.request_stop(await in_database(store.own_running_answer)(visitor, message))
 
 
-async def give_feedback(visitor: UUID, *, message: object, value: object, reasons: object, comment: object) -> None:
+async def give_feedback(visitor: UUID, *, message: int, value: Thumbs, reasons: Sequence[Reason], comment: str) -> None:
     conversation, thumbs, named = await in_database(feedback.give_feedback)(
         visitor=visitor, message_id=message, value=value, reasons=reasons, comment=comment
     )
-    event = {"type": "feedback", "message": message, "value": thumbs, "reasons": named}
-    await runner.broadcast(visitor, conversation, event)
+    await publish_once(visitor, conversation, FeedbackEvent(message, thumbs, named))
 
 
-async def rate(visitor: UUID, *, conversation: UUID, stars: object) -> None:
-    given = await in_database(feedback.rate_conversation)(visitor=visitor, conversation=conversation, stars=stars)
-    await runner.broadcast(visitor, conversation, {"type": "rating", "stars": given})
+async def rate(visitor: UUID, *, conversation: UUID, stars: Stars) -> None:
+    await in_database(feedback.rate_conversation)(visitor=visitor, conversation=conversation, stars=stars)
+    await publish_once(visitor, conversation, RatingEvent(stars))
 
 
 async def delete_conversation(visitor: UUID, conversation: UUID) -> None:
-    """The event log first: where Valkey is away, nothing is half deleted."""
-    await in_database(conversations_store.own_conversation)(visitor, conversation)
+    """Delete a conversation; its event log first: if Valkey is away, nothing is half deleted."""
+    await in_database(store.own_conversation)(visitor, conversation)
     await _end(visitor, [conversation])
     await in_database(visitors.delete_conversation)(visitor=visitor, conversation=conversation)
-    event = {"type": "conversation_deleted", "seq": None, "conversation": str(conversation)}
-    await runner.tell_tabs(visitor, event)
+    await event_log.publish(visitor, ConversationDeleted(str(conversation)).to_wire())
 
 
 async def erase(visitor: UUID) -> None:
-    """Everything that is stored of a visitor; their session ends."""
+    """Delete all data of a visitor; their session ends."""
     await _end(visitor, await in_database(visitors.conversation_ids)(visitor))
     await in_database(visitors.delete_visitor)(visitor)
-    await runner.tell_tabs(visitor, {"type": "erased", "seq": None})
+    await event_log.publish(visitor, Erased().to_wire())
 
 
 async def _end(visitor: UUID, conversations: list[UUID]) -> None:
-    """Stops what is being written there and forgets the events."""
+    """Stop what is being written there and forget the events."""
     if not conversations:
         return
     for answer in await in_database(visitors.running_answers)(visitor, conversations):

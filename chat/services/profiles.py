@@ -17,7 +17,7 @@ MOST_CHARACTERS = 50
 
 @transaction.atomic
 def save_profile(*, profile: RetrievalProfile, legs: Sequence[ProfileLeg]) -> RetrievalProfile:
-    """Saves it; `legs` take the place of those it had. Raises ValidationError."""
+    """Save it; `legs` take the place of those it had. Raise ValidationError."""
     check_own(profile)
     profile.full_clean()
     check_legs(legs)
@@ -32,7 +32,7 @@ def save_profile(*, profile: RetrievalProfile, legs: Sequence[ProfileLeg]) -> Re
 
 @transaction.atomic
 def clone_profile(*, profile: RetrievalProfile) -> RetrievalProfile:
-    """A copy that can be changed, under a name of its own."""
+    """Make a copy that can be changed, under a name of its own."""
     legs = list(profile.legs.all())
     copy = RetrievalProfile.objects.get(pk=profile.pk)
     copy.pk, copy._state.adding = None, True
@@ -42,7 +42,7 @@ def clone_profile(*, profile: RetrievalProfile) -> RetrievalProfile:
 
 @transaction.atomic
 def delete_profile(*, profile: RetrievalProfile) -> None:
-    """Raises ValidationError for a built-in one, and one that an assistant uses."""
+    """Raise ValidationError for a built-in one, and one that an assistant uses."""
     check_own(profile)
     if names := _users(profile):
         said = _("“%(profile)s” is used by %(assistants)s: give them another profile, then delete this one.")
@@ -51,13 +51,13 @@ def delete_profile(*, profile: RetrievalProfile) -> None:
 
 
 def check_own(profile: RetrievalProfile) -> None:
-    """Raises ValidationError for one that is the code's."""
+    """Raise ValidationError for one that is the code's."""
     if profile.is_built_in:
         raise ValidationError(_("Built-in profiles stay as they are: copy one and change the copy."))
 
 
 def check_legs(legs: Sequence[ProfileLeg]) -> None:
-    """Raises ValidationError for retrievers that together find nothing, or contradict one another."""
+    """Raise ValidationError for retrievers that together find nothing, or contradict one another."""
     if not legs:
         raise ValidationError(_("Choose at least one retriever: without one nothing is found."))
     if not any(leg.weight > 0 for leg in legs):
@@ -67,14 +67,14 @@ def check_legs(legs: Sequence[ProfileLeg]) -> None:
 
 
 def check_use(profile: RetrievalProfile) -> None:
-    """Raises ValidationError where the assistants that use it could no longer answer."""
+    """Raise ValidationError if the assistants that use it could no longer answer."""
     if profile.pk and needs_reranker(profile) and (names := _users(profile)):
         said = _("%(assistants)s could no longer answer: this profile is in use, and RERANKER_MODEL is not configured.")
         raise ValidationError({"rerank_first": said % {"assistants": names}})
 
 
 def check_usable(profile: RetrievalProfile) -> None:
-    """Raises ValidationError where an assistant with this profile could not answer."""
+    """Raise ValidationError if an assistant with this profile could not answer."""
     if needs_reranker(profile):
         said = _("“%(profile)s” reranks, but RERANKER_MODEL is not configured: choose a profile that does not rerank.")
         raise ValidationError(said % {"profile": profile})
@@ -86,7 +86,7 @@ def needs_reranker(profile: RetrievalProfile) -> bool:
 
 
 def lacking(profile: RetrievalProfile) -> list[str]:
-    """What this server would need so that the profile does what it says; its reader is told how to get it."""
+    """Return what this server lacks for this profile, and how to get it."""
     found = []
     if needs_reranker(profile):
         found.append(

@@ -8,7 +8,7 @@ from django.http.request import split_domain_port, validate_host
 
 from chat.models import Assistant, Site
 from chat.models.assistants import default_assistant
-from chat.models.validators import origin_of
+from chat.models.validators import browser_origin
 
 
 class UnknownSite(Exception):
@@ -33,8 +33,8 @@ class SiteContext:
         return origin is None or origin in self.site.allowed_origins or is_own(origin, host=host)
 
 
-def place_of(public_id: str) -> SiteContext:
-    """Raises UnknownSite."""
+def load_site(public_id: str) -> SiteContext:
+    """Return the site's context; raise UnknownSite."""
     sites = Site.objects.select_related("assistant__prompt", "assistant__profile")
     if "\0" in public_id:  # PostgreSQL refuses it
         raise UnknownSite
@@ -48,7 +48,7 @@ def place_of(public_id: str) -> SiteContext:
 
 def is_own(origin: str, *, host: str) -> bool:
     """Whether pages of that origin are this server's; `host` is the one that the request names."""
-    if origin == origin_of(settings.PUBLIC_URL):
+    if origin == browser_origin(settings.PUBLIC_URL):
         return True
     scheme, _, name = origin.partition("://")
     return name == host and scheme in ({"https"} if settings.HTTPS else {"http", "https"})
@@ -62,7 +62,7 @@ def is_allowed_somewhere(origin: str, *, host: str) -> bool:
 
 
 def valid_host(host: str) -> str:
-    """The host that a request names where this server answers to it, else nothing."""
+    """Return the host that a request names if this server answers to it, else nothing."""
     domain, _port = split_domain_port(host)
     return host.lower() if domain and validate_host(domain, settings.ALLOWED_HOSTS) else ""
 
@@ -78,4 +78,4 @@ def twin_origin(origin: str) -> str:
     twins = {"localhost": "127.0.0.1", "127.0.0.1": "localhost"}
     if twin := twins.get(parts.hostname or ""):
         return origin.replace(parts.hostname or "", twin, 1)
-    return origin_of(settings.PUBLIC_URL)
+    return browser_origin(settings.PUBLIC_URL)

@@ -28,7 +28,7 @@ return 0
 
 
 async def count_question(*, visitor: str, address: str, site: str) -> None:
-    """Raises TooMany past what a visitor, an address or a site may ask in a minute, and redis.RedisError."""
+    """Raise TooMany past what a visitor, an address or a site may ask in a minute, and redis.RedisError."""
     quotas = {
         f"asked:{visitor}": settings.QUESTIONS_PER_MINUTE,
         f"asked:{pseudonym(address)}": settings.QUESTIONS_PER_MINUTE_AND_ADDRESS,
@@ -40,13 +40,13 @@ async def count_question(*, visitor: str, address: str, site: str) -> None:
 
 
 async def count_session(address: str) -> None:
-    """Raises TooMany past what an address may begin in a minute, and redis.RedisError."""
+    """Raise TooMany past what an address may begin in a minute, and redis.RedisError."""
     if await _exceeded({f"begun:{pseudonym(address)}": settings.SESSIONS_PER_MINUTE_AND_ADDRESS}):
         raise _too_many("too_many_sessions", _("Too many conversations begin from here. Please wait a moment."))
 
 
 async def llm_quota_available() -> bool:
-    """Counts an answer that the model is to write; whether LLM_ANSWERS_PER_MINUTE leaves it room."""
+    """Count an answer that the model is to write. Return whether LLM_ANSWERS_PER_MINUTE leaves it room."""
     if not settings.LLM_ANSWERS_PER_MINUTE:
         return True
     try:
@@ -69,8 +69,8 @@ def pseudonym(address: str) -> str:
     return salted_hmac(f"chat.limits.{today}", address, algorithm="sha256").hexdigest()[:32]
 
 
-def address_of(peer: str, forwarded: Sequence[str]) -> str:
-    """The client's address: what the outermost of TRUSTED_PROXIES saw, since clients write what they like before it.
+def trusted_address(peer: str, forwarded: Sequence[str]) -> str:
+    """Return the client's address as the outermost of TRUSTED_PROXIES saw it: clients write what they like before.
 
     `forwarded` are the values of X-Forwarded-For headers in order.
     """
@@ -80,7 +80,7 @@ def address_of(peer: str, forwarded: Sequence[str]) -> str:
 
 
 async def _exceeded(quotas: Mapping[str, int]) -> bool:
-    """Counts one more for each, in this order, up to one that is past its most; whether there is such a one."""
+    """Count one more for each, in this order, up to one past its limit. Return whether there is such a one."""
     minute = int(time.time()) // 60
     keys = [f"marcelcms:{name}:{minute}" for name in quotas]
     return bool(await connections().eval(COUNT, len(keys), *keys, *quotas.values()))

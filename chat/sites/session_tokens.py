@@ -34,7 +34,7 @@ def issue(session: Session) -> str:
 
 
 def read(token: object, *, max_age: int | None = None) -> Session:
-    """Raises InvalidToken."""
+    """Read a token; raise InvalidToken."""
     if not isinstance(token, str):
         raise InvalidToken("session_required")
     try:

@@ -12,7 +12,7 @@ from chat.streaming import event_log
 
 POLL_SECONDS = 0.2
 #: Polls between two signs of life.
-HOLD_EVERY = 10
+RENEW_EVERY = 10
 
 
 class CancellationMonitor:
@@ -23,8 +23,8 @@ class CancellationMonitor:
         self._polling: asyncio.Task[None] | None = None
 
     @contextmanager
-    def over(self, message_id: int) -> Iterator[asyncio.Event]:
-        """Sets the event when the student presses stop."""
+    def watch(self, message_id: int) -> Iterator[asyncio.Event]:
+        """Watch an answer; set the event if the student presses stop."""
         stopped = self._answers[message_id] = asyncio.Event()
         if self._polling is None or self._polling.done():
             self._polling = asyncio.create_task(self._poll())
@@ -38,7 +38,7 @@ class CancellationMonitor:
             if not self._answers:
                 return
             with suppress(RedisError, OSError):
-                if turn % HOLD_EVERY == 0:
+                if turn % RENEW_EVERY == 0:
                     await event_log.renew_lease(*self._answers)
                 for message_id in await event_log.stops_requested(*self._answers):
                     if message_id in self._answers:
@@ -46,8 +46,8 @@ class CancellationMonitor:
             await asyncio.sleep(POLL_SECONDS)
 
 
-_watches: WeakKeyDictionary[asyncio.AbstractEventLoop, CancellationMonitor] = WeakKeyDictionary()
+_monitors: WeakKeyDictionary[asyncio.AbstractEventLoop, CancellationMonitor] = WeakKeyDictionary()
 
 
 def get_monitor() -> CancellationMonitor:
-    return _watches.setdefault(asyncio.get_running_loop(), CancellationMonitor())
+    return _monitors.setdefault(asyncio.get_running_loop(), CancellationMonitor())

@@ -1,7 +1,8 @@
 """The events of every conversation, numbered and kept for a while in Valkey, so that any process can replay them.
 
-A conversation's events form one stream `marcelcms:log:<id>`; an entry's id is its number. `append` numbers, stores and
-publishes in one step: who listens hears events in the order of their numbers, whichever processes wrote them.
+A conversation's events form one stream `marcelcms:log:<id>`; an entry's id is its number. `append_all` numbers, stores
+and publishes in one step: subscribers get events in the order of their numbers, whichever processes wrote them. Events
+are published as JSON to the visitor's channel `marcelcms:visitor:<id>`, to which `chat.streaming.tabs` subscribes.
 """
 
 import json
@@ -15,7 +16,7 @@ from core.redis import connections
 #: Long answers have some thousands of deltas; who was away longer than this gets the saved conversation instead.
 KEPT_EVENTS, KEPT_SECONDS = 10_000, 3600
 COUNTED_SECONDS = 30 * 24 * 3600
-#: A process that writes an answer and says nothing for so long has died.
+#: A process that writes an answer and does not renew its lease for so long has died.
 LEASE_SECONDS = 6
 #: KEYS: stream, counter and mark of deletion of each event's conversation. ARGV: limits, then each channel and event.
 APPEND = """
@@ -31,10 +32,7 @@ for at = 1, #KEYS / 3 do
         redis.call('EXPIRE', stream, ARGV[2])
         redis.call('EXPIRE', counter, ARGV[3])
         numbers[at] = seq
-        if channel ~= '' then
-            local text = '{"seq": ' .. seq .. ', ' .. string.sub(event, 2)
-            redis.call('PUBLISH', channel, cmsgpack.pack({type = 'relay', text = text}))
-        end
+        redis.call('PUBLISH', channel, '{"seq": ' .. seq .. ', ' .. string.sub(event, 2))
     end
 end
 return numbers
@@ -43,12 +41,16 @@ return numbers
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An event without its number. Where a channel is named it is published there, as a message `relay` of the channel
-    layer (msgpack) whose `text` is the numbered event as JSON."""
+    """An event without its number, for all tabs of a visitor."""
 
+    visitor: UUID
     conversation: UUID
     event: dict[str, Any]
-    channel: str = ""
+
+
+def channel(visitor: UUID) -> str:
+    """Return the channel to which a visitor's events are published."""
+    return f"marcelcms:visitor:{visitor.hex}"
 
 
 def _stream(conversation: UUID) -> str:
@@ -64,17 +66,22 @@ def _gone(conversation: UUID) -> str:
 
 
 async def append_all(entries: Sequence[Entry]) -> list[int]:
-    """Stores events in this order, in one step, publishes them, and returns their numbers: in each conversation from 1
-    and without gaps; 0 where it was deleted. Raises redis.RedisError."""
+    """Store events in this order, in one step, publish them, and return their numbers: in each conversation from 1 and
+    without gaps; 0 if it was deleted. Raise redis.RedisError."""
     keys = [key(entry.conversation) for entry in entries for key in (_stream, _counter, _gone)]
-    told = [part for entry in entries for part in (entry.channel, json.dumps(entry.event))]
+    published = [part for entry in entries for part in (channel(entry.visitor), json.dumps(entry.event))]
     # The counter outlives the stream: a number must never come twice while somebody's page is open.
     limits = (KEPT_EVENTS, KEPT_SECONDS, COUNTED_SECONDS)
-    return cast("list[int]", await connections().eval(APPEND, len(keys), *keys, *limits, *told))
+    return cast("list[int]", await connections().eval(APPEND, len(keys), *keys, *limits, *published))
+
+
+async def publish(visitor: UUID, event: dict[str, Any]) -> None:
+    """Publish an event that has no number and is not kept. Raise redis.RedisError."""
+    await connections().publish(channel(visitor), json.dumps(event))
 
 
 async def forget(*conversations: UUID) -> None:
-    """Deletes the events of conversations, and takes no more of answers still on their way. Raises redis.RedisError."""
+    """Delete the events of conversations, and take no more of answers still on their way. Raise redis.RedisError."""
     async with connections().pipeline() as pipeline:
         for conversation in conversations:
             pipeline.set(_gone(conversation), 1, ex=KEPT_SECONDS)
@@ -87,12 +94,12 @@ async def is_forgotten(conversation: UUID) -> bool:
 
 
 async def last_seq(conversation: UUID) -> int:
-    """The newest event's number, 0 where there is none. Raises redis.RedisError."""
+    """Return the newest event's number, 0 if there is none. Raise redis.RedisError."""
     return int(await connections().get(_counter(conversation)) or 0)
 
 
 async def since(conversation: UUID, after: int) -> list[dict[str, Any]]:
-    """The kept events numbered above `after`, each with its `seq`. Raises redis.RedisError."""
+    """Return the kept events numbered above `after`, each with its `seq`. Raise redis.RedisError."""
     entries = await connections().xrange(_stream(conversation), min=f"({after}-0", max="+")
     return [
         {**json.loads(fields["event"]), "seq": int(identifier.split("-")[0])}
@@ -101,7 +108,7 @@ async def since(conversation: UUID, after: int) -> list[dict[str, Any]]:
 
 
 async def renew_lease(*message_ids: int) -> None:
-    """Says that a process is writing these answers; to be said again within HELD_SECONDS."""
+    """Renew the leases of the answers that this process writes; to be called again within LEASE_SECONDS."""
     async with connections().pipeline() as pipeline:
         for message_id in message_ids:
             pipeline.set(f"marcelcms:held:{message_id}", 1, ex=LEASE_SECONDS)
@@ -117,6 +124,6 @@ async def request_stop(message_id: int) -> None:
 
 
 async def stops_requested(*message_ids: int) -> set[int]:
-    """Those whose students pressed stop."""
+    """Return those whose students pressed stop."""
     flags = await connections().mget([f"marcelcms:stop:{message_id}" for message_id in message_ids])
     return {message_id for message_id, flag in zip(message_ids, flags, strict=True) if flag}

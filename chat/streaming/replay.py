@@ -4,7 +4,8 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
-from chat.conversations.store import give_up, own_conversation, saved_messages, unfinished_answer
+from chat.conversations.closing import give_up, unfinished_answer
+from chat.conversations.store import own_conversation, saved_messages
 from chat.errors import NotFound
 from chat.streaming import event_log
 from core.db.prepared import in_database
@@ -44,7 +45,7 @@ async def resume(*, visitor: UUID, conversation: UUID, after: int | None) -> lis
         messages = saved.messages
         if messages and messages[-1]["status"] == "generating":
             events = await event_log.since(conversation, 0)
-            own = [event for event in events if _message_of(event) == messages[-1]["id"]]
+            own = [event for event in events if _message_id(event) == messages[-1]["id"]]
             begun = own[0]["seq"] if own else before
             return [
                 _snapshot(conversation, saved, begun),
@@ -56,16 +57,15 @@ async def resume(*, visitor: UUID, conversation: UUID, after: int | None) -> lis
 
 
 async def settle(visitor: UUID, conversation: UUID) -> bool:
-    """Ends an answer whose process died, keeping the text that was already on its way; whether there was one."""
+    """End an answer whose process died; keep its published text. Return whether there was one."""
     reply_id = await in_database(unfinished_answer)(visitor, conversation)
     if reply_id is None or await event_log.has_lease(reply_id):
         return False
     text = ""
     for event in await event_log.since(conversation, 0):
-        if event["type"] == "message_delta" and event["message"] == reply_id:
-            text += event["text"]
-        elif event["type"] == "message_replace" and event["message"] == reply_id:
-            text = event["text"]
+        if event.get("message") != reply_id or "text" not in event:
+            continue
+        text = text + event["text"] if event["type"] == "message_delta" else event["text"]
     await in_database(give_up)(reply_id, text)
     return True
 
@@ -90,6 +90,6 @@ def _snapshot(conversation: UUID, saved: Saved, last_seq: int) -> dict[str, Any]
     }
 
 
-def _message_of(event: dict[str, Any]) -> int | None:
+def _message_id(event: dict[str, Any]) -> int | None:
     message = event.get("message")
     return message["id"] if isinstance(message, dict) else message

@@ -1,31 +1,27 @@
-"""Produces a visitor's answer whether or not anybody still listens: saves it, numbers its events, tells every tab."""
+"""Runs a visitor's answer whether or not a tab is still connected: publishes its events and saves it."""
 
 import asyncio
-import json
 import logging
-from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
-from channels.layers import get_channel_layer
 from django.db import DatabaseError, InterfaceError, OperationalError
 from django.utils import timezone, translation
 from django.utils.translation import gettext as _
-from redis import ConnectionError, RedisError
 
-from chat.conversations.store import StartedAnswer, close_answer
-from chat.events import End, Error, Event
+from chat.conversations.closing import close_answer
+from chat.conversations.opening import StartedAnswer
 from chat.models import Message
 from chat.pipeline.question import Question
 from chat.pipeline.reply import Reply
 from chat.pipeline.run import answer
 from chat.pipeline.understanding.route import route_of
+from chat.protocol.events import End, Error, Event, MessageStart, StartedMessage, StartedQuestion
 from chat.sites import rate_limits
-from chat.streaming import event_log
 from chat.streaming.cancellation import get_monitor
-from chat.streaming.publisher import PendingEvent, get_publisher
+from chat.streaming.publisher import get_publisher
 from core.db.prepared import in_database
 from core.inference.llm import client
 from core.metrics import count_answer
@@ -34,109 +30,57 @@ logger = logging.getLogger(__name__)
 
 #: Pauses in seconds before an answer that could not be saved is saved again: a database restarts in less.
 SAVE_AGAIN_AFTER = (0.5, 1, 2, 4, 8, 16)
-#: Pauses in seconds before events that Valkey could not take are told again; what is written meanwhile waits with them.
-TELL_AGAIN_AFTER = (0.1, 0.2, 0.4, 0.8, 1, 1, 1, 1)
 #: Tasks are only weakly held by the loop.
 _running: set[asyncio.Task[None]] = set()
 
 
-def group_of(visitor: UUID) -> str:
-    """The channel group of all of a visitor's tabs."""
-    return f"visitor.{visitor.hex}"
-
-
 def start(opened: StartedAnswer, *, visitor: UUID) -> None:
-    """Begins the answer in this process, apart from the socket that asked."""
+    """Start the answer in this process, apart from the socket that asked."""
     task = asyncio.create_task(AnswerRunner(opened, visitor).run())
     _running.add(task)
     task.add_done_callback(_running.discard)
 
 
 async def finish(*, seconds: float) -> None:
-    """Waits, no longer than that, until every answer that this process writes is written: before it stops, their
-    sockets being closed. What is not done by then is cancelled with the process, and kept as far as it is written."""
+    """Wait at most `seconds` until this process has written its answers: before it stops, with their sockets closed.
+
+    What is not done by then is cancelled with the process, and kept as far as it is written.
+    """
     if _running:
         await asyncio.wait(_running, timeout=seconds)
 
 
-async def broadcast(visitor: UUID, conversation: UUID, event: dict[str, Any]) -> None:
-    """Numbers and keeps the event, and hands it to the visitor's tabs, all in one step; not where Valkey is away."""
-    await _append([PendingEvent(visitor, conversation, event)])
-
-
-async def _deliver(letters: Sequence[PendingEvent]) -> None:
-    """The answers go on where Valkey is away, and where their conversations were deleted: a restart costs no word."""
-    for pause in (*TELL_AGAIN_AFTER, None):
-        if await _append(letters) or pause is None:
-            return
-        await asyncio.sleep(pause)
-
-
-async def _append(letters: Sequence[PendingEvent]) -> bool:
-    """False where it can be tried again; what timed out may have been taken, and must not be told twice."""
-    entries = [
-        event_log.Entry(
-            letter.conversation, {**letter.event, "conversation": str(letter.conversation)}, _channel_of(letter.visitor)
-        )
-        for letter in letters
-    ]
-    try:
-        await event_log.append_all(entries)
-    except (RedisError, OSError) as error:
-        logger.warning("events not delivered count=%d error=%s", len(letters), type(error).__name__)
-        return not isinstance(error, ConnectionError)
-    return True
-
-
-def _channel_of(visitor: UUID) -> str:
-    """What the channel layer publishes to for the group of a visitor's tabs."""
-    return str(get_channel_layer()._get_group_channel_name(group_of(visitor)))
-
-
-async def tell_tabs(visitor: UUID, event: dict[str, Any]) -> None:
-    """Hands an event without a number to all of a visitor's tabs. Raises redis.RedisError."""
-    await get_channel_layer().group_send(
-        group_of(visitor), {"type": "relay", "text": json.dumps(event), "ends": event["type"] == "erased"}
-    )
-
-
 async def _within_budget(ask: Question) -> Question:
-    """The question as it is, or without the model where that has written enough in this minute."""
+    """Return the question; without the model if that has written enough in this minute."""
     needs_model = client.is_configured() and not route_of(ask.text)
     return ask if not needs_model or await rate_limits.llm_quota_available() else replace(ask, may_write=False)
 
 
 class AnswerRunner:
-    """One answer on its way, and what is known of it so far."""
+    """One answer that is being written, and what is known of it so far."""
 
     def __init__(self, opened: StartedAnswer, visitor: UUID) -> None:
         self.opened, self.visitor = opened, visitor
         self.reply = Reply()
         self.status: str = Message.Status.FAILED
-        self._post = get_publisher(_deliver)
+        self._publisher = get_publisher()
 
     async def run(self) -> None:
         question, reply = self.opened.question, self.opened.reply
-        self._tell(
-            {
-                "type": "message_start",
-                "question": {
-                    "id": question.pk,
-                    "client_id": str(question.client_id),
-                    "text": question.text,
-                    "created_at": question.created_at.isoformat(),
-                },
-                "message": {"id": reply.pk, "created_at": reply.created_at.isoformat()},
-            }
+        self._publish(
+            MessageStart(
+                StartedQuestion(question.pk, str(question.client_id), question.text, question.created_at.isoformat()),
+                StartedMessage(reply.pk, reply.created_at.isoformat()),
+            ).to_wire()
         )
         try:
-            with get_monitor().over(reply.pk) as stopped:
+            with get_monitor().watch(reply.pk) as stopped:
                 await self._relay_until(stopped)
         except Exception:
             logger.exception("answer failed message=%d", reply.pk)
             with translation.override(self.opened.ask.language):
                 detail = _("Something went wrong on our side. Your question is saved; please try again.")
-            self._tell_of(Error("internal", detail))
+            self._publish_part(Error("internal", detail))
         finally:
             await self._finish()
 
@@ -160,22 +104,21 @@ class AnswerRunner:
                 if isinstance(event, End):
                     self.status = event.status
                 else:
-                    self._tell_of(event)
+                    self._publish_part(event)
 
     async def _finish(self) -> None:
-        """Saved first, so that whoever reloads on the last event finds it."""
+        """Save the answer, then publish the last event: a page that reloads on it finds the answer."""
         if not await self._save():
             self.reply.end, self.status = None, Message.Status.FAILED
             with translation.override(self.opened.ask.language):
                 detail = _("The service is interrupted. Please try again in a moment.")
-            self._tell_of(Error("unavailable", detail))
+            self._publish_part(Error("unavailable", detail))
         end = self.reply.end or End(status=self.status, strategy="")
         count_answer(status=self.status, strategy=end.strategy, notice=end.notice, timings_ms=end.timings_ms)
-        told = {**end.to_wire(), "message": self.opened.reply.pk, "finished_at": timezone.now().isoformat()}
-        await self._tell(told).wait()
+        await self._publish_part(replace(end, finished_at=timezone.now().isoformat())).wait()
 
     async def _save(self) -> bool:
-        """Saves the answer, again and again where the database is away for a moment; whether it is saved."""
+        """Save the answer, again if the database is away for a moment. Return whether it is saved."""
         save = in_database(close_answer)
         for pause in (*SAVE_AGAIN_AFTER, None):
             try:
@@ -190,8 +133,8 @@ class AnswerRunner:
                 await asyncio.sleep(pause)
         return False
 
-    def _tell(self, event: dict[str, Any]) -> asyncio.Event:
-        return self._post.tell(self.visitor, self.opened.conversation, event)
+    def _publish(self, event: dict[str, Any]) -> asyncio.Event:
+        return self._publisher.publish(self.visitor, self.opened.conversation, event)
 
-    def _tell_of(self, event: Event) -> None:
-        self._tell({**event.to_wire(), "message": self.opened.reply.pk})
+    def _publish_part(self, event: Event) -> asyncio.Event:
+        return self._publish({**event.to_wire(), "message": self.opened.reply.pk})

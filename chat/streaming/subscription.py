@@ -1,4 +1,4 @@
-"""What happens in a conversation, as it happens, for doors that are not told by the channel layer themselves."""
+"""Subscribes to a conversation's events, for clients that read a stream."""
 
 import asyncio
 import json
@@ -7,14 +7,12 @@ from contextlib import asynccontextmanager
 from typing import Any
 from uuid import UUID
 
-from channels.layers import get_channel_layer
-
 from chat.models import Message
 from chat.streaming import event_log, replay
-from chat.streaming.runner import group_of
+from chat.streaming.tabs import get_hub
 
 Wire = dict[str, Any]
-#: Seconds of silence between two signs of life.
+#: Seconds of silence between two heartbeats.
 HEARTBEAT_SECONDS = 15.0
 #: Events that wait for a reader who is slow; past it the stream ends, to be resumed.
 MOST_WAITING = 1000
@@ -23,11 +21,10 @@ MOST_WAITING = 1000
 async def subscribe(
     *, visitor: UUID, conversation: UUID, after: int | None, until: int | None = None
 ) -> AsyncGenerator[Wire | None]:
-    """What a tab missed (`chat.streaming.replay`), then each event once and in order; None where there was none for a
-    while.
+    """Yield what a tab missed (`chat.streaming.replay`), then each event once and in order; None after a silence.
 
-    Ends with the answer `until` where one is named, with its conversation, with its visitor, or where its reader is
-    too slow. Raises redis.RedisError, OSError, django.db.DatabaseError.
+    Ends with the answer `until` if one is named, with its conversation, with its visitor, or if its reader is too
+    slow. Raises redis.RedisError, OSError, django.db.DatabaseError.
     """
     async with _subscription(visitor) as waiting:
         last = after or 0
@@ -41,7 +38,7 @@ async def subscribe(
             missed: list[Wire] = []
             try:
                 async with asyncio.timeout(HEARTBEAT_SECONDS):
-                    told = await waiting.get()
+                    received = await waiting.get()
             except TimeoutError:
                 yield None
                 # What was lost while Valkey was away.
@@ -52,13 +49,13 @@ async def subscribe(
                     is_all = saved[0]["seq"] is None and saved[0]["last_seq"] == last
                     missed = saved if is_all and _ends(saved[0], until) else []
             else:
-                if told is None:
+                if received is None:
                     return
-                if told["type"] != "erased" and told["conversation"] != str(conversation):
+                if received["type"] != "erased" and received["conversation"] != str(conversation):
                     continue
-                number = told["seq"]
+                number = received["seq"]
                 is_next = number is None or number == last + 1
-                missed = [told] if is_next else await event_log.since(conversation, last)
+                missed = [received] if is_next else await event_log.since(conversation, last)
             for event in missed:
                 last = event["seq"] or last
                 yield event
@@ -67,8 +64,8 @@ async def subscribe(
 
 
 def _leave_if_cancelled() -> None:
-    """redis-py writes within `asyncio.wait_for`, which before Python 3.12 can lose a cancellation (cpython#86296): the
-    reader has left, and nobody says so twice."""
+    """Leave if the reader has left. redis-py writes within `asyncio.wait_for`, which before Python 3.12 can lose a
+    cancellation (cpython#86296)."""
     task = asyncio.current_task()
     if task and task.cancelling():
         raise asyncio.CancelledError
@@ -88,22 +85,19 @@ def _ends(event: Wire, until: int | None) -> bool:
 
 @asynccontextmanager
 async def _subscription(visitor: UUID) -> AsyncIterator[asyncio.Queue[Wire | None]]:
-    """All that the visitor's tabs are told; None once too much waits."""
-    layer, group = get_channel_layer(), group_of(visitor)
-    channel = await layer.new_channel()
+    """Queue the visitor's events; None once too many wait."""
     waiting: asyncio.Queue[Wire | None] = asyncio.Queue()
 
-    async def listen() -> None:
-        while waiting.qsize() < MOST_WAITING:
-            waiting.put_nowait(json.loads((await layer.receive(channel))["text"]))
-        waiting.put_nowait(None)
-        await layer.group_discard(group, channel)
+    def receive(text: str) -> None:
+        if waiting.qsize() < MOST_WAITING:
+            waiting.put_nowait(json.loads(text))
+        elif waiting.qsize() == MOST_WAITING:
+            waiting.put_nowait(None)
 
-    listening = asyncio.create_task(listen())
+    hub = get_hub()
+    await hub.subscribe(visitor, receive)
     try:
-        await layer.group_add(group, channel)
         yield waiting
     finally:
-        listening.cancel()
-        # Who leaves at this very moment cancels this too, and the group would keep a channel that nobody reads.
-        await asyncio.shield(layer.group_discard(group, channel))
+        # A reader who leaves at this very moment cancels this too, and the hub would keep a queue that nobody reads.
+        await asyncio.shield(hub.unsubscribe(visitor, receive))

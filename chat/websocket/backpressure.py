@@ -1,8 +1,7 @@
-"""What waits to be sent to one tab, bounded: who reads too slowly is cut off, instead of filling memory."""
+"""Bounds of one socket: what waits to be sent, and what is read a second."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from typing import Any
 
 from django.conf import settings
@@ -10,43 +9,42 @@ from django.conf import settings
 Message = dict[str, Any]
 #: Messages that wait beyond what the operating system holds.
 MOST_WAITING = 256
-#: Seconds that a full outbox has to become empty.
+#: Seconds that a full queue has to become empty.
 SLOW_SECONDS = 5.0
 
 
-class SlowConsumer(Exception):
-    """The other side does not take what it is sent."""
-
-
 class SendQueue:
-    """Stands between an application and its server's `send`."""
+    """Stands between an application and its server's `send`. A client that reads too slowly is cut off, instead of
+    filling memory: `limit` then expires."""
 
-    def __init__(self, send: Callable[[Message], Awaitable[None]]) -> None:
+    def __init__(self, send: Callable[[Message], Awaitable[None]], limit: asyncio.Timeout) -> None:
         self._send = send
-        self._waiting: asyncio.Queue[Message] = asyncio.Queue(MOST_WAITING)
-        self._behind_since: float | None = None
+        self._limit = limit
+        self._waiting: asyncio.Queue[Message] = asyncio.Queue()
+        self._has_room = asyncio.Event()
+        self._has_room.set()
 
     async def put(self, message: Message) -> None:
-        """Waits for room; raises SlowReader where there was none for too long."""
-        if self._behind_since is None:
-            if not self._waiting.full():
-                self._waiting.put_nowait(message)
-                return
-            self._behind_since = asyncio.get_running_loop().time()
-        limit = self._behind_since + SLOW_SECONDS
-        try:
-            async with asyncio.timeout_at(limit):
-                await self._waiting.put(message)
-        except TimeoutError as error:
-            raise SlowConsumer from error
+        """Wait for room, then queue a reply to what this client sent."""
+        await self._has_room.wait()
+        self.put_event(message)
+
+    def put_event(self, message: Message) -> None:
+        """Queue an event. It cannot wait for one of its many readers: a full queue has SLOW_SECONDS to become empty."""
+        if self._limit.expired():
+            return
+        self._waiting.put_nowait(message)
+        if self._has_room.is_set() and self._waiting.qsize() >= MOST_WAITING:
+            self._has_room.clear()
+            self._limit.reschedule(asyncio.get_running_loop().time() + SLOW_SECONDS)
 
     def offer(self, message: Message) -> None:
-        """Puts it where there is room: for what only says that the line lives."""
-        with suppress(asyncio.QueueFull):
-            self._waiting.put_nowait(message)
+        """Queue a message if there is room: for what only says that the connection lives."""
+        if self._has_room.is_set():
+            self.put_event(message)
 
     async def write(self) -> None:
-        """Sends what waits, in order, until it is cancelled; what comes after a disconnect is dropped."""
+        """Send what waits, in order, until cancelled; what comes after a disconnect is dropped."""
         is_connected = True
         while True:
             message = await self._waiting.get()
@@ -55,11 +53,12 @@ class SendQueue:
                     await self._send(message)
                 except OSError:
                     is_connected = False
-            if self._waiting.empty():
-                self._behind_since = None
+            if self._waiting.empty() and not self._has_room.is_set() and not self._limit.expired():
+                self._has_room.set()
+                self._limit.reschedule(None)
 
 
-#: Frames at once, as after a reconnect, and frames a second for as long as one likes; more where more may be asked.
+#: Frames at once, as after a reconnect, and frames a second for as long as one likes; more if more may be asked.
 BURST = 60
 RATE = 10.0
 
@@ -76,8 +75,8 @@ class TokenBucket:
         self._tokens = float(BURST)
         self._counted = self._clock()
 
-    async def keep(self) -> None:
-        """Waits until one more frame may be read."""
+    async def acquire(self) -> None:
+        """Wait until one more frame may be read."""
         now = self._clock()
         self._tokens = min(BURST, self._tokens + (now - self._counted) * self._rate) - 1
         self._counted = now

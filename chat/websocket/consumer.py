@@ -1,4 +1,4 @@
-"""The websocket door: reads frames, relays events."""
+"""The websocket: reads frames, relays events."""
 
 import asyncio
 import json
@@ -19,20 +19,21 @@ from redis import RedisError
 from chat import errors
 from chat.conversations import visitors
 from chat.errors import Refused
-from chat.pipeline.guardrails.input import clean_question
+from chat.protocol.events import Erased, Ping
+from chat.protocol.frames import Ask, CloseCode, Frame, GiveFeedback, GiveRating, Resume, SetLanguage, Stop
 from chat.services import chat
 from chat.sites import rate_limits, session_tokens
 from chat.sites.lookup import ForbiddenOrigin, UnknownSite, is_allowed_somewhere, valid_host
-from chat.streaming import replay, runner
-from chat.websocket.backpressure import SendQueue, SlowConsumer, TokenBucket
-from chat.websocket.frames import as_language, as_seq, as_uuid, error_event, read_frame
+from chat.streaming import replay
+from chat.streaming.tabs import get_hub
+from chat.websocket.backpressure import SendQueue, TokenBucket
+from chat.websocket.frames import error_reply, parse_frame, read_frame
 from core.db.prepared import in_database
 
 logger = logging.getLogger(__name__)
 
 PING_SECONDS = 20.0
-#: Codes of closing that are this protocol's own.
-NO_TOKEN, FORBIDDEN, SLOW = 4401, 4403, 4408
+PING, ERASED = json.dumps(Ping().to_wire()), json.dumps(Erased().to_wire())
 #: How long a socket may stay open before a frame carries a token that holds. The widget has one before it connects.
 TOKEN_SECONDS = 30.0
 CLOSE_SECONDS = 5.0
@@ -44,48 +45,42 @@ class ChatConsumer(AsyncWebsocketConsumer):
     session: session_tokens.Session | None = None
     token: object = None
     pinging: "asyncio.Task[None] | None" = None
+    leaving: "asyncio.Task[None] | None" = None
 
     async def __call__(
         self, scope: dict[str, Any], receive: Callable[[], Awaitable[Any]], send: Callable[[Any], Awaitable[None]]
     ) -> None:
-        self.outbox = SendQueue(send)
-        self.pace = TokenBucket()
-        writing = asyncio.create_task(self.outbox.write())
+        self.bucket = TokenBucket()
         code = None
         try:
-            async with asyncio.timeout(TOKEN_SECONDS) as self.token_due:
-                await super().__call__(scope, receive, self.outbox.put)
-        except SlowConsumer:
-            code = SLOW
+            async with asyncio.timeout(None) as self.slow, asyncio.timeout(TOKEN_SECONDS) as self.token_due:
+                self.queue = SendQueue(send, self.slow)
+                self.writing = asyncio.create_task(self.queue.write())
+                try:
+                    await super().__call__(scope, receive, self.queue.put)
+                finally:
+                    for task in (self.writing, self.pinging):
+                        if task is not None:
+                            task.cancel()
+                    await asyncio.shield(self.leave())
         except TimeoutError:
-            if not self.token_due.expired():
+            if self.slow.expired():
+                code = CloseCode.SLOW
+                logger.warning("slow reader cut off")
+            elif self.token_due.expired():
+                code = CloseCode.NO_TOKEN
+            else:
                 raise
-            code = NO_TOKEN
-        finally:
-            for task in (writing, self.pinging):
-                if task is not None:
-                    task.cancel()
-            await self.leave()
-        if code == SLOW:
-            logger.warning("slow reader cut off")
         if code is not None:
             with suppress(TimeoutError, OSError):
                 await asyncio.wait_for(send({"type": "websocket.close", "code": code}), CLOSE_SECONDS)
 
-    async def dispatch(self, message: dict[str, Any]) -> None:
-        """An event is relayed without the look at database connections that Channels takes before anything else: it
-        costs a change of threads, for each word of each answer."""
-        if message["type"] == "relay":
-            await self.relay(message)
-        else:
-            await super().dispatch(message)
-
     async def connect(self) -> None:
-        """A page of an origin where no site may stand is refused before anything is said."""
+        """Refuse a page of an origin that no site allows before anything is sent."""
         headers = dict(self.scope["headers"])
         self.origin = headers.get(b"origin", b"").decode("latin-1")
         self.host = valid_host(headers.get(b"host", b"").decode("latin-1"))
-        self.address = rate_limits.address_of(
+        self.address = rate_limits.trusted_address(
             (self.scope.get("client") or [""])[0],
             [value.decode("latin-1") for name, value in self.scope["headers"] if name == b"x-forwarded-for"],
         )
@@ -101,19 +96,19 @@ class ChatConsumer(AsyncWebsocketConsumer):
         self.pinging = asyncio.create_task(self.ping())
 
     async def ping(self) -> None:
-        """Proxies close what is silent, and clients take it for dead."""
+        """Send pings: proxies close a silent connection, and clients take it for lost."""
         while True:
             await asyncio.sleep(PING_SECONDS)
-            self.outbox.offer({"type": "websocket.send", "text": '{"type": "ping"}'})
+            self.queue.offer({"type": "websocket.send", "text": PING})
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
-        await self.pace.keep()
+        await self.bucket.acquire()
         frame: dict[str, Any] = {}
         with translation.override(self.session.language if self.session else settings.LANGUAGE_CODE):
             try:
                 frame = read_frame(text_data)
                 session = await self.authenticate(frame)
-                await self.handle(frame, session)
+                await self.handle(parse_frame(frame), session)
             except session_tokens.InvalidToken as error:
                 await self.refuse(error.code, _("Your session has ended. Please start it again."), frame)
             except Refused as error:
@@ -122,78 +117,76 @@ class ChatConsumer(AsyncWebsocketConsumer):
                 await self.refuse("not_found", _("This is not there any more. Please begin anew."), frame)
             except (ForbiddenOrigin, UnknownSite):
                 await self.refuse("forbidden_origin", _("The assistant is not available on this page."), frame)
-                await self.close(FORBIDDEN)
+                await self.close(CloseCode.FORBIDDEN)
             except (DatabaseError, RedisError, OSError) as error:
                 logger.error("chat unavailable error=%s", type(error).__name__)
                 await self.refuse("unavailable", _("The service is interrupted. Please try again in a moment."), frame)
 
     async def authenticate(self, frame: dict[str, Any]) -> session_tokens.Session:
-        """The first frame carries the token; a later one may renew it."""
+        """Return the session. The first frame carries its token; a later one may renew it."""
         if self.session is not None and "token" not in frame:
-            session_tokens.read(self.token)  # which holds no longer on a socket that stays open
+            session_tokens.read(self.token)  # a socket may stay open for longer than the token is valid
             return self.session
         token = frame.get("token")
         session = session_tokens.read(token)
-        place = await in_database(visitors.place_of_session)(session)
+        place = await in_database(visitors.session_site)(session)
         if not place.allows(self.origin, host=self.host):
             raise ForbiddenOrigin
         self.token_due.reschedule(None)
         self.token = token
         await self.leave()
-        await self.channel_layer.group_add(runner.group_of(session.visitor), self.channel_name)
+        await get_hub().subscribe(session.visitor, self.relay)
         translation.activate(session.language)
         self.session = session
         return session
 
-    async def handle(self, frame: dict[str, Any], session: session_tokens.Session) -> None:
+    async def handle(self, frame: Frame, session: session_tokens.Session) -> None:
+        """Do what a checked frame asks for."""
         visitor = session.visitor
-        match frame["type"]:
-            case "ask":
-                text = clean_question(frame.get("text"), limit=settings.QUESTION_MAX_CHARACTERS)
-                conversation = as_uuid(frame, "conversation")
+        match frame:
+            case Ask():
                 opened = await chat.ask(
                     session,
-                    conversation=conversation,
-                    client_id=as_uuid(frame, "client_id"),
-                    text=text,
+                    conversation=frame.conversation,
+                    client_id=frame.client_id,
+                    text=frame.text,
                     address=self.address,
-                    as_question=frame.get("as_question") is True,
+                    as_question=frame.as_question,
                 )
                 if not opened.is_new:
-                    await self.send_missed(visitor, conversation, None)
-            case "resume":
-                await self.send_missed(visitor, as_uuid(frame, "conversation"), as_seq(frame, "after"))
-            case "stop":
-                await chat.stop(visitor, frame.get("message"))
-            case "feedback":
+                    await self.send_missed(visitor, frame.conversation, None)
+            case Resume():
+                await self.send_missed(visitor, frame.conversation, frame.after)
+            case Stop():
+                await chat.stop(visitor, frame.message)
+            case GiveFeedback():
                 await chat.give_feedback(
                     visitor,
-                    message=frame.get("message"),
-                    value=frame.get("value"),
-                    reasons=frame.get("reasons", []),
-                    comment=frame.get("comment", ""),
+                    message=frame.message,
+                    value=frame.value,
+                    reasons=frame.reasons,
+                    comment=frame.comment,
                 )
-            case "rating":
-                await chat.rate(visitor, conversation=as_uuid(frame, "conversation"), stars=frame.get("stars"))
-            case "language":
-                self.session = replace(session, language=as_language(frame, "language"))
-            case _unknown:
-                raise Refused("unknown_event", _("This page is out of date. Please reload it."))
+            case GiveRating():
+                await chat.rate(visitor, conversation=frame.conversation, stars=frame.stars)
+            case SetLanguage():
+                self.session = replace(session, language=frame.language)
 
     async def send_missed(self, visitor: UUID, conversation: UUID, after: int | None) -> None:
         for event in await replay.resume(visitor=visitor, conversation=conversation, after=after):
             await self.send(json.dumps(event))
 
-    async def relay(self, message: dict[str, Any]) -> None:
-        await self.send(message["text"])
-        if message.get("ends"):
-            await self.leave()
+    def relay(self, text: str) -> None:
+        """Send an event to the tab; after the last one of an erased visitor the session is over."""
+        self.queue.put_event({"type": "websocket.send", "text": text})
+        if text == ERASED:
+            self.leaving = asyncio.create_task(self.leave())
 
     async def refuse(self, code: str, detail: str, frame: dict[str, Any], *, retry_after: int | None = None) -> None:
-        await self.send(json.dumps(error_event(code, detail, about=frame, retry_after=retry_after)))
+        await self.send(json.dumps(error_reply(code, detail, about=frame, retry_after=retry_after)))
 
     async def leave(self) -> None:
-        """Hears nothing of a visitor any more."""
+        """Unsubscribe from the visitor's events."""
         session, self.session = self.session, None
         if session is not None:
-            await self.channel_layer.group_discard(runner.group_of(session.visitor), self.channel_name)
+            await get_hub().unsubscribe(session.visitor, self.relay)

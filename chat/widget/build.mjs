@@ -6,7 +6,6 @@ import { readFileSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
-import { PROTOCOL_FILE, protocol } from "./schema.mjs";
 
 const HERE = fileURLToPath(new URL(".", import.meta.url));
 const TARGET = ["chrome104", "edge104", "firefox104", "safari16"];
@@ -73,7 +72,6 @@ export const OPTIONS = {
 };
 
 async function main(out) {
-  await writeFile(PROTOCOL_FILE, protocol());
   const result = await build({
     ...OPTIONS,
     entryPoints: ["src/main.ts"],

@@ -10,8 +10,8 @@ INTRODUCTION = """# Wire protocol
 
 {description}
 
-This page is made from `chat/widget/protocol.schema.json`. The tests check every frame that the server sends against
-it, and the widget's TypeScript types are made from it.
+This page is made from `chat/widget/protocol.schema.json`, which is made from the models in `chat/protocol`. The tests
+check every frame that the server sends against it. The widget's TypeScript types are made from the same models.
 
 ## A conversation, frame by frame
 

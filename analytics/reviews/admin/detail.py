@@ -26,7 +26,7 @@ from analytics.models import Review
 from analytics.reviews.admin.order import FILTERS, neighbours, next_open, queue_of
 from analytics.reviews.presence import forget_reader, note_reader, others_reading
 from analytics.reviews.services import Decided, OutOfDate, assign_review, decided, judge_review, restore_review
-from chat.admin.conversations import Turn, found_of, turn_of
+from chat.admin.conversations import Turn, build_turn, describe_retrieved
 from chat.models import Message
 from chat.pipeline.question import profile_for
 from core.admin.scoped import ScopedAdmin
@@ -103,7 +103,7 @@ def turns_around(answer: Message, user: "User") -> tuple[list[Turn], list[Turn]]
     said = said.prefetch_related("citations")
     before = list(said.filter(pk__lt=answer.question_id or answer.pk).order_by("-pk")[:BEFORE])
     after = said.filter(pk__gt=answer.pk).order_by("pk")[:AFTER]
-    return [turn_of(message, user) for message in reversed(before)], [turn_of(message, user) for message in after]
+    return [build_turn(message, user) for message in reversed(before)], [build_turn(message, user) for message in after]
 
 
 def answer_under(review: Review) -> Message:
@@ -138,8 +138,8 @@ def page_of(review: Review, user: "User", *, typed: Typed | None, is_conflict: b
         "review": review,
         "answer": answer,
         "question": answer.question,
-        "asked": turn_of(answer.question, user) if answer.question else None,
-        "turn": replace(turn_of(answer, user), found=found_of(answer, texts_of(answer))),
+        "asked": build_turn(answer.question, user) if answer.question else None,
+        "turn": replace(build_turn(answer, user), found=describe_retrieved(answer, texts_of(answer))),
         "before": before,
         "after": after,
         "threshold": profile_for(answer.conversation.assistant).threshold,

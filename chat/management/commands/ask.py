@@ -74,7 +74,7 @@ def read_history(path: Path | None) -> tuple[tuple[str, str], ...]:
 
 
 def as_json(reply: Reply) -> dict[str, Any]:
-    """The contract of `manage.py ask --json`."""
+    """Return the document that `manage.py ask --json` prints."""
     end = reply.end
     return {
         "answer": reply.text,

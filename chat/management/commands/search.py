@@ -85,7 +85,7 @@ def lacking(profile: Profile, retrieval: Retrieval, scope: Scope) -> Iterator[st
 
 
 def excerpt(text: str, matched: str) -> str:
-    """The passage's beginning or, marked, the part of it that the question was compared with."""
+    """Return the passage's beginning or, marked, the part of it that the question was compared with."""
     if not matched:
         return repr(text[:EXCERPT])
     before, found, after = text.partition(matched)

@@ -6,9 +6,9 @@ from dataclasses import replace
 from django.utils import translation
 from django.utils.translation import gettext as _
 
-from chat.events import Abstain, Event
 from chat.models import Message
 from chat.pipeline.question import Context
+from chat.protocol.events import Abstain, Event
 from core.db.prepared import in_database
 from core.terms import GENERAL_WORDS, topic_words
 from faqs.models import main_language

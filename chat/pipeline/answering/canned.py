@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from django.utils.translation import gettext as _
 
-from chat.events import Contact
 from chat.pipeline.understanding.route import DISPLEASED, FAREWELL, GREETING, THANKS, Route, _said
+from chat.protocol.shapes import Contact
 
 #: Suggestions that a description of the assistant names.
 EXAMPLES = 3

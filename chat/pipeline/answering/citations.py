@@ -7,10 +7,11 @@ goes, so an answer can only point at what was retrieved.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from chat.events import Cited, Delta, Source
 from chat.pipeline.answering.quotable import quotable
 from chat.pipeline.retrieval.candidates import Candidate, as_source
 from chat.prompt_template import DECLINE
+from chat.protocol.events import Cited, Delta
+from chat.protocol.shapes import Source
 from core.terms import content_words
 
 #: `[1]`, `[1, 2]` with the blanks before it, also as a link; or any other link. Blanks are tried from their first one

@@ -6,12 +6,12 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from chat.events import Cited, Delta, Event, Sources
 from chat.models import Message
 from chat.pipeline.answering.abstain import abstain
 from chat.pipeline.answering.quotable import LONGEST, Quotable, quotable
 from chat.pipeline.question import PASSAGES, SENTENCES, Context
 from chat.pipeline.retrieval.candidates import BETWEEN, Candidate, as_source
+from chat.protocol.events import Cited, Delta, Event, Sources
 from core.inference.embeddings import Embedder, EmbeddingUnavailable, get_embedder
 from core.terms import content_words
 from knowledge.chunking import periods

@@ -10,7 +10,6 @@ from django.conf import settings
 from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 
-from chat.events import Delta, Error, Event, Queued, Replace, Sources
 from chat.models import Message
 from chat.pipeline.answering.abstain import abstain
 from chat.pipeline.answering.citations import CitationProcessor, RefusalDetector, attribute_sources
@@ -18,6 +17,7 @@ from chat.pipeline.answering.extract import quote
 from chat.pipeline.answering.prompt import Prompt, WindowTooSmall, build_prompt
 from chat.pipeline.guardrails.output import OutputGuard, Violation, unsupported_claims
 from chat.pipeline.question import Context
+from chat.protocol.events import Delta, Error, Event, Queued, Replace, Sources
 from core.inference.llm import client
 from core.inference.llm.client import ModelUnavailable, Usage, Waiting
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
-from chat.events import HelpCard, HelpContact
 from chat.models import Assistant, EmergencyContact, Need
+from chat.protocol.shapes import HelpCard, HelpContact
 
 EVERY = tuple(Need.values)
 #: Emergency numbers and helplines in Germany that are free and always or daily open (November 2026), as

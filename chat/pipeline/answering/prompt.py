@@ -9,7 +9,7 @@ from django.utils import timezone
 from chat.pipeline.question import Context
 from chat.pipeline.retrieval.candidates import Candidate
 from chat.pipeline.understanding.rewrite import needs_context
-from chat.prompt_template import HISTORY_CHARACTERS, HISTORY_MESSAGES, render, values_of
+from chat.prompt_template import HISTORY_CHARACTERS, HISTORY_MESSAGES, placeholder_values, render
 from core.inference.llm.token_budget import estimate_tokens, fit
 
 #: What a source's number and title, a turn's role and the signs around each cost at most, beside their texts.
@@ -47,7 +47,7 @@ def build_prompt(context: Context) -> Prompt:
     fence = f"<<{secrets.token_hex(4)}>>"
 
     def rendered(candidates: list[Candidate], turns: list[tuple[str, str]]) -> tuple[str, str]:
-        values = values_of(
+        values = placeholder_values(
             question=question,
             sources=candidates,
             history=turns,

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import quote, urljoin, urlsplit
 
-from chat.events import Link, Source
+from chat.protocol.shapes import Link, Source
 from core.db.prepared import fetch_all
 from knowledge.retrieval.search import RankedPassage
 

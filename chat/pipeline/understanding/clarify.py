@@ -7,10 +7,10 @@ from typing import Any
 from django.utils import translation
 from django.utils.translation import gettext as _
 
-from chat.events import Choice, Clarify, Event
 from chat.models import Message
 from chat.pipeline.question import Context
 from chat.pipeline.retrieval.candidates import Candidate
+from chat.protocol.events import Choice, Clarify, Event
 from core.terms import distinct_words, figures
 from knowledge.retrieval.scope import read_kind
 

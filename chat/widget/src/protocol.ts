@@ -1,212 +1,12 @@
-// Made by schema.mjs from protocol.schema.json: change that, not this.
+// Made by `manage.py widget_protocol` from chat/protocol: change that, not this.
 
-/** A reference that stands in a cited document itself. */
-export type Link = {
-  label: string;
-  url: string;
-};
-
-/** A cited passage; n counts from 1 in order of first use, url is a deep link. */
-export type Source = {
-  n: number;
-  title: string;
-  url: string;
-  heading: string;
-  page: number | null;
-  quote: string;
-  links?: Array<Link>;
-};
-
-/** Who helps where the assistant cannot. */
-export type Contact = {
+export type About = {
   name: string;
-  url: string;
-  email: string;
+  institution: string;
+  languages: Array<string>;
 };
 
-/** Who helps somebody in need. Each but the name may be empty; phone is one number. */
-export type HelpContact = {
-  name: string;
-  phone: string;
-  url: string;
-  email: string;
-};
-
-/** Beside the text of what to do: which need was read in the message, and who helps, the most urgent first. */
-export type HelpCard = {
-  kind: "crisis" | "emergency" | "assault";
-  contacts: Array<HelpContact>;
-};
-
-/** Why an answer did not help. */
-export type Reason = "wrong" | "outdated" | "incomplete" | "not_my_question" | "other";
-
-/** A saved question or answer. */
-export type Message = {
-  id: number;
-  role: "user" | "assistant";
-  client_id?: string | null;
-  text: string;
-  status: string;
-  created_at: string;
-  strategy?: string;
-  notice?: string;
-  reason?: string;
-  sources?: Array<Source>;
-  choices?: Array<string>;
-  related?: Array<string>;
-  contact?: Contact | null;
-  help?: HelpCard | null;
-  feedback?: number;
-  feedback_reasons?: Array<string>;
-};
-
-export type ConversationSummary = {
-  id: string;
-  title: string;
-  created_at: string;
-  updated_at: string;
-  messages: number;
-};
-
-/** A text in each language. */
-export type Texts = {
-  en: string;
-  de: string;
-};
-
-/** GET /api/v1/assistant: all that a page may know before anybody agreed. */
-export type AssistantInfo = {
-  site: string;
-  assistant: {
-    name: string;
-    institution: string;
-    languages: Array<string>;
-  };
-  welcome: Texts;
-  suggestions: {
-    en: Array<string>;
-    de: Array<string>;
-  };
-  theme: {
-    accent: string;
-    position: "right" | "left";
-    logo: string;
-    greeting: Texts;
-  };
-  contact: Contact | null;
-  limits: {
-    question_characters: number;
-  };
-  retention_days: number;
-  writes: boolean;
-  privacy_url: string;
-};
-
-/** POST /api/v1/session; expires_in in seconds. */
-export type SessionReply = {
-  token: string;
-  expires_in: number;
-};
-
-/** application/problem+json (RFC 9457); detail is a sentence for the student, retry_after in seconds. */
-export type Problem = {
-  type: string;
-  title: string;
-  status: number;
-  detail: string;
-  code: string;
-  retry_after?: number | null;
-};
-
-/** A question; the same client_id again is the same question. */
-export type Ask = {
-  type: "ask";
-  client_id: string;
-  conversation: string;
-  text: string;
-  as_question?: boolean;
-};
-
-/** Asks for the events after number `after`, or for the saved conversation (null). The first frame carries the token. */
-export type Resume = {
-  type: "resume";
-  token?: string;
-  conversation: string;
-  after: number | null;
-};
-
-export type Stop = {
-  type: "stop";
-  message: number;
-};
-
-export type GiveFeedback = {
-  type: "feedback";
-  message: number;
-  value: -1 | 0 | 1;
-  reasons?: Array<Reason>;
-  comment?: string;
-};
-
-export type GiveRating = {
-  type: "rating";
-  conversation: string;
-  stars: 1 | 2 | 3 | 4 | 5;
-};
-
-export type SetLanguage = {
-  type: "language";
-  language: "en" | "de";
-};
-
-export type ClientFrame = Ask | Resume | Stop | GiveFeedback | GiveRating | SetLanguage;
-
-/** Codes of closing of this protocol. 4401: no frame carried a token that holds for 30 s. 4403: the assistant may not stand on this page. 4408: the client read too slowly. */
-export type CloseCode = 4401 | 4403 | 4408;
-
-export type MessageStart = {
-  type: "message_start";
-  seq?: number | null;
-  conversation: string;
-  question: {
-    id: number;
-    client_id: string | null;
-    text: string;
-    created_at: string;
-  };
-  message: {
-    id: number;
-    created_at: string;
-  };
-};
-
-export type MessageDelta = {
-  type: "message_delta";
-  seq?: number | null;
-  conversation: string;
-  message: number;
-  text: string;
-};
-
-/** A source cited for the first time, just before the delta that holds its [n]. */
-export type Citation = {
-  type: "citation";
-  seq?: number | null;
-  conversation: string;
-  message: number;
-  source: Source;
-};
-
-export type Sources = {
-  type: "sources";
-  seq?: number | null;
-  conversation: string;
-  message: number;
-  sources: Array<Source>;
-};
-
-/** There is no answer, and why; related are curated questions close to it. */
+/** There is no answer, and why; `text` says so to the student, `related` are curated questions close to it. */
 export type Abstain = {
   type: "abstain";
   seq?: number | null;
@@ -218,17 +18,40 @@ export type Abstain = {
   related?: Array<string>;
 };
 
-/** The message is a cry for help: what to do, and who helps. text is Markdown, as answers are. */
-export type Help = {
-  type: "help";
+/** A question; the same `client_id` again is the same question. */
+export type Ask = {
+  token?: string | null;
+  type: "ask";
+  text: string;
+  conversation: string;
+  client_id: string;
+  as_question?: boolean;
+};
+
+/** GET /api/v1/assistant: everything that a page may know before the visitor agreed. */
+export type AssistantInfo = {
+  site: string;
+  assistant: About;
+  welcome: Texts;
+  suggestions: Suggestions;
+  theme: Theme;
+  contact: Contact | null;
+  limits: Limits;
+  retention_days: number;
+  writes: boolean;
+  privacy_url: string;
+};
+
+/** A source cited for the first time, just before the delta that holds its `[n]`. */
+export type Citation = {
+  type: "citation";
   seq?: number | null;
   conversation: string;
   message: number;
-  text: string;
-  card: HelpCard;
+  source: Source;
 };
 
-/** The student is asked back; a choice is answered by an ask with its label as text. */
+/** The student is asked back; a choice's label, sent as the next question, is understood as that choice. */
 export type Clarify = {
   type: "clarify";
   seq?: number | null;
@@ -238,17 +61,142 @@ export type Clarify = {
   choices: Array<string>;
 };
 
-/** The model is busy; position counts who is served before, this one included. */
-export type Queued = {
-  type: "queued";
+export type ClientFrame = Ask | Resume | Stop | GiveFeedback | GiveRating | SetLanguage;
+
+/** Closing codes of this protocol. 4401: no frame carried a valid token for 30 s. 4403: the assistant is not allowed on this page. 4408: the client read too slowly. */
+export type CloseCode = 4401 | 4403 | 4408;
+
+/** Who helps if the assistant cannot. */
+export type Contact = {
+  name: string;
+  url: string;
+  email: string;
+};
+
+/** The visitor deleted the conversation, in this tab or another. */
+export type ConversationDeleted = {
+  type: "conversation_deleted";
+  conversation: string;
+  seq?: number | null;
+};
+
+/** A conversation in the list of the visitor's own. */
+export type ConversationSummary = {
+  id: string;
+  title: string;
+  created_at: string;
+  updated_at: string;
+  messages: number;
+};
+
+/** All data of the visitor was deleted, and the session with it: the page asks for consent again. */
+export type Erased = {
+  type: "erased";
+  seq?: null;
+};
+
+/** Something failed; `detail` is a sentence for the student in their language. With a `seq` it is a part of an answer; without one it replies to a frame, and names what the frame was about. */
+export type ErrorEvent = {
+  type: "error";
+  seq?: number | null;
+  conversation?: string;
+  message?: number;
+  client_id?: string;
+  code: string;
+  detail: string;
+  retry_after?: number | null;
+};
+
+/** The visitor rated an answer, in this tab or another. */
+export type FeedbackEvent = {
+  type: "feedback";
   seq?: number | null;
   conversation: string;
   message: number;
-  position: number;
+  value: -1 | 0 | 1;
+  reasons?: Array<Reason>;
 };
 
-export type MessageReplace = {
-  type: "message_replace";
+export type FieldError = {
+  field: string;
+  message: string;
+};
+
+/** Rate an answer; 0 withdraws the rating. */
+export type GiveFeedback = {
+  token?: string | null;
+  type: "feedback";
+  value: -1 | 0 | 1;
+  message: number;
+  reasons?: Array<Reason>;
+  comment?: string;
+};
+
+/** Rate the conversation. */
+export type GiveRating = {
+  token?: string | null;
+  type: "rating";
+  conversation: string;
+  stars: 1 | 2 | 3 | 4 | 5;
+};
+
+/** The message is a cry for help; `text` says what to do now. */
+export type Help = {
+  type: "help";
+  seq?: number | null;
+  conversation: string;
+  message: number;
+  text: string;
+  card: HelpCard;
+};
+
+/** Who helps in this kind of need, the most urgent contact first. */
+export type HelpCard = {
+  kind: "crisis" | "emergency" | "assault";
+  contacts: Array<HelpContact>;
+};
+
+/** Who helps a person in need. Each field but the name may be empty; `phone` is one number. */
+export type HelpContact = {
+  name: string;
+  phone: string;
+  url: string;
+  email: string;
+};
+
+export type Limits = {
+  question_characters: number;
+};
+
+/** A reference in a cited document. */
+export type Link = {
+  label: string;
+  url: string;
+};
+
+/** A saved question or answer; `sources` stand for the `[n]` in its text. `help` is set if the question was a cry for help; the text then says what to do. */
+export type Message = {
+  id: number;
+  role: "user" | "assistant";
+  client_id?: string | null;
+  text: string;
+  status: "generating" | "complete" | "abstained" | "clarifying" | "stopped" | "failed";
+  created_at: string;
+  strategy?: "" | "generated" | "extractive" | "fixed";
+  notice?: string;
+  reason?: string;
+  sources?: Array<Source>;
+  choices?: Array<string>;
+  related?: Array<string>;
+  contact?: Contact | null;
+  help?: HelpCard | null;
+  feedback?: -1 | 0 | 1;
+  feedback_reasons?: Array<Reason>;
+};
+
+/** More of the answer's text. */
+export type MessageDelta = {
+  type: "message_delta";
   seq?: number | null;
   conversation: string;
   message: number;
@@ -262,57 +210,89 @@ export type MessageEnd = {
   conversation: string;
   message: number;
   status: "complete" | "abstained" | "clarifying" | "stopped" | "failed";
-  strategy?: string;
+  strategy?: "" | "generated" | "extractive" | "fixed";
   notice?: string;
   finished_at?: string | null;
 };
 
-/** With seq: part of an answer. Without: the reply to a frame, naming what it was about. */
-export type ErrorEvent = {
-  type: "error";
-  seq?: number | null;
-  conversation?: string;
-  message?: number;
-  client_id?: string;
-  code: string;
-  detail: string;
-  retry_after?: number | null;
-};
-
-export type FeedbackEvent = {
-  type: "feedback";
+/** The whole text so far is to be replaced, and what it cited is not cited any more. */
+export type MessageReplace = {
+  type: "message_replace";
   seq?: number | null;
   conversation: string;
   message: number;
-  value: number;
-  reasons?: Array<string>;
+  text: string;
 };
 
-export type RatingEvent = {
-  type: "rating";
+/** The first event of every answer. */
+export type MessageStart = {
+  type: "message_start";
   seq?: number | null;
   conversation: string;
-  stars: number;
+  question: StartedQuestion;
+  message: StartedMessage;
 };
 
-export type ConversationDeleted = {
-  type: "conversation_deleted";
-  seq?: number | null;
-  conversation: string;
-};
-
-/** All that was stored of the visitor is gone, and the session with it: they are asked to agree anew. */
-export type Erased = {
-  type: "erased";
-  seq?: null;
-};
-
-/** Silence of 45 s means that the line is dead. */
+/** Nothing happened. Silence of 45 s means that the connection is lost. */
 export type Ping = {
   type: "ping";
 };
 
-/** The saved conversation, in reply to resume and GET /api/v1/conversations/{id}. */
+/** application/problem+json (RFC 9457); `detail` is a sentence for the visitor, `retry_after` in seconds. */
+export type Problem = {
+  type: string;
+  title: string;
+  status: number;
+  detail: string;
+  code: string;
+  retry_after?: number | null;
+  errors?: Array<FieldError>;
+};
+
+/** The model is busy with others; `position` is how many are served before, this one included. */
+export type Queued = {
+  type: "queued";
+  seq?: number | null;
+  conversation: string;
+  message: number;
+  position: number;
+};
+
+/** The visitor rated the conversation, in this tab or another. */
+export type RatingEvent = {
+  type: "rating";
+  seq?: number | null;
+  conversation: string;
+  stars: 1 | 2 | 3 | 4 | 5;
+};
+
+/** Why an answer did not help. */
+export type Reason = "wrong" | "outdated" | "incomplete" | "not_my_question" | "other";
+
+/** Ask for the events after number `after`, or for the saved conversation (null). */
+export type Resume = {
+  token?: string | null;
+  type: "resume";
+  conversation: string;
+  after?: number | null;
+};
+
+export type ServerEvent = MessageStart | MessageDelta | Citation | Sources | Abstain | Help | Clarify | Queued | MessageReplace | MessageEnd | ErrorEvent | FeedbackEvent | RatingEvent | ConversationDeleted | Erased | Ping | Snapshot;
+
+/** POST /api/v1/session. */
+export type SessionReply = {
+  token: string;
+  expires_in: number;
+};
+
+/** Choose the language of what the server says. */
+export type SetLanguage = {
+  token?: string | null;
+  type: "language";
+  language: "en" | "de";
+};
+
+/** The saved conversation, in reply to `resume` and to GET /api/v1/conversations/{id}; later events continue it. */
 export type Snapshot = {
   type: "conversation";
   seq?: null;
@@ -323,159 +303,72 @@ export type Snapshot = {
   stars?: number | null;
 };
 
-export type ServerEvent = MessageStart | MessageDelta | Citation | Sources | Abstain | Help | Clarify | Queued | MessageReplace | MessageEnd | ErrorEvent | FeedbackEvent | RatingEvent | ConversationDeleted | Erased | Ping | Snapshot;
+/** A cited passage as the student sees it; `n` counts from 1 in order of first use, `url` is a deep link. `links` are the document's own references, if the student asked for a link. */
+export type Source = {
+  n: number;
+  title: string;
+  url: string;
+  heading: string;
+  page: number | null;
+  quote: string;
+  links?: Array<Link>;
+};
+
+/** All that was cited, once the text is complete. */
+export type Sources = {
+  type: "sources";
+  seq?: number | null;
+  conversation: string;
+  message: number;
+  sources: Array<Source>;
+};
+
+/** The answer that is being written. */
+export type StartedMessage = {
+  id: number;
+  created_at: string;
+};
+
+/** The saved question. */
+export type StartedQuestion = {
+  id: number;
+  client_id: string | null;
+  text: string;
+  created_at: string;
+};
+
+/** Stop an answer that is being written. */
+export type Stop = {
+  token?: string | null;
+  type: "stop";
+  message: number;
+};
+
+export type Suggestions = {
+  en: Array<string>;
+  de: Array<string>;
+};
+
+/** A text in each language. */
+export type Texts = {
+  en: string;
+  de: string;
+};
+
+export type Theme = {
+  accent: string;
+  position: "right" | "left";
+  logo: string;
+  greeting: Texts;
+};
 
 /** What the server says, in the notation of net/shapes.ts. */
 export const SHAPES = {
-  "Link": {
-    "label": "s",
-    "url": "s"
-  },
-  "Source": {
-    "n": "i",
-    "title": "s",
-    "url": "s",
-    "heading": "s",
-    "page": "i|0",
-    "quote": "s",
-    "links?": [
-      "$Link"
-    ]
-  },
-  "Contact": {
+  "About": {
     "name": "s",
-    "url": "s",
-    "email": "s"
-  },
-  "HelpContact": {
-    "name": "s",
-    "phone": "s",
-    "url": "s",
-    "email": "s"
-  },
-  "HelpCard": {
-    "kind": "=crisis|=emergency|=assault",
-    "contacts": [
-      "$HelpContact"
-    ]
-  },
-  "Message": {
-    "id": "i",
-    "role": "=user|=assistant",
-    "client_id?": "s|0",
-    "text": "s",
-    "status": "s",
-    "created_at": "s",
-    "strategy?": "s",
-    "notice?": "s",
-    "reason?": "s",
-    "sources?": [
-      "$Source"
-    ],
-    "choices?": [
+    "institution": "s",
+    "languages": [
       "s"
-    ],
-    "related?": [
-      "s"
-    ],
-    "contact?": "$Contact|0",
-    "help?": "$HelpCard|0",
-    "feedback?": "i",
-    "feedback_reasons?": [
-      "s"
-    ]
-  },
-  "ConversationSummary": {
-    "id": "s",
-    "title": "s",
-    "created_at": "s",
-    "updated_at": "s",
-    "messages": "i"
-  },
-  "Texts": {
-    "en": "s",
-    "de": "s"
-  },
-  "AssistantInfo": {
-    "site": "s",
-    "assistant": {
-      "name": "s",
-      "institution": "s",
-      "languages": [
-        "s"
-      ]
-    },
-    "welcome": "$Texts",
-    "suggestions": {
-      "en": [
-        "s"
-      ],
-      "de": [
-        "s"
-      ]
-    },
-    "theme": {
-      "accent": "s",
-      "position": "=right|=left",
-      "logo": "s",
-      "greeting": "$Texts"
-    },
-    "contact": "$Contact|0",
-    "limits": {
-      "question_characters": "i"
-    },
-    "retention_days": "i",
-    "writes": "b",
-    "privacy_url": "s"
-  },
-  "SessionReply": {
-    "token": "s",
-    "expires_in": "n"
-  },
-  "Problem": {
-    "type": "s",
-    "title": "s",
-    "status": "i",
-    "detail": "s",
-    "code": "s",
-    "retry_after?": "i|0"
-  },
-  "MessageStart": {
-    "type": "=message_start",
-    "seq?": "i|0",
-    "conversation": "s",
-    "question": {
-      "id": "i",
-      "client_id": "s|0",
-      "text": "s",
-      "created_at": "s"
-    },
-    "message": {
-      "id": "i",
-      "created_at": "s"
-    }
-  },
-  "MessageDelta": {
-    "type": "=message_delta",
-    "seq?": "i|0",
-    "conversation": "s",
-    "message": "i",
-    "text": "s"
-  },
-  "Citation": {
-    "type": "=citation",
-    "seq?": "i|0",
-    "conversation": "s",
-    "message": "i",
-    "source": "$Source"
-  },
-  "Sources": {
-    "type": "=sources",
-    "seq?": "i|0",
-    "conversation": "s",
-    "message": "i",
-    "sources": [
-      "$Source"
     ]
   },
   "Abstain": {
@@ -490,13 +383,24 @@ export const SHAPES = {
       "s"
     ]
   },
-  "Help": {
-    "type": "=help",
+  "AssistantInfo": {
+    "site": "s",
+    "assistant": "$About",
+    "welcome": "$Texts",
+    "suggestions": "$Suggestions",
+    "theme": "$Theme",
+    "contact": "$Contact|0",
+    "limits": "$Limits",
+    "retention_days": "i",
+    "writes": "b",
+    "privacy_url": "s"
+  },
+  "Citation": {
+    "type": "=citation",
     "seq?": "i|0",
     "conversation": "s",
     "message": "i",
-    "text": "s",
-    "card": "$HelpCard"
+    "source": "$Source"
   },
   "Clarify": {
     "type": "=clarify",
@@ -508,29 +412,26 @@ export const SHAPES = {
       "s"
     ]
   },
-  "Queued": {
-    "type": "=queued",
-    "seq?": "i|0",
-    "conversation": "s",
-    "message": "i",
-    "position": "i"
+  "Contact": {
+    "name": "s",
+    "url": "s",
+    "email": "s"
   },
-  "MessageReplace": {
-    "type": "=message_replace",
-    "seq?": "i|0",
+  "ConversationDeleted": {
+    "type": "=conversation_deleted",
     "conversation": "s",
-    "message": "i",
-    "text": "s"
+    "seq?": "i|0"
   },
-  "MessageEnd": {
-    "type": "=message_end",
-    "seq?": "i|0",
-    "conversation": "s",
-    "message": "i",
-    "status": "=complete|=abstained|=clarifying|=stopped|=failed",
-    "strategy?": "s",
-    "notice?": "s",
-    "finished_at?": "s|0"
+  "ConversationSummary": {
+    "id": "s",
+    "title": "s",
+    "created_at": "s",
+    "updated_at": "s",
+    "messages": "i"
+  },
+  "Erased": {
+    "type": "=erased",
+    "seq?": "0"
   },
   "ErrorEvent": {
     "type": "=error",
@@ -549,8 +450,117 @@ export const SHAPES = {
     "message": "i",
     "value": "i",
     "reasons?": [
-      "s"
+      "$Reason"
     ]
+  },
+  "FieldError": {
+    "field": "s",
+    "message": "s"
+  },
+  "Help": {
+    "type": "=help",
+    "seq?": "i|0",
+    "conversation": "s",
+    "message": "i",
+    "text": "s",
+    "card": "$HelpCard"
+  },
+  "HelpCard": {
+    "kind": "=crisis|=emergency|=assault",
+    "contacts": [
+      "$HelpContact"
+    ]
+  },
+  "HelpContact": {
+    "name": "s",
+    "phone": "s",
+    "url": "s",
+    "email": "s"
+  },
+  "Limits": {
+    "question_characters": "i"
+  },
+  "Link": {
+    "label": "s",
+    "url": "s"
+  },
+  "Message": {
+    "id": "i",
+    "role": "=user|=assistant",
+    "client_id?": "s|0",
+    "text": "s",
+    "status": "=generating|=complete|=abstained|=clarifying|=stopped|=failed",
+    "created_at": "s",
+    "strategy?": "=|=generated|=extractive|=fixed",
+    "notice?": "s",
+    "reason?": "s",
+    "sources?": [
+      "$Source"
+    ],
+    "choices?": [
+      "s"
+    ],
+    "related?": [
+      "s"
+    ],
+    "contact?": "$Contact|0",
+    "help?": "$HelpCard|0",
+    "feedback?": "i",
+    "feedback_reasons?": [
+      "$Reason"
+    ]
+  },
+  "MessageDelta": {
+    "type": "=message_delta",
+    "seq?": "i|0",
+    "conversation": "s",
+    "message": "i",
+    "text": "s"
+  },
+  "MessageEnd": {
+    "type": "=message_end",
+    "seq?": "i|0",
+    "conversation": "s",
+    "message": "i",
+    "status": "=complete|=abstained|=clarifying|=stopped|=failed",
+    "strategy?": "=|=generated|=extractive|=fixed",
+    "notice?": "s",
+    "finished_at?": "s|0"
+  },
+  "MessageReplace": {
+    "type": "=message_replace",
+    "seq?": "i|0",
+    "conversation": "s",
+    "message": "i",
+    "text": "s"
+  },
+  "MessageStart": {
+    "type": "=message_start",
+    "seq?": "i|0",
+    "conversation": "s",
+    "question": "$StartedQuestion",
+    "message": "$StartedMessage"
+  },
+  "Ping": {
+    "type": "=ping"
+  },
+  "Problem": {
+    "type": "s",
+    "title": "s",
+    "status": "i",
+    "detail": "s",
+    "code": "s",
+    "retry_after?": "i|0",
+    "errors?": [
+      "$FieldError"
+    ]
+  },
+  "Queued": {
+    "type": "=queued",
+    "seq?": "i|0",
+    "conversation": "s",
+    "message": "i",
+    "position": "i"
   },
   "RatingEvent": {
     "type": "=rating",
@@ -558,17 +568,11 @@ export const SHAPES = {
     "conversation": "s",
     "stars": "i"
   },
-  "ConversationDeleted": {
-    "type": "=conversation_deleted",
-    "seq?": "i|0",
-    "conversation": "s"
-  },
-  "Erased": {
-    "type": "=erased",
-    "seq?": "0"
-  },
-  "Ping": {
-    "type": "=ping"
+  "Reason": "=wrong|=outdated|=incomplete|=not_my_question|=other",
+  "ServerEvent": "$MessageStart|$MessageDelta|$Citation|$Sources|$Abstain|$Help|$Clarify|$Queued|$MessageReplace|$MessageEnd|$ErrorEvent|$FeedbackEvent|$RatingEvent|$ConversationDeleted|$Erased|$Ping|$Snapshot",
+  "SessionReply": {
+    "token": "s",
+    "expires_in": "i"
   },
   "Snapshot": {
     "type": "=conversation",
@@ -581,5 +585,52 @@ export const SHAPES = {
     "title?": "s",
     "stars?": "i|0"
   },
-  "ServerEvent": "$MessageStart|$MessageDelta|$Citation|$Sources|$Abstain|$Help|$Clarify|$Queued|$MessageReplace|$MessageEnd|$ErrorEvent|$FeedbackEvent|$RatingEvent|$ConversationDeleted|$Erased|$Ping|$Snapshot"
+  "Source": {
+    "n": "i",
+    "title": "s",
+    "url": "s",
+    "heading": "s",
+    "page": "i|0",
+    "quote": "s",
+    "links?": [
+      "$Link"
+    ]
+  },
+  "Sources": {
+    "type": "=sources",
+    "seq?": "i|0",
+    "conversation": "s",
+    "message": "i",
+    "sources": [
+      "$Source"
+    ]
+  },
+  "StartedMessage": {
+    "id": "i",
+    "created_at": "s"
+  },
+  "StartedQuestion": {
+    "id": "i",
+    "client_id": "s|0",
+    "text": "s",
+    "created_at": "s"
+  },
+  "Suggestions": {
+    "en": [
+      "s"
+    ],
+    "de": [
+      "s"
+    ]
+  },
+  "Texts": {
+    "en": "s",
+    "de": "s"
+  },
+  "Theme": {
+    "accent": "s",
+    "position": "=right|=left",
+    "logo": "s",
+    "greeting": "$Texts"
+  }
 } as const;

@@ -40,7 +40,7 @@ const saved = (
   id: number,
   role: "user" | "assistant",
   text: string,
-  status = "complete",
+  status: Snapshot["messages"][number]["status"] = "complete",
   client_id: string | null = null,
 ) => ({
   ...{ id, role, text, status, client_id, created_at: at },
@@ -274,7 +274,7 @@ test("a cry for help is answered by a card at once, and the saved answer is the 
   const { version } = answer;
   const messages = [
     saved(1, "user", "How much?", "complete", "q1"),
-    { ...saved(2, "assistant", "Talk to somebody."), strategy: "fixed", help: card },
+    { ...saved(2, "assistant", "Talk to somebody."), strategy: "fixed" as const, help: card },
   ];
   conversation.restore(snapshot(messages, 3));
   assert.deepEqual([answer.status, answer.help, answer.version], ["complete", card, version]);

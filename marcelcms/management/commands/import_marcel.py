@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
-from chat.conversations.marcel import Database, ImportReport, NotMarcel, import_conversations
+from chat.conversations.marcel_import import Database, ImportReport, NotMarcel, import_conversations
 from chat.models import Assistant
 from core.management import progress_bar
 

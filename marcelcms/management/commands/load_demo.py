@@ -8,7 +8,7 @@ from django.db import transaction
 
 from analytics.evaluation.datasets import load_questions
 from chat.models import Assistant, Site
-from chat.models.validators import origin_of
+from chat.models.validators import browser_origin
 from core.management import progress_bar
 from faqs.importexport.files import read_table
 from faqs.importexport.resource import FAQResource
@@ -78,7 +78,7 @@ class Command(BaseCommand):
             },
         )
         # Its test page stands on the other of this machine's two names.
-        origin = origin_of(settings.PUBLIC_URL)
+        origin = browser_origin(settings.PUBLIC_URL)
         names = {origin, origin.replace("127.0.0.1", "localhost"), origin.replace("localhost", "127.0.0.1")}
         Site.objects.get_or_create(
             is_default=True,

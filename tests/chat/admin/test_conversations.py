@@ -36,7 +36,7 @@ def page_of(conversation: Conversation) -> str:
 def exchange(
     conversation: Conversation | None = None, *, text: str = "Is it free?", thumbs: int = 0, **answer: Any
 ) -> Message:
-    """A question with its answer; returns the answer."""
+    """Create a question with its answer; return the answer."""
     given = {"conversation": conversation} if conversation else {}
     reply: Message = AnswerFactory(question=QuestionFactory(text=text, **given), **answer)
     if thumbs:

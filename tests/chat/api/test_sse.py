@@ -5,6 +5,7 @@ import uuid
 import pytest
 
 from chat.models import Message
+from chat.streaming import tabs
 from tests.chat.api_client import Client
 from tests.conftest import QUESTION
 from tests.fakes.llm import FakeLLM
@@ -148,9 +149,6 @@ def test_silence_is_broken_by_comments(server: Server, llm: FakeLLM, monkeypatch
 
 
 def test_ten_streams_at_once_are_told_all_and_let_go_of(server: Server) -> None:
-    from channels.layers import get_channel_layer
-
     clients = [Client.begin(server) for _ in range(10)]
     assert all(client.ask(QUESTION).text == TEXT for client in clients)
-    layers = list(get_channel_layer()._layers.values())
-    wait_until(lambda: not any(layer.groups for layer in layers), 40)
+    wait_until(lambda: not any(hub._tabs for hub in tabs._hubs.values()), 40)

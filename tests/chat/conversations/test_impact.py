@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from chat.conversations.impact import impact_of, mark_verified, stale_documents
+from chat.conversations.impact import find_impact, mark_verified, stale_documents
 from chat.models import Message
 from knowledge.models import Document
 from knowledge.services.documents import save_document, set_document_status
@@ -27,7 +27,7 @@ def _nothing_is_queued(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def relied_on(**values: Any) -> Document:
-    """A document with an FAQ and an answer."""
+    """Create a document with an FAQ and an answer."""
     document: Document = DocumentFactory(**values)
     FAQFactory(question=f"About {document}?", status="published", documents=[document])
     CitationFactory(document=document)
@@ -44,7 +44,7 @@ def test_an_unchanged_page_is_on_no_list() -> None:
     document.language = "de"
     save_document(document=document)
     assert list(stale_documents()) == []
-    assert not impact_of(document).faqs.exists()
+    assert not find_impact(document).faqs.exists()
 
 
 @pytest.mark.parametrize("change", ["edit", "archive"])
@@ -58,7 +58,7 @@ def test_a_page_that_changed_or_went_is_listed_with_what_relied_on_it(change: st
     (listed,) = stale_documents()
     assert (listed.pk, listed.faq_count, listed.answer_count) == (document.pk, 1, 1)  # type: ignore[attr-defined]
     document.refresh_from_db()
-    impact = impact_of(document)
+    impact = find_impact(document)
     assert [str(faq) for faq in impact.faqs] == [f"About {document}?"]
     assert [answer.citations.get().document for answer in impact.answers] == [document]
 
@@ -115,8 +115,8 @@ def test_saving_an_faq_is_seeing_its_documents(admin_client: Client) -> None:
     }
     assert admin_client.post(reverse("admin:faqs_faq_change", args=[faq.pk]), data).status_code == 302
     document.refresh_from_db()
-    assert not impact_of(document).faqs.exists()
-    assert impact_of(document).answers.exists()
+    assert not find_impact(document).faqs.exists()
+    assert find_impact(document).answers.exists()
 
 
 # --- the screens ---

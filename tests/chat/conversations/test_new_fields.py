@@ -8,13 +8,14 @@ import pytest
 from django.db import connection, models
 from django.utils import timezone
 
-from chat.conversations import store as conversations_store
-from chat.conversations.store import close_answer, open_question
+from chat.conversations import closing, opening
+from chat.conversations.closing import close_answer
+from chat.conversations.opening import open_question
 from chat.conversations.visitors import new_visitor
-from chat.events import Cited
 from chat.models import Citation, Conversation, Message
 from chat.pipeline.reply import Reply
 from chat.pipeline.retrieval.candidates import Source
+from chat.protocol.events import Cited
 from tests.factories import AssistantFactory
 
 pytestmark = pytest.mark.django_db
@@ -24,7 +25,7 @@ Grow = Callable[..., None]
 
 @pytest.fixture
 def grow() -> Iterator[Grow]:
-    """Gives a model and its table another field, as a migration does: without a default in the database."""
+    """Give a model and its table another field, as a migration does: without a default in the database."""
     added: list[tuple[type[models.Model], models.Field]] = []
 
     def add(model: type[models.Model], name: str, field: models.Field) -> None:
@@ -32,14 +33,16 @@ def grow() -> Iterator[Grow]:
         added.append((model, field))
         with connection.schema_editor() as editor:
             editor.add_field(model, field)
-        importlib.reload(conversations_store)
+        importlib.reload(opening)
+        importlib.reload(closing)
 
     yield add
     for model, field in added:
         model._meta.local_fields.remove(field)
         model._meta._expire_cache()
         delattr(model, field.attname)
-    importlib.reload(conversations_store)
+    importlib.reload(opening)
+    importlib.reload(closing)
 
 
 def ask() -> int:

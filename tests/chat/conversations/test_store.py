@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
-from chat.conversations.store import StartedAnswer, close_answer, load_state, open_question, save_question
+from chat.conversations.closing import close_answer
+from chat.conversations.opening import StartedAnswer, load_state, open_question, save_question
 from chat.conversations.visitors import new_visitor
 from chat.errors import Busy, NotFound
-from chat.events import End
 from chat.models import Assistant, Conversation, Message, PromptVersion, RetrievalProfile
 from chat.pipeline.reply import Reply
+from chat.protocol.events import End
 from chat.sites.lookup import UnknownSite
 from tests.chat.statements import statements
 from tests.conftest import QUESTION

@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 
 @pytest.fixture
 def _no_kept_connections(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A thread of the command's loop would leave its connection behind."""
+    """Run in this thread: a thread of the command's loop would leave its connection behind."""
     monkeypatch.setitem(connections["default"].settings_dict, "CONN_MAX_AGE", 0)
 
 
@@ -30,7 +30,7 @@ def run(*arguments: str) -> str:
 
 
 def read(*arguments: str) -> Any:
-    """The one JSON document on standard output."""
+    """Return the one JSON document on standard output."""
     return json.loads(run(*arguments, "--json"))
 
 

@@ -31,7 +31,7 @@ HARM = re.compile(r"https?:|hxxp|www\.|\.example|@|<[a-z/!|]|!\[|\]\(|<<|9,999|y
 
 
 def plant(attack: str) -> None:
-    """An attack that staff cleared, so that the guard alone stands against it."""
+    """Import an attack that staff cleared, so that the guard alone stands against it."""
     DocumentFactory(title="Fees", url="https://www.uni.example/fees", text=f"# Fees\n\n{FACT}\n\n{attack}")
     sync_pending()
     decide_flagged(flagged=FlaggedText.objects.all(), state=FlaggedText.State.CLEARED)
@@ -58,7 +58,7 @@ def rules_told(llm: FakeLLM) -> str:
 
 
 def stays(answer: Answer) -> str:
-    """What is left of it in the end."""
+    """Return what is left of it in the end."""
     last = max((place for place, kind in enumerate(answer.types) if kind == "message_replace"), default=-1)
     return "".join(event["text"] for event in answer.events[last + 1 :] if event["type"] == "message_delta")
 

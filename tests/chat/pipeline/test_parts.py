@@ -25,8 +25,9 @@ from chat.pipeline.retrieval.candidates import Candidate, as_source, deep_link, 
 from chat.pipeline.retrieval.search import evidence_of
 from chat.pipeline.understanding.rewrite import needs_context
 from chat.prompt_template import DECLINE
+from chat.protocol.frames import Resume
 from chat.sites import session_tokens
-from chat.websocket.frames import as_seq, as_uuid, read_frame
+from chat.websocket.frames import parse_frame, read_frame
 from core.inference.embeddings import get_embedder
 from core.text import nfc
 from knowledge.retrieval.search import Retrieval
@@ -78,17 +79,18 @@ def test_any_text_is_a_frame_or_refused(text: str) -> None:
 
 @pytest.mark.parametrize("value", [None, "", "x", 5, [], {}, True, "0" * 31, b"x"])
 def test_an_id_that_is_none_is_refused(value: object) -> None:
-    for frame in ({"id": value}, {}):
+    for frame in ({"type": "resume", "conversation": value}, {"type": "resume"}):
         with pytest.raises(Refused, match="bad_frame"):
-            as_uuid(frame, "id")
+            parse_frame(frame)
 
 
 def test_only_a_number_that_can_be_one_is_an_events_number() -> None:
-    assert [as_seq({"after": value}, "after") for value in (0, 7, -1, 2**53, 1.0, True, "7", None)] == [
-        0,
-        7,
-        *[None] * 6,
-    ]
+    def after(value: object) -> int | None:
+        frame = parse_frame({"type": "resume", "conversation": str(uuid.uuid4()), "after": value})
+        assert isinstance(frame, Resume)
+        return frame.after
+
+    assert [after(value) for value in (0, 7, -1, 2**53, 1.0, True, "7", None)] == [0, 7, *[None] * 6]
 
 
 # --- sources ---

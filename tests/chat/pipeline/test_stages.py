@@ -7,7 +7,6 @@ from django.db import connections
 
 from analytics.evaluation.runner import ask as evaluate_question
 from analytics.shadow.overlays import PromptOverlay
-from chat.events import Abstain, Cited, Delta, Replace, Source
 from chat.models import Message
 from chat.pipeline.question import Question
 from chat.pipeline.reply import Reply
@@ -15,6 +14,8 @@ from chat.pipeline.retrieval.profiles import PROFILES
 from chat.pipeline.understanding import hyde
 from chat.playground.trial import try_question
 from chat.prompt_template import BUILT_IN
+from chat.protocol.events import Abstain, Cited, Delta, Replace
+from chat.protocol.shapes import Source
 from knowledge.retrieval.scope import build_scope
 from tests.analytics.shadow.rows import keep, looked_up, the_assistant
 from tests.conftest import QUESTION

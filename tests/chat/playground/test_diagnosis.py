@@ -11,7 +11,7 @@ from django.utils import translation
 from chat.admin.try_question import names
 from chat.playground.diagnosis import Diagnosis, Verdict, diagnose
 from chat.playground.facts import Facts, LinkedFAQ, Merged, Outcome, Rank, Standing, pushed_by
-from chat.playground.rankings import Direction, Move, Share, move_of
+from chat.playground.rankings import Direction, Move, Share, rank_change
 from faqs.retriever import Match
 from knowledge.retrieval.search import RankedPassage
 from knowledge.retrieval.types import Origin, Scope
@@ -287,4 +287,4 @@ def test_only_those_pushed_ahead_count_that_would_be_behind_without_the_faq() ->
     ],
 )
 def test_a_passage_is_marked_by_where_the_other_ranking_has_it(rank: int, other: int | None, move: Move) -> None:
-    assert move_of(8, rank, {8: other} if other else {}) == move
+    assert rank_change(8, rank, {8: other} if other else {}) == move

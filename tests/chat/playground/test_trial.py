@@ -18,7 +18,7 @@ from chat.models import Assistant, Message
 from chat.pipeline.question import Question
 from chat.pipeline.retrieval.profiles import PROFILES
 from chat.playground.diagnosis import Diagnosis, diagnose
-from chat.playground.facts import facts_of
+from chat.playground.facts import collect_facts
 from chat.playground.rankings import Direction
 from chat.playground.trial import NotAsked, Rewriter, Trial, try_question
 from faqs.indexing import sync_faq
@@ -75,7 +75,7 @@ def document(name: str) -> Document:
 
 
 def diagnosed(name: str, trial: Trial) -> Diagnosis:
-    return diagnose(facts_of(document(name), trial), names=names())
+    return diagnose(collect_facts(document(name), trial), names=names())
 
 
 def codes(diagnosis: Diagnosis) -> list[str]:
@@ -376,13 +376,13 @@ def test_a_document_that_is_not_indexed_or_without_text_tells_so(pages: None) ->
 
 
 def test_words_are_compared_by_their_stems_as_the_search_does(pages: None) -> None:
-    facts = facts_of(document("library"), tried("Which opening hour has the library, and what is tuition?"))
+    facts = collect_facts(document("library"), tried("Which opening hour has the library, and what is tuition?"))
     assert facts.words_in == ("opening", "hour", "library")
     assert facts.words_missing == ("tuition",)
 
 
 def test_every_retriever_tells_the_rank_of_its_best_passage(pages: None) -> None:
-    facts = facts_of(document("housing"), tried("What does a single room cost?"))
+    facts = collect_facts(document("housing"), tried("What does a single room cost?"))
     by_origin = {place.origin.value: place for place in facts.places}
     assert by_origin["lexical"].rank == 1
     assert by_origin["dense"].rank == 1
@@ -401,7 +401,7 @@ def test_a_document_beyond_what_a_retriever_hands_on_has_its_rank_and_the_score_
     load_pages(fillers)
     trial = tried(profile="dense")
     leg = trial.ask.profile.legs[0]
-    facts = facts_of(document("housing"), trial)
+    facts = collect_facts(document("housing"), trial)
     (place,) = facts.places
     assert place.k == leg.k == 100
     assert place.rank
@@ -436,7 +436,7 @@ def test_a_document_behind_the_first_can_be_linked_to_an_faq_that_asks_this(clie
 def test_a_linked_faq_tells_whether_it_is_close_enough(pages: None) -> None:
     faq = FAQFactory(question=QUESTION, status="published", documents=[document("housing")])
     sync_faq(faq.pk)
-    lifted = facts_of(document("housing"), tried())
+    lifted = collect_facts(document("housing"), tried())
     assert [(each.question, each.rank, each.steers) for each in lifted.linked_faqs] == [(QUESTION, 1, True)]
     assert "faq_lifts" in codes(diagnosed("housing", tried()))
     far = tried("When is the library open?")
@@ -446,7 +446,7 @@ def test_a_linked_faq_tells_whether_it_is_close_enough(pages: None) -> None:
 def test_an_faq_that_leads_elsewhere_is_named_with_how_many_it_put_ahead(pages: None) -> None:
     faq = FAQFactory(question=QUESTION, status="published", documents=[document("housing")])
     sync_faq(faq.pk)
-    facts = facts_of(document("fees"), tried())
+    facts = collect_facts(document("fees"), tried())
     assert facts.merged
     assert facts.merged.pushed_by == ((QUESTION, 1),)
 

@@ -15,10 +15,10 @@ from pytest_django import Settings
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from chat.models import Site
-from chat.models.validators import contrast, is_secure, origin_of
-from chat.services.bootstrap import widget_config
+from chat.models.validators import browser_origin, contrast, is_secure
+from chat.services.widget_config import widget_config
 from chat.sites import rate_limits
-from chat.sites.lookup import place_of
+from chat.sites.lookup import load_site
 from chat.views import SCRIPT
 from tests.chat.api_client import Client
 from tests.conftest import QUESTION
@@ -49,7 +49,7 @@ def policy_of(reply: HttpResponse) -> dict[str, str]:
     ],
 )
 def test_an_origin_is_written_as_browsers_send_it(text: str, origin: str) -> None:
-    assert origin_of(text) == origin
+    assert browser_origin(text) == origin
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_an_origin_is_written_as_browsers_send_it(text: str, origin: str) -> Non
 )  # fmt: skip
 def test_what_is_no_origin_is_none(text: str) -> None:
     with pytest.raises(ValueError):
-        origin_of(text)
+        browser_origin(text)
 
 
 def test_only_https_and_this_machine_are_secure() -> None:
@@ -92,7 +92,7 @@ def test_a_client_is_who_the_trusted_proxies_saw(
     settings: Settings, proxies: int, forwarded: list[str], address: str
 ) -> None:
     settings.TRUSTED_PROXIES = proxies
-    assert rate_limits.address_of("192.0.2.1", forwarded) == address
+    assert rate_limits.trusted_address("192.0.2.1", forwarded) == address
 
 
 def test_an_address_has_another_pseudonym_every_day(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -244,7 +244,7 @@ def test_a_logo_is_served_as_the_picture_it_is(browser: Browser, settings: Setti
     assert reply["X-Content-Type-Options"] == "nosniff"
     assert "sandbox" in reply["Content-Security-Policy"]
     assert reply["Cross-Origin-Resource-Policy"] == "cross-origin"
-    info = widget_config(place_of(site.public_id), base_url="https://chat.uni.example/")
+    info = widget_config(load_site(site.public_id), base_url="https://chat.uni.example/")
     assert info["theme"]["logo"] == f"https://chat.uni.example/widget/logo/{site.public_id}"
     assert browser.get(f"/widget/logo/{SiteFactory().public_id}").status_code == 404
 

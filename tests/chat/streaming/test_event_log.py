@@ -20,7 +20,7 @@ async def _connections() -> AsyncIterator[None]:
 
 
 async def append(conversation: uuid.UUID, event: dict[str, Any]) -> int:
-    return (await event_log.append_all([event_log.Entry(conversation, event)]))[0]
+    return (await event_log.append_all([event_log.Entry(uuid.uuid4(), conversation, event)]))[0]
 
 
 async def test_events_are_numbered_from_one_without_gaps_even_when_they_come_at_once() -> None:

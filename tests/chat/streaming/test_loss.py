@@ -23,7 +23,7 @@ def _says_the_text(llm: FakeLLM) -> None:
 
 
 def closed(message_id: int) -> Message:
-    """The answer once it is saved."""
+    """Return the answer once it is saved."""
     wait_until(lambda: Message.objects.exclude(status="generating").filter(pk=message_id).exists())
     return Message.objects.get(pk=message_id)
 
@@ -303,7 +303,7 @@ def test_an_answer_is_saved_when_the_broker_goes_while_it_is_written(
 
 @pytest.fixture
 def database(transactional_db: None) -> dict[str, object]:
-    """What the server's threads connect by; this test's own connection stays."""
+    """Return what the server's threads connect by; this test's own connection stays."""
     return connections["default"].settings_dict
 
 

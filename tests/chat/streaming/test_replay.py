@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pytest
 from django.utils import timezone
 
-from chat.conversations.store import StartedAnswer, open_question
+from chat.conversations.opening import StartedAnswer, open_question
 from chat.models import Message
 from chat.sites import session_tokens
 from chat.streaming import event_log
@@ -29,7 +29,7 @@ class Abandoned:
 
 @pytest.fixture
 def abandoned(server: Server) -> Abandoned:
-    """A question whose answer nobody writes any more."""
+    """Create a question whose answer nobody writes any more."""
     token = server.session()
     question = {"conversation": uuid.uuid4(), "client_id": uuid.uuid4(), "text": "How much?", "language": "en"}
     opened = open_question(visitor=session_tokens.read(token).visitor, **question)
@@ -59,7 +59,7 @@ def test_what_was_taken_back_before_the_process_died_stays_taken_back(server: Se
             ("message_delta", "I do not know."),
         ):
             event = {"type": kind, "message": abandoned.opened.reply.pk, "text": text}
-            await event_log.append_all([event_log.Entry(abandoned.opened.conversation, event)])
+            await event_log.append_all([event_log.Entry(uuid.uuid4(), abandoned.opened.conversation, event)])
 
     in_valkey(say)
     answer = snapshot(server, abandoned.token, abandoned.opened.conversation)["messages"][-1]
@@ -70,7 +70,7 @@ def test_what_was_said_is_saved_as_a_failed_answer_on_the_next_visit(server: Ser
     async def say() -> None:
         for text in ("The fee ", "is 3"):
             event = {"type": "message_delta", "message": abandoned.opened.reply.pk, "text": text}
-            await event_log.append_all([event_log.Entry(abandoned.opened.conversation, event)])
+            await event_log.append_all([event_log.Entry(uuid.uuid4(), abandoned.opened.conversation, event)])
 
     in_valkey(say)
     answer = snapshot(server, abandoned.token, abandoned.opened.conversation)["messages"][-1]

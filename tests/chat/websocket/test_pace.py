@@ -43,7 +43,7 @@ def test_frames_read_stay_below_a_burst_and_the_rate(pauses: list[float]) -> Non
         kept = backpressure.TokenBucket(clock=lambda: now, sleep=sleep)
         for pause in pauses:
             now += pause
-            await kept.keep()
+            await kept.acquire()
             read.append(now)
 
     asyncio.run(send_all())

@@ -19,6 +19,7 @@ from websockets.exceptions import ConnectionClosed
 from chat.errors import Refused
 from chat.models import Conversation, Message
 from chat.pipeline.guardrails.input import CONTROLS, clean_question
+from chat.protocol.frames import CloseCode
 from chat.websocket import consumer as websocket_consumer
 from core.metrics import SOCKETS
 from tests.chat.api_client import Client
@@ -135,7 +136,7 @@ def test_a_silent_line_is_pinged(server: Server, monkeypatch: pytest.MonkeyPatch
 
 
 def closing_code(tab: Tab) -> int:
-    """The code that the server closes with; what it says before that is read."""
+    """Return the code that the server closes with; what it sends before that is read."""
     with pytest.raises(ConnectionClosed) as closed:
         tab.until("never")
     assert closed.value.rcvd is not None
@@ -149,7 +150,7 @@ def test_a_socket_that_never_sends_a_token_is_closed_and_its_place_is_free(
     before = SOCKETS._value.get()
     with Tab(server, "") as tab:
         wait_until(lambda: SOCKETS._value.get() == before + 1)
-        assert closing_code(tab) == websocket_consumer.NO_TOKEN
+        assert closing_code(tab) == CloseCode.NO_TOKEN
         wait_until(lambda: SOCKETS._value.get() == before)
 
 
@@ -178,7 +179,7 @@ def test_no_other_frame_keeps_a_socket_open_without_a_token(
 
         sender = threading.Thread(target=flood)
         sender.start()
-        assert closing_code(tab) == websocket_consumer.NO_TOKEN
+        assert closing_code(tab) == CloseCode.NO_TOKEN
         sender.join()
         wait_until(lambda: SOCKETS._value.get() == before)
 
@@ -194,8 +195,7 @@ def test_a_socket_that_has_sent_its_token_stays_open(server: Server, monkeypatch
 
 
 def test_the_schema_names_the_codes_that_the_server_closes_with() -> None:
-    own = {websocket_consumer.NO_TOKEN, websocket_consumer.FORBIDDEN, websocket_consumer.SLOW}
-    assert set(SCHEMA["$defs"]["CloseCode"]["enum"]) == own
+    assert set(SCHEMA["$defs"]["CloseCode"]["enum"]) == set(CloseCode)
     assert f"for {websocket_consumer.TOKEN_SECONDS:.0f} s" in SCHEMA["$defs"]["CloseCode"]["description"]
 
 

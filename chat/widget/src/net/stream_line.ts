@@ -66,7 +66,7 @@ export class StreamLine implements Line {
     const { signal } = this.#requests;
     switch (frame.type) {
       case "resume":
-        await this.#resume(frame.conversation, frame.after);
+        await this.#resume(frame.conversation, frame.after ?? null);
         break;
       case "ask":
         await this.#ask(frame);

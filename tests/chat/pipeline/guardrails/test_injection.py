@@ -39,7 +39,7 @@ SNIPPETS = [
 
 
 def load_page_about(snippet: str) -> None:
-    """A page that has the snippet wherever a page can."""
+    """Return a page that has the snippet wherever a page can."""
     DocumentFactory(
         title=f"Parking {snippet}",
         text=f"# Parking permit {snippet}\n\nA parking permit {snippet} costs 12 euros each semester.",

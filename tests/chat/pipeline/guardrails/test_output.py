@@ -171,7 +171,7 @@ def test_the_rules_are_found_in_an_answer_unless_a_source_or_the_question_has_th
 
 
 def stopped_before(guard: OutputGuard, stream: str) -> str:
-    """What is shown of a stream of words until something must not be."""
+    """Return what is shown of a stream of words until something must not be."""
     shown = ""
     for word in stream.split(" "):
         if guard.check_piece(f"{word} "):

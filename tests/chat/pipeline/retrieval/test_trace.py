@@ -9,15 +9,17 @@ from asgiref.sync import async_to_sync
 from django.db import connections
 from pytest_django import Settings
 
-from chat.conversations.store import close_answer, open_question, saved_messages
+from chat.conversations.closing import close_answer
+from chat.conversations.opening import open_question
+from chat.conversations.store import saved_messages
 from chat.conversations.visitors import all_of, new_visitor
-from chat.events import End
 from chat.models import Message
 from chat.pipeline.question import Question
 from chat.pipeline.reply import Reply
 from chat.pipeline.retrieval.candidates import Candidate
 from chat.pipeline.retrieval.trace import KEPT, boosting_faq, rows_of
 from chat.pipeline.run import collect
+from chat.protocol.events import End
 from faqs.indexing import sync_faq
 from faqs.models import FAQ
 from knowledge.models import Document

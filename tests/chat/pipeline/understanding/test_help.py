@@ -21,7 +21,7 @@ from analytics.reports.queries import chosen
 from analytics.retention.run import anonymise
 from analytics.reviews.collect import collect
 from analytics.shadow.questions import asked_questions
-from chat.conversations.store import close_answer, give_up
+from chat.conversations.closing import close_answer, give_up
 from chat.models import Conversation, EmergencyContact, Message, Need
 from chat.pipeline.reply import Reply
 from chat.pipeline.understanding.help_classifier import HelpClassifierOutdated, get_classifier, recognised_need
@@ -141,7 +141,7 @@ def test_the_reply_is_not_rated(server: Server) -> None:
 
 
 def cry(**values: Any) -> Message:
-    """The reply to a cry for help."""
+    """Return the reply to a cry for help."""
     question = QuestionFactory(text=CRY, route="crisis", **values)
     reply: Message = AnswerFactory(question=question, text="Please talk to a person.", route="crisis", strategy="fixed")
     Message.objects.filter(pk=reply.pk).update(finished_at=timezone.now())

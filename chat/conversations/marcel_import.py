@@ -192,7 +192,7 @@ def import_conversations(
     keep: bool = True,
     progress: Callable[[int, int], None] | None = None,
 ) -> ImportReport:
-    """Adds the conversations that are not there yet, a batch in a transaction: one that was stopped is begun again.
+    """Add the conversations that are not there yet, a batch in a transaction: one that was stopped is begun again.
 
     A conversation keeps its id. Whoever talked gets a number made of Marcel's with this server's secret: the same
     person the next time, and nobody can be traced back. `keep=False` only says what it would do.
@@ -210,7 +210,7 @@ def import_conversations(
     return report
 
 
-def visitor_of(who: str) -> UUID:
+def imported_visitor(who: str) -> UUID:
     return UUID(salted_hmac("chat.importing", who, algorithm="sha256").hexdigest()[:32])
 
 
@@ -228,7 +228,7 @@ def _add(batch: Sequence[Talk], assistant: Assistant, report: ImportReport) -> N
             report.skipped["empty"] += 1
         else:
             wanted.append(talk)
-    agreed = {visitor_of(talk.who): talk.agreed_at for talk in wanted}
+    agreed = {imported_visitor(talk.who): talk.agreed_at for talk in wanted}
     new = set(agreed) - set(Visitor.objects.filter(pk__in=agreed).values_list("pk", flat=True))
     Visitor.objects.bulk_create(Visitor(pk=pk) for pk in new)
     for pk in new:
@@ -247,7 +247,7 @@ def _add_one(talk: Talk, assistant: Assistant, documents: dict[str, int], report
     first = next((said.text for said in talk.messages if said.role == "user"), "")
     conversation = Conversation.objects.create(
         pk=talk.id,
-        visitor_id=visitor_of(talk.who),
+        visitor_id=imported_visitor(talk.who),
         assistant=assistant,
         title=make_title(strip_nul(first)),
         stars=rating,

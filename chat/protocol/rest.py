@@ -1,39 +1,22 @@
-"""What goes over the public API, as its documentation shows it; `chat/widget/protocol.schema.json` names the same."""
+"""Bodies that only the public API carries."""
 
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from ninja import Field, Query, Schema
-from pydantic import BeforeValidator, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
-Language = Literal["en", "de"]
-Reason = Literal["wrong", "outdated", "incomplete", "not_my_question", "other"]
+from chat.protocol.shapes import Contact, Language, Reason, Stars, Thumbs, exactly
 
-
-def of_type(wanted: type) -> BeforeValidator:
-    """Exactly that type: to Python, True is 1, and to JSON it is not."""
-
-    def check(value: object) -> object:
-        if type(value) is not wanted:
-            raise ValueError(f"must be of type {wanted.__name__}")
-        return value
-
-    return BeforeValidator(check)
-
-
-Consent = Annotated[Literal[True], of_type(bool)]
-Thumbs = Annotated[Literal[-1, 0, 1], of_type(int)]
-Stars = Annotated[Literal[1, 2, 3, 4, 5], of_type(int)]
+Consent = Annotated[Literal[True], exactly(bool)]
 MessageId = Annotated[int, Field(ge=1, le=2**63 - 1)]
-After = Annotated[int | None, Query(ge=0, lt=2**53, description="The number of the last event that is known.")]
 
 
 def example(**values: Any) -> ConfigDict:
     return ConfigDict(json_schema_extra={"example": values})
 
 
-class Problem(Schema):
-    """RFC 9457. `detail` is a sentence for the visitor, `retry_after` in seconds."""
+class Problem(BaseModel):
+    """application/problem+json (RFC 9457); `detail` is a sentence for the visitor, `retry_after` in seconds."""
 
     model_config = example(
         type="about:blank",
@@ -49,49 +32,45 @@ class Problem(Schema):
     detail: str
     code: str
     retry_after: int | None = None
-    errors: list["FieldError"] | None = None
+    errors: list["FieldError"] = []
 
 
-class FieldError(Schema):
+class FieldError(BaseModel):
     field: str
     message: str
 
 
-class Texts(Schema):
+class Texts(BaseModel):
+    """A text in each language."""
+
     en: str
     de: str
 
 
-class Suggestions(Schema):
+class Suggestions(BaseModel):
     en: list[str]
     de: list[str]
 
 
-class About(Schema):
+class About(BaseModel):
     name: str
     institution: str
     languages: list[str]
 
 
-class Theme(Schema):
+class Theme(BaseModel):
     accent: str = Field(description="#rrggbb")
     position: Literal["right", "left"]
     logo: str = Field(description="An address, or empty.")
     greeting: Texts
 
 
-class Contact(Schema):
-    name: str
-    url: str
-    email: str
-
-
-class Limits(Schema):
+class Limits(BaseModel):
     question_characters: int
 
 
-class AssistantInfo(Schema):
-    """All that a page may know before anybody agreed."""
+class AssistantInfo(BaseModel):
+    """GET /api/v1/assistant: everything that a page may know before the visitor agreed."""
 
     model_config = example(
         site="5f0c9ad2b1e84c07",
@@ -117,7 +96,7 @@ class AssistantInfo(Schema):
     privacy_url: str
 
 
-class SessionRequest(Schema):
+class SessionRequest(BaseModel):
     model_config = example(site="5f0c9ad2b1e84c07", consent=True, language="en")
     site: str = Field("", max_length=32, description="A site's public id; empty for this server's own page.")
     consent: Consent = Field(description="The visitor agreed to what the consent notice says.")
@@ -125,93 +104,25 @@ class SessionRequest(Schema):
     token: str | None = Field(None, max_length=1000, description="An earlier token: its visitor is kept.")
 
 
-class SessionReply(Schema):
+class SessionReply(BaseModel):
+    """POST /api/v1/session."""
+
     model_config = example(token="WyI0Z…:1tPz…:Q3w…", expires_in=3600)  # noqa: S106
     token: str
     expires_in: int = Field(description="Seconds.")
 
 
-class ConversationSummary(Schema):
-    id: UUID
-    title: str
-    created_at: str
-    updated_at: str
-    messages: int
-
-
-class Link(Schema):
-    label: str
-    url: str
-
-
-class Source(Schema):
-    n: int
-    title: str
-    url: str
-    heading: str
-    page: int | None
-    quote: str
-    links: list[Link]
-
-
-class HelpContact(Schema):
-    name: str
-    phone: str
-    url: str
-    email: str
-
-
-class HelpCard(Schema):
-    """Who helps somebody in need."""
-
-    kind: Literal["crisis", "emergency", "assault"]
-    contacts: list[HelpContact]
-
-
-class Message(Schema):
-    """A question or an answer; `sources` stand for the `[n]` in its text."""
-
-    id: int
-    role: Literal["user", "assistant"]
-    client_id: UUID | None
-    text: str
-    status: Literal["generating", "complete", "abstained", "clarifying", "stopped", "failed"]
-    created_at: str
-    strategy: Literal["", "generated", "extractive", "fixed"]
-    notice: str
-    reason: str
-    sources: list[Source]
-    choices: list[str]
-    related: list[str]
-    contact: Contact | None
-    help: HelpCard | None
-    feedback: Literal[-1, 0, 1]
-    feedback_reasons: list[Reason]
-
-
-class Snapshot(Schema):
-    """The saved conversation; events after `last_seq` go on from here."""
-
-    type: Literal["conversation"]
-    seq: None
-    conversation: UUID
-    messages: list[Message]
-    last_seq: int
-    title: str
-    stars: int | None
-
-
-class Title(Schema):
+class Title(BaseModel):
     model_config = example(title="Semester contribution")
     title: str = Field(min_length=1, max_length=200, description="Holds more than blanks.")
 
 
-class Renamed(Schema):
+class Renamed(BaseModel):
     id: UUID
     title: str
 
 
-class Question(Schema):
+class Question(BaseModel):
     model_config = example(
         client_id="0b1f6b0e-52b4-4b6a-8f1c-0f6f3f0f6a01", text="How much is the semester contribution?"
     )
@@ -220,13 +131,13 @@ class Question(Schema):
     as_question: bool = Field(False, description="Look it up even if it reads like a cry for help.")
 
 
-class FeedbackGiven(Schema):
+class FeedbackGiven(BaseModel):
     model_config = example(value=-1, reasons=["outdated"], comment="This was last year's fee.")
     value: Thumbs = Field(description="Thumbs down, neither, up.")
     reasons: list[Reason] = Field([], max_length=10)
     comment: str = Field("", max_length=1_000)
 
 
-class RatingGiven(Schema):
+class RatingGiven(BaseModel):
     model_config = example(stars=4)
     stars: Stars

@@ -216,8 +216,8 @@ def test_a_dry_run_says_what_it_would_do_and_does_nothing(marcel, assistant, cap
 
 
 def test_many_come_in_batches(marcel, assistant, capsys, monkeypatch):
-    monkeypatch.setattr("chat.conversations.marcel.BATCH", 2)
-    monkeypatch.setattr("chat.conversations.marcel.BATCH", 2)
+    monkeypatch.setattr("chat.conversations.marcel_import.BATCH", 2)
+    monkeypatch.setattr("chat.conversations.marcel_import.BATCH", 2)
     user = marcel.user()
     for number in range(5):
         marcel.conversation(user, asked(f"Question {number}"), answered("!"))

@@ -1,0 +1,130 @@
+"""Saves what became of an answer, with its citations."""
+
+import datetime
+from collections.abc import Collection, Sequence
+from dataclasses import asdict
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Q
+from django.utils import timezone
+from psycopg.types.json import Jsonb
+
+from chat.conversations.inserts import insert
+from chat.models import Citation, Message
+from chat.pipeline.reply import Reply
+from chat.pipeline.understanding.clarify import stored
+from chat.pipeline.understanding.help_classifier import recognised_need
+from chat.protocol.events import Cited
+from core.db.prepared import fetch_all
+from knowledge.guardrails.injection import flag_document
+
+#: What of an answer stays as it is where nothing is known of it.
+KEPT = (
+    *("strategy", "reason", "notice", "model", "profile", "prompt", "route", "rewritten", "choices", "related"),
+    *("prompt_tokens", "answer_tokens", "evidence", "retrieved", "faq_similarity", "timings_ms"),
+)
+CLOSE = f"""
+UPDATE chat_message SET text = %(text)s, status = %(status)s, finished_at = %(now)s, flags = %(flags)s,
+    {", ".join(f"{name} = coalesce(%({name})s, {name})" for name in KEPT)},
+    faq_id = coalesce((SELECT id FROM faqs_faq WHERE id = %(faq)s), faq_id)
+WHERE id = %(id)s RETURNING id
+"""  # noqa: S608
+#: A document or passage that is gone is not named.
+CITATION = insert(
+    "citation",
+    Citation,
+    """
+FROM saved CROSS JOIN jsonb_to_recordset(%(cited)s) AS cited(
+    document bigint, passage bigint, n int, title text, url text, heading text, page int, quote text, links jsonb)
+LEFT JOIN knowledge_document AS document ON document.id = cited.document
+LEFT JOIN knowledge_passage AS passage ON passage.id = cited.passage
+""",
+    message_id="saved.id",
+    document_id="document.id",
+    passage_id="passage.id",
+    **{name: f"cited.{name}" for name in ("n", "title", "url", "heading", "page", "quote", "links")},
+)
+CITE = f"""
+WITH saved AS ({CLOSE})
+{CITATION.sql}
+RETURNING n
+"""
+#: What the last event tells of an answer that its row keeps under the same name.
+RECORDED = (
+    *("strategy", "notice", "model", "profile", "prompt", "route", "rewritten", "evidence"),
+    *("prompt_tokens", "answer_tokens", "retrieved", "faq_similarity"),
+)
+#: An answer so young may not have begun to give signs of life.
+JUST_BEGUN = datetime.timedelta(seconds=5)
+
+
+def close_answer(*, reply_id: int, reply: Reply, status: str) -> None:
+    """Save the outcome of an answer; an answer deleted meanwhile stays deleted."""
+    end = reply.end
+    _mark_need(reply_id, end.route if end else _need_of_question(reply_id))
+    row: dict[str, Any] = {"text": reply.text}
+    if reply.abstained:
+        row |= {"reason": reply.reason, "related": reply.related}
+    if reply.clarified:
+        row |= {"choices": stored(reply.clarified)}
+    if end is not None:
+        row |= {name: getattr(end, name) for name in (*RECORDED, "faq")}
+        row["timings_ms"] = {name: round(value, 1) for name, value in (end.timings_ms or {}).items()}
+    # A passage may have been re-cut or deleted while the model wrote: the citation keeps its words all the same.
+    passages = flagged_texts({event.passage_id for event in reply.cited}) if reply.cited else []
+    row["flags"] = sorted({flag for passage in passages for flag in flag_document(passage)})
+    save_answer(reply_id, cited=reply.cited, status=str(status), now=timezone.now(), **row)
+
+
+def save_answer(reply_id: int, *, cited: Sequence[Cited], **row: Any) -> None:
+    """Update the row if it is still there.
+
+    `row` has text, status, now and flags, and what is known of KEPT and `faq`.
+    """
+    known = dict.fromkeys((*KEPT, "faq")) | row | {"id": reply_id}
+    for name in ("choices", "related", "retrieved", "timings_ms"):
+        known[name] = None if known[name] is None else Jsonb(known[name])
+    if not cited:
+        fetch_all(CLOSE, known)
+        return
+    sources = [{"document": each.document_id, "passage": each.passage_id, **asdict(each.source)} for each in cited]
+    known |= {name: make() for name, make in CITATION.made.items()}
+    fetch_all(CITE, known | {"cited": Jsonb(sources)})
+
+
+def flagged_texts(passages: Collection[int]) -> list[str]:
+    """Return the texts of those passages that are still there and were flagged when they were indexed."""
+    statement = "SELECT text FROM knowledge_passage WHERE id = ANY(%s) AND flags <> '{}'"
+    return [text for (text,) in fetch_all(statement, [list(passages)])]
+
+
+def unfinished_answer(visitor: UUID, conversation: UUID) -> int | None:
+    """Return the id of the answer that is being written there, unless it has only just begun."""
+    running = Message.objects.filter(
+        conversation_id=conversation,
+        conversation__visitor_id=visitor,
+        status=Message.Status.GENERATING,
+        created_at__lt=timezone.now() - JUST_BEGUN,
+    )
+    return running.values_list("pk", flat=True).first()
+
+
+def give_up(reply_id: int, text: str) -> None:
+    """Save what is known of an answer whose process died."""
+    _mark_need(reply_id, _need_of_question(reply_id))
+    Message.objects.filter(pk=reply_id, status=Message.Status.GENERATING).update(
+        status=Message.Status.FAILED, text=text, reason="interrupted", finished_at=timezone.now()
+    )
+
+
+def _need_of_question(reply_id: int) -> str:
+    """Return the need that an answer's question speaks of, if its answer ended before anybody had recognised it."""
+    text = Message.objects.filter(answer=reply_id).values_list("text", flat=True).first()
+    return recognised_need(text or "") or ""
+
+
+def _mark_need(reply_id: int, route: str) -> None:
+    """Mark a cry for help on both rows, while its answer is not finished: no list of staff's has seen it by then."""
+    if route in Message.HELP_ROUTES:
+        Message.objects.filter(Q(pk=reply_id) | Q(answer=reply_id)).update(route=route)

@@ -1,0 +1,267 @@
+"""Saves a question with the empty row of its answer, in one statement that reads and one that writes."""
+
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any
+from uuid import UUID
+
+from django.db import IntegrityError
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from chat.conversations.inserts import insert
+from chat.errors import Busy, NotFound
+from chat.models import Conversation, Message
+from chat.pipeline.question import Question, build_question_cached
+from chat.pipeline.understanding.clarify import chosen
+from chat.prompt_template import HISTORY_MESSAGES
+from chat.sites.lookup import UnknownSite
+from core.db.prepared import fetch_all
+from core.language import language_of
+from core.terms import make_title
+from knowledge.guardrails.injection import flag_injection
+
+#: `versions` are those of all rows that decide how the assistant answers, as PostgreSQL tells them apart (place and
+#: transaction): whichever is edited, they differ. A cry for help is no part of the history: the next question is not
+#: rewritten with it, nor is it sent to a model.
+LOOK = f"""
+WITH said AS MATERIALIZED (
+    SELECT id, role, text, client_id, status, choices, route FROM chat_message WHERE conversation_id = %(conversation)s
+)
+SELECT
+    EXISTS (SELECT FROM chat_visitor WHERE id = %(visitor)s), conversation.visitor_id, conversation.audience,
+    site.id, site.is_active, assistant.id,
+    ARRAY[
+        assistant.ctid || ' ' || assistant.xmin, prompt.ctid || ' ' || prompt.xmin, profile.ctid || ' ' || profile.xmin,
+        (SELECT string_agg(leg.ctid || ' ' || leg.xmin, ' ' ORDER BY leg.id) FROM chat_profileleg AS leg
+            WHERE leg.profile_id = profile.id),
+        (SELECT string_agg(contact.ctid || ' ' || contact.xmin, ' ' ORDER BY contact.id)
+            FROM chat_emergencycontact AS contact WHERE contact.assistant_id = assistant.id),
+        (SELECT string_agg(collection.ctid || ' ' || collection.xmin, ' ' ORDER BY collection.id)
+            FROM chat_assistant_collections AS chosen
+            JOIN knowledge_collection AS collection ON collection.id = chosen.collection_id
+            WHERE chosen.assistant_id = assistant.id)
+    ],
+    (SELECT max(id) FROM said),
+    (SELECT id FROM said WHERE client_id = %(client_id)s),
+    EXISTS (SELECT FROM said WHERE status = 'generating'),
+    (SELECT choices::json FROM said WHERE role = 'assistant' ORDER BY id DESC LIMIT 1),
+    ARRAY(SELECT choices ->> 'kind' FROM said WHERE choices IS NOT NULL ORDER BY id),
+    (SELECT json_agg(json_build_array(role, text) ORDER BY id)
+        FROM (SELECT id, role, text FROM said
+        WHERE text <> '' AND (role = 'user' OR status IN ('complete', 'abstained'))
+            AND route NOT IN {tuple(map(str, Message.HELP_ROUTES))}
+        ORDER BY id DESC LIMIT {HISTORY_MESSAGES}) AS latest)
+FROM (SELECT) AS nothing
+LEFT JOIN chat_site AS site
+    ON CASE WHEN %(site)s::text = '' THEN site.is_default ELSE site.public_id = %(site)s::text END
+LEFT JOIN chat_conversation AS conversation ON conversation.id = %(conversation)s
+LEFT JOIN chat_assistant AS assistant ON assistant.id = CASE
+    WHEN conversation.id IS NOT NULL THEN conversation.assistant_id
+    ELSE coalesce(site.assistant_id, (SELECT min(id) FROM chat_assistant)) END
+LEFT JOIN chat_promptversion AS prompt ON prompt.number = assistant.prompt_id
+LEFT JOIN chat_retrievalprofile AS profile ON profile.id = assistant.profile_id
+"""  # noqa: S608 - made of constants
+CONVERSATION = insert(
+    "conversation",
+    Conversation,
+    id="%(conversation)s",
+    visitor_id="%(visitor)s",
+    assistant_id="%(assistant)s",
+    site_id="%(site)s",
+    audience="%(audience)s",
+    title="%(title)s",
+)
+QUESTION = insert(
+    "question",
+    Message,
+    "FROM conversation",
+    conversation_id="id",
+    role="'user'",
+    client_id="%(client_id)s",
+    text="%(text)s",
+    status="'complete'",
+    language="%(language)s",
+    flags="%(flags)s",
+)
+ANSWER = insert(
+    "answer",
+    Message,
+    "FROM question",
+    conversation_id="conversation_id",
+    role="'assistant'",
+    question_id="id",
+    status="'generating'",
+    language="%(answer_language)s",
+)
+#: No row comes back where the conversation is another visitor's, or something was said in it since `newest`.
+OPEN = f"""
+WITH conversation AS (
+    {CONVERSATION.sql}
+    ON CONFLICT (id) DO UPDATE SET updated_at = excluded.updated_at, audience = excluded.audience
+    WHERE chat_conversation.visitor_id = excluded.visitor_id
+        AND NOT EXISTS (SELECT FROM chat_message WHERE conversation_id = chat_conversation.id AND id > %(newest)s)
+    RETURNING id
+), question AS (
+    {QUESTION.sql}
+    RETURNING id, conversation_id
+)
+{ANSWER.sql}
+RETURNING question_id, id
+"""
+OPEN_MADE = {**CONVERSATION.made, **QUESTION.made, **ANSWER.made}
+#: Several questions at once may each find that another was faster; the last of so many is told to wait.
+ATTEMPTS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationState:
+    """What a question to a conversation depends on, at one moment.
+
+    `owner` is None where there is no such conversation yet; `newest` is the id of its newest message, `earlier` that of
+    the question with the same client id, `choices` what its last answer asked back. `assistant` is the conversation's,
+    or for a new one that of its site. `history` is (role, text), oldest first.
+    """
+
+    knows_visitor: bool
+    owner: UUID | None
+    audience: tuple[str, ...]
+    site: int | None
+    is_site_active: bool | None
+    assistant: int | None
+    versions: tuple[str | None, ...]
+    newest: int
+    earlier: int | None
+    is_being_answered: bool
+    choices: dict[str, Any] | None
+    asked_kinds: tuple[str, ...]
+    history: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StartedAnswer:
+    """A saved question, the row its answer goes to, and what is needed to answer it."""
+
+    conversation: UUID
+    question: Message
+    reply: Message
+    ask: Question
+    is_new: bool
+
+
+def load_state(*, visitor: UUID, conversation: UUID, client_id: UUID, site: str) -> ConversationState:
+    """`site` is a public id without NUL, empty for this server's own page."""
+    parameters = {"visitor": visitor, "conversation": conversation, "client_id": client_id, "site": site}
+    (row,) = fetch_all(LOOK, parameters)
+    visits, owner, audience, own_site, is_active, assistant, versions, newest, earlier, busy, choices, kinds, said = row
+    return ConversationState(
+        knows_visitor=visits,
+        owner=owner,
+        audience=tuple(audience or ()),
+        site=own_site,
+        is_site_active=is_active,
+        assistant=assistant,
+        versions=tuple(versions),
+        newest=newest or 0,
+        earlier=earlier,
+        is_being_answered=busy,
+        choices=choices,
+        asked_kinds=tuple(kinds),
+        history=tuple((role, text) for role, text in said or ()),
+    )
+
+
+def open_question(
+    *,
+    visitor: UUID,
+    conversation: UUID,
+    client_id: UUID,
+    text: str,
+    language: str,
+    site: str = "",
+    as_question: bool = False,
+) -> StartedAnswer:
+    """Save a question and the empty row of its answer, together and before anything else happens.
+
+    The same `client_id` again gives the same rows. A new conversation is with the assistant of `site`, and named after
+    its first question. With `as_question` it is looked up even if it reads like a cry for help. Raises NotFound for
+    somebody else's conversation or a visitor who is gone, UnknownSite, Busy while another answer is being written.
+    """
+    if "\0" in site:  # PostgreSQL refuses it
+        raise UnknownSite
+    for _attempt in range(ATTEMPTS):
+        seen = load_state(visitor=visitor, conversation=conversation, client_id=client_id, site=site)
+        if not seen.knows_visitor or seen.owner not in (None, visitor):
+            raise NotFound
+        if not seen.is_site_active and (site or seen.site is not None):
+            raise UnknownSite
+        ask = replace(_ask_in(seen, visitor, text, language), as_question=as_question)
+        if seen.earlier is not None:
+            question = Message.objects.select_related("answer").get(pk=seen.earlier)
+            return StartedAnswer(conversation, question, question.answer, ask, is_new=False)
+        if seen.is_being_answered:
+            break
+        question = Message(
+            conversation_id=conversation,
+            role=Message.Role.USER,
+            client_id=client_id,
+            text=text,
+            language=language_of(text) or ask.language,
+            flags=list(flag_injection(text)),
+            created_at=timezone.now(),
+        )
+        with suppress(IntegrityError):  # another one was faster
+            if saved := save_question(question, seen=seen, visitor=visitor, title=make_title(text), ask=ask):
+                question.pk, reply_id = saved
+                reply = Message(
+                    pk=reply_id,
+                    conversation_id=conversation,
+                    role=Message.Role.ASSISTANT,
+                    question=question,
+                    language=ask.language,
+                    status=Message.Status.GENERATING,
+                    created_at=question.created_at,
+                )
+                return StartedAnswer(conversation, question, reply, ask, is_new=True)
+    raise Busy("busy", _("Another answer in this conversation is still being written. Please wait for it."))
+
+
+def _ask_in(seen: ConversationState, visitor: UUID, text: str, language: str) -> Question:
+    """Where the student was just asked back and this is a choice, the question from before is looked up, and the choice
+    holds for the rest of the conversation."""
+    choice = chosen(text, seen.choices) if seen.choices else None
+    looked_up = str(seen.choices["question"]) if seen.choices and choice else text
+    return replace(
+        build_question_cached(seen.assistant, seen.versions, looked_up, language),
+        # The server's own record is the only history there is: what a client claims was said does not count.
+        history=seen.history,
+        audience=(*seen.audience, choice.tag) if choice and choice.tag else seen.audience,
+        asked_kinds=seen.asked_kinds,
+        caller=visitor.hex,
+    )
+
+
+def save_question(
+    question: Message, *, seen: ConversationState, visitor: UUID, title: str, ask: Question
+) -> tuple[int, int] | None:
+    """Return the ids of the question and of its empty answer; None if the conversation has changed meanwhile.
+
+    Raises django.db.IntegrityError if another question was faster.
+    """
+    row = {
+        "conversation": question.conversation_id,
+        "visitor": visitor,
+        "assistant": seen.assistant,
+        "site": seen.site,
+        "audience": list(ask.audience),
+        "title": title,
+        "newest": seen.newest,
+        "client_id": question.client_id,
+        "text": question.text,
+        "language": question.language,
+        "flags": question.flags,
+        "answer_language": ask.language,
+        "now": question.created_at,
+    }
+    row |= {name: make() for name, make in OPEN_MADE.items()}
+    return next(((asked, answer) for asked, answer in fetch_all(OPEN, row)), None)

@@ -1,0 +1,143 @@
+"""Values that both events and REST replies carry."""
+
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from pydantic import BaseModel, BeforeValidator, Field, GetCoreSchemaHandler
+from pydantic.dataclasses import dataclass
+from pydantic_core import CoreSchema
+from pydantic_core.core_schema import literal_schema
+from typing_extensions import TypeAliasType
+
+Language = Literal["en", "de"]
+Reason = TypeAliasType(
+    "Reason",
+    Annotated[
+        Literal["wrong", "outdated", "incomplete", "not_my_question", "other"],
+        Field(description="Why an answer did not help."),
+    ],
+)
+
+
+def exactly(wanted: type) -> BeforeValidator:
+    """Accept values of this very type only: to Python, True is 1, and to JSON it is not."""
+
+    def check(value: object) -> object:
+        if type(value) is not wanted:
+            raise ValueError(f"must be of type {wanted.__name__}")
+        return value
+
+    return BeforeValidator(check)
+
+
+class OneOf:
+    """Accept these words only. To the type checker they are any string, as the database's choices are."""
+
+    def __init__(self, *words: str) -> None:
+        self.words = words
+
+    def __get_pydantic_core_schema__(self, _source: Any, _handler: GetCoreSchemaHandler) -> CoreSchema:
+        return literal_schema(list(self.words))
+
+
+Need = Annotated[str, OneOf("crisis", "emergency", "assault")]
+Strategy = Annotated[str, OneOf("", "generated", "extractive", "fixed")]
+Thumbs = Annotated[Literal[-1, 0, 1], exactly(int)]
+Stars = Annotated[Literal[1, 2, 3, 4, 5], exactly(int)]
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A reference in a cited document."""
+
+    label: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A cited passage as the student sees it; `n` counts from 1 in order of first use, `url` is a deep link.
+
+    `links` are the document's own references, if the student asked for a link.
+    """
+
+    n: int
+    title: str
+    url: str
+    heading: str
+    page: int | None
+    quote: str
+    links: tuple[Link, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Contact:
+    """Who helps if the assistant cannot."""
+
+    name: str
+    url: str
+    email: str
+
+
+@dataclass(frozen=True, slots=True)
+class HelpContact:
+    """Who helps a person in need. Each field but the name may be empty; `phone` is one number."""
+
+    name: str
+    phone: str
+    url: str
+    email: str
+
+
+@dataclass(frozen=True, slots=True)
+class HelpCard:
+    """Who helps in this kind of need, the most urgent contact first."""
+
+    kind: Need
+    contacts: tuple[HelpContact, ...]
+
+
+class Message(BaseModel):
+    """A saved question or answer; `sources` stand for the `[n]` in its text.
+
+    `help` is set if the question was a cry for help; the text then says what to do.
+    """
+
+    id: int
+    role: Literal["user", "assistant"]
+    client_id: UUID | None = None
+    text: str
+    status: Literal["generating", "complete", "abstained", "clarifying", "stopped", "failed"]
+    created_at: str
+    strategy: Strategy = ""
+    notice: str = ""
+    reason: str = ""
+    sources: list[Source] = []
+    choices: list[str] = []
+    related: list[str] = []
+    contact: Contact | None = None
+    help: HelpCard | None = None
+    feedback: Literal[-1, 0, 1] = 0
+    feedback_reasons: list[Reason] = []
+
+
+class ConversationSummary(BaseModel):
+    """A conversation in the list of the visitor's own."""
+
+    id: UUID
+    title: str
+    created_at: str
+    updated_at: str
+    messages: int
+
+
+class Snapshot(BaseModel):
+    """The saved conversation, in reply to `resume` and to GET /api/v1/conversations/{id}; later events continue it."""
+
+    type: Literal["conversation"]
+    seq: None = None
+    conversation: UUID
+    messages: list[Message]
+    last_seq: int | None
+    title: str = ""
+    stars: int | None = None
