@@ -180,7 +180,7 @@ class CrawlRun(Job):
 
     @property
     def folder(self) -> Path:
-        """Where the crawling process leaves the files that it found."""
+        """Return the folder in which the crawling process leaves its files."""
         return Path(settings.STATE_DIR) / "crawls" / str(self.pk)
 
     @property
