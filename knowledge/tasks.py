@@ -35,8 +35,8 @@ def index_pending_documents() -> None:
     from core.db.locks import Lock, advisory_lock
     from knowledge.indexing.documents import sync_pending
 
-    with advisory_lock(Lock.PENDING_DOCUMENTS) as is_mine:
-        if is_mine:
+    with advisory_lock(Lock.PENDING_DOCUMENTS) as acquired:
+        if acquired:
             sync_pending()
 
 
@@ -47,8 +47,8 @@ def build_generation() -> None:
     from knowledge.indexing.documents import build_pending
     from knowledge.indexing.generations import delete_retired
 
-    with advisory_lock(Lock.NEW_GENERATION) as is_mine:
-        if is_mine:
+    with advisory_lock(Lock.NEW_GENERATION) as acquired:
+        if acquired:
             build_pending()
             delete_retired()
 

@@ -48,11 +48,11 @@ def advisory_lock(lock: Lock, *, row: int = 0, wait: bool = False) -> Iterator[b
         with own.cursor() as cursor:
             if wait:
                 cursor.execute("SELECT pg_advisory_xact_lock(%s)", [lock + row])
-                is_mine = True
+                acquired = True
             else:
                 cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [lock + row])
-                (is_mine,) = cursor.fetchone()
-        yield is_mine
+                (acquired,) = cursor.fetchone()
+        yield acquired
     finally:
         # Closing alone leaves the lock until PostgreSQL notices. A lost connection has released it already.
         with suppress(DatabaseError):

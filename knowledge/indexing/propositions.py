@@ -107,8 +107,8 @@ def make(
 
     It needs a language model. Raises EmbeddingUnavailable.
     """
-    with advisory_lock(Lock.PROPOSITIONS) as is_mine:  # two runs at once would pay twice
-        if not is_mine:
+    with advisory_lock(Lock.PROPOSITIONS) as acquired:  # two runs at once would pay twice
+        if not acquired:
             return Made(stopped="another")
         _delete_orphans()
         run = _Run(collection_id, time.monotonic() + seconds if seconds is not None else None, progress)

@@ -64,7 +64,7 @@ class LiveIndexes:
         """Return the generation's index, which follows the database from its first use on."""
         with self._lock:
             index = self._ready.get(generation_id)
-            if index is None:  # making one takes milliseconds, which every question would wait
+            if index is None:  # created in milliseconds; it is filled at its first use
                 index = self._ready[generation_id] = LexicalIndex(generation_id)
             return index
 

@@ -31,7 +31,7 @@ from knowledge.tasks import import_pdf_file, index_document, index_pending_docum
 def save_document(*, document: Document) -> Document:
     """Save a document and queue its indexing; raises ValidationError."""
     document.full_clean(exclude=["collection"] if document.collection_id else None)
-    with _courses_settled([document]):
+    with _sync_courses([document]):
         document.save()
     index_document.delay_on_commit(document.pk)
     return document
@@ -41,7 +41,7 @@ def save_document(*, document: Document) -> Document:
 def set_document_status(*, documents: Iterable[Document], status: str) -> int:
     """Publish, archive or return documents to draft, with effect on the next question. Return how many changed."""
     changed = [document for document in documents if document.status != status]
-    with _courses_settled(changed):
+    with _sync_courses(changed):
         for document in changed:
             document.status = status
             document.save(update_fields=["status", "state_hash", "content_hash", "updated_at"])
@@ -90,7 +90,7 @@ def delete_document(*, document: Document) -> None:
     """Delete a document with its passages and announce that to every lexical index."""
     document_id = document.pk
     _forget_files([document])
-    with _courses_settled([document]):
+    with _sync_courses([document]):
         document.delete()
     record_change(document_id)
 
@@ -101,7 +101,7 @@ def delete_documents(*, documents: Iterable[Document]) -> int:
     documents = list(documents)
     ids = [document.pk for document in documents]
     _forget_files(documents)
-    with _courses_settled(documents):
+    with _sync_courses(documents):
         Document.objects.filter(pk__in=ids).delete()
     for document_id in ids:
         record_change(document_id)
@@ -174,7 +174,7 @@ def _forget_files(documents: Iterable[Document]) -> None:
 
 
 @contextmanager
-def _courses_settled(documents: Iterable[Document]) -> Iterator[None]:
+def _sync_courses(documents: Iterable[Document]) -> Iterator[None]:
     """Update the documents of sibling courses after changes to documents of courses inside the block."""
     affected = list(Course.objects.filter(document__in=[document.pk for document in documents if document.pk]))
     if not affected:

@@ -218,7 +218,7 @@ def _client(base_url: str, api_key: str, timeout: int, loop: asyncio.AbstractEve
         api_key=api_key,
         # The client's own retries follow Retry-After for up to a minute, in which the student would see nothing.
         max_retries=0,
-        # Whoever reads has a limit of their own; one more for each piece of a stream costs as much as the piece.
+        # Each reader has its own limit; a limit for each piece of a stream would cost as much as the piece.
         timeout=Timeout(timeout, read=None),
         http_client=DefaultAsyncHttpxClient(event_hooks={"response": [bound_body]}),
         # What is packed can be much more than what is counted.

@@ -12,7 +12,7 @@ from knowledge.ingest.html.metadata import Head
 from knowledge.ingest.html.types import MAX_BYTES, HtmlPage, UnreadablePage
 
 #: Charsets that pages are in, as w3lib names them. Python knows more codecs, and some spell markup in other characters
-#: (base64, unicode_escape). UTF-16 is told by its bytes: a page whose own bytes name it cannot be in it.
+#: (base64, unicode_escape). UTF-16 is recognised by its bytes: a page that names it in ASCII is not in it.
 CHARSETS = re.compile(
     r"utf-8|iso8859-\d+|cp125\d|cp437|cp850|cp874|cp866|koi8-[ru]|mac-roman|mac-cyrillic"
     r"|gb18030|big5hkscs|euc_jp|cp932|cp949|iso2022_jp"

@@ -175,7 +175,7 @@ class Writer:
                 self._inline.append(" " if self.cell or self._heading else "\n")
             return True
         if tag == "pre" and not self.cell and not self._heading:
-            self._listing_of(element)
+            self._write_list(element)
             return True
         if tag == "table" and not self.cell and not self._heading and (rows := list_cells(element)):
             self._flush()
@@ -340,7 +340,7 @@ class Writer:
         for lines in paragraphs:
             self._block([f"{line}  " for line in lines[:-1]] + lines[-1:])
 
-    def _listing_of(self, element: Element) -> None:
+    def _write_list(self, element: Element) -> None:
         self._flush()
         for line_break in elements(element, "br"):
             line_break.tail = "\n" + (line_break.tail or "")

@@ -223,6 +223,6 @@ def _right_edges(lines: Sequence[Line]) -> dict[tuple[int, int], float]:
     for key, run in groupby(lines, key=lambda line: (line.page, line.frame)):
         own = list(run)
         edge = max(line.x1 for line in own)
-        # A column of short lines tells nothing: what is usual in the document counts.
+        # A column of short lines is no evidence: the usual edge of the document is used.
         edges[key] = max(edge, common) if own[0].left <= common - 60 and own[0].right >= common - 60 else edge
     return edges

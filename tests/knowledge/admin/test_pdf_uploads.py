@@ -75,7 +75,7 @@ def test_what_is_no_pdf_or_too_large_is_refused_at_once(
     answer = upload(admin_client, CollectionFactory(), page=b"<html>", large=b"%PDF-" + b"x" * 1_000_001)
     said = answer.content.decode()
     assert "page.pdf: it is not a PDF." in said
-    assert "large.pdf: it is larger than the 1 MB that are allowed." in said
+    assert "large.pdf: it is larger than the limit of 1 MB." in said
     assert not PdfUpload.objects.exists()
     assert not (media / "uploads").exists()
 

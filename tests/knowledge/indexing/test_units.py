@@ -377,7 +377,7 @@ def test_staff_choose_the_parts_of_a_collection_and_see_how_many_there_are(
     queued.assert_called_once_with()
     page = admin_client.get(address).content.decode()
     assert "Propositions: 0" in page
-    assert "not said as propositions yet: 2" in page
+    assert "Passages without propositions: 2" in page
     assert "need a language model" in page
     assert admin_client.post(address, form | {"granularities": ["words"]}).status_code == 200
 
