@@ -242,7 +242,7 @@ class FAQAdmin(OptimisticLockAdmin, ScopedAdmin, FAQModelAdmin):
     def get_deleted_objects(
         self, objs: Any, request: HttpRequest
     ) -> tuple[list[Any], dict[str, int], set[str], list[Any]]:
-        """Names the FAQs and counts their parts."""
+        """Name the FAQs and count their parts."""
         listed, counts, lacking, protected = super().get_deleted_objects(objs, request)
         for derived in ("faq vectors", "pairs of duplicates"):
             counts.pop(derived, None)
@@ -296,7 +296,7 @@ class FAQAdmin(OptimisticLockAdmin, ScopedAdmin, FAQModelAdmin):
             self.message_user(request, message % count, messages.SUCCESS)
 
     def _set_status(self, request: HttpRequest, queryset: QuerySet[FAQ], status: FAQ.Status) -> int | None:
-        """How many changed, or nothing where one of them may not: then none did, and a message says why."""
+        """Return how many changed, or None if one may not be changed: then none did, and a message says why."""
         changing = [faq for faq in queryset if faq.status != status]
         try:
             for faq in changing:
@@ -317,7 +317,7 @@ class FAQAdmin(OptimisticLockAdmin, ScopedAdmin, FAQModelAdmin):
     # --- the form ---
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
-        """Most write in the language that they read."""
+        """Preset the language that the user reads."""
         return {"language": main_language(get_language() or "en"), **super().get_changeform_initial_data(request)}
 
     def get_form(self, request: HttpRequest, obj: FAQ | None = None, change: bool = False, **kwargs: Any) -> Any:
