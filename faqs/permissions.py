@@ -17,5 +17,5 @@ def may_publish(user: "Staff") -> bool:
 
 
 def may_make(user: "Staff", status: str) -> bool:
-    """Whether one may give an FAQ that status, and so change one that has it."""
+    """Return whether one may give an FAQ that status, and so change one that has it."""
     return may_publish(user) or status in BEFORE_PUBLISHING

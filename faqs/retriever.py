@@ -69,7 +69,7 @@ class Match:
 
 
 def confidence(similarity: float) -> float:
-    """How far a match may steer: nothing below a similarity of 0.45, everything from 0.65 on, a square between.
+    """Weigh a match: 0 below a similarity of 0.45, 1 from 0.65 on, a square between.
 
     A question that no FAQ is about has its nearest one at 0.3 to 0.55 and must not be led astray by it.
     """
@@ -90,7 +90,7 @@ def match(query: Query, *, scope: Scope, faqs: int = 1) -> list[Match]:
 
 
 def margin(similarity: float, best: float) -> float:
-    """How far an FAQ may steer beside the closest one: as much where it is as close, nothing from 0.15 behind on."""
+    """Weigh an FAQ beside the closest one: 1 if it is as close, 0 from 0.15 behind on."""
     return max(0.0, 1 - (best - similarity) / 0.15)
 
 
@@ -126,5 +126,5 @@ class FAQRetriever:
         return list(hits.values())
 
     def weight(self, similarity: float, best: float) -> float:
-        """How much an FAQ of this similarity counts beside the closest one."""
+        """Return how much an FAQ of this similarity counts beside the closest one."""
         return confidence(similarity) * margin(similarity, best) if self.steering else 1.0

@@ -32,7 +32,7 @@ def warm_up() -> None:
 
 
 async def until_answered(_scope: Scope, receive: Receive, send: Send) -> None:
-    """ASGI's lifespan: a server that stops has closed its sockets, and waits for the answers that it is writing."""
+    """Handle ASGI's lifespan: a server that stops has closed its sockets and waits for the answers in progress."""
     while (message := await receive())["type"] != "lifespan.shutdown":
         await send({"type": f"{message['type']}.complete"})
     await runner.finish(seconds=settings.STOP_SECONDS)

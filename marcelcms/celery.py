@@ -23,7 +23,7 @@ _signed_at = 0.0
 
 @setup_logging.connect
 def configure_logs(**_: object) -> None:
-    """As the settings say; Celery would add handlers of its own."""
+    """Configure logging from the settings; Celery would add handlers of its own."""
     from django.conf import settings
 
     logging.config.dictConfig(settings.LOGGING)

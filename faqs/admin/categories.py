@@ -17,7 +17,7 @@ else:
 
 
 def shows_list(request: HttpRequest) -> bool:
-    """Whether this is the list (or an action on it), which shows counts that nothing else needs."""
+    """Return whether this is the list (or an action on it), which shows counts that nothing else needs."""
     return bool(request.resolver_match and (request.resolver_match.url_name or "").endswith("_changelist"))
 
 

@@ -87,7 +87,7 @@ def list_view(request: HttpRequest, *, model_admin: Any) -> HttpResponse:
 
 @require_POST
 def merge_view(request: HttpRequest, pair_id: int, *, model_admin: Any) -> HttpResponse:
-    """`keep` says which of the two stays."""
+    """Merge a pair; `keep` says which of the two stays."""
     pair = get_object_or_404(_pairs(request).select_related("first", "second"), pk=pair_id)
     sides = {str(pair.first_id): (pair.first, pair.second), str(pair.second_id): (pair.second, pair.first)}
     if request.POST.get("keep") not in sides:

@@ -4,18 +4,17 @@ from contextlib import AbstractContextManager
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from django.conf import settings
 from django.contrib import admin, messages
 from django.contrib.admin.models import CHANGE, LogEntry
 from django.core.exceptions import ValidationError
 from django.db import models
-from django.db.models import F, Q, QuerySet
+from django.db.models import Q, QuerySet
 from django.forms import BaseModelFormSet, ModelForm, Textarea
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.template.loader import render_to_string
-from django.urls import URLPattern, path, reverse
+from django.urls import URLPattern, path
 from django.utils import timezone
-from django.utils.translation import get_language, get_language_info, ngettext
+from django.utils.translation import get_language, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from core.access import sees_everything
@@ -24,11 +23,11 @@ from core.admin.scoped import ScopedAdmin
 from faqs.admin import duplicates, history, importexport
 from faqs.admin.categories import shows_list
 from faqs.admin.filters import SourcesFilter, TranslationFilter, ValidityFilter
+from faqs.admin.form_page import build_page
 from faqs.admin.inlines import PhrasingInline, SourceInline, saved_status
 from faqs.models import FAQ, SOON, FAQQuerySet, main_language
 from faqs.permissions import may_make, may_publish
 from faqs.services import index_saved_faq, set_faq_status
-from faqs.usage import RECENT, count_usage
 from faqs.versions.edit_conflicts import find_conflict, find_version, rebased
 from faqs.versions.history import Reason, recording
 from faqs.versions.snapshots import fingerprint_content, read_content
@@ -37,66 +36,6 @@ from knowledge.models import Collection, Document
 
 if TYPE_CHECKING:
     from core.access import Staff
-
-
-def build_page(request: HttpRequest, faq: FAQ | None, *, may_change: bool) -> dict[str, Any]:
-    """Return the template's further values; a new FAQ has few."""
-    context: dict[str, Any] = {"near_url": reverse("admin:faqs_faq_near")}
-    if faq is None:
-        return context
-    present = FAQ.objects.get(pk=faq.pk)
-    return context | {
-        "may_change": may_change,
-        "needs_publisher": not may_make(request.user, present.status),
-        "usage": count_usage(present),
-        "usage_days": RECENT.days,
-        "changed_sources": present.sources.filter(document__altered_at__gt=F("verified_at"))
-        .select_related("document")
-        .defer("document__text")
-        if present.status != FAQ.Status.RETIRED
-        else (),
-        "is_behind": FAQ.objects.behind_their_original().filter(pk=present.pk).exists(),
-        **list_translations(present, request),
-    }
-
-
-def list_translations(faq: FAQ, request: HttpRequest) -> dict[str, Any]:
-    """List the translations of an FAQ, the original first, and the addresses where the missing ones are written."""
-    original = faq.translation_of or faq
-    group = list(
-        FAQ.objects.visible_to(request.user)
-        .filter(Q(pk=original.pk) | Q(translation_of=original.pk))
-        .exclude(pk=faq.pk)
-        .order_by("translation_of_id", "language")
-    )
-    behind = set(FAQ.objects.behind_their_original().filter(translation_of=original.pk).values_list("pk", flat=True))
-    taken = {main_language(each.language) for each in (faq, original, *group)}
-    taken |= {main_language(each) for each in original.translations.values_list("language", flat=True)}
-    missing = [
-        {"name": get_language_info(code)["name_translated"], "url": _adding(original, code)}
-        for code, _name in settings.LANGUAGES
-        if code not in taken
-    ]
-    return {
-        "group": [
-            {"faq": each, "is_original": each.pk == original.pk, "is_behind": each.pk in behind} for each in group
-        ],
-        "missing_translations": missing if request.user.has_perm("faqs.add_faq") else [],
-    }
-
-
-def _adding(original: FAQ, language: str) -> str:
-    """Return the address of a new form, filled with what a translation shares with its original."""
-    values = QueryDict(mutable=True)
-    values.update({"translation_of": str(original.pk), "language": language})
-    for name in ("category", "collection"):
-        if key := getattr(original, f"{name}_id"):
-            values[name] = str(key)
-    for name in ("valid_from", "valid_until"):
-        if day := getattr(original, name):
-            values[name] = day.isoformat()
-    values.setlist("document", [str(pk) for pk in original.sources.values_list("document_id", flat=True)])
-    return f"{reverse('admin:faqs_faq_add')}?{values.urlencode()}"
 
 
 class FAQForm(GuardedForm):
@@ -242,7 +181,7 @@ class FAQAdmin(OptimisticLockAdmin, ScopedAdmin, FAQModelAdmin):
     def get_deleted_objects(
         self, objs: Any, request: HttpRequest
     ) -> tuple[list[Any], dict[str, int], set[str], list[Any]]:
-        """Names the FAQs and counts their parts."""
+        """Name the FAQs and count their parts."""
         listed, counts, lacking, protected = super().get_deleted_objects(objs, request)
         for derived in ("faq vectors", "pairs of duplicates"):
             counts.pop(derived, None)
@@ -296,7 +235,7 @@ class FAQAdmin(OptimisticLockAdmin, ScopedAdmin, FAQModelAdmin):
             self.message_user(request, message % count, messages.SUCCESS)
 
     def _set_status(self, request: HttpRequest, queryset: QuerySet[FAQ], status: FAQ.Status) -> int | None:
-        """How many changed, or nothing where one of them may not: then none did, and a message says why."""
+        """Return how many changed, or None if one may not be changed: then none did, and a message says why."""
         changing = [faq for faq in queryset if faq.status != status]
         try:
             for faq in changing:
@@ -317,7 +256,7 @@ class FAQAdmin(OptimisticLockAdmin, ScopedAdmin, FAQModelAdmin):
     # --- the form ---
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
-        """Most write in the language that they read."""
+        """Preset the language that the user reads."""
         return {"language": main_language(get_language() or "en"), **super().get_changeform_initial_data(request)}
 
     def get_form(self, request: HttpRequest, obj: FAQ | None = None, change: bool = False, **kwargs: Any) -> Any:

@@ -72,7 +72,7 @@ def restore_view(request: HttpRequest, faq_id: int, version_id: int, *, model_ad
 
 @require_POST
 def confirm_view(request: HttpRequest, faq_id: int, *, model_admin: Any) -> HttpResponse:
-    """Somebody looked: the FAQ is right with its documents, and as a translation, as they are now."""
+    """Record that the FAQ is right with its documents and its original as they are now."""
     faq = get_object_or_404(model_admin.get_queryset(request), pk=faq_id)
     if not model_admin.has_change_permission(request, faq) or not may_make(request.user, faq.status):
         raise PermissionDenied
@@ -83,7 +83,7 @@ def confirm_view(request: HttpRequest, faq_id: int, *, model_admin: Any) -> Http
 
 
 def _version(faq: FAQ, asked: str) -> FAQVersion | None:
-    """None: as it is now."""
+    """Return the version asked for; None stands for the present one."""
     if asked == PRESENT:
         return None
     if not asked.isdecimal() or len(asked) > 18:

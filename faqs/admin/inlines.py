@@ -105,7 +105,7 @@ class SourceInline(PartOfFAQ):
     verbose_name_plural = _("Documents that answer it, best first")
 
     def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
-        """Documents of one's own teams, and those that are linked already."""
+        """Return documents of one's own teams, and those that are linked already."""
         if db_field.name == "document":
             faq = request.resolver_match.kwargs.get("object_id", "") if request.resolver_match else ""
             linked = FAQSource.objects.filter(faq=int(faq)) if faq.isdecimal() else FAQSource.objects.none()

@@ -109,7 +109,7 @@ class FAQShown(Body, serializers.ModelSerializer):
         return ids
 
     def validate(self, values: dict[str, Any]) -> dict[str, Any]:
-        """Only who sees everything works on FAQs that no team looks after."""
+        """Require a collection of users without full access."""
         is_of_nobody = values.get("collection", self.instance and self.instance.collection) is None
         if is_of_nobody and not sees_everything(self.context["request"].user):
             raise serializers.ValidationError({"collection": _("Name the collection whose teams are responsible.")})

@@ -172,13 +172,13 @@ class StaffAdmin(StaffUserAdmin):
         return super().has_change_permission(request, obj) and not (obj and outranks(obj, request.user))
 
     def has_delete_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
-        """Whose deeds are on record stays on record: such an account is deactivated instead."""
+        """Forbid deleting an account with recorded actions: it is deactivated instead."""
         if obj and (outranks(obj, request.user) or LogEntry.objects.filter(user=obj).exists()):
             return False
         return super().has_delete_permission(request, obj)
 
     def get_actions(self, request: HttpRequest) -> Any:
-        """Several at once would pass over who has a record."""
+        """Remove the bulk deletion: it would not check for recorded actions."""
         return {name: action for name, action in super().get_actions(request).items() if name != "delete_selected"}
 
 

@@ -65,7 +65,7 @@ class ButtonsMiddleware(MiddlewareMixin):
 
 
 def _page_before(request: HttpRequest) -> str:
-    """Where the button stood; empty where the browser does not say, or it was elsewhere."""
+    """Return the page with the button; empty if the browser does not send it, or it is on another site."""
     sent_from = request.headers.get("Referer", "")
     if not url_has_allowed_host_and_scheme(sent_from, {request.get_host()}, require_https=request.is_secure()):
         return ""

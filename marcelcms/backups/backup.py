@@ -119,7 +119,7 @@ class _Hashing:
 
 
 def _media() -> Iterator[tuple[Path, str]]:
-    """Every file with its name in the archive."""
+    """Yield every file with its name in the archive."""
     root = Path(settings.MEDIA_ROOT)
     for path in sorted(root.rglob("*")) if root.exists() else ():
         passing = path.suffix in PASSING or path.relative_to(root).parts[0].startswith(RESTORING)

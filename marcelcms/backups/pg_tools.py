@@ -51,7 +51,7 @@ def connection_arguments() -> tuple[str, Mapping[str, str]]:
 
 
 def last_words(stderr: bytes) -> str:
-    """Its last lines, as far as they speak of the work: a line COPY stumbled over may hold anybody's words."""
+    """Return its last lines, as far as they speak of the work: a line COPY stumbled over may hold anybody's words."""
     lines = [
         line for line in stderr.decode(errors="replace").splitlines() if re.search(r"error|fatal|version", line, re.I)
     ]

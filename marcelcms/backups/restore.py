@@ -93,7 +93,7 @@ def unpack(file: Path, folder: Path) -> Manifest:
 
 
 def _unpack(archive: tarfile.TarFile, folder: Path) -> None:
-    """Plain files and folders, and none outside. `extractall(filter="data")` is not in Python before 3.11.4, which
+    """Allow plain files and folders, none outside. `extractall(filter="data")` is not in Python before 3.11.4, which
     Debian 12 has."""
     for member in archive:
         path = (folder / member.name).resolve()
@@ -149,7 +149,7 @@ def _what_is_there() -> str:
 
 
 def _restore_database(dump: Path, manifest: Manifest) -> None:
-    """`pg_restore` writes statements; `psql` runs them, and gets its COMMIT only if all were written."""
+    """Restore: `pg_restore` writes statements; `psql` runs them, and gets its COMMIT only if all were written."""
     where, environment = connection_arguments()
     restore, psql = program("pg_restore"), program("psql")
     contents = subprocess.run([restore, "--list", dump], capture_output=True, text=True, check=False)  # noqa: S603

@@ -34,7 +34,7 @@ def main() -> None:
 
 
 def sync(wanted: str, *, fresh: bool) -> None:
-    """Installs exactly what the lock names, each file checked against its hash."""
+    """Install exactly what the lock names, each file checked against its hash."""
     uv = find_uv()
     environment = os.environ | {"UV_PYTHON_DOWNLOADS": "never"}
     STAMP.unlink(missing_ok=True)
@@ -74,7 +74,7 @@ def is_current(wanted: str) -> bool:
 
 
 def holds(wanted: str) -> bool:
-    """Whether this lock, in whatever version, was the last one installed."""
+    """Return whether this lock, in whatever version, was the last one installed."""
     return STAMP.exists() and STAMP.read_text().split()[:1] == [wanted]
 
 

@@ -99,7 +99,7 @@ def start(folder: Path, *, log: Path, durable: bool = True) -> Service:
 
 
 def _wait(process: Process, port: int, password: str) -> None:
-    """Until it takes connections; makes the database where there is none yet."""
+    """Wait until it takes connections; make the database if there is none yet."""
     deadline = time.monotonic() + START_SECONDS
     while True:
         with suppress(psycopg.OperationalError):
@@ -145,7 +145,7 @@ def _initialise(binaries: Path, home: Path, user: User | None, log: Path, *, dur
 
 
 def _user(folder: Path) -> User:
-    """Whom root starts PostgreSQL as: the owner of existing data, else `nobody`."""
+    """Return the user as whom root starts PostgreSQL: the owner of existing data, else `nobody`."""
     data = folder / "postgres" / "data"
     if data.exists() and data.stat().st_uid != 0:
         return User(data.stat().st_uid, data.stat().st_gid)
@@ -212,7 +212,7 @@ def _runs(binaries: Path, user: User, log: Path) -> bool:
 
 
 def _reachable(folder: Path, user: User) -> bool:
-    """Whether `user` may enter every folder on the way; the last one is ours and is opened for that."""
+    """Return whether `user` may enter every folder on the way; the last one is ours and is opened for that."""
     if folder.stat().st_uid == os.geteuid():
         folder.chmod(folder.stat().st_mode | stat.S_IXOTH)
     return all(_enters(part, user) for part in (folder, *folder.parents))
@@ -226,7 +226,7 @@ def _enters(folder: Path, user: User) -> bool:
 
 
 def _shared_memory() -> dict[str, str]:
-    """Files in the data folder for parallel work, where a container has little of the usual shared memory."""
+    """Use files in the data folder for parallel work, where a container has little of the usual shared memory."""
     with suppress(OSError):
         memory = os.statvfs("/dev/shm")  # noqa: S108
         if memory.f_blocks * memory.f_frsize < 512 * 2**20:

@@ -72,7 +72,7 @@ class Process:
         self.popen.wait()
 
     def sweep(self) -> None:
-        """Kills what is left of its process group."""
+        """Kill what is left of its process group."""
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, signal.SIGKILL)
 
@@ -184,7 +184,7 @@ def free_port() -> int:
 
 
 def answers(port: int) -> bool:
-    """Whether something listens there."""
+    """Return whether something listens there."""
     try:
         with socket.create_connection(("127.0.0.1", port), timeout=2):
             return True
@@ -217,7 +217,7 @@ def unprivileged() -> User:
 
 
 def end_with_make() -> None:
-    """Asks for SIGTERM when the `make` that started this dies, which leaves its children running."""
+    """Ask for SIGTERM when the `make` that started this dies, which leaves its children running."""
     if sys.platform == "linux":
         with suppress(OSError):
             if Path(f"/proc/{os.getppid()}/comm").read_text().strip() in {"make", "gmake"}:

@@ -40,7 +40,7 @@ def main() -> int:
 
 
 def run(state: Path) -> None:
-    """Everything, until an interrupt."""
+    """Run everything until an interrupt."""
     logs = state / "log"
     with ExitStack() as stack:
         provide_secret_key(state)
@@ -111,7 +111,7 @@ def manage(title: str, arguments: list[str], env: dict[str, str], *, log: Path |
 
 
 def admin_account(state: Path, env: dict[str, str], log: Path) -> str:
-    """How to log in; the account is made where it is missing and else left alone."""
+    """Return how to log in; make the account if it is missing."""
     kept = state / "admin_password"
     password = kept.read_text().strip() if kept.exists() else secrets.token_urlsafe(12)
     command = ["createsuperuser", "--noinput", "--username", ADMIN, "--email", f"{ADMIN}@localhost.localdomain"]
@@ -141,7 +141,7 @@ def child_environment() -> dict[str, str]:
 
 
 def choose_port() -> int:
-    """PORT, or the first free one from 8000 on."""
+    """Return PORT, or the first free port from 8000 on."""
     wanted = os.environ.get("PORT", "")
     if wanted:
         if not wanted.isdecimal() or not 0 < int(wanted) < 65536:
@@ -202,14 +202,14 @@ def summary(port: int, login: str, choices: dict[str, str], state: Path) -> str:
 
 
 def choice(part: Part, state: Path) -> str:
-    """Which server a part is: the embedded one, or the one its variable names."""
+    """Return which server a part is: the embedded one, or the one its variable names."""
     if given := os.environ.get(part.variable):
         return f"{host(given)} ({part.variable})"
     return f"embedded {part.title} in {shown(state / part.name)}"
 
 
 def host(url: str) -> str:
-    """Host, port and database of an address, without its password."""
+    """Return host, port and database of an address, without its password."""
     return urlsplit(url).netloc.rpartition("@")[2] + urlsplit(url).path
 
 
@@ -219,7 +219,7 @@ def shown(path: Path) -> str:
 
 
 def _listen_to_signals() -> None:
-    """Every way to say stop is one interrupt; what comes within a second belongs to it (make sends a second one)."""
+    """Turn every way to stop into one interrupt; what comes within a second belongs to it (make sends a second one)."""
     last = 0.0
 
     def interrupt(signum: int, frame: FrameType | None) -> None:

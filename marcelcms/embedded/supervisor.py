@@ -80,7 +80,7 @@ class Supervisor:
         self.say(f"{what}; starting it again in {pause:.0f} s. Its last lines in {process.log}:{process.last_lines()}")
 
     def wait_for(self, url: str) -> None:
-        """Until `url` answers 200."""
+        """Wait until `url` answers 200."""
         deadline = time.monotonic() + READY_SECONDS
         while time.monotonic() < deadline:
             self.check()
@@ -91,7 +91,7 @@ class Supervisor:
         raise ServiceError(f"{url} did not answer within {READY_SECONDS} s, see {self.logs}.")
 
     def watch(self) -> None:
-        """Until something fails for good, or an interrupt."""
+        """Watch until something fails for good, or an interrupt."""
         while True:
             self.check()
             time.sleep(0.3)

@@ -68,7 +68,7 @@ def _binary() -> Path:
 
 
 def _ready(port: int, password: str) -> bool:
-    """Whether it takes the password and has read its data."""
+    """Return whether it takes the password and has read its data."""
     with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=2) as connection:
         connection.sendall(f"AUTH {password}\r\nPING\r\n".encode())
         reply = b""

@@ -110,8 +110,10 @@ def valkey() -> Reading:
 
 
 def index() -> Reading:
-    """How long the oldest change waits for the index, and by how many changes this process's words lag behind: it
-    takes them in with its next question."""
+    """Return how long the oldest change waits for the index, and by how many changes this process's words lag behind.
+
+    It reads them with its next question.
+    """
     live = Generation.objects.filter(state=Generation.State.LIVE).first()
     pending = Document.objects.needing_index(live.pk) if live else Document.objects.all()
     oldest = pending.aggregate(oldest=Min("updated_at"))["oldest"]
@@ -121,13 +123,13 @@ def index() -> Reading:
 
 
 def changes_behind() -> int:
-    """Of the lexical index that answers; 0 where none is loaded yet."""
+    """Return how many changes the answering lexical index lags behind; 0 if none is loaded yet."""
     indexes = loaded_indexes()
     return max(0, newest_change() - indexes[max(indexes)].at) if indexes else 0
 
 
 def workers() -> Reading:
-    """Every queue has a worker."""
+    """Check that every queue has a worker."""
     names = [heartbeats.name_worker(queue) for queue in heartbeats.queues()]
     ages = heartbeats.seconds_since(names)
     is_well = all(age is not None and age <= WORKER_SECONDS for age in ages.values())
@@ -135,13 +137,13 @@ def workers() -> Reading:
 
 
 def beat() -> Reading:
-    """Beat queued a task, and a worker ran it, not long ago."""
+    """Check that beat queued a task, and a worker ran it, not long ago."""
     age = heartbeats.seconds_since([heartbeats.BEAT])[heartbeats.BEAT]
     return Reading(Status.OK if age is not None and age <= BEAT_SECONDS else Status.DEGRADED)
 
 
 def language_model() -> Reading:
-    """By what the last calls met, since a call of its own would cost; answers are quoted where it is away."""
+    """Judge by the last calls, since a call of its own would cost; answers are quoted where it is away."""
     return Reading(Status.DEGRADED if client.has_failed() else Status.OK)
 
 

@@ -23,7 +23,7 @@ def live(request: HttpRequest) -> HttpResponse:
 @require_safe
 @never_cache
 async def ready(request: HttpRequest) -> HttpResponse:
-    """200 where questions are answered, also less well than usual (`degraded`), 503 where not (`failing`).
+    """Reply 200 if questions are answered, also less well than usual (`degraded`), 503 where not (`failing`).
 
     Says of each part how it is, and nothing of where it is or of why it fails: that is in the log.
     """

@@ -52,7 +52,7 @@ METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 
 @sync_and_async_middleware
 def measure_requests(get_response: Callable[[HttpRequest], Any]) -> Callable[[HttpRequest], Any]:
-    """To the first byte: a stream goes on for as long as an answer is written."""
+    """Measure to the first byte: a stream goes on for as long as an answer is written."""
     if iscoroutinefunction(get_response):
 
         async def measure_async(request: HttpRequest) -> HttpResponseBase:

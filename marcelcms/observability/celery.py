@@ -52,7 +52,7 @@ def end_task(task_id: str = "", task: Any = None, state: str | None = None, **_:
 
 
 def task_figures() -> Mapping[tuple[str, str], tuple[int, float]]:
-    """By (task, state): how many and how many seconds, of all workers since Valkey was emptied last; raises
+    """Return by (task, state) how many and how many seconds, of all workers since Valkey was emptied last; raises
     redis.RedisError."""
     with valkey(settings.REDIS_URL).pipeline(transaction=False) as pipeline:
         pipeline.hgetall(COUNTS)

@@ -165,7 +165,7 @@ def _first_line(error: BaseException) -> str:
 
 
 def as_text(line: dict[str, Any]) -> str:
-    """For people: time, level, logger, event, fields, and an exception below."""
+    """Format for people: time, level, logger, event, fields, and an exception below."""
     trace = line.pop("exception", [])
     head = f"{line.pop('time')} {line.pop('level').upper()} {line.pop('logger')} {line.pop('event')}"
     fields = "".join(f" {name}={value}" for name, value in line.items())
@@ -173,7 +173,7 @@ def as_text(line: dict[str, Any]) -> str:
 
 
 def _on_one_line(text: str) -> str:
-    """Nobody can add a line of their own to the log."""
+    """Escape line breaks, so that nobody can add a line to the log."""
     return "".join(character if character.isprintable() else " " for character in text)
 
 
@@ -186,7 +186,7 @@ RENDERERS = {"line": as_text, "json": as_json}
 
 
 def configuration(*, form: str, level: str) -> dict[str, Any]:
-    """Django's LOGGING: our own modules from `level` on, everybody else from warnings on."""
+    """Return Django's LOGGING: our own modules from `level` on, everybody else from warnings on."""
     return {
         "version": 1,
         "disable_existing_loggers": False,
@@ -214,7 +214,7 @@ def begin(given: str = "") -> str:
 
 
 def current() -> str:
-    """Empty outside of all requests."""
+    """Return the present id; empty outside of all requests."""
     return str(get_contextvars().get(NAME, ""))
 
 

@@ -45,7 +45,7 @@ class Looked:
             logger.warning("figures of the database left out error=%s", type(error).__name__)
 
     def describe(self) -> list[Metric]:
-        """Nothing: registering must not look anything up."""
+        """Describe nothing: registering must not look anything up."""
         return []
 
 

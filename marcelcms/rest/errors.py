@@ -98,7 +98,7 @@ def _invalid(detail: Any) -> Response:
 
 
 def _flat(detail: Any, path: str = "") -> Iterator[tuple[str, str]]:
-    """Each message with the field that it is about, such as `sources.0.document`; empty: the whole."""
+    """Yield each message with the field that it is about, such as `sources.0.document`; empty: the whole."""
     if isinstance(detail, dict):
         for name, each in detail.items():
             own = "" if name in {NON_FIELD_ERRORS, "non_field_errors"} else str(name)

@@ -11,7 +11,7 @@ register = template.Library()
 
 
 @register.simple_tag(takes_context=True)
-def needs_today(context: Any) -> list[Section]:
+def open_tasks(context: Any) -> list[Section]:
     return sections_for(context["request"].user)
 
 

@@ -157,7 +157,7 @@ def test_nobody_is_told_what_another_team_has_to_do(client: Client, law: Team) -
 @pytest.mark.parametrize(
     ("role", "told", "spared"),
     [
-        (REVIEWER, ["got no answer", "gaps are to be filled"], ["FAQ ends", "crawl waits", "shadow test"]),
+        (REVIEWER, ["got no answer", "unanswered topics"], ["FAQ ends", "crawl waits", "shadow test"]),
         (ANALYST, [NOTHING, "Dashboard", "Reports"], ["got no answer", "gaps are", "crawl waits", "FAQ ends"]),
         (CURATOR, ["got no answer", "FAQ ends", "crawl waits", "shadow test"], ["Dashboard</a>", "Reports</a>"]),
     ],
@@ -219,12 +219,12 @@ def test_every_queue_has_words_for_its_silence() -> None:
 def test_a_valkey_that_is_away_is_told(client: Client, law: Team, monkeypatch: pytest.MonkeyPatch) -> None:
     away = Mock(side_effect=redis.ConnectionError("refused"))
     monkeypatch.setattr(heartbeats, "seconds_since", away)
-    assert "Valkey is away" in open_home(make_member(law, CURATOR), client)
+    assert "Valkey is not reachable" in open_home(make_member(law, CURATOR), client)
 
 
 def test_who_is_in_no_team_is_told_why_there_is_nothing(client: Client, law: Team) -> None:
-    assert "put you into a team" not in open_home(UserFactory(permissions=["faqs.view_faq"]), client)
-    assert "put you into a team" in open_home(UserFactory(permissions=["faqs.view_faq"], teams=[]), client)
+    assert "add you to one" not in open_home(UserFactory(permissions=["faqs.view_faq"]), client)
+    assert "add you to one" in open_home(UserFactory(permissions=["faqs.view_faq"], teams=[]), client)
 
 
 def test_who_has_no_role_sees_an_empty_page(client: Client, law: Team) -> None:

@@ -60,7 +60,7 @@ def static_files() -> Iterator[Finding]:
 
 
 def way_in() -> Iterator[Finding]:
-    """As a browser comes: name, proxy, certificate."""
+    """Connect as a browser does: name, proxy, certificate."""
     address = f"{settings.PUBLIC_URL}/health/live"
     try:
         with urllib.request.urlopen(address, timeout=SECONDS) as reply:  # noqa: S310 (http or https, by `env`)

@@ -48,7 +48,7 @@ def embeddings() -> Iterator[Finding]:
 
 
 def language_model() -> Iterator[Finding]:
-    """Asks for the list of models, which costs nothing."""
+    """Ask for the list of models, which costs nothing."""
     if not client.is_configured():
         yield ok("language model", "none is set: answers are quotes")
         return

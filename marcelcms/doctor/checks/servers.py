@@ -68,7 +68,7 @@ def connections() -> Iterator[Finding]:
 
 
 def pooler() -> Iterator[Finding]:
-    """Whether what stands between here and PostgreSQL does what `docker/pgbouncer.ini` does."""
+    """Check whether what stands between here and PostgreSQL does what `docker/pgbouncer.ini` does."""
     is_between = pgbouncer.stands_between()
     lacking = [
         f"{name} = {value}"
@@ -100,7 +100,7 @@ def pooler() -> Iterator[Finding]:
 
 
 def clocks() -> Iterator[Finding]:
-    """Tokens, validity dates and schedules go by this machine's clock, rows by the database's."""
+    """Compare clocks: tokens, validity dates and schedules go by this machine's clock, rows by the database's."""
     skew = abs((_one("SELECT clock_timestamp()") - timezone.now()).total_seconds())
     if skew > SKEW_SECONDS:
         yield fail(
