@@ -46,7 +46,7 @@ class MessageShown(serializers.ModelSerializer):
     text = serializers.SerializerMethodField(
         help_text="What was said; of a cry for help only to who may read it (chat.read_help_message)."
     )
-    faq = serializers.IntegerField(source="faq_id", allow_null=True, help_text="The one that steered the answer.")
+    faq = serializers.IntegerField(source="faq_id", allow_null=True, help_text="The FAQ that influenced the answer.")
     retrieved = serializers.SerializerMethodField(help_text="The head of the ranking that the answer was made from.")
     citations = CitationShown(many=True)
     feedback = serializers.SerializerMethodField()

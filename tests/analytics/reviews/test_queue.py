@@ -221,7 +221,7 @@ def test_the_page_shows_what_was_said_and_what_it_was_made_from(anna: Any) -> No
             "What does parking cost?",
             "0.83",
             "0.31",
-            "below 0.42",
+            "too low: needs 0.42",
             "default",
             "Ours 4",
             "gemma",

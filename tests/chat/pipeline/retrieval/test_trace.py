@@ -12,7 +12,7 @@ from pytest_django import Settings
 from chat.conversations.closing import close_answer
 from chat.conversations.opening import open_question
 from chat.conversations.store import saved_messages
-from chat.conversations.visitors import all_of, new_visitor
+from chat.conversations.visitors import export_visitor, new_visitor
 from chat.models import Message
 from chat.pipeline.question import Question
 from chat.pipeline.reply import Reply
@@ -225,6 +225,6 @@ def test_students_are_not_shown_what_was_retrieved() -> None:
     made = opened()
     reply = close(made.reply, retrieved=[{"passage": 1, "title": "Secret"}])
     assert "Secret" not in str(saved_messages(reply.conversation))
-    assert "Secret" not in str(all_of(reply.conversation.visitor_id))
+    assert "Secret" not in str(export_visitor(reply.conversation.visitor_id))
     reply.conversation.delete()
     assert not Message.objects.exists()
