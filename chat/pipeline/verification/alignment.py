@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 CONTEXT_SHARE = 0.5
 FIGURE_SHARE = 0.45
 LENGTH_PENALTY = 0.002
-VECTOR_SHARE = 1.6
+VECTOR_SHARE = 4.0
+#: A unit whose score is this near the best one's may be the one that is meant; it is quoted beside it.
+TIE = 0.05
 #: What a second unit must add, as a share of the sentence's words.
 LEAST_GAIN = 0.18
 #: The shortest beginning, or end, that two words may have in common to be taken for one.
@@ -80,6 +82,7 @@ class Alignment:
     scores: tuple[float, ...]
     coverage: float
     rival: float
+    runner_up: Candidate | None = None
 
 
 def align(
@@ -124,8 +127,10 @@ def align(
             if gain >= LEAST_GAIN:
                 second = other
     coverage = sum(1 for share in covered if share) / len(content) if content else 1.0
-    rivals = [scores[p] for p in order[1:] if candidates[p].unit is not best.unit]
-    return Alignment(best, second, tuple(scores), coverage, scores[order[0]] - rivals[0] if rivals else 1.0)
+    rival = next((place for place in order[1:] if candidates[place].unit is not best.unit), None)
+    margin = scores[order[0]] - scores[rival] if rival is not None else 1.0
+    runner_up = candidates[rival] if rival is not None and margin < TIE else None
+    return Alignment(best, second, tuple(scores), coverage, margin, runner_up)
 
 
 def holds(figure: object, keys: frozenset[str]) -> bool:

@@ -6,15 +6,25 @@ from dataclasses import dataclass, field
 
 from chat.pipeline.guardrails.addresses import emails, links, phones
 from chat.pipeline.verification.alignment import Alignment, Candidate, has_word, holds
-from chat.pipeline.verification.facts import Facts, read_facts
+from chat.pipeline.verification.facts import NON_EU, Facts, Figure, read_facts
+from chat.pipeline.verification.numerals import ORDINALS
 from chat.pipeline.verification.signals import split_clauses
 from chat.pipeline.verification.words import alternatives, read_words, fold
 
-ORDINAL = re.compile(r"\b(?:first|second|third|fourth|fifth|erste[nrsm]?|zweite[nrsm]?|dritte[nrsm]?|vierte[nrsm]?)\b", re.I)
+ORDINAL = re.compile(
+    r"\b(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth"
+    r"|(?:erst|zweit|dritt|viert|fünft|sechst|siebt|acht|neunt|zehnt)e[nrsm]?)\b",
+    re.I,
+)
 IMPERATIVE = re.compile(
     r"^(?:please |bitte )?(?:submit|upload|bring|pay|send|register|apply|ask|show|download|contact|check|choose|select|write|return|save|find|give|enter|use|request|inform|accept|conclude|stellen|reichen|zahlen|bringen|gehen|legen|melden|laden|fragen)\b"
     r"|\b(?:reichen|stellen|bringen|gehen|legen|melden|laden|zahlen) sie\b", re.I
 )
+#: From this share of known words on, an unknown one stands in the place of another.
+CLOSE = 0.6
+GERMAN = re.compile(r"\b(?:der|die|das|ist|sind|wird|werden|und|nicht|ein|eine|einen|für|bei|mit|von|im|zum|zur|den|dem|man|sie|muss|kann)\b", re.I)
+#: How fast words lose touch with a figure, in characters.
+NEAR = 40
 DIRECTIONS = {"least": "most", "most": "least"}
 
 
@@ -80,6 +90,14 @@ def _compare_words(found: Comparison, sentence: Facts, unit: Facts, whole: Facts
         found.doubt("name", names[0].text)
     if swapped:
         found.doubt("name", swapped[0].text)
+    close = found.features["coverage"]
+    missing_names = [word for word in missing if _is_name(word.text, word.start)]
+    is_close = close >= CLOSE and len(content) > 1
+    german = bool(GERMAN.search(sentence.text))
+    found.add("close_swap", is_close and bool(missing_names) and not german)
+    found.add("close_swap_german", is_close and bool(missing_names) and german)
+    found.add("close_miss", is_close and bool(missing) and not missing_names)
+    found.add("close_code", any(any(c.isupper() or c.isdigit() for c in word.text[1:]) for word in missing))
     if len(nowhere) / total > 0.5:
         found.doubt("invented", ", ".join(word.text for word in nowhere[:4]))
 
@@ -136,10 +154,7 @@ def _compare_figures(found: Comparison, sentence: Facts, unit: Facts, whole: Fac
 
 def _ordinal(word: str) -> str:
     word = word.lower()
-    for name, starts in (("1", ("first", "erst")), ("2", ("second", "zweit")), ("3", ("third", "dritt")), ("4", ("fourth", "viert"))):
-        if word.startswith(starts):
-            return name
-    return "5"
+    return str(ORDINALS.get(word) or ORDINALS.get(re.sub(r"e[nrsm]?$", "", word)) or word)
 
 
 def _converts(one: object, other: object) -> bool:
@@ -169,7 +184,15 @@ def _compare_polarity(found: Comparison, sentence: Facts, unit: Facts, whole: Fa
     ours, theirs = sentence.negations, unit.negations
     found.add("negated_only_here", ours > 0 and theirs == 0)
     found.add("negated_only_there", ours == 0 and theirs > 0)
-    found.add("both_negated", ours > 0 and theirs > 0)
+    agreed_denial = any(-1 in sentence.signs.get(key, ()) and -1 in unit.signs.get(key, ()) for key in sentence.signs)
+    found.add("both_negated", ours > 0 and theirs > 0 and not conflicts and not poles)
+    found.add("denial_agrees", agreed_denial and not poles)
+    odd = (ours % 2) != (theirs % 2)
+    close = found.features["own_coverage"]
+    found.add("close_parity", odd * close * (1 - found.features["left_out"]))
+    found.add("close_negated_here", close * (ours > 0 and theirs == 0))
+    found.add("close_negated_there", close * (ours == 0 and theirs > 0) * (1 - found.features["left_out"]))
+    found.add("close_sign_conflicts", close * min(len(conflicts), 2))
     clause = _closest_clause(sentence, unit)
     found.add("clause_parity", (ours % 2) != (read_facts(clause).negations % 2) if clause else 0)
     contrary = {name for name, signs in sentence.poles.items() if -1 in signs} - {n for n, s in unit.poles.items() if -1 in s}
@@ -205,6 +228,8 @@ def _closest_clause(sentence: Facts, unit: Facts) -> str:
 
 def _compare_modality(found: Comparison, sentence: Facts, unit: Facts) -> None:
     ours, theirs = sentence.modality, unit.modality
+    if "permitted" in ours and "most" in sentence.bounds:  # "may be at most" is a bound
+        ours = ours - {"permitted"}
     told = bool(IMPERATIVE.search(unit.text))
     if told:
         theirs = theirs | {"obliged"}
@@ -254,7 +279,20 @@ def _compare_bounds(found: Comparison, sentence: Facts, unit: Facts) -> None:
     found.add("bound_here", bool(sentence.bounds - unit.bounds))
     order = {"before": "after", "after": "before"}
     swapped = any(r not in unit.relations and order[r] in unit.relations for r in sentence.relations)
+    crossed = 0
+    for name, keys in sentence.orders:
+        same = max((len(keys & other) for relation, other in unit.orders if relation == name), default=0)
+        contrary = max((len(keys & other) for relation, other in unit.orders if relation != name), default=0)
+        crossed += contrary > same
+    found.add("order_crossed", min(crossed, 2))
+    if crossed:
+        found.doubt("bound", "before, after")
     found.add("order_conflict", swapped)
+    if conflict and (sentence.negations > 0) != (unit.negations > 0):  # "not after" is "before"
+        conflict = False
+        found.add("bound_direction", 0)
+        found.add("negated_only_here", 0)
+        found.add("negated_only_there", 0)
     if conflict:
         found.doubt("bound", "")
     elif swapped:
@@ -318,6 +356,13 @@ def _compare_subjects(
                     if word.keys & (heads | label):
                         labels += 1
                 break
+    found.add("cell_conflict", _cell_conflict(sentence, best))
+    if found.features["cell_conflict"]:
+        found.doubt("subject", best.unit.label)
+    nearer = _nearer_figure(sentence, unit)
+    found.add("nearer_figure", nearer)
+    if nearer > 0.2:
+        found.doubt("subject", sentence.figures[0].text)
     found.add("rival_words", min(rivals, 4))
     found.add("rival_labels", min(labels, 3))
     if labels:
@@ -342,3 +387,51 @@ def _compare_addresses(found: Comparison, sentence: Facts, passage: Facts) -> No
     found.add("unknown_addresses", min(len(unknown), 2))
     if unknown:
         found.doubt("name", unknown[0])
+
+
+def _cell_conflict(sentence: Facts, best: Candidate) -> bool:
+    """Return whether a figure stands in another column of the row than the one that the sentence names."""
+    cells = [(frozenset(k for w in read_words(_joined(name)) for k in w.keys), read_facts(cell)) for name, cell in best.unit.cells[1:]]
+    if len(cells) < 2:
+        return False
+    common = frozenset.intersection(*(keys for keys, _ in cells))
+    for figure in sentence.figures:
+        here = [keys - common for keys, cell in cells if holds(figure, cell.figure_keys)]
+        there = [keys - common for keys, cell in cells if not holds(figure, cell.figure_keys)]
+        if here and any(keys & sentence.keys for keys in there) and not any(keys & sentence.keys for keys in here):
+            return True
+    return False
+
+
+def _joined(name: str) -> str:
+    return NON_EU.sub("noneu", name)
+
+
+def _nearer_figure(sentence: Facts, unit: Facts) -> float:
+    """Return how much nearer to the sentence's words another figure of its sort stands than the sentence's own."""
+    worst = 0.0
+    places = [word.start for word in unit.content if has_word(word, sentence.keys)]
+    if not places or len(unit.figures) < 2:
+        return 0.0
+
+    def closeness(figure: Figure) -> float:
+        return sum(2.0 ** (-abs(place - figure.start) / NEAR) for place in places)
+
+    for figure in sentence.figures:
+        own = [each for each in unit.figures if any(a & b for a in figure.readings for b in each.readings)]
+        if not own:
+            continue
+        sort = _sort(figure)
+        rivals = [
+            each for each in unit.figures
+            if each not in own and _sort(each) == sort
+            and not any(a & b for ours in sentence.figures for a in ours.readings for b in each.readings)
+        ]
+        if rivals:
+            worst = max(worst, max(map(closeness, rivals)) / max(map(closeness, own)) - 1)
+    return min(max(worst, 0.0), 1.0)
+
+
+def _sort(figure: Figure) -> str:
+    is_date = any(key.startswith("d:") for reading in figure.readings for key in reading)
+    return "date" if is_date else figure.measure

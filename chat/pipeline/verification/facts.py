@@ -56,6 +56,7 @@ MEASURE = re.compile(
     re.IGNORECASE,
 )
 MONEY_BEFORE = re.compile(r"(?:[€$£]|\b(?:eur|usd|us))\s?\$?\s?$", re.I)
+SENTENCE_END = re.compile(r"\d{1,2}\.\d{1,2}\.")
 #: How many of a smaller measure one of a larger is.
 EQUAL = {"week": [("day", 7)], "year": [("month", 12)], "month": [], "hour": [("minute", 60)], "day": [("hour", 24)]}
 FRACTIONS = (
@@ -64,7 +65,15 @@ FRACTIONS = (
     (re.compile(r"\b(?:one third|a third|drittel)\b", re.I), ("n:33",)),
     (re.compile(r"\b(?:twice|zweimal|double|doubles|doppelt\w*|both|two-year|beide\w*|pair|couple)\b", re.I), ("n:2",)),
     (re.compile(r"\b(?:thrice|dreimal|triple)\b", re.I), ("n:3",)),
-    (re.compile(r"\b(?:once|einmal\w*|an?|one|single|eine?[nmrs]?|per|pro|im|yearly|annual\w*|jährlich\w*|each|jede\w*)\b", re.I), ("n:1",)),
+    (
+        re.compile(
+            r"\b(?:once|einmal\w*|single|only one|yearly|annual\w*|jährlich\w*|monthly|monatlich\w*|weekly|daily|täglich)\b"
+            r"|\b(?:an?|one|each|per|pro|im|am|every|jede\w*|eine?[nmrs]?)\s+(?:[\w-]+\s+)?(?:year|month|week|day|hour|semester|course"
+            r"|page|attempt|jahr|monat|woche|tag|stunde|semester|kurs|versuch|seite|fachsemester)",
+            re.I,
+        ),
+        ("n:1",),
+    ),
     (re.compile(r"\b(?:annual\w*|jährlich\w*|years?|jahr\w*)\b", re.I), ("n:12",)),
     (re.compile(r"\b(?:noon|midday|mittags?)\b", re.I), ("t:720", "n:12")),
     (re.compile(r"\b(?:midnight|mitternacht)\b", re.I), ("t:0", "t:1440", "t:1439")),
@@ -83,6 +92,7 @@ class Figure:
     measure: str
     relation: str
     is_approximate: bool
+    start: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +114,8 @@ class Facts:
     quantities: frozenset[str]
     bounds: frozenset[str]
     relations: frozenset[str]
+    #: What comes before or after which words: "before" with the keys of the three words behind it.
+    orders: tuple[tuple[str, frozenset[str]], ...]
     #: Spans of conditions and exceptions, as text.
     conditions: tuple[str, ...]
     exceptions: tuple[str, ...]
@@ -143,6 +155,7 @@ def read_facts(text: str) -> Facts:
         relations=frozenset(
             name for name, pattern in (("before", BEFORE), ("after", AFTER)) if pattern.search(text)
         ),
+        orders=tuple(_orders(text, words)),
         conditions=tuple(_tails(text, CONDITION, clauses)),
         exceptions=tuple(_tails(text, EXCEPTION, clauses)),
     )
@@ -203,6 +216,8 @@ def _figures(text: str) -> list[Figure]:
         before, behind = text[max(0, start - 60) : start], text[end : end + 60]
         measure = _measure(before, behind, each.text)
         readings = list(each.readings)
+        if SENTENCE_END.fullmatch(each.text):  # "a grade of 2.7." is no date
+            readings.append(frozenset({f"n:{float(each.text[:-1]):g}"}))
         if measure in EQUAL:
             for smaller, factor in EQUAL[measure]:
                 readings += [frozenset({f"n:{_times(key, factor)}"}) for r in each.readings for key in r if _times(key, factor)]
@@ -224,7 +239,7 @@ def _figures(text: str) -> list[Figure]:
             bound = _DOWN
         after_figure = re.sub(r"^\s?\w+", "", behind)[:24]
         relation = "before" if BEFORE.search(after_figure) else "after" if AFTER.search(after_figure) else ""
-        found.append(Figure(each.text, tuple(readings), bound, measure, relation, bool(ABOUT.search(before))))
+        found.append(Figure(each.text, tuple(readings), bound, measure, relation, bool(ABOUT.search(before)), start))
     return found
 
 
@@ -238,3 +253,13 @@ def _measure(before: str, behind: str, text: str) -> str:
     if MONEY_BEFORE.search(before):
         return "money"
     return ""
+
+
+def _orders(text: str, words: tuple[Word, ...]) -> list[tuple[str, frozenset[str]]]:
+    found = []
+    for name, pattern in (("before", BEFORE), ("after", AFTER)):
+        for match in pattern.finditer(text):
+            behind = [word for word in words if word.keys and match.end() <= word.start < match.end() + 60][:3]
+            if behind:
+                found.append((name, frozenset(key for word in behind for key in word.keys)))
+    return found

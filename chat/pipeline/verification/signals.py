@@ -92,8 +92,8 @@ QUANTITY: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "all",
         _pattern(
-            r"\b(?:all|every|each|always|everyone|everybody|anyone|any|both|whole|entire|in any case|without exception|alle[nrsm]?|jede[rnsm]?"
-            r"|sämtliche\w*|immer|stets|ausnahmslos|grundsätzlich|beide[nrsm]?|überall|regardless|unabhängig|exclusively)\b"
+            r"\b(?:all|every|always|everyone|everybody|in any case|without exception|alle[nr]?|jede[rnsm]?"
+            r"|sämtliche\w*|immer|stets|ausnahmslos|überall|regardless|unabhängig|anyone|annual\w*|jährlich\w*|each)\b"
         ),
     ),
     (

@@ -48,8 +48,7 @@ def split_units(passage: str, title: str = "", heading: str = "") -> tuple[Unit,
     head, lead, before = heading, "", ""
     header: list[str] = []
     passage = passage[:LONGEST]
-    for start, end in sentence_spans(passage):
-        raw = passage[start:end].strip()
+    for raw in _whole_sentences(passage):
         if match := HEADING.match(raw):
             head, lead, before, header = make_plain(match["text"]), "", "", []
             continue
@@ -69,12 +68,26 @@ def split_units(passage: str, title: str = "", heading: str = "") -> tuple[Unit,
         if not text:
             continue
         if is_item:
-            units.append(Unit(text, text, f"{context} {lead}"))
+            shown = f"{lead} {text}" if lead and text[:1].islower() else text
+            units.append(Unit(text, shown, f"{context} {lead}"))
             continue
         needed = before if POINTS_BACK.match(text) else ""
         units.append(Unit(text, f"{needed} {text}" if needed else text, context))
         lead, before = text if not ENDED.search(text) or text.endswith(":") else "", text
     return tuple(units)
+
+
+def _whole_sentences(passage: str) -> list[str]:
+    """Return the sentences as they stand there; one that a page break cut in two is joined again."""
+    found: list[str] = []
+    for start, end in sentence_spans(passage):
+        raw = passage[start:end].strip()
+        goes_on = raw[:1].islower() and found and not ENDED.search(found[-1]) and not found[-1].endswith((":", ";", ","))
+        if goes_on and not found[-1].startswith(("|", "#")) and not LIST_MARK.match(found[-1]):
+            found[-1] = f"{found[-1]} {raw}"
+        else:
+            found.append(raw)
+    return found
 
 
 def _row(header: list[str], cells: list[str], context: str) -> Unit:
