@@ -17,7 +17,7 @@ FOR = ("coverage", "own_coverage", "both_negated", "denial_agrees", "pole_agreem
 NEUTRAL = frozenset(
     """
     length unit_length is_cell has_vector left_out left_out_count figures answer_no_unit_plain approximate figures_left_out
-    two_units permitted_there forbidden_there obliged_there exempt_there advised_there condition_there exception_there
+    permitted_there forbidden_there obliged_there exempt_there advised_there condition_there exception_there
     dropped_bounds
     """.split()
 )

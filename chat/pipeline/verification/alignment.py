@@ -118,8 +118,10 @@ def align(
             other = candidates[place]
             if other.row == best.row and other.unit is best.unit and len(other.text) <= len(best.text):
                 continue
-            gain = sum(max(0.0, theirs - ours) for theirs, ours in zip(covers[place], covered, strict=True)) / len(content)
             missing = [f for f in sentence.figures if not holds(f, best.whole.figure_keys)]
+            if best.unit.cells and other.unit.cells and not missing:
+                continue  # another row is about something else
+            gain = sum(max(0.0, theirs - ours) for theirs, ours in zip(covers[place], covered, strict=True)) / len(content)
             gain += 0.3 * sum(holds(f, other.own.figure_keys) for f in missing) / max(1, figure_total)
             gains.append((gain, -order.index(place), other))
         if gains:

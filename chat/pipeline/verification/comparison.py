@@ -9,7 +9,7 @@ from chat.pipeline.verification.alignment import Alignment, Candidate, has_word,
 from chat.pipeline.verification.facts import NON_EU, Facts, Figure, read_facts
 from chat.pipeline.verification.numerals import ORDINALS
 from chat.pipeline.verification.signals import split_clauses
-from chat.pipeline.verification.words import alternatives, read_words, fold
+from chat.pipeline.verification.words import alternatives, fold, read_words, stem, word_keys
 
 ORDINAL = re.compile(
     r"\b(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth"
@@ -23,8 +23,13 @@ IMPERATIVE = re.compile(
 #: From this share of known words on, an unknown one stands in the place of another.
 CLOSE = 0.6
 GERMAN = re.compile(r"\b(?:der|die|das|ist|sind|wird|werden|und|nicht|ein|eine|einen|für|bei|mit|von|im|zum|zur|den|dem|man|sie|muss|kann)\b", re.I)
-#: How fast words lose touch with a figure, in characters.
-NEAR = 40
+#: How far from a figure a word may stand and still say what the figure is of, in characters.
+NEAR = 60
+#: Whatever has such a date ends on it.
+DEADLINE = word_keys("deadline") & word_keys("frist")
+#: Beginnings that make a word its contrary.
+LEAST_REST = 5
+CONTRARY = ("un", "in", "im", "ir", "non-", "dis")
 DIRECTIONS = {"least": "most", "most": "least"}
 
 
@@ -59,6 +64,7 @@ def compare(sentence: Facts, alignment: Alignment, passage: Facts, candidates: S
     _compare_addresses(found, sentence, passage)
     found.add("two_units", second is not None)
     found.add("margin", min(alignment.rival, 1.0))
+    found.add("doubts", min(len(found.doubts), 4))
     found.add("has_vector", similarity is not None)
     found.add("similarity", similarity if similarity is not None else 0.0)
     found.add("length", min(len(sentence.content), 30) / 10)
@@ -129,6 +135,9 @@ def _compare_figures(found: Comparison, sentence: Facts, unit: Facts, whole: Fac
             found.doubt("bound", figure.text)
         elif figure.bound and all(not t.bound for t in twins):
             added_bound += 1
+            if figure.bound == "least" and DEADLINE & whole.keys and _sort(figure) == "date":
+                bounds += 1
+                found.doubt("bound", figure.text)
         elif not figure.bound and all(t.bound for t in twins):
             dropped_bound += 1
         if figure.relation and all(t.relation and t.relation != figure.relation for t in twins):
@@ -178,6 +187,9 @@ def _compare_polarity(found: Comparison, sentence: Facts, unit: Facts, whole: Fa
     poles = [
         name for name, signs in sentence.poles.items() if name in unit.poles and not signs & unit.poles[name]
     ]
+    prefixed = [*_contraries(sentence, unit), *_contraries(unit, sentence)]
+    if prefixed and (sentence.negations > 0) == (unit.negations > 0):
+        poles += prefixed
     found.add("pole_conflicts", min(len(poles), 2))
     agreed = [name for name, signs in sentence.poles.items() if name in unit.poles and signs & unit.poles[name]]
     found.add("pole_agreements", min(len(agreed), 2))
@@ -288,7 +300,7 @@ def _compare_bounds(found: Comparison, sentence: Facts, unit: Facts) -> None:
     if crossed:
         found.doubt("bound", "before, after")
     found.add("order_conflict", swapped)
-    if conflict and (sentence.negations > 0) != (unit.negations > 0):  # "not after" is "before"
+    if conflict and sentence.negations > 0 and unit.negations == 0:  # "not after" is "before"
         conflict = False
         found.add("bound_direction", 0)
         found.add("negated_only_here", 0)
@@ -361,7 +373,7 @@ def _compare_subjects(
         found.doubt("subject", best.unit.label)
     nearer = _nearer_figure(sentence, unit)
     found.add("nearer_figure", nearer)
-    if nearer > 0.2:
+    if nearer:
         found.doubt("subject", sentence.figures[0].text)
     found.add("rival_words", min(rivals, 4))
     found.add("rival_labels", min(labels, 3))
@@ -394,10 +406,13 @@ def _cell_conflict(sentence: Facts, best: Candidate) -> bool:
     cells = [(frozenset(k for w in read_words(_joined(name)) for k in w.keys), read_facts(cell)) for name, cell in best.unit.cells[1:]]
     if len(cells) < 2:
         return False
-    common = frozenset.intersection(*(keys for keys, _ in cells))
+
+    def own(keys: frozenset[str]) -> frozenset[str]:
+        return keys.difference(*(other for other, _ in cells if other is not keys))
+
     for figure in sentence.figures:
-        here = [keys - common for keys, cell in cells if holds(figure, cell.figure_keys)]
-        there = [keys - common for keys, cell in cells if not holds(figure, cell.figure_keys)]
+        here = [own(keys) for keys, cell in cells if holds(figure, cell.figure_keys)]
+        there = [own(keys) for keys, cell in cells if not holds(figure, cell.figure_keys)]
         if here and any(keys & sentence.keys for keys in there) and not any(keys & sentence.keys for keys in here):
             return True
     return False
@@ -407,29 +422,44 @@ def _joined(name: str) -> str:
     return NON_EU.sub("noneu", name)
 
 
-def _nearer_figure(sentence: Facts, unit: Facts) -> float:
-    """Return how much nearer to the sentence's words another figure of its sort stands than the sentence's own."""
-    worst = 0.0
-    places = [word.start for word in unit.content if has_word(word, sentence.keys)]
-    if not places or len(unit.figures) < 2:
-        return 0.0
+def _nearer_figure(sentence: Facts, unit: Facts) -> bool:
+    """Return whether all words of the sentence that stand near a figure of the unit stand near another one of its sort.
 
-    def closeness(figure: Figure) -> float:
-        return sum(2.0 ** (-abs(place - figure.start) / NEAR) for place in places)
-
+    "The rate for Medicare is 6.2 %" where the page has "Social Security is 6.2 % and Medicare is 1.45 %".
+    """
     for figure in sentence.figures:
-        own = [each for each in unit.figures if any(a & b for a in figure.readings for b in each.readings)]
-        if not own:
-            continue
-        sort = _sort(figure)
+        own = [each for each in unit.figures if _same(figure, each)]
         rivals = [
             each for each in unit.figures
-            if each not in own and _sort(each) == sort
-            and not any(a & b for ours in sentence.figures for a in ours.readings for b in each.readings)
+            if each not in own and _sort(each) == _sort(figure) and not any(_same(ours, each) for ours in sentence.figures)
         ]
-        if rivals:
-            worst = max(worst, max(map(closeness, rivals)) / max(map(closeness, own)) - 1)
-    return min(max(worst, 0.0), 1.0)
+        if not own or not rivals:
+            continue
+        votes = [0, 0]
+        for word in sentence.content:
+            places = [each.start for each in unit.content if each.keys & word.keys]
+            nearest = [min((abs(p - f.start) for p in places for f in each), default=NEAR) for each in (own, rivals)]
+            if min(nearest) < NEAR:
+                votes[nearest[1] < nearest[0]] += 1
+        if votes[1] and not votes[0]:
+            return True
+    return False
+
+
+def _same(one: Figure, other: Figure) -> bool:
+    return any(a & b for a in one.readings for b in other.readings)
+
+
+def _contraries(one: Facts, other: Facts) -> list[str]:
+    """Return the words of one text that are words of the other with a beginning such as "un-"."""
+    found = []
+    for word in one.content:
+        plain = fold(word.text)
+        for prefix in CONTRARY:
+            rest = plain.removeprefix(prefix)
+            if rest != plain and len(rest) >= LEAST_REST and stem(rest) in other.keys and stem(plain) not in other.keys:
+                found.append(word.text)
+    return found
 
 
 def _sort(figure: Figure) -> str:

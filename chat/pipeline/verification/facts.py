@@ -30,6 +30,11 @@ UPPER_BEFORE = re.compile(
     r"|as much as|as many as|closes? (?:on|at))[\s:]+(?:(?:the|dem|der|den|am|zum|on|at|of|about|and including|einschließlich|monday|friday|einer|eine|ein|a)\s+){0,3}$",
     re.IGNORECASE,
 )
+STRONG_UPPER = re.compile(
+    r"\b(?:(?:nicht|not|no|never)(?: be)? (?:older|later|longer|more|higher|mehr|älter|länger|später|höher) (?:than|als)|innerhalb(?: von)?"
+    r"|binnen|within|at most|up to|bis zu|höchstens|maximal|no later than)\s+(?:(?:the|a|an|dem|der|am|zum|eine[rsm]?)\s+){0,2}$",
+    re.IGNORECASE,
+)
 LOWER_BEFORE = re.compile(
     r"\b(?:at least|no(?:t)? (?:less|fewer|earlier|sooner|younger|lower) than|(?:a )?minimum(?: of)?|min\.?|mindestens|wenigstens|minimal|more than|over|above"
     r"|mehr als|über|exceed\w*|longer than|older than|länger als|älter als|from|after|since|as of|starting(?: on| from)?|ab(?: dem)?|seit|nach(?: dem)?"
@@ -233,6 +238,8 @@ def _figures(text: str) -> list[Figure]:
             bound = _DOWN
         elif LOWER_AFTER.match(behind):
             bound = _UP
+        elif STRONG_UPPER.search(before):
+            bound = _DOWN
         elif LOWER_BEFORE.search(before):
             bound = _UP
         elif UPPER_BEFORE.search(before):
