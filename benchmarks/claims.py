@@ -1,8 +1,7 @@
 """How many false sentences pass the check of sentences, and how many faithful ones, by kind, language and strictness.
 
-`python -m benchmarks --only claims` judges `benchmarks/data/claims_held_out.jsonl` if it is there. `python -m
-benchmarks.claims FILE` judges any file, `--fit` fits the weights to it first and prints what cross-validation by passage
-says, `--words` leaves the vectors out.
+`python -m benchmarks.claims FILE` judges any file of `benchmarks/data`. `--fit` fits the weights to it first and prints
+what cross-validation by passage says, `--words` leaves the vectors out.
 """
 
 import argparse
@@ -58,9 +57,7 @@ def measure(path: Path = HELD_OUT, *, words_only: bool = False, fit: bool = Fals
         "cross_validated": fit,
         "vectors": not words_only,
         "ms": round(statistics.mean(times), 1),
-        "shown": {
-            level.value: shares(rows, scores >= classifier.thresholds[level]) for level in Strictness
-        },
+        "shown": {level.value: shares(rows, scores >= classifier.thresholds[level]) for level in Strictness},
         "curve": curve(rows, scores),
         "unit_holds_fact": held,
     }
@@ -75,7 +72,10 @@ def shares(rows: Sequence[dict[str, Any]], shown: "np.ndarray[Any, Any]") -> dic
         names = [row["kind"]]
         if row["supported"]:
             crosses = row["language"] != row["passage_language"]
-            names += [f"faithful, {row['language']}", "faithful, free wording" if row["free"] else "faithful, close wording"]
+            names += [
+                f"faithful, {row['language']}",
+                "faithful, free wording" if row["free"] else "faithful, close wording",
+            ]
             names += ["faithful, across languages"] if crosses else []
         else:
             names += [f"false, {row['language']}", "false, all"]
@@ -148,7 +148,9 @@ def read(path: Path) -> list[dict[str, Any]]:
 def report(results: dict[str, Any]) -> None:
     levels = list(results["shown"])
     names = list(results["shown"][levels[0]])
-    table(["shown as written", *levels], [[name, *(results["shown"][level][name] for level in levels)] for name in names])
+    table(
+        ["shown as written", *levels], [[name, *(results["shown"][level][name] for level in levels)] for name in names]
+    )
     say("")
     table(["threshold", "false shown", "faithful shown"], [list(point.values()) for point in results["curve"]])
     say(f"\n{results['sentences']} sentences of {results['file']}; {results['ms']} ms each")

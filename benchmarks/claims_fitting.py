@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 #: wording of a file's sentences would teach that plain words are false and free ones true.
 FOR = ("coverage", "own_coverage", "both_negated", "denial_agrees", "pole_agreements", "margin", "similarity")
 NEUTRAL = frozenset(
-    """
-    length unit_length is_cell has_vector left_out left_out_count figures answer_no_unit_plain approximate figures_left_out
-    permitted_there forbidden_there obliged_there exempt_there advised_there condition_there exception_there
-    dropped_bounds
-    """.split()
-)
+    {
+        "length", "unit_length", "is_cell", "has_vector", "left_out", "left_out_count", "figures", "figures_left_out",
+        "answer_no_unit_plain", "approximate", "dropped_bounds", "permitted_there", "forbidden_there", "obliged_there",
+        "exempt_there", "advised_there", "condition_there", "exception_there",
+    }
+)  # fmt: skip
 #: Strength of the penalty on large weights, and the share of false sentences that each strictness lets pass.
 PENALTY = 4.0
 PASSING = {Strictness.STRICT: 0.035, Strictness.BALANCED: 0.08, Strictness.LENIENT: 0.15}
@@ -28,7 +28,9 @@ HARD = ("figure", "date", "amount_in_words", "polarity", "bound", "modality")
 FOLDS = 8
 
 
-def fit(rows: Sequence[dict[str, Any]], features: Sequence[dict[str, float]]) -> tuple[ClaimClassifier, "NDArray[np.float64]"]:
+def fit(
+    rows: Sequence[dict[str, Any]], features: Sequence[dict[str, float]]
+) -> tuple[ClaimClassifier, "NDArray[np.float64]"]:
     """Return the classifier fitted to all rows, and each row's score by one fitted without its passage."""
     names = sorted(name for name in features[0] if name not in NEUTRAL)
     matrix = np.array([[each[name] for name in names] for each in features])
@@ -52,7 +54,9 @@ def _fold(number: int) -> int:
     return number % FOLDS
 
 
-def _regress(names: Sequence[str], matrix: "NDArray[np.float64]", supported: "NDArray[np.bool_]") -> tuple["NDArray[np.float64]", float]:
+def _regress(
+    names: Sequence[str], matrix: "NDArray[np.float64]", supported: "NDArray[np.bool_]"
+) -> tuple["NDArray[np.float64]", float]:
     """Return weights and offset of a logistic regression whose weights keep their sign."""
     from scipy.optimize import minimize
 

@@ -85,9 +85,7 @@ class Alignment:
     runner_up: Candidate | None = None
 
 
-def align(
-    sentence: Facts, candidates: Sequence[Candidate], similarities: "NDArray | None" = None
-) -> Alignment | None:
+def align(sentence: Facts, candidates: Sequence[Candidate], similarities: "NDArray | None" = None) -> Alignment | None:
     """Return the candidate that says best what the sentence says; similarities are cosines, one a candidate."""
     if not candidates:
         return None
@@ -97,7 +95,11 @@ def align(
     covers = []
     for place, candidate in enumerate(candidates):
         covered = [
-            1.0 if has_word(word, candidate.own.keys) else CONTEXT_SHARE if has_word(word, candidate.whole.keys) else 0.0
+            1.0
+            if has_word(word, candidate.own.keys)
+            else CONTEXT_SHARE
+            if has_word(word, candidate.whole.keys)
+            else 0.0
             for word in content
         ]
         covers.append(covered)
@@ -121,7 +123,9 @@ def align(
             missing = [f for f in sentence.figures if not holds(f, best.whole.figure_keys)]
             if best.unit.cells and other.unit.cells and not missing:
                 continue  # another row is about something else
-            gain = sum(max(0.0, theirs - ours) for theirs, ours in zip(covers[place], covered, strict=True)) / len(content)
+            gain = sum(max(0.0, theirs - ours) for theirs, ours in zip(covers[place], covered, strict=True)) / len(
+                content
+            )
             gain += 0.3 * sum(holds(f, other.own.figure_keys) for f in missing) / max(1, figure_total)
             gains.append((gain, -order.index(place), other))
         if gains:

@@ -38,7 +38,9 @@ ORDINAL_DAY = re.compile(
     rf"\b([^\W\d_]+(?:-[^\W\d_]+)?)(\s+(?:of\s+|day\s+of\s+)?)(?={_MONTH}\b)|\b({_MONTH}\s+(?:the\s+)?)([^\W\d_]+(?:-[^\W\d_]+)?)",
     re.IGNORECASE,
 )
-CENTS = re.compile(r"(\d+)\s*(euros?|€|dollars?)(?:\s+(?:and|und))?\s+(\d{1,2})(?:\s*(?:cents?)\b|(?=\s*(?:[.,;]|$)))", re.I)
+CENTS = re.compile(
+    r"(\d+)\s*(euros?|€|dollars?)(?:\s+(?:and|und))?\s+(\d{1,2})(?:\s*(?:cents?)\b|(?=\s*(?:[.,;]|$)))", re.I
+)
 COUNTED = re.compile(
     r"\b(one|a single|einen?|eine[mrs]?)(?=\s+(?:single\s+)?(?:working\s+)?"
     r"(?:months?|weeks?|years?|days?|hours?|semesters?|attempts?|courses?|units?|pages?|half|Monats?|Monat|Woche|Jahr"

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 
 _GAP = r"(?:[^\s.,;:!?]+\s+){0,%d}"
 
@@ -21,9 +22,12 @@ NEGATORS = _pattern(
     r"|nichts|niemand|kein|keine|keinen|keinem|keiner|keines|ohne|weder|keinerlei|keineswegs)\b|n['’]t\b|\bcannot\b"
     r"|\b(?:rather than|instead of|anstatt|statt)\b"
 )
-ANSWER = _pattern(r"^\s*(?:(?P<yes>yes|yeah|yep|ja|doch|correct|right|richtig|stimmt|genau)|(?P<no>no|nope|nein))\s*[,.:;!–-]")
+ANSWER = _pattern(
+    r"^\s*(?:(?P<yes>yes|yeah|yep|ja|doch|correct|right|richtig|stimmt|genau)|(?P<no>no|nope|nein))\s*[,.:;!–-]"
+)
 CLAUSE_END = re.compile(
-    r"[,;:()!?–—]|\.(?!\d)|\s(?:but|aber|sondern|jedoch|unless|if|wenn|falls|sofern|except|ausgenommen|außer|although|though"
+    r"[,;:()!?–—]|\.(?!\d)|\s(?:but|aber|sondern|jedoch|unless|if|wenn|falls|sofern|except"
+    r"|ausgenommen|außer|although|though"
     r"|obwohl|because|weil|whereas|while|however|provided|so that|damit|and then|which|who)\s",
     re.IGNORECASE,
 )
@@ -33,7 +37,8 @@ MODALITY: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         EXEMPT,
         _pattern(
-            r"\bneed not\b|\bneedn['’]t\b|\b(?:do|does|did|will|would)(?: not|n['’]t) (?:\w+ )?(?:need|have to|require)\b"
+            r"\bneed not\b|\bneedn['’]t\b|\b(?:do|does|did|will|would)(?: not|n['’]t) (?:\w+ )?(?:need"
+            r"|have to|require)\b"
             r"|\b(?:is|are|be|was|were|was|being)(?: not|n['’]t) (?:\w+ )?(?:required|necessary|compulsory|mandatory"
             r"|obligatory|needed|obliged)\b|\bnot (?:required|necessary|compulsory|mandatory|obligatory|needed)\b"
             r"|\bno (?:[\w-]+ ){1,5}(?:(?:is|are|be|was) )?(?:required|needed|necessary)\b|\bunnecessary\b"
@@ -42,7 +47,11 @@ MODALITY: tuple[tuple[str, re.Pattern[str]], ...] = (
             r"|\bnicht (?:\w+ )?(?:erforderlich|nötig|notwendig|verpflichtend|verpflichtet)\b"
             r"|\bkein\w* " + _GAP % 5 + r"(?:nötig|erforderlich|notwendig|verlangt|benötigt|abgelegt werden)\b"
             r"|\b(?:brauch\w*|benötig\w*) " + _GAP % 4 + r"(?:nicht|kein\w*)\b|\bentfällt\b|\bentbehrlich\b"
-            r"|\bkein\w* " + _GAP % 3 + r"(?:ablegen|machen|vorlegen|einreichen) müssen\b|\bmüssen " + _GAP % 3 + r"keine\b"
+            r"|\bkein\w* "
+            + _GAP % 3
+            + r"(?:ablegen|machen|vorlegen|einreichen) müssen\b|\bmüssen "
+            + _GAP % 3
+            + r"keine\b"
         ),
     ),
     (
@@ -54,7 +63,8 @@ MODALITY: tuple[tuple[str, re.Pattern[str]], ...] = (
             r"|\b(?:impossible|prohibited|forbidden|ineligible|barred|ruled out|banned)\b"
             r"|\bno (?:[\w-]+ ){1,4}(?:is |are )?(?:possible|allowed|permitted)\b"
             r"|\b(?:darf|dürfen|dürft|kann|können|könnt|konnten?) " + _GAP % 6 + r"(?:nicht|kein\w*|nie\w*)\b"
-            r"|\bnicht (?:mehr |\w+ )?(?:erlaubt|möglich|zulässig|gestattet|berechtigt)\b|\bunzulässig\b|\bunmöglich\b"
+            r"|\bnicht (?:mehr |\w+ )?(?:erlaubt|möglich|zulässig|gestattet|berechtigt)\b|\bunzulässig\b"
+            r"|\bunmöglich\b"
             r"|\bausgeschlossen\b|\bverboten\b|\buntersagt\b"
             r"|\bkein\w* " + _GAP % 4 + r"(?:möglich|erlaubt|zulässig|gestattet)\b|\b(?:ist|sind) \w+ tabu\b"
         ),
@@ -69,7 +79,8 @@ MODALITY: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         OBLIGED,
         _pattern(
-            r"\b(?:must|ha(?:s|ve|d|ving) to|required|mandatory|compulsory|obligatory|obliged|needs? to|needs?|necessary"
+            r"\b(?:must|ha(?:s|ve|d|ving) to|required|mandatory|compulsory|obligatory|obliged|needs? to"
+            r"|needs?|necessary"
             r"|requires?|shall|essential|expected to|only with|cannot do without)\b"
             r"|\b(?:muss|müssen|musst|müsst|erforderlich|nötig|notwendig|verpflichte\w*|verpflichtend\w*|pflicht"
             r"|benötig\w*|brauch\w*|voraussetzung\w*|vorausgesetzt|zwingend|unbedingt|unumgänglich)\b"
@@ -88,39 +99,50 @@ MODALITY: tuple[tuple[str, re.Pattern[str]], ...] = (
 )
 
 QUANTITY: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("only", _pattern(r"\b(?:only|solely|exclusively|nur|lediglich|ausschließlich|allein|nothing but|restricted to)\b")),
+    (
+        "only",
+        _pattern(r"\b(?:only|solely|exclusively|nur|lediglich|ausschließlich|allein|nothing but|restricted to)\b"),
+    ),
     (
         "all",
         _pattern(
             r"\b(?:all|every|always|everyone|everybody|in any case|without exception|alle[nr]?|jede[rnsm]?"
-            r"|sämtliche\w*|immer|stets|ausnahmslos|überall|regardless|unabhängig|anyone|annual\w*|jährlich\w*|each)\b"
+            r"|sämtliche\w*|immer|stets|ausnahmslos|überall|regardless|unabhängig|anyone|annual\w*"
+            r"|jährlich\w*|each)\b"
         ),
     ),
     (
         "most",
         _pattern(
-            r"\b(?:most|mostly|usually|generally|normally|typically|mainly|majority|in der regel|meist\w*|üblicherweise"
-            r"|normalerweise|mehrheit|größtenteils|as a rule|tend to|usual|largely|often|oft|häufig|likely|nearly all|almost all|fast alle|almost)\b"
+            r"\b(?:most|mostly|usually|generally|normally|typically|mainly|majority|in der regel"
+            r"|meist\w*|üblicherweise"
+            r"|normalerweise|mehrheit|größtenteils|as a rule|tend to|usual|largely|often|oft|häufig"
+            r"|likely|nearly all|almost all|fast alle|almost)\b"
         ),
     ),
     (
         "some",
         _pattern(
             r"\b(?:some|certain|several|sometimes|occasionally|a few|selected|einige\w*|manche\w*|bestimmte\w*"
-            r"|manchmal|gelegentlich|teilweise|partly|a part of|ein teil|individual|einzelne\w*|a number of|in cases?)\b"
+            r"|manchmal|gelegentlich|teilweise|partly|a part of|ein teil|individual|einzelne\w*"
+            r"|a number of|in cases?)\b"
         ),
     ),
     ("none", _pattern(r"\b(?:none|no one|nobody|neither|never|niemand|nie|niemals|kein\w*|weder|no)\b")),
 )
 
 EXCEPTION = _pattern(
-    r"\b(?:unless|except(?:ion)?s?(?: for| in| that)?|excluding|apart from|other than|with the exception of|save for|barring"
+    r"\b(?:unless|except(?:ion)?s?(?: for| in| that)?|excluding|apart from|other than"
+    r"|with the exception of|save for|barring"
     r"|es sei denn|außer|ausgenommen|mit ausnahme|abgesehen von|außerhalb|ausnahme)\b"
 )
 CONDITION = _pattern(
-    r"\b(?:only (?:if|when|for|in|with|after|on|by)|if|provided|as long as|on (?:the )?condition|in case|when|whenever|where|subject to"
-    r"|once|depending|for those who|nur (?:wenn|bei|mit|für|nach|auf|wegen|in)|wenn|falls|sofern|soweit|solange|vorausgesetzt|sobald"
-    r"|unter der (?:bedingung|voraussetzung)|without (?:prior |the )?(?:permission|approval|consent)|with (?:prior |the )?(?:permission|approval|consent)"
+    r"\b(?:only (?:if|when|for|in|with|after|on|by)|if|provided|as long as|on (?:the )?condition"
+    r"|in case|when|whenever|where|subject to"
+    r"|once|depending|for those who|nur (?:wenn|bei|mit|für|nach|auf|wegen|in)|wenn|falls|sofern"
+    r"|soweit|solange|vorausgesetzt|sobald"
+    r"|unter der (?:bedingung|voraussetzung)|without (?:prior |the )?(?:permission|approval"
+    r"|consent)|with (?:prior |the )?(?:permission|approval|consent)"
     r"|im falle?|for (?:those|people|students) (?:who|with)|wer|bei)\b"
 )
 
@@ -138,7 +160,7 @@ class Clauses:
 def split_clauses(text: str) -> Clauses:
     ends = [match.end() for match in CLAUSE_END.finditer(text)]
     edges = [0, *ends, len(text)]
-    return Clauses(tuple((a, b) for a, b in zip(edges, edges[1:], strict=False) if b > a) or ((0, len(text)),))
+    return Clauses(tuple((a, b) for a, b in pairwise(edges) if b > a) or ((0, len(text)),))
 
 
 def find_negators(text: str) -> list[tuple[int, int]]:

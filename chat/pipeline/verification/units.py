@@ -82,7 +82,9 @@ def _whole_sentences(passage: str) -> list[str]:
     found: list[str] = []
     for start, end in sentence_spans(passage):
         raw = passage[start:end].strip()
-        goes_on = raw[:1].islower() and found and not ENDED.search(found[-1]) and not found[-1].endswith((":", ";", ","))
+        goes_on = (
+            raw[:1].islower() and found and not ENDED.search(found[-1]) and not found[-1].endswith((":", ";", ","))
+        )
         if goes_on and not found[-1].startswith(("|", "#")) and not LIST_MARK.match(found[-1]):
             found[-1] = f"{found[-1]} {raw}"
         else:

@@ -1,7 +1,7 @@
 """The door: is a sentence supported by the passage that it cites?
 
-A sentence is aligned with the unit of the passage that says the same, every fact of it is compared with that unit, and a
-fitted model weighs the differences. Nothing here reads the question or another passage.
+A sentence is aligned with the unit of the passage that says the same, every fact of it is compared with that unit, and
+a fitted model weighs the differences. Nothing here reads the question or another passage.
 """
 
 import re
@@ -13,7 +13,8 @@ from chat.pipeline.guardrails.addresses import emails, links, phones
 from chat.pipeline.guardrails.eligibility import decisions
 from chat.pipeline.verification.alignment import Alignment, Candidate, align, make_candidates
 from chat.pipeline.verification.classifier import Strictness, get_classifier
-from chat.pipeline.verification.comparison import Comparison, compare
+from chat.pipeline.verification.comparison import compare
+from chat.pipeline.verification.differences import Differences
 from chat.pipeline.verification.facts import Facts, read_facts
 from chat.pipeline.verification.units import LONGEST, make_plain, split_units
 
@@ -30,11 +31,15 @@ COMPARED = 6
 MARKER = re.compile(r"\s*\[\d{1,3}(?:\s*[,;]\s*\d{1,3})*\]")
 #: Openings of sentences that lead to others, or end an answer, and say nothing of the university.
 CONNECTIVE = re.compile(
-    r"^(?:here (?:is|are|'s)|the following|in (?:summary|short|brief)[,:]?$|i hope|hope (?:this|that)|let me know|feel free"
-    r"|(?:you can )?find (?:more|further)|(?:for )?(?:more|further) (?:information|details|questions)|if you have (?:any |more |further )*questions"
+    r"^(?:here (?:is|are|'s)|the following|in (?:summary|short|brief)[,:]?$|i hope|hope (?:this"
+    r"|that)|let me know|feel free"
+    r"|(?:you can )?find (?:more|further)|(?:for )?(?:more|further) (?:information|details"
+    r"|questions)|if you have (?:any |more |further )*questions"
     r"|according to the (?:page|sources?|documents?)|(?:good|great) question|to answer your question"
-    r"|hier (?:ist|sind|finden|steht)|folgende[srn]?|im folgenden|zusammengefasst|kurz gesagt|ich hoffe|weitere (?:informationen|einzelheiten)"
-    r"|mehr (?:dazu|informationen)|bei (?:weiteren )?(?:fragen|rückfragen)|wenn sie (?:noch |weitere )*fragen|gute frage|gerne)\b",
+    r"|hier (?:ist|sind|finden|steht)|folgende[srn]?|im folgenden|zusammengefasst|kurz gesagt"
+    r"|ich hoffe|weitere (?:informationen|einzelheiten)"
+    r"|mehr (?:dazu|informationen)|bei (?:weiteren )?(?:fragen|rückfragen)|wenn sie (?:noch "
+    r"|weitere )*fragen|gute frage|gerne)\b",
     re.IGNORECASE,
 )
 #: More words of meaning than this make a fact of what begins as a connective.
@@ -83,7 +88,7 @@ class Checked:
 
     sentence: Facts
     alignment: Alignment
-    comparison: Comparison
+    comparison: Differences
 
     @property
     def is_vetoed(self) -> bool:
@@ -141,9 +146,10 @@ def is_connective(text: str) -> bool:
         return False
     facts = read_facts(text)
     has_address = any(True for read in (emails, links, phones) for _ in read(text))
-    return not (
-        facts.figures or facts.negations or has_address or facts.modality & {"obliged", "exempt", "forbidden"}
-    ) and len(facts.content) <= LONGEST_CONNECTIVE
+    return (
+        not (facts.figures or facts.negations or has_address or facts.modality & {"obliged", "exempt", "forbidden"})
+        and len(facts.content) <= LONGEST_CONNECTIVE
+    )
 
 
 def examine(sentence: str, passage: Passage, *, embed: Embed | None = None) -> Checked | None:

@@ -60,10 +60,7 @@ class Word:
 
 def read_words(text: str) -> list[Word]:
     """Return the words in order; those without meaning of their own have no keys."""
-    return [
-        Word(match[0], match.start(), match.end(), *_read(match[0]))
-        for match in WORD.finditer(text)
-    ]
+    return [Word(match[0], match.start(), match.end(), *_read(match[0])) for match in WORD.finditer(text)]
 
 
 @lru_cache(maxsize=16_384)
