@@ -113,14 +113,6 @@ def read_figures(text: str) -> list[Figure]:
         if measure in EQUAL:
             multiples = (_times(key, EQUAL[measure]) for reading in each.readings for key in reading)
             readings += [frozenset({f"n:{multiple}"}) for multiple in multiples if multiple]
-        elif measure in ("day", "month"):
-            factor = 7 if measure == "day" else 12
-            readings += [
-                frozenset({f"n:{int(key[2:]) // factor}"})
-                for r in each.readings
-                for key in r
-                if key[2:].isdigit() and int(key[2:]) >= factor and int(key[2:]) % factor == 0
-            ]
         bound = ""
         if UPPER_AFTER.match(behind):
             bound = MOST
