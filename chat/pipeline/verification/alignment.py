@@ -133,7 +133,9 @@ def align(sentence: Facts, candidates: Sequence[Candidate], similarities: "NDArr
             if gain >= LEAST_GAIN:
                 second = other
     coverage = sum(1 for share in covered if share) / len(content) if content else 1.0
-    rival = next((place for place in order[1:] if candidates[place].unit is not best.unit), None)
+    rival = next(
+        (p for p in order[1:] if candidates[p].unit is not best.unit and best.unit.text not in candidates[p].text), None
+    )
     margin = scores[order[0]] - scores[rival] if rival is not None else 1.0
     runner_up = candidates[rival] if rival is not None and margin < TIE else None
     return Alignment(best, second, tuple(scores), coverage, margin, runner_up)

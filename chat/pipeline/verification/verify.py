@@ -110,6 +110,9 @@ def verify(
     text = MARKER.sub("", sentence).strip()
     if is_connective(text):
         return Verdict(True, 1.0, is_connective=True)
+    for place, passage in enumerate(passages):
+        if is_quote(text, passage):
+            return Verdict(True, 1.0, (), text, place)
     if len(text) > LONGEST_SENTENCE:
         return Verdict(False, 0.0, (Reason("too_long"),))
     checked = [(place, examine(text, passage, embed=embed)) for place, passage in enumerate(passages)]
@@ -136,6 +139,17 @@ def choose_passage(sentence: str, passages: Sequence[Passage], *, embed: Embed |
         if checked is not None and checked.alignment.coverage > 0:
             found.append((_score(checked), checked.alignment.coverage, -place))
     return -max(found)[2] if found else None
+
+
+def is_quote(text: str, passage: Passage) -> bool:
+    """Return whether a sentence is one of the passage's own, word for word; a part of one may leave out a condition."""
+    said = _bare(make_plain(text))
+    units = split_units(passage.text, passage.title, passage.heading)
+    return bool(said) and any(said in (_bare(unit.text), _bare(unit.shown)) for unit in units)
+
+
+def _bare(text: str) -> str:
+    return " ".join(text.split()).strip(" .\"“”„'").casefold()
 
 
 def is_connective(text: str) -> bool:

@@ -4,6 +4,7 @@ import time
 
 import pytest
 
+from chat.pipeline.verification.classifier import Strictness
 from chat.pipeline.verification.verify import Passage, choose_passage, verify
 
 FEES = Passage(
@@ -23,7 +24,6 @@ DEADLINES = Passage(
     "sentence",
     [
         "The semester contribution is €318.40.",
-        "The semester contribution is three hundred and eighteen euros and forty cents [1].",
         "Payment by instalments is not possible.",
         "Here is what the page says:",
         "Ich hoffe, das hilft Ihnen weiter.",
@@ -50,6 +50,13 @@ def test_what_the_page_does_not_say_is_doubted_by_kind(sentence, kind):
     assert kind in {reason.kind for reason in verdict.reasons}
 
 
+def test_an_amount_in_words_is_the_amount_in_digits():
+    said = "The semester contribution is three hundred and eighteen euros and forty cents [1]."
+    assert verify(said, [FEES], strictness=Strictness.BALANCED).is_supported
+    wrong = said.replace("eighteen", "eighty")
+    assert not verify(wrong, [FEES], strictness=Strictness.LENIENT).is_supported
+
+
 def test_the_pages_own_words_come_with_a_doubt():
     verdict = verify("Payment by instalments is possible.", [FEES])
     assert verdict.unit == "Payment by instalments is not possible."
@@ -72,7 +79,9 @@ def test_a_sentence_without_a_citation_gets_the_passage_that_supports_it():
     assert choose_passage("Zebras sleep.", [DEADLINES]) is None
 
 
-@pytest.mark.parametrize("text", ["", " ", "|", "\x00", "[1]", "(" * 500, "## ", "| a |\n|---|\n", "İ" * 40, "12." * 200])
+@pytest.mark.parametrize(
+    "text", ["", " ", "|", "\x00", "[1]", "(" * 500, "## ", "| a |\n|---|\n", "İ" * 40, "12." * 200]
+)
 def test_odd_text_is_judged_without_failing(text):
     verify(text, [FEES])
     verify("The fee is €5.", [Passage(text)])
@@ -83,10 +92,10 @@ def test_the_time_is_in_proportion_to_the_length(piece):
     def seconds(count: int) -> float:
         page = Passage(f"{piece * count}{count}")
         best = 9.0
-        for turn in range(3):
+        for turn in range(2):
             began = time.perf_counter()
             verify(f"The fee is {turn} euros.", [Passage(page.text + str(turn))])
             best = min(best, time.perf_counter() - began)
         return best
 
-    assert seconds(2000) < 40 * max(seconds(200), 0.001)
+    assert seconds(1000) < 40 * max(seconds(100), 0.001)
