@@ -6,10 +6,12 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from chat.pipeline.verification.facts import Facts, read_facts
+from chat.pipeline.verification.measured_figures import Figure
 from chat.pipeline.verification.units import Unit
 from chat.pipeline.verification.words import Word
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
 #: What a word counts that stands only in the heading, the title or a column's name.
@@ -85,7 +87,9 @@ class Alignment:
     runner_up: Candidate | None = None
 
 
-def align(sentence: Facts, candidates: Sequence[Candidate], similarities: "NDArray | None" = None) -> Alignment | None:
+def align(
+    sentence: Facts, candidates: Sequence[Candidate], similarities: "NDArray[np.float32] | None" = None
+) -> Alignment | None:
     """Return the candidate that says best what the sentence says; similarities are cosines, one a candidate."""
     if not candidates:
         return None
@@ -141,6 +145,6 @@ def align(sentence: Facts, candidates: Sequence[Candidate], similarities: "NDArr
     return Alignment(best, second, tuple(scores), coverage, margin, runner_up)
 
 
-def holds(figure: object, keys: frozenset[str]) -> bool:
+def holds(figure: Figure, keys: frozenset[str]) -> bool:
     """Return whether one of the figure's readings stands among the keys."""
-    return any(reading <= keys for reading in figure.readings)  # type: ignore[attr-defined]
+    return any(reading <= keys for reading in figure.readings)

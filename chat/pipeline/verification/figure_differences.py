@@ -22,6 +22,7 @@ DIRECTIONS = {"least": "most", "most": "least"}
 
 
 def compare_figures(found: Differences, sentence: Facts, unit: Facts, whole: Facts, passage: Facts) -> None:
+    """Compare figures, their measures and bounds, and ordinals."""
     missing = [figure for figure in sentence.figures if not holds(figure, whole.figure_keys)]
     nowhere = [figure for figure in missing if not holds(figure, passage.figure_keys)]
     found.add("figures", min(len(sentence.figures), 4))
@@ -87,11 +88,11 @@ def _ordinal(word: str) -> str:
     return str(ORDINALS.get(word) or ORDINALS.get(re.sub(r"e[nrsm]?$", "", word)) or word)
 
 
-def _converts(one: object, other: object) -> bool:
-    pair = {one.measure, other.measure}  # type: ignore[attr-defined]
+def _converts(one: Figure, other: Figure) -> bool:
+    pair = {one.measure, other.measure}
     if pair == {"day", "workday"}:
         return False
-    return one.readings[0] != other.readings[0] or "" in pair  # type: ignore[attr-defined]
+    return one.readings[0] != other.readings[0] or "" in pair
 
 
 def find_other_column(sentence: Facts, best: Candidate) -> bool:

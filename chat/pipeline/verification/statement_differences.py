@@ -23,13 +23,14 @@ CONTRARY = ("un", "in", "im", "ir", "non-", "dis")
 
 
 def compare_polarity(found: Differences, sentence: Facts, unit: Facts, whole: Facts) -> None:
+    """Compare what is denied: negations, contraries, and the sign of every word that both have."""
     shared = [word for word in sentence.content if word.keys & unit.keys]
     conflicts = []
     for word in shared:
         keys = word.keys & unit.signs.keys()
-        ours = frozenset(sign for key in keys for sign in sentence.signs.get(key, ()))
-        theirs = frozenset(sign for key in keys for sign in unit.signs.get(key, ()))
-        if ours and theirs and not ours & theirs:
+        said = frozenset(sign for key in keys for sign in sentence.signs.get(key, ()))
+        read = frozenset(sign for key in keys for sign in unit.signs.get(key, ()))
+        if said and read and not said & read:
             conflicts.append(word)
     found.add("sign_conflicts", min(len(conflicts), 4))
     found.add("sign_conflict_share", len(conflicts) / max(len(shared), 1))
@@ -102,6 +103,7 @@ def _closest_clause(sentence: Facts, unit: Facts) -> str:
 
 
 def compare_modality(found: Differences, sentence: Facts, unit: Facts) -> None:
+    """Compare what is obliged, permitted, advised, forbidden and exempt."""
     ours, theirs = sentence.modality, unit.modality
     if "permitted" in ours and "most" in sentence.bounds:  # "may be at most" is a bound
         ours = ours - {"permitted"}
@@ -138,6 +140,7 @@ def compare_modality(found: Differences, sentence: Facts, unit: Facts) -> None:
 
 
 def compare_quantities(found: Differences, sentence: Facts, unit: Facts, whole: Facts) -> None:
+    """Compare all, most, some, only and none."""
     for name in ("only", "all", "most", "some", "none"):
         found.add(f"{name}_here", name in sentence.quantities and name not in whole.quantities)
         found.add(f"{name}_there", name in unit.quantities and name not in sentence.quantities)
@@ -155,6 +158,7 @@ def compare_quantities(found: Differences, sentence: Facts, unit: Facts, whole: 
 
 
 def compare_bounds(found: Differences, sentence: Facts, unit: Facts) -> None:
+    """Compare the directions of bounds, and what comes before and after what."""
     conflict = any(
         bound not in unit.bounds and DIRECTIONS[bound] in unit.bounds and DIRECTIONS[bound] not in sentence.bounds
         for bound in sentence.bounds
@@ -184,6 +188,7 @@ def compare_bounds(found: Differences, sentence: Facts, unit: Facts) -> None:
 
 
 def compare_conditions(found: Differences, sentence: Facts, unit: Facts, whole: Facts) -> None:
+    """Compare conditions and exceptions: dropped ones and added ones."""
     for name, ours, theirs in (
         ("condition", sentence.conditions, unit.conditions),
         ("exception", sentence.exceptions, unit.exceptions),

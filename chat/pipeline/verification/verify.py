@@ -199,4 +199,5 @@ def _unit(checked: Checked) -> str:
 
 def _similarities(text: str, said: Facts, candidates: Sequence[Candidate], embed: Embed) -> "NDArray[np.float32]":
     vectors = embed([text, *(each.text for each in candidates)])
-    return vectors[1:] @ vectors[0]
+    similarities: NDArray[np.float32] = vectors[1:] @ vectors[0]
+    return similarities
