@@ -1,0 +1,176 @@
+"""How many false sentences pass the check of sentences, and how many faithful ones, by kind, language and strictness.
+
+`python -m benchmarks.claims FILE` judges any file of `benchmarks/data`. `--fit` fits the weights to it first and prints
+what cross-validation by passage says, `--words` leaves the vectors out.
+"""
+
+import argparse
+import json
+import re
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.environment import ROOT
+from benchmarks.measuring import say, table
+
+DATA = ROOT / "benchmarks" / "data"
+DEVELOPMENT, HELD_OUT = DATA / "claims_dev.jsonl", DATA / "claims_held_out.jsonl"
+CURVE = (0.0, 0.02, 0.035, 0.05, 0.08, 0.12, 0.2, 0.3)
+
+
+def measure(path: Path = HELD_OUT, *, words_only: bool = False, fit: bool = False) -> dict[str, Any]:
+    from benchmarks.claims_fitting import fit as fit_weights
+    from chat.pipeline.verification.classifier import FITTED, Strictness, get_classifier
+    from chat.pipeline.verification.verify import Passage, examine, verify
+
+    rows = read(path)
+    embed = None if words_only else remembered()
+    if embed is not None:
+        warm_up(rows, embed)
+    times, features, verdicts = [], [], []
+    for row in rows:
+        passage = Passage(row["passage"], row["title"])
+        began = time.perf_counter()
+        if fit:
+            checked = examine(row["sentence"], passage, embed=embed)
+            features.append(checked.comparison.features if checked else {})
+        else:
+            verdicts.append(verify(row["sentence"], [passage], language=row["language"], embed=embed))
+        times.append((time.perf_counter() - began) * 1000)
+    if fit:
+        classifier, scores = fit_weights(rows, features)
+        classifier.save(FITTED[not words_only])
+        held = None
+    else:
+        classifier = get_classifier(with_vectors=not words_only)
+        scores = np.array([each.score for each in verdicts])
+        held = holding(rows, verdicts)
+    results: dict[str, Any] = {
+        "file": path.name,
+        "sentences": len(rows),
+        "cross_validated": fit,
+        "vectors": not words_only,
+        "ms": round(statistics.mean(times), 1),
+        "shown": {level.value: shares(rows, scores >= classifier.thresholds[level]) for level in Strictness},
+        "curve": curve(rows, scores),
+        "unit_holds_fact": held,
+    }
+    report(results)
+    return results
+
+
+def shares(rows: Sequence[dict[str, Any]], shown: "np.ndarray[Any, Any]") -> dict[str, float]:
+    """Return the share of sentences shown as written, by kind; the faithful ones also by language and wording."""
+    groups: dict[str, list[bool]] = {}
+    for row, is_shown in zip(rows, shown, strict=True):
+        names = [row["kind"]]
+        if row["supported"]:
+            crosses = row["language"] != row["passage_language"]
+            names += [
+                f"faithful, {row['language']}",
+                "faithful, free wording" if row["free"] else "faithful, close wording",
+            ]
+            names += ["faithful, across languages"] if crosses else []
+        else:
+            names += [f"false, {row['language']}", "false, all"]
+        for name in names:
+            groups.setdefault(name, []).append(bool(is_shown))
+    return {name: round(sum(group) / len(group), 3) for name, group in sorted(groups.items())}
+
+
+def curve(rows: Sequence[dict[str, Any]], scores: "np.ndarray[Any, Any]") -> list[dict[str, float]]:
+    """Return, for shares of false sentences shown, the share of faithful ones shown at the same threshold."""
+    supported = np.array([row["supported"] for row in rows])
+    points = []
+    for share in CURVE:
+        least = float(np.quantile(scores[~supported], 1 - share))
+        points.append(
+            {
+                "threshold": round(least, 3),
+                "false": round(float((scores[~supported] > least).mean()), 3),
+                "faithful": round(float((scores[supported] > least).mean()), 3),
+            }
+        )
+    return points
+
+
+def holding(rows: Sequence[dict[str, Any]], verdicts: Sequence[Any]) -> float:
+    """Return the share of faithful sentences whose aligned unit holds the words that support them."""
+    from chat.pipeline.verification.units import make_plain
+
+    held = [
+        bare(make_plain(row["fact"])) in bare(verdict.unit)
+        for row, verdict in zip(rows, verdicts, strict=True)
+        if row["supported"] and row["fact"]
+    ]
+    return round(sum(held) / len(held), 3) if held else 0.0
+
+
+def bare(text: str) -> str:
+    return re.sub(r"\W+", " ", text).lower().strip()
+
+
+def remembered() -> Callable[[Sequence[str]], "np.ndarray[Any, Any]"]:
+    """Return the built-in multilingual model, which computes the vector of each text once."""
+    from knowledge.retrieval.query_vectors import multilingual_vectors
+
+    known: dict[str, Any] = {}
+
+    def embed(texts: Sequence[str]) -> "np.ndarray[Any, Any]":
+        new = sorted({text for text in texts if text not in known}, key=len)
+        for start in range(0, len(new), 8):
+            known.update(zip(new[start : start + 8], multilingual_vectors(new[start : start + 8]), strict=True))
+        return np.stack([known[text] for text in texts])
+
+    return embed
+
+
+def warm_up(rows: Iterable[dict[str, Any]], embed: Callable[[Sequence[str]], Any]) -> None:
+    """Compute the units' vectors, which the product has while the model still writes."""
+    from chat.pipeline.verification.alignment import make_candidates
+    from chat.pipeline.verification.units import split_units
+
+    for title, passage in dict.fromkeys((row["title"], row["passage"]) for row in rows):
+        embed([each.text for each in make_candidates(split_units(passage, title))])
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    with path.open(encoding="utf-8") as file:
+        return [json.loads(line) for line in file]
+
+
+def report(results: dict[str, Any]) -> None:
+    levels = list(results["shown"])
+    names = list(results["shown"][levels[0]])
+    table(
+        ["shown as written", *levels], [[name, *(results["shown"][level][name] for level in levels)] for name in names]
+    )
+    say("")
+    table(["threshold", "false shown", "faithful shown"], [list(point.values()) for point in results["curve"]])
+    say(f"\n{results['sentences']} sentences of {results['file']}; {results['ms']} ms each")
+    if results["unit_holds_fact"] is not None:
+        say(f"The aligned unit holds the fact of {results['unit_holds_fact']} of the faithful sentences.")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.claims", description=__doc__)
+    parser.add_argument("file", type=Path, nargs="?", default=DEVELOPMENT)
+    parser.add_argument("--fit", action="store_true", help="fit the weights to the file, and cross-validate by passage")
+    parser.add_argument("--words", action="store_true", help="leave the vectors out")
+    arguments = parser.parse_args()
+    from django.conf import settings
+
+    if not settings.configured:
+        settings.configure(STATE_DIR=ROOT / "var", EMBEDDING_THREADS=1)
+    measure(arguments.file, words_only=arguments.words, fit=arguments.fit)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,203 @@
+"""The door: is a sentence supported by the passage that it cites?
+
+A sentence is aligned with the unit of the passage that says the same, every fact of it is compared with that unit, and
+a fitted model weighs the differences. Nothing here reads the question or another passage.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from chat.pipeline.guardrails.addresses import emails, links, phones
+from chat.pipeline.guardrails.eligibility import decisions
+from chat.pipeline.verification.alignment import Alignment, Candidate, align, make_candidates
+from chat.pipeline.verification.classifier import Strictness, get_classifier
+from chat.pipeline.verification.comparison import compare
+from chat.pipeline.verification.differences import Differences
+from chat.pipeline.verification.facts import Facts, read_facts
+from chat.pipeline.verification.units import LONGEST, make_plain, split_units
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Embed = Callable[[Sequence[str]], "NDArray[np.float32]"]
+
+#: A longer sentence is a paragraph; it is not proven.
+LONGEST_SENTENCE = 1_200
+#: How many of the best candidates by words are compared by vectors.
+COMPARED = 6
+MARKER = re.compile(r"\s*\[\d{1,3}(?:\s*[,;]\s*\d{1,3})*\]")
+#: Openings of sentences that lead to others, or end an answer, and say nothing of the university.
+CONNECTIVE = re.compile(
+    r"^(?:here (?:is|are|'s)|the following|in (?:summary|short|brief)[,:]?$|i hope|hope (?:this"
+    r"|that)|let me know|feel free"
+    r"|(?:you can )?find (?:more|further)|(?:for )?(?:more|further) (?:information|details"
+    r"|questions)|if you have (?:any |more |further )*questions"
+    r"|according to the (?:page|sources?|documents?)|(?:good|great) question|to answer your question"
+    r"|hier (?:ist|sind|finden|steht)|folgende[srn]?|im folgenden|zusammengefasst|kurz gesagt"
+    r"|ich hoffe|weitere (?:informationen|einzelheiten)"
+    r"|mehr (?:dazu|informationen)|bei (?:weiteren )?(?:fragen|rückfragen)|wenn sie (?:noch "
+    r"|weitere )*fragen|gute frage|gerne)\b",
+    re.IGNORECASE,
+)
+#: More words of meaning than this make a fact of what begins as a connective.
+LONGEST_CONNECTIVE = 6
+#: Doubts that no score outweighs.
+VETOES = ("figures_missing", "unknown_addresses", "measures", "cell_conflict")
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A passage as it was given to the model."""
+
+    text: str
+    title: str = ""
+    heading: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """One doubt: "figure", "date", "polarity", "bound", "modality", "condition", "subject", "quantifier", "name",
+    "invented", "decision", "too_long", "unaligned" or "unclear"; `text` is the part of the sentence that raised it."""
+
+    kind: str
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether the sentence may be shown as written; `passage` is the place of the one that it was compared with.
+
+    `unit` is the page's own sentence, list item or table row that it was aligned with, to be shown in its place; empty
+    if there is none. `is_connective` sentences state nothing.
+    """
+
+    is_supported: bool
+    score: float
+    reasons: tuple[Reason, ...] = ()
+    unit: str = ""
+    passage: int | None = None
+    is_connective: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A sentence that was aligned with a passage and compared."""
+
+    sentence: Facts
+    alignment: Alignment
+    comparison: Differences
+
+    @property
+    def is_vetoed(self) -> bool:
+        return any(self.comparison.features[name] for name in VETOES)
+
+
+def verify(
+    sentence: str,
+    passages: Sequence[Passage],
+    *,
+    language: str = "",
+    strictness: Strictness = Strictness.STRICT,
+    embed: Embed | None = None,
+) -> Verdict:
+    """Return whether one of the passages that the sentence cites supports it.
+
+    `language` is the sentence's; it decides nothing yet, since both languages' words are read side by side.
+    """
+    text = MARKER.sub("", sentence).strip()
+    if is_connective(text):
+        return Verdict(True, 1.0, is_connective=True)
+    for place, passage in enumerate(passages):
+        if is_quote(text, passage):
+            return Verdict(True, 1.0, (), text, place)
+    if len(text) > LONGEST_SENTENCE:
+        return Verdict(False, 0.0, (Reason("too_long"),))
+    checked = [(place, examine(text, passage, embed=embed)) for place, passage in enumerate(passages)]
+    compared = [(place, each, _score(each)) for place, each in checked if each is not None]
+    if not compared:
+        return Verdict(False, 0.0, (Reason("unaligned"),))
+    place, best, score = max(compared, key=lambda each: each[2])
+    classifier = get_classifier(with_vectors=embed is not None)
+    reasons = tuple(Reason(kind, said) for kind, said in best.comparison.doubts.items())
+    if decided := decisions(text):
+        return Verdict(False, 0.0, (Reason("decision", decided[0]), *reasons), _unit(best), place)
+    if score >= classifier.thresholds[strictness]:
+        return Verdict(True, score, (), _unit(best), place)
+    aligned = _unit(best) if best.alignment.coverage > 0 or best.comparison.features["has_vector"] else ""
+    return Verdict(False, score, reasons or (Reason("unclear"),), aligned, place)
+
+
+def choose_passage(sentence: str, passages: Sequence[Passage], *, embed: Embed | None = None) -> int | None:
+    """Return the place of the passage that supports a sentence without a citation best; None if no word is shared."""
+    text = MARKER.sub("", sentence).strip()[:LONGEST_SENTENCE]
+    found = []
+    for place, passage in enumerate(passages):
+        checked = examine(text, passage, embed=embed)
+        if checked is not None and checked.alignment.coverage > 0:
+            found.append((_score(checked), checked.alignment.coverage, -place))
+    return -max(found)[2] if found else None
+
+
+def is_quote(text: str, passage: Passage) -> bool:
+    """Return whether a sentence is one of the passage's own, word for word; a part of one may leave out a condition."""
+    said = _bare(make_plain(text))
+    units = split_units(passage.text, passage.title, passage.heading)
+    return bool(said) and any(said in (_bare(unit.text), _bare(unit.shown)) for unit in units)
+
+
+def _bare(text: str) -> str:
+    return " ".join(text.split()).strip(" .\"“”„'").casefold()
+
+
+def is_connective(text: str) -> bool:
+    """Return whether a sentence only leads to others and holds no fact."""
+    if not text.strip(" .,:;!?-–*"):
+        return True
+    if len(text) > 200 or not CONNECTIVE.search(text.strip(" *")):
+        return False
+    facts = read_facts(text)
+    has_address = any(True for read in (emails, links, phones) for _ in read(text))
+    return (
+        not (facts.figures or facts.negations or has_address or facts.modality & {"obliged", "exempt", "forbidden"})
+        and len(facts.content) <= LONGEST_CONNECTIVE
+    )
+
+
+def examine(sentence: str, passage: Passage, *, embed: Embed | None = None) -> Checked | None:
+    """Return the comparison of a sentence with its best unit; None if the passage has no unit."""
+    candidates = make_candidates(split_units(passage.text, passage.title, passage.heading))
+    if not candidates:
+        return None
+    text = make_plain(sentence)
+    said = read_facts(text)
+    similarities = None if embed is None else _similarities(text, said, candidates, embed)
+    alignment = align(said, candidates, similarities)
+    if alignment is None:
+        return None
+    whole = read_facts(f"{passage.title} {passage.heading} {passage.text[:LONGEST]}")
+    closeness = None
+    if similarities is not None:
+        closeness = float(similarities[next(n for n, each in enumerate(candidates) if each is alignment.best)])
+    return Checked(said, alignment, compare(said, alignment, whole, candidates, similarity=closeness))
+
+
+def _score(checked: Checked) -> float:
+    if checked.is_vetoed:
+        return 0.0
+    features = checked.comparison.features
+    return get_classifier(with_vectors=bool(features["has_vector"])).score(features)
+
+
+def _unit(checked: Checked) -> str:
+    """Return the page's own words: the aligned unit, with a second one that adds to it or is as close."""
+    best, other = checked.alignment.best.unit, checked.alignment.second or checked.alignment.runner_up
+    return f"{best.shown} {other.unit.shown}" if other and other.unit is not best else best.shown
+
+
+def _similarities(text: str, said: Facts, candidates: Sequence[Candidate], embed: Embed) -> "NDArray[np.float32]":
+    vectors = embed([text, *(each.text for each in candidates)])
+    similarities: NDArray[np.float32] = vectors[1:] @ vectors[0]
+    return similarities
