@@ -15,7 +15,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import GenericViewSet
 
-from core.rest.pagination import PARAMETERS, Keyset
+from core.rest.pagination import PARAMETERS, KeysetPagination
 from core.rest.permissions import MayDoThis
 from core.rest.serializers import Versioned
 
@@ -25,7 +25,7 @@ class StaffViewSet(GenericViewSet):
     # `queryset` is narrowed to the rows that the member of staff works on, so that another team's row is not found.
 
     permission_classes = (MayDoThis,)
-    pagination_class = Keyset
+    pagination_class = KeysetPagination
     filter_backends = (DjangoFilterBackend,)
     needs: Mapping[str, Sequence[str]] = {}
     orderings: Mapping[str, Sequence[str]] = {"id": ()}
