@@ -94,7 +94,7 @@ class DashboardForm(forms.Form):
             self.add_error("step", forms.ValidationError(TOO_LONG[Step(step)], params={"days": limit}))
 
     def view(self, by: Staff) -> View:
-        """To be called when it is valid. What is still to come is cut off."""
+        """Return what a valid form chooses, without days that are still to come."""
         data = self.cleaned_data
         period = Period(data["from"], min(data["to"], self.today))
         return View(
@@ -108,14 +108,14 @@ class DashboardForm(forms.Form):
 
 
 def site_names(choices: Choices, *, of_one: bool = False) -> dict[int, str]:
-    """With their assistants, unless they are `of_one`: two may have a site of the same name."""
+    """Return the sites' names, with their assistants unless `of_one`: two may have a site of the same name."""
     if of_one or len(choices.assistants) < 2:
         return {pk: name for pk, (name, _of) in choices.sites.items()}
     return {pk: f"{name} ({choices.assistants[of]})" for pk, (name, of) in choices.sites.items()}
 
 
 def range_in(address: QueryDict) -> Range | None:
-    """Days outweigh a range's name; where there is neither, the last 30 days."""
+    """Return the chosen range. Days outweigh a range's name; without either it is the last 30 days."""
     if address.get("from") or address.get("to"):
         return None
     name = address.get("range") or Range.MONTH.value

@@ -21,7 +21,8 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST, require_safe
 
-from analytics.evaluation.admin.history import MEASURED, Figure, chart_of, styles_of, value_of, worse_in
+from analytics.charts import Chart, ChartRow, chart_data
+from analytics.evaluation.admin.history import MEASURED, measure_text, value_of, worse_in
 from analytics.evaluation.admin.sets import CompareForm, RunForm
 from analytics.evaluation.answers.options import AnswerOptions
 from analytics.evaluation.answers.report import Line, Table, answer_table, memory_table, reasons, selectivity_lines
@@ -140,7 +141,7 @@ class Answers:
     memory: Table | None
     selectivity: Sequence[Line]
     reasons: Sequence[tuple[str, Sequence[str | Promise]]]
-    figure: Figure | None
+    chart: Chart | None
 
 
 def answers_of(run: EvaluationRun) -> Answers | None:
@@ -150,25 +151,28 @@ def answers_of(run: EvaluationRun) -> Answers | None:
         return None
     table = answer_table(results)
     because = [(gettext(reason), labels) for reason, labels in reasons(table).items()]
-    return Answers(results, table, memory_table(results), selectivity_lines(results), because, _figure(results))
+    return Answers(results, table, memory_table(results), selectivity_lines(results), because, _evidence_chart(results))
 
 
-def _figure(results: Mapping[str, Any]) -> Figure | None:
-    """None where nobody said which questions can be answered."""
+def _evidence_chart(results: Mapping[str, Any]) -> Chart | None:
+    """Return the selectivity curve, or None if no question says whether it can be answered."""
     points = results["selectivity_curve"][::STEP]
     names = {"answerable": gettext("answerable"), "unanswerable": gettext("not answerable")}
-    values = {
-        label: {place: point[name] for place, point in enumerate(points) if point[name] is not None}
-        for name, label in names.items()
-    }
-    chart = chart_of(gettext("Enough evidence"), styles_of(list(names.values())), values, places=len(points))
-    if chart is None:
+    series = {label: [point[name] for point in points] for name, label in names.items()}
+    if all(value is None for values in series.values() for value in values):
         return None
-    letters = ", ".join(f"{line.style.letter}: {line.style.name}" for line in chart.lines)
-    said = gettext(
-        "The share of questions with enough evidence, by the threshold from 0 to 1 in steps of 0.1. %(letters)s."
+    labels = [number_format(point["threshold"], 1) for point in points]
+    return Chart(
+        "evidence",
+        gettext("Enough evidence"),
+        gettext("The share of questions with enough evidence, by the threshold from 0 to 1 in steps of 0.1."),
+        [gettext("Threshold"), *series],
+        [
+            ChartRow(label, [measure_text(value) for value in values])
+            for label, *values in zip(labels, *series.values(), strict=True)
+        ],
+        chart_data("measure", labels, series),
     )
-    return Figure("evidence", chart, said % {"letters": letters})
 
 
 FLIPS_SHOWN = 100

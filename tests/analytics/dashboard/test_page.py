@@ -187,7 +187,8 @@ def test_each_chart_has_a_table_of_the_numbers_that_it_draws(client):
     count_changed()
     html = visit(client, range="30").content.decode()
     names = re.findall(r'data-chart="([^"]+)"', html)
-    assert names == [f"chart-{name}-data" for name in ("use", "answers", "opinions", "hours", "reasons", "tokens")]
+    over_time = ("use", "answers", "opinions", "hours", "reasons", "tokens")
+    assert names == [f"chart-{name}-data" for name in (*over_time, "assistant", "site", "language")]
     for name in names:
         figure = re.search(rf'<figure[^>]*data-chart="{name}".*?</figure>', html, re.S)[0]
         drawn = json.loads(re.search(r"<script[^>]*>(.*?)</script>", figure, re.S)[1])
@@ -238,7 +239,7 @@ def test_long_periods_are_shown_by_week_and_by_month(client):
     count_changed()
     for first, step, points in (("2026-04-15", "Day", 92), ("2025-07-15", "Week", 53), ("2017-07-01", "Month", 109)):
         html = visit(client, **{"from": first, "to": "2026-07-15"}).content.decode()
-        table = re.search(r"drawing__scroll.*?</table>", html, re.S)[0]
+        table = re.search(r"chart__scroll.*?</table>", html, re.S)[0]
         assert f'<th scope="col">{step}</th>' in table
         assert table.count('scope="row"') == points
 
