@@ -79,7 +79,7 @@ SHARP_S = re.compile("ß|ss", re.IGNORECASE)
 
 @lru_cache(maxsize=4_096)
 def mask_pii(text: str) -> str:
-    """The question with [name], [e-mail], [phone] and [number] for what would tell who asked, on one line."""
+    """Return the question on one line with [name], [e-mail], [phone] and [number] for personal data."""
     text = nfc(text)
     text = SIGNED.sub(r"\g<before>[name]", text.strip())
     text = " ".join(text.split())
@@ -94,7 +94,7 @@ def mask_pii(text: str) -> str:
 
 
 def without(text: str, said: Iterable[str]) -> str:
-    """The text, with [name] and the like for what the student said that tells who they are."""
+    """Replace the student's personal data in the text by [name] and the like."""
     told = dict(piece for earlier in said for piece in _told(earlier))
     if told:
         text = nfc(text)
@@ -107,7 +107,7 @@ def without(text: str, said: Iterable[str]) -> str:
 
 @lru_cache(maxsize=4_096)
 def _told(text: str) -> tuple[tuple[str, str], ...]:
-    """What a text says of its writer, each with what stands in its place; an answer may say a part of a name alone."""
+    """Return a writer's personal data, each with its placeholder; an answer may hold a part of a name alone."""
     return tuple(_pieces(" ".join(nfc(text).split())))
 
 
@@ -123,13 +123,16 @@ def _pieces(text: str) -> Iterator[tuple[str, str]]:
 
 
 def text_of(message: Message) -> str:
-    """The question as it stands alone, on one line."""
+    """Return the question as it stands alone, on one line."""
     return " ".join((message.answer.rewritten or message.text).split())
 
 
 def anonymised_texts(questions: Sequence[Message]) -> list[str]:
-    """Each as it stands alone, without what tells who asked: in it, or anywhere in what the student wrote beside it.
-    A question that was rewritten may say a name that was given in an earlier one."""
+    """Return each question as it stands alone, without personal data.
+
+    That is what was found in it, or anywhere in what the student wrote beside it: a rewritten question may hold a
+    name from an earlier one.
+    """
     said = defaultdict(list)
     written = Message.objects.filter(
         role=Message.Role.USER, conversation__in={question.conversation_id for question in questions}

@@ -49,7 +49,7 @@ class Reach:
 
 
 def overview(view: View, *, with_gaps: bool) -> Overview:
-    """Five queries, and one for gaps."""
+    """Read an overview in five queries, and one for gaps."""
     points, now, before = series(view)
     spread, spread_before = spreads(view)
     return Overview(
@@ -67,7 +67,7 @@ def overview(view: View, *, with_gaps: bool) -> Overview:
 
 
 def top_gaps(view: View) -> list[Gap]:
-    """The weightiest of those left to do that may be told, as the last look found them: one query."""
+    """Return the open gaps of highest priority that the reader may see: one query."""
     gaps = Gap.objects.visible_to(view.by).filter(merged_into=None, state__in=TO_DO, visitors__gte=view.least)
     if view.assistant is not None:
         gaps = gaps.filter(assistant=view.assistant)
@@ -77,7 +77,7 @@ def top_gaps(view: View) -> list[Gap]:
 
 
 def reach(by: Staff, assistant: int | None) -> Reach:
-    """Of one assistant, or of all that this member of staff works on: one query."""
+    """Return what is counted for one assistant, or for all that this member of staff works on: one query."""
     days = UsageCount.objects.visible_to(by).filter(span=Counted.Span.DAY)
     own = Assistant.objects.visible_to(by)
     if assistant is not None:
@@ -104,7 +104,7 @@ class Choices:
 
 
 def choices_for(by: Staff) -> Choices:
-    """One query."""
+    """Return what this member of staff can choose from: one query."""
     rows = Assistant.objects.visible_to(by).order_by("name", "pk", "sites__name", "sites__pk")
     assistants: dict[int, str] = {}
     sites: dict[int, tuple[str, int]] = {}

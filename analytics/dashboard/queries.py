@@ -44,7 +44,7 @@ MEDIAN, SLOW = 0.5, 0.95
 
 
 def series(view: View) -> tuple[list[Point], Totals, Totals]:
-    """The period step by step, its totals and those of the period before: one query."""
+    """Return the period step by step, its totals and those of the period before: one query."""
     period = view.period
     days = Q(span=Counted.Span.DAY, day__gte=period.before.first, day__lte=period.last)
     wanted = spans_of(period) | spans_of(period.before) if view.step == Step.MONTH else days
@@ -71,7 +71,7 @@ def series(view: View) -> tuple[list[Point], Totals, Totals]:
 
 
 def spreads(view: View) -> tuple[Spread, Spread]:
-    """Of the period and of the one before: one query."""
+    """Return the spread of the period and of the one before: one query."""
     rows = rows_of(UsageCount.objects.all(), view).filter(spans_of(view.period) | spans_of(view.period.before))
     columns = ("now", "outside", *ARRAYS, *SPLITS.values(), "questions", "newcomers", "busiest")
     chosen, parameters = rows.annotate(now=is_now(view.period)).order_by().values(*columns).query.sql_with_params()
@@ -131,7 +131,7 @@ class _Found:
         )
 
     def _beside(self, view: View, name: str, newcomers: str) -> list[Beside]:
-        """Of each place of the array."""
+        """Return the people outside the view for each place of the array."""
         beside: list[dict[int, People]] = [{} for _ in range(ARRAYS[name])]
         for each, places in wider(view).items():
             for at, found in enumerate(beside):
@@ -157,19 +157,20 @@ SUMMED, HIGHEST = ("answers", "newcomers"), ("busiest",)
 
 
 def top_documents(view: View) -> list[Ranked]:
-    """Those that most answers cite, of those that may be told: one query."""
+    """Return the publishable documents that most answers cite: one query."""
     return _ranked(DocumentCount.objects.all(), view, "document", Document.objects.values("title"), ())
 
 
 def top_faqs(view: View) -> list[Ranked]:
-    """Those that steer most answers, of those that may be told: one query."""
+    """Return the publishable FAQs that influenced most answers: one query."""
     return _ranked(FAQCount.objects.all(), view, "faq", FAQ.objects.values("question"), THUMBS)
 
 
 def never_cited(view: View) -> NeverCited:
-    """Published documents that no answer of the period cites, the oldest change first: one query.
+    """Return published documents that no answer of the period cites, the oldest change first: one query.
 
-    For who may not see small groups also those that few cite: left out, they would tell of these.
+    For readers who may not see small groups, documents that few people's answers cite are among them: left out,
+    they would be identified.
     """
     rows = rows_of(DocumentCount.objects.all(), view).filter(spans_of(view.period) & Q(outside=INSIDE))
     cited = rows.order_by().values("document")
@@ -185,7 +186,7 @@ def never_cited(view: View) -> NeverCited:
 def _ranked(
     counts: OfAssistants[Row], view: View, of: str, names: QuerySet[Any, Any], thumbs: Sequence[str]
 ) -> list[Ranked]:
-    """Names are looked up for those alone that are shown: grouping by them too took three times as long."""
+    """Rank rows. Names are looked up only for rows that are shown: grouping by them too took three times as long."""
     now = Q(day__gte=view.period.first)
     rows = rows_of(counts, view).filter(spans_of(view.period) | spans_of(view.period.before))
     sums: dict[str, Any] = {}
@@ -201,7 +202,7 @@ def _ranked(
 
 
 def _may_rank(view: View) -> Q:
-    """Those that too few are behind do not take the place of others: a list that is short would tell of them."""
+    """Filter out rows with too few people before ranking: a short list would give them away."""
     asked = Q(**{f"answers_now_{INSIDE}__gt": 0})
     for held in ({INSIDE}, *wider(view).values()) if view.least > 1 else ():
         people = sum((F(f"newcomers_now_{place}") for place in held), Value(0))

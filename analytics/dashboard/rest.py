@@ -179,7 +179,7 @@ class FigureViewSet(StaffViewSet):
         return Response(DashboardShown(told).data)
 
     def _form(self, choices: Choices) -> DashboardForm:
-        """Raises ValidationError."""
+        """Return the valid form. Raise ValidationError."""
         given = self.request.query_params
         known = DashboardForm.field_order
         for name, value in given.items():
@@ -194,7 +194,7 @@ class FigureViewSet(StaffViewSet):
 
 
 def told_of(found: Overview, view: View, choices: Choices) -> dict[str, Any]:
-    """As FiguresShown takes it."""
+    """Return an overview as FiguresShown takes it."""
     names = ("now", "before", "points", "spread", "spread_before", "faqs", "documents")
     never = [{"id": pk, "title": title} for pk, title in found.never.documents]
     return {
@@ -207,7 +207,7 @@ def told_of(found: Overview, view: View, choices: Choices) -> dict[str, Any]:
 
 
 def parts_of(found: Overview, choices: Choices) -> dict[str, list[dict[str, Any]]]:
-    """By assistant, site and language, the largest first."""
+    """Return the parts by assistant, site and language, the largest first."""
     names: Mapping[str, Mapping[str, str]] = {
         "assistant": {str(pk): name for pk, name in choices.assistants.items()},
         "site": {str(pk): name for pk, name in site_names(choices).items()},

@@ -30,10 +30,11 @@ Sides = Mapping[Any, People]
 
 
 def suppressed_cells(groups: Mapping[Key, Sides], *, least: int, gone: Collection[Key] = ()) -> set[Key]:
-    """Those with a side of fewer than `least`, and those that are `gone` anyway; then the next smallest until each side
-    has `least` behind what is hidden together, or nobody. Empty parts are to be left out: they are no groups.
+    """Return the cells to hide: primary and complementary suppression.
 
-    Among parts of one size the key decides: asked twice, the same are hidden.
+    Hidden are cells with a side of fewer than `least` and those that are `gone` anyway; then the next smallest
+    until each side has `least` or nobody behind what is hidden together. Leave empty cells out: they are no groups.
+    Among cells of one size the key decides, so that a second call hides the same.
     """
     ordered = sorted(groups, key=lambda key: (sum(side.at_least for side in groups[key].values()), repr(key)))
     found = {key for key in ordered if key in gone or is_small(groups[key], least=least)}
@@ -52,7 +53,7 @@ def is_small(sides: Sides, *, least: int) -> bool:
 
 
 def added(groups: Iterable[Sides]) -> dict[Any, People]:
-    """Side by side."""
+    """Add cells side by side."""
     found: dict[Any, People] = {}
     for sides in groups:
         for name, people in sides.items():
@@ -80,7 +81,10 @@ class Views:
     sites_by_language: frozenset[Site]
 
     def tell(self, *, assistant: str | None = None, site: str | None = None, language: str | None = None) -> bool:
-        """None is all of them. What holds nobody in any language, or a language that nobody speaks, may be told."""
+        """Return whether a view is publishable; None chooses all.
+
+        A view of nobody, or of a language that nobody speaks, is.
+        """
         sites = {(own, at) for own, at, _spoken in self.cells if assistant in (None, own) and site in (None, at)}
         if not sites or language not in {None, *(spoken for _own, _at, spoken in self.cells)}:
             return True
@@ -94,7 +98,10 @@ class Views:
 
 
 def views_to_tell(cells: Mapping[Cell, People], *, least: int) -> Views:
-    """`cells` are all that the reader may choose from, whatever they chose; empty ones are to be left out."""
+    """Return the publishable views.
+
+    `cells` are all that the reader may choose from, whatever they chose, without empty ones.
+    """
     spoken = added({language: people} for (_own, _at, language), people in cells.items())
     gone = suppressed_cells({language: {"": people} for language, people in spoken.items()}, least=least)
     assistants: dict[str, Sides] = {}
@@ -117,7 +124,7 @@ def views_to_tell(cells: Mapping[Cell, People], *, least: int) -> Views:
 
 
 def _told(places: Mapping[Place, Sides], least: int) -> tuple[frozenset[Place], frozenset[Place]]:
-    """Of the parts of a whole that is told: which are, and which of them also language by language."""
+    """Return the publishable parts of a publishable whole, and those that are publishable language by language."""
     wholes: dict[Place, Sides] = {place: {"": sum(sides.values(), People())} for place, sides in places.items()}
     gone = suppressed_cells(wholes, least=least)
     closed = suppressed_cells(places, least=least, gone=gone)
@@ -131,14 +138,17 @@ OWN = "own"
 
 
 def is_publishable(totals: Totals, views: Views, view: View, *, least: int) -> bool:
-    """Also of nothing, where that tells of nobody else."""
+    """Return whether a view is publishable. An empty one is, unless that reveals a small group."""
     if not totals.is_empty and totals.people.at_least < least:
         return False
     return views.tell(**_chosen(view))
 
 
 def without_small_groups(found: Overview, *, least: int) -> Overview | None:
-    """None where the whole of it is about fewer than `least`, or almost the whole of a wider view."""
+    """Suppress figures with fewer than `least` people.
+
+    Return None if the whole is about fewer, or is almost the whole of a wider view.
+    """
     views = views_to_tell(found.spread.cells, least=least)
     if not is_publishable(found.now, views, found.view, least=least):
         return None
@@ -175,7 +185,7 @@ def _sides(own: People, beside: Beside) -> Sides:
 
 
 def _opinions(totals: Totals, least: int) -> Totals:
-    """Without those of few."""
+    """Suppress opinions of few people."""
     few = (name for name in OPINIONS if getattr(totals, name) and is_small(_given(totals, name), least=least))
     return _without(totals, set(few))
 
@@ -186,14 +196,14 @@ def _without(totals: Totals, opinions: Collection[str]) -> Totals:
 
 
 def _given(totals: Totals, opinion: str) -> Sides:
-    """At most as many people as there are of the opinion, in the view and beside it."""
+    """Return an upper bound of the people behind an opinion, in the view and outside it."""
     counts: dict[Hashable, int] = {OWN: getattr(totals, opinion)}
     counts |= {wider: getattr(each, opinion) for wider, each in totals.beside.items()}
     return {side: People(count) for side, count in counts.items() if count}
 
 
 def _points(points: Sequence[Point], least: int) -> list[Point]:
-    """A day of which nothing is told does not tell of its opinions either."""
+    """Suppress days, and the opinions of days. A suppressed day shows no opinions either."""
     asked = {point.start: point.totals for point in points if point.totals and not point.totals.is_empty}
     groups = {
         start: _sides(totals.people, {wider: each.people for wider, each in totals.beside.items()})
@@ -237,7 +247,7 @@ def _hours(spread: Spread, least: int) -> list[int | None]:
 
 
 def _parts(name: str, parts: Mapping[str, Part], views: Views, view: View) -> dict[str, Part]:
-    """Those that may be told as views."""
+    """Return the parts that are publishable as views."""
     return {key: part for key, part in parts.items() if views.tell(**{**_chosen(view), name: key})}
 
 
@@ -255,5 +265,5 @@ def _ranked(row: Ranked, least: int) -> Ranked:
 
 
 def _count(count: int | None, people: People, beside: Beside, least: int) -> int | None:
-    """A count of nothing is about nobody."""
+    """Suppress a count of few people; a count of 0 is about nobody."""
     return None if count and is_small(_sides(people, beside), least=least) else count

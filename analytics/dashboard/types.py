@@ -28,7 +28,7 @@ class People:
         return max(self.newcomers, self.busiest)
 
     def __add__(self, other: "People") -> "People":
-        """Of other rows."""
+        """Add the people of other rows."""
         return People(self.newcomers + other.newcomers, max(self.busiest, other.busiest))
 
 
@@ -73,7 +73,7 @@ class Totals:
 
     @property
     def rating(self) -> float | None:
-        """Stars on average, from 1 to 5."""
+        """Return the average of the stars, from 1 to 5."""
         return self.stars / self.ratings if self.stars and self.ratings else None
 
     @property
@@ -82,20 +82,20 @@ class Totals:
 
     @property
     def abstained_share(self) -> float | None:
-        """Of the questions that came to an end, from 0 to 1."""
+        """Return the share of the questions that came to an end, from 0 to 1."""
         ended = self.answered + self.abstained + self.failed + self.stopped + self.asked_back
         return self.abstained / ended if ended else None
 
     @property
     def liked_share(self) -> float | None:
-        """Of the thumbs, from 0 to 1; with one of the two it would tell the other."""
+        """Return the share of the thumbs, from 0 to 1, or None if a count is suppressed: the share would reveal it."""
         if self.thumbs_up is None or self.thumbs_down is None:
             return None
         thumbs = self.thumbs_up + self.thumbs_down
         return self.thumbs_up / thumbs if thumbs else None
 
     def __add__(self, other: "Totals") -> "Totals":
-        """Of other rows."""
+        """Add the sums of other rows."""
         sums = {name: getattr(self, name) + getattr(other, name) for name in NUMBERS}
         beside = {
             wider: self.beside.get(wider, Totals()) + other.beside.get(wider, Totals())
@@ -112,7 +112,7 @@ class Part:
     people: People
 
     def __add__(self, other: "Part") -> "Part":
-        """Of other rows."""
+        """Add the part of other rows."""
         return Part(self.questions + other.questions, self.people + other.people)
 
 

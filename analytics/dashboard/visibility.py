@@ -34,13 +34,15 @@ class View:
 
     @property
     def least(self) -> int:
-        """Of how many people at least something may be told."""
+        """Return how many people at least a figure must be about."""
         return 1 if self.by.has_perm(SEE_SMALL_GROUPS) else settings.SMALLEST_GROUP
 
 
 def wider(view: View) -> Mapping[int, frozenset[int]]:
-    """The views that a reader could subtract this one from, by a number: each with where the rows are that it
-    holds besides. None for who sees small groups."""
+    """Return the wider views that a reader could subtract this one from, by a number.
+
+    Each has the places of the rows that it holds besides. There are none for staff who see small groups.
+    """
     if view.least <= 1:
         return {}
     has_site, has_place = view.site is not None, view.site is not None or view.assistant is not None
@@ -58,8 +60,11 @@ def wider(view: View) -> Mapping[int, frozenset[int]]:
 
 
 def rows_of(counts: OfAssistants[Row], view: View) -> OfAssistants[Row]:
-    """Also of deleted assistants, for those who see everything; `outside` says where a row is. For those who may not
-    see small groups also rows beside the view."""
+    """Return the counts of a view; `outside` says where a row is.
+
+    Staff who see everything get deleted assistants too. For staff who may not see small groups, rows outside the
+    view are among them.
+    """
     rows: Any = counts if sees_everything(view.by) else counts.visible_to(view.by)
     found: OfAssistants[Row]
     if wider(view):
@@ -88,7 +93,7 @@ def _language(view: View) -> Combinable:
 
 
 def _first_of(*cases: tuple[Q, int], other: int) -> Combinable:
-    """What the first that applies stands for; an empty one always does."""
+    """Return the place of the first case that applies; an empty condition always does."""
     if not cases[0][0]:
         return Value(cases[0][1])
     whens = [When(applies, then=Value(place)) for applies, place in cases]
@@ -96,7 +101,7 @@ def _first_of(*cases: tuple[Q, int], other: int) -> Combinable:
 
 
 def spans_of(period: Period) -> Q:
-    """Its whole months, and the days before and after them."""
+    """Filter for the period's whole months, and the days before and after them."""
     days = Q(span=Counted.Span.DAY, day__gte=period.first, day__lte=period.last)
     months = period.months
     if months is None:

@@ -17,7 +17,7 @@ from chat.models import Message
 
 
 def protect(row: Row) -> None:
-    """Masks the row in place."""
+    """Mask personal data of the row in place."""
     for key in OWN_WORDS:
         if row.get(key):
             row[key] = without(mask_pii(row[key]), row[SAID])
@@ -34,12 +34,12 @@ class NothingToTell(Exception):
 
 
 def columns_for(definition: Definition, rights: Rights) -> tuple[str, ...]:
-    """Without those that tell people apart, for who may not."""
+    """Return the report's columns, without identities unless the reader may see them."""
     return tuple(key for key in definition.columns if rights.sees_personal_text or not COLUMNS[key].is_identity)
 
 
 def check(extent: Extent, columns: tuple[str, ...]) -> None:
-    """Raises NothingToTell."""
+    """Raise NothingToTell if there is nothing to export."""
     if not columns:
         raise NothingToTell(_("You may not see any of these columns."))
     if not extent.rows and extent.smallest > 1:
@@ -54,8 +54,10 @@ def check(extent: Extent, columns: tuple[str, ...]) -> None:
 
 
 def make_file(path: Path, definition: Definition, period: Period, rights: Rights, progress: Progress) -> Extent:
-    """Writes the file in the language that is active. Raises NothingToTell, OSError, and what `progress` raises; then
-    there is no file."""
+    """Write the file in the active language.
+
+    Raise NothingToTell, OSError, and what `progress` raises; then there is no file.
+    """
     columns = columns_for(definition, rights)
     with snapshot() as at:
         answers = chosen(definition, period, rights)
@@ -75,7 +77,7 @@ def make_file(path: Path, definition: Definition, period: Period, rights: Rights
 
 @contextmanager
 def _written(path: Path, definition: Definition, columns: tuple[str, ...]) -> Iterator[Writer]:
-    """A file that is whole at the end, or is not there."""
+    """Write a file that is complete at the end, or deleted."""
     is_whole = False
     try:
         file = writer(definition.format, path, columns)

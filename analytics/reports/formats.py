@@ -29,17 +29,17 @@ CONTENT_TYPES = {
 
 class Writer(Protocol):
     def write(self, values: Sequence[Any]) -> None:
-        """One row: a value a column, as `columns.typed` gives them. Raises OSError."""
+        """Write one row: a value a column, as `columns.typed` gives them. Raise OSError."""
 
     def close(self) -> None:
-        """Ends the file. Raises OSError."""
+        """Finish the file. Raise OSError."""
 
     def abandon(self) -> None:
-        """Lets go of everything; the file is not to be read."""
+        """Release everything; the file is not to be read."""
 
 
 def writer(kind: Format, path: Path, columns: Sequence[str]) -> Writer:
-    """Begins the file with its headings. Raises OSError."""
+    """Begin the file with its headings. Raise OSError."""
     match kind:
         case Format.XLSX:
             return Sheets(path, columns)

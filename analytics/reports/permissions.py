@@ -36,7 +36,7 @@ def rights_of(user: Staff) -> Rights:
 
 
 def may_open(stored: StoredReport, user: Staff) -> bool:
-    """Whether they may see today all that the file may hold: who made it may have lost a right since."""
+    """Return whether the user may see today all that the file may hold: its author may have lost a right since."""
     if not user.has_perm(EXPORT) or not (stored.requested_by_id == user.pk or sees_everything(user)):
         return False
     rights = rights_of(user)

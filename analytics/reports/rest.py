@@ -149,7 +149,7 @@ class ReportShown(serializers.ModelSerializer):
 
 
 def checked_definition(given: Mapping[str, Any], *, kept: Definition, by: "User") -> Definition:
-    """`kept` with what is given in its place. Raises ValidationError."""
+    """Return `kept` with what is given in its place. Raise ValidationError."""
     values = dict(given)
     for name, typed in TYPES.items():
         if name in values:
@@ -245,7 +245,7 @@ class ReportViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, StaffViewS
         return self.own().select_related("owner")
 
     def locked(self) -> Report:
-        """Raises PermissionDenied: a colleague's is run, or saved as one's own."""
+        """Lock one's own report. Raise PermissionDenied for a colleague's, which can be run or saved as a copy."""
         report: Report = super().locked()
         if report.owner_id != self.request.user.pk:
             raise PermissionDenied
@@ -297,7 +297,7 @@ class ReportViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, StaffViewS
         return self.as_it_is_now()
 
     def _save(self, report: Report, values: Mapping[str, Any], *, kept: Definition) -> None:
-        """Raises ValidationError."""
+        """Check and save the report. Raise ValidationError."""
         if "name" in values:
             report.name = check_name(values["name"])
         report.is_shared = values.get("is_shared", report.is_shared)

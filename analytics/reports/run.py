@@ -40,7 +40,7 @@ class Stopped(Exception):
 
 
 def work_on(stored_id: int) -> None:
-    """Makes the report; nothing where it does not wait, or another worker has it."""
+    """Make the report, unless it is no longer queued or another worker has it."""
     with advisory_lock(Lock.REPORT, row=stored_id) as is_mine:
         if not is_mine or not _begin(stored_id):
             return
@@ -66,7 +66,7 @@ def work_on(stored_id: int) -> None:
 
 
 def lost_reports() -> Iterator[int]:
-    """Reports whose worker died, or that nobody began, to be queued once more; they begin anew."""
+    """Return reports whose worker died, or that nobody began, to be queued again; they start anew."""
     before = timezone.now() - SILENT
     silent = StoredReport.objects.filter(state__in=ACTIVE, created_at__lt=before).exclude(heartbeat_at__gte=before)
     for stored_id, attempts in list(silent.order_by("pk").values_list("pk", "attempts")):
@@ -81,7 +81,7 @@ def lost_reports() -> Iterator[int]:
 
 @transaction.atomic
 def _begin(stored_id: int) -> int:
-    """Waits for those who are deleting conversations: what they delete after this, they find this report for."""
+    """Wait for running deletions of conversations: later ones find this report and forget it."""
     hold_until_commit(Lock.REPORT_ERASURE)
     stored = StoredReport.objects.filter(pk=stored_id, state=State.QUEUED).select_related("requested_by").first()
     if stored is None:
@@ -108,7 +108,7 @@ def _begin(stored_id: int) -> int:
 
 
 def _make(stored: StoredReport) -> None:
-    """As it was begun: a right that comes or goes meanwhile changes nothing in the file."""
+    """Make the file with the rights of when it was begun; later changes of rights change nothing in it."""
     definition = Definition.load(stored.definition)
     since, until = cast("tuple[datetime, datetime]", (stored.since, stored.until))  # set when it was begun
     period = Period(timezone.localdate(since), timezone.localdate(until - ONE_MOMENT))
@@ -147,7 +147,7 @@ def _save(stored_id: int, **values: object) -> None:
 
 
 def _update(stored_id: int, states: tuple[str, ...], **values: object) -> int:
-    """Whether there was such a report; says that it lives."""
+    """Update the report and its heartbeat; return whether it still exists."""
     rows = StoredReport.objects.filter(pk=stored_id, state__in=states)
     return rows.update(heartbeat_at=timezone.now(), **values)
 

@@ -40,7 +40,7 @@ class Export:
 
 @transaction.atomic
 def save_report(*, report: Report, definition: Definition) -> Report:
-    """Raises ValidationError."""
+    """Check and save a report. Raise ValidationError."""
     report.definition = definition.dump()
     report.full_clean()
     report.save()
@@ -48,7 +48,7 @@ def save_report(*, report: Report, definition: Definition) -> Report:
 
 
 def check_export(*, definition: Definition, by: "User") -> None:
-    """Before it is left to a worker: raises ValidationError where there is nothing to tell."""
+    """Raise ValidationError if there is nothing to export, before a worker gets it."""
     rights = rights_of(by)
     extent = extent_of(chosen(definition, definition.period(), rights), rights)
     try:
@@ -58,8 +58,11 @@ def check_export(*, definition: Definition, by: "User") -> None:
 
 
 def export_now(*, report: Report, definition: Definition, by: "User") -> Export:
-    """For what is short (`AT_ONCE`); `report` may be unsaved, its name goes into the audit log. Raises ValidationError
-    where there is nothing to tell, OSError."""
+    """Make a short file (`AT_ONCE`) at once.
+
+    `report` may be unsaved: its name goes into the audit log. Raise ValidationError if there is nothing to export,
+    and OSError.
+    """
     rights, path = rights_of(by), passing_file()
     try:
         extent = make_file(path, definition, definition.period(), rights, lambda _done, _total: None)
@@ -74,7 +77,7 @@ def export_now(*, report: Report, definition: Definition, by: "User") -> Export:
 
 @transaction.atomic
 def queue_export(*, name: str, definition: Definition, by: "User") -> StoredReport:
-    """Has a worker make the file; one that is being made already is not made twice."""
+    """Queue the file for a worker; one that is being made already is not made twice."""
     get_user_model().objects.select_for_update().get(pk=by.pk)  # a double click waits here
     dumped = definition.dump()
     same = StoredReport.objects.filter(requested_by=by, definition=dumped, state__in=ACTIVE).first()
@@ -88,14 +91,14 @@ def queue_export(*, name: str, definition: Definition, by: "User") -> StoredRepo
 
 @transaction.atomic
 def cancel_export(*, stored: StoredReport) -> bool:
-    """Ends it within seconds; whether it had not ended before."""
+    """Cancel the export within seconds; return whether it had not ended before."""
     active = StoredReport.objects.filter(pk=stored.pk, state__in=ACTIVE)
     return bool(active.update(state=State.CANCELLED, finished_at=timezone.now()))
 
 
 @transaction.atomic
 def delete_export(*, stored: StoredReport) -> None:
-    """With its file; a worker that makes it stops."""
+    """Delete the export with its file; a worker that makes it stops."""
     drop_files([stored])
     stored.delete()
 

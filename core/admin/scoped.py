@@ -17,7 +17,7 @@ else:
 
 
 def own_choices(db_field: Any, request: HttpRequest, options: dict[str, Any]) -> dict[str, Any]:
-    """A field's options: the rows it may name, those given or all, less other teams'."""
+    """Return a field's options: the given rows or all, without other teams'."""
     choices = options.get("queryset")
     if choices is None:
         choices = db_field.remote_field.model._default_manager.all()

@@ -7,7 +7,7 @@ from rest_framework.request import Request
 
 
 def may(user: Any, permission: str) -> bool:
-    """As in the admin: who may change something may see it."""
+    """Return whether the user has the permission; as in the admin, who may change something may see it."""
     app, codename = permission.split(".")
     if user.has_perm(permission):
         return True

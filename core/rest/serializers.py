@@ -14,7 +14,7 @@ class Body(serializers.Serializer):
     # No docstring: the API's document would show it with each body. Whatever is written comes from this.
 
     def to_internal_value(self, data: Any) -> Any:
-        """Refuses a field that there is not: passed over, it would look as if it had been written."""
+        """Refuse unknown fields: ignored, they would look as if they had been written."""
         unknown = self._unknown_in(data) if isinstance(data, Mapping) else {}
         try:
             values = super().to_internal_value(data)
@@ -71,11 +71,11 @@ class Versioned(Body):
         raise NotImplementedError
 
     def differing(self, row: Any, values: dict[str, Any]) -> list[str]:
-        """Which of the values are not what the row says."""
+        """Return which of the values differ from the row."""
         return [name for name, value in values.items() if getattr(row, name) != value]
 
     def validate(self, values: dict[str, Any]) -> dict[str, Any]:
-        """Raises Conflict, ValidationError."""
+        """Check the version. Raise Conflict, ValidationError."""
         given = values.pop("version", None)
         if given is None:  # REST framework requires nothing of a partial change
             raise serializers.ValidationError({"version": _("Say which version you change, as you read it.")})

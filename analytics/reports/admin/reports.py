@@ -95,7 +95,7 @@ class Choice:
 
 
 def column_choices(form: ReportForm, rights: Rights) -> list[Choice]:
-    """In the order of the page; those that tell people apart only for who gets them."""
+    """Return the columns in the order of the page, those with identities only for staff who may see them."""
     order, ticked = form["order"].value() or [], set(form["columns"].value() or [])
     offered = (key for key in ordered([key for key in order if key in COLUMNS]))
     return [
@@ -205,7 +205,7 @@ class ReportAdmin(ReportModelAdmin):
         return request.user.has_perm(EXPORT)
 
     def has_change_permission(self, request: HttpRequest, obj: Report | None = None) -> bool:
-        """A colleague's is run, or saved as one's own."""
+        """Return whether the report is the user's own: a colleague's can be run, or saved as a copy."""
         return request.user.has_perm(EXPORT) and (obj is None or obj.owner_id == request.user.pk)
 
     def has_delete_permission(self, request: HttpRequest, obj: Report | None = None) -> bool:
@@ -223,7 +223,7 @@ class ReportAdmin(ReportModelAdmin):
         return TemplateResponse(request, "admin/analytics/report/list.html", context)
 
     def progress_view(self, request: HttpRequest) -> JsonResponse:
-        """How far the files are that are being made: what the page asks for every two seconds."""
+        """Return the progress of active exports; the page asks every two seconds."""
         if not self.has_view_permission(request):
             raise PermissionDenied
         user = user_of(request)
@@ -234,7 +234,7 @@ class ReportAdmin(ReportModelAdmin):
         return JsonResponse({"active": said}, headers={"Cache-Control": "no-store"})
 
     def download_view(self, request: HttpRequest, stored_id: int) -> HttpResponseBase:
-        """Refused where somebody's rights no longer hold for what the file may hold."""
+        """Send the file, unless the user's rights no longer cover what it may hold."""
         user = user_of(request)
         stored = self._stored(request, stored_id)
         if not file_row(stored, names_for(user), user).may_open:
@@ -320,7 +320,7 @@ class ReportAdmin(ReportModelAdmin):
         return self._page(request, report, form, preview_of(form.definition, user))
 
     def _save(self, request: HttpRequest, report: Report | None, form: ReportForm) -> HttpResponse:
-        """A colleague's becomes one's own. Raises ValidationError."""
+        """Save the report; a colleague's becomes the user's own. Raise ValidationError."""
         user = user_of(request)
         is_new = report is None or not self.has_change_permission(request, report)
         kept = Report(owner=user) if is_new or report is None else report
@@ -334,7 +334,7 @@ class ReportAdmin(ReportModelAdmin):
         return redirect("admin:analytics_report_change", kept.pk)
 
     def _export(self, request: HttpRequest, report: Report | None, form: ReportForm) -> HttpResponseBase:
-        """Raises ValidationError."""
+        """Send a short file at once, or queue a long one. Raise ValidationError."""
         user, definition = user_of(request), form.definition
         name = form.cleaned_data["name"] or (report.name if report else _("Answers"))
         preview = preview_of(definition, user)

@@ -91,7 +91,7 @@ Verdict = Review.Verdict
 
 
 def judging(verdict: str, label: Any) -> Any:
-    """An action of the list that gives this verdict."""
+    """Return an action of the list that gives this verdict."""
 
     @admin.action(description=format_lazy("{}: {}", _("Verdict"), label), permissions=["change"])
     def judge(model_admin: "ReviewAdmin", request: HttpRequest, queryset: QuerySet[Review]) -> None:
@@ -129,7 +129,7 @@ class ReviewAdmin(ReviewScreens):
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Review | None = None) -> bool:
-        """It goes with its conversation, and would be collected again."""
+        """Refuse: a review is deleted with its conversation, and would be collected again."""
         return False
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Review]:
@@ -190,7 +190,7 @@ class ReviewAdmin(ReviewScreens):
         field: str,
         deed: Callable[[QuerySet[Review]], list[Review]],
     ) -> None:
-        """Does it, and tells of how many; what others had decided before stays."""
+        """Apply an action to several reviews and report how many; earlier decisions stay."""
         count = chosen.count()
         changed = deed(chosen)
         if changed:
