@@ -1,0 +1,1 @@
+"""Figures, evaluations, reviews and reports of what the assistants answer."""

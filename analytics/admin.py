@@ -1,5 +1,4 @@
-"""Where staff keep questions with known answers, run retrieval profiles on them, and see how they did; and what
-students asked in vain."""
+"""The admin of evaluations, gaps, reports, retention, reviews and shadow tests."""
 
 from analytics.evaluation.admin.questions import EvaluationQuestionAdmin
 from analytics.evaluation.admin.runs import EvaluationRunAdmin

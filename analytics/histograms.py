@@ -14,7 +14,7 @@ FIRST_MS = 5.0
 BINS = 106
 
 
-def middle_of(number: int) -> float:
+def bin_middle(number: int) -> float:
     """Return milliseconds at most ACCURACY away from all in this bin, except for the first and the last one."""
     return FIRST_MS * 2 * GROWTH**number / (GROWTH + 1)
 
@@ -29,5 +29,5 @@ def quantile(counts: Sequence[int], share: float) -> float | None:
     for number, count in enumerate(counts):
         seen += count
         if seen >= wanted:
-            return middle_of(number)
+            return bin_middle(number)
     raise AssertionError("counts add up to their sum")

@@ -1,4 +1,4 @@
-"""What tells who asked, taken out of a question before it stands where others read it; pure.
+"""PII masking: personal data is removed from a question before others read it; pure.
 
 Conservative: only what looks like an address, a long number, or a name after words that introduce one. Figures that a
 question is about (deadlines, amounts, module numbers) stay.
@@ -93,20 +93,20 @@ def mask_pii(text: str) -> str:
     return text
 
 
-def without(text: str, said: Iterable[str]) -> str:
+def remove_pii(text: str, said: Iterable[str]) -> str:
     """Replace the student's personal data in the text by [name] and the like."""
-    told = dict(piece for earlier in said for piece in _told(earlier))
-    if told:
+    placeholders = dict(piece for earlier in said for piece in _find_personal_data(earlier))
+    if placeholders:
         text = nfc(text)
-    for piece in sorted(told, key=len, reverse=True):
+    for piece in sorted(placeholders, key=len, reverse=True):
         if piece.casefold() in text.casefold():
             spelled = SHARP_S.sub("(?:ß|ss)", re.escape(piece))
-            text = re.sub(rf"(?<!\w){spelled}(?!\w)", told[piece], text, flags=re.IGNORECASE)
+            text = re.sub(rf"(?<!\w){spelled}(?!\w)", placeholders[piece], text, flags=re.IGNORECASE)
     return text
 
 
 @lru_cache(maxsize=4_096)
-def _told(text: str) -> tuple[tuple[str, str], ...]:
+def _find_personal_data(text: str) -> tuple[tuple[str, str], ...]:
     """Return a writer's personal data, each with its placeholder; an answer may hold a part of a name alone."""
     return tuple(_pieces(" ".join(nfc(text).split())))
 
@@ -122,7 +122,7 @@ def _pieces(text: str) -> Iterator[tuple[str, str]]:
                 yield from ((part, said) for part in piece.split() if len(part) >= LEAST_OF_A_NAME)
 
 
-def text_of(message: Message) -> str:
+def standalone_text(message: Message) -> str:
     """Return the question as it stands alone, on one line."""
     return " ".join((message.answer.rewritten or message.text).split())
 
@@ -139,4 +139,4 @@ def anonymised_texts(questions: Sequence[Message]) -> list[str]:
     )
     for conversation, text in written.order_by("pk").values_list("conversation", "text"):
         said[conversation].append(text)
-    return [without(mask_pii(text_of(question)), said[question.conversation_id]) for question in questions]
+    return [remove_pii(mask_pii(standalone_text(question)), said[question.conversation_id]) for question in questions]

@@ -17,7 +17,7 @@ SPACE = "\N{NO-BREAK SPACE}"
 
 
 class Tone(StrEnum):
-    """Whether a change is one that people wish for."""
+    """The tone of a change: better, worse or neither."""
 
     BETTER = "better"
     WORSE = "worse"

@@ -1,4 +1,4 @@
-"""All that the dashboard tells of a period, and what of it may be told where few people are behind it."""
+"""The overview of a period: all figures and lists that the dashboard shows."""
 
 import datetime
 from collections.abc import Mapping, Sequence
@@ -20,8 +20,10 @@ TO_DO = (Gap.State.OPEN, Gap.State.IN_WORK)
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """`now` and `before` are the period's sums and those of the one before; None where too few people are behind them.
-    Gaps are those of today. How many rows of lists are hidden is not said: that would tell that somebody asked."""
+    """The figures of a view; `now` and `before` are the sums of the period and of the one before, None if suppressed.
+
+    Gaps are those of today. The number of suppressed rows is not shown: it would reveal that somebody asked.
+    """
 
     view: View
     points: Sequence[Point]
@@ -37,7 +39,7 @@ class Overview:
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """Of which days there are figures and conversations.
+    """The days with figures and conversations.
 
     `changed` is the first day that is not counted again yet, None where all is; conversations without a message since
     `kept` are deleted, None where none was yet.
@@ -97,7 +99,7 @@ def reach(by: Staff, assistant: int | None) -> Reach:
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What a view may be narrowed to: assistants by id, and sites by id as (name, assistant)."""
+    """The choices of the filters: assistants by id, and sites by id as (name, assistant)."""
 
     assistants: Mapping[int, str]
     sites: Mapping[int, tuple[str, int]]

@@ -1,4 +1,4 @@
-"""What the audit log keeps of an export: who, what, how many rows, and whether it told who asked."""
+"""Audit log entries of exports: who, what, how many rows, and whether identities were in it."""
 
 from django.contrib.admin.models import CHANGE, LogEntry
 from django.db.models import Model

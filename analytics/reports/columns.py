@@ -124,7 +124,7 @@ LONGEST = 32_767
 NO_CHARACTERS = re.compile("[\ufffe\uffff]")
 
 
-def cells_of(key: str) -> Callable[[Any], Cell]:
+def cell_formatter(key: str) -> Callable[[Any], Cell]:
     """Return the function that makes cells of a sheet of a value, in the active language.
 
     Times are local and without their zone, which Excel does not know.
@@ -150,9 +150,9 @@ def cells_of(key: str) -> Callable[[Any], Cell]:
     return lambda value: None if value is None else make(value)
 
 
-def csv_cells_of(key: str) -> Callable[[Any], str | int | float]:
-    """Return the same as `cells_of` for a file that knows texts and numbers alone."""
-    cell_of = cells_of(key)
+def csv_cell_formatter(key: str) -> Callable[[Any], str | int | float]:
+    """Return the same as `cell_formatter` for a file that knows texts and numbers alone."""
+    cell_of = cell_formatter(key)
     match COLUMNS[key].kind:
         case Kind.FLAG:
             said = {True: gettext("yes"), False: gettext("no")}

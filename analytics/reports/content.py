@@ -7,12 +7,22 @@ from pathlib import Path
 from django.utils.translation import gettext_noop as _
 
 from analytics.periods import Period
-from analytics.privacy import mask_pii, without
+from analytics.privacy import mask_pii, remove_pii
 from analytics.reports.columns import COLUMNS, typed
 from analytics.reports.definition import Definition
 from analytics.reports.formats import Writer, writer
 from analytics.reports.permissions import Rights
-from analytics.reports.queries import MADE_BY, OWN_WORDS, SAID, Extent, Row, chosen, extent_of, rows_of, snapshot
+from analytics.reports.queries import (
+    MADE_BY,
+    OWN_WORDS,
+    SAID,
+    Extent,
+    Row,
+    chosen,
+    iterate_rows,
+    measure_extent,
+    snapshot,
+)
 from chat.models import Message
 
 
@@ -20,9 +30,9 @@ def protect(row: Row) -> None:
     """Mask personal data of the row in place."""
     for key in OWN_WORDS:
         if row.get(key):
-            row[key] = without(mask_pii(row[key]), row[SAID])
+            row[key] = remove_pii(mask_pii(row[key]), row[SAID])
     if row.get("answer") and row[MADE_BY] != Message.Strategy.EXTRACTIVE:
-        row["answer"] = without(row["answer"], row[SAID])
+        row["answer"] = remove_pii(row["answer"], row[SAID])
 
 
 #: Gets rows done, and of how many.
@@ -61,11 +71,11 @@ def make_file(path: Path, definition: Definition, period: Period, rights: Rights
     columns = columns_for(definition, rights)
     with snapshot() as at:
         answers = chosen(definition, period, rights)
-        extent = extent_of(answers, rights, at)
+        extent = measure_extent(answers, rights, at)
         check(extent, columns)
         with _written(path, definition, columns) as file:
             done, values = 0, [(key, typed(key)) for key in columns]
-            for batch in rows_of(answers, columns, extent, rights, using=at):
+            for batch in iterate_rows(answers, columns, extent, rights, using=at):
                 for row in batch:
                     if not rights.sees_personal_text:
                         protect(row)

@@ -1,4 +1,4 @@
-"""What a report is asked for: which answers, which columns in which order, as what kind of file."""
+"""The definition of a report: which answers, which columns in which order, which file format."""
 
 import datetime
 from collections.abc import Mapping, Sequence
@@ -115,7 +115,7 @@ THUMBS: Mapping[Thumbs, str | Promise] = {
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """Of assistants and sites by id, as far as somebody may know them."""
+    """Names of the assistants and sites that somebody may see, by id."""
 
     assistants: Mapping[int, str]
     sites: Mapping[int, str]

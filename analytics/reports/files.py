@@ -1,4 +1,4 @@
-"""Where the files of reports are: in a folder below MEDIA_ROOT that no address leads to, under names nobody guesses."""
+"""Files of reports, in a folder below MEDIA_ROOT that is not served, under random names."""
 
 import secrets
 from collections.abc import Iterable
@@ -29,11 +29,11 @@ def folder() -> Path:
     return kept
 
 
-def path_of(stored: StoredReport) -> Path:
+def file_path(stored: StoredReport) -> Path:
     return folder() / f"{stored.token}.{stored.definition['format']}"
 
 
-def half_of(stored: StoredReport) -> Path:
+def partial_path(stored: StoredReport) -> Path:
     """Return the path of the unfinished file; sheets of Excel wait beside it."""
     return folder() / f"{stored.token}{HALF}"
 
@@ -45,7 +45,7 @@ def passing_file() -> Path:
 
 def drop_files(stored: Iterable[StoredReport]) -> None:
     """Delete the files after the commit; `sweep` deletes those that a killed process leaves."""
-    paths = [path_of(each) for each in stored]
+    paths = [file_path(each) for each in stored]
     keys = [each.pk for each in stored]
 
     def drop() -> None:
@@ -103,9 +103,9 @@ def forget(sender: type[Model], instance: Model, origin: Any = None, **_kwargs: 
         if origin in _DONE:
             return
         _DONE.add(origin)
-        forget_messages(_messages_of(origin.model, origin.order_by().values("pk")))
+        forget_messages(_affected_messages(origin.model, origin.order_by().values("pk")))
     elif origin is instance or not isinstance(origin, (Visitor, Conversation)):
-        forget_messages(_messages_of(sender, [instance.pk]))
+        forget_messages(_affected_messages(sender, [instance.pk]))
 
 
 def forget_messages(messages: QuerySet[Message]) -> None:
@@ -126,6 +126,6 @@ def forget_messages(messages: QuerySet[Message]) -> None:
     drop_files(found)
 
 
-def _messages_of(model: type[Model], keys: Any) -> QuerySet[Message]:
+def _affected_messages(model: type[Model], keys: Any) -> QuerySet[Message]:
     lookup = "conversation__visitor__in" if model is Visitor else "conversation__in"
     return Message.objects.filter(**{lookup: keys})

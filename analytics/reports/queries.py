@@ -1,4 +1,4 @@
-"""The answers that a report is about: how many, which of them may be told, and one row each."""
+"""The answers that a report is about: how many, which of them are publishable, and one row each."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -39,7 +39,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """`groups` are those that may be told, of `smallest` visitors at least. Of others nothing is known, not even
+    """`groups` are the publishable ones, of `smallest` visitors at least. Of others nothing is known, not even
     whether there are any: narrowed again and again, their number would tell of single people."""
 
     rows: int
@@ -88,7 +88,7 @@ def chosen(definition: Definition, period: Period, rights: Rights) -> QuerySet[M
     return found.filter(review__verdict=definition.verdict) if definition.verdict else found
 
 
-def extent_of(answers: QuerySet[Message], rights: Rights, using: BaseDatabaseWrapper = connection) -> Extent:
+def measure_extent(answers: QuerySet[Message], rights: Rights, using: BaseDatabaseWrapper = connection) -> Extent:
     """Count the rows and groups in one query; groups below the rights' smallest size are left out."""
     grouped = answers.order_by().values(*GROUP)
     counted = grouped.annotate(rows=Count("pk"), visitors=Count("conversation__visitor", distinct=True))
@@ -97,7 +97,7 @@ def extent_of(answers: QuerySet[Message], rights: Rights, using: BaseDatabaseWra
     return Extent(sum(rows for *_group, rows in found), groups, rights.smallest)
 
 
-def rows_of(
+def iterate_rows(
     answers: QuerySet[Message],
     columns: Sequence[str],
     extent: Extent,

@@ -19,8 +19,8 @@ from analytics.periods import Period
 from analytics.reports.audit import log_export
 from analytics.reports.content import NothingToTell, make_file
 from analytics.reports.definition import Definition
-from analytics.reports.files import half_of, path_of
-from analytics.reports.permissions import EXPORT, Rights, rights_of
+from analytics.reports.files import file_path, partial_path
+from analytics.reports.permissions import EXPORT, Rights, rights_for
 from core.db.locks import Lock, advisory_lock, hold_until_commit
 
 logger = logging.getLogger(__name__)
@@ -90,7 +90,7 @@ def _begin(stored_id: int) -> int:
     if not (user.is_active and user.is_staff and user.has_perm(EXPORT)):
         _fail(stored_id, _("You may not export reports any more."))
         return 0
-    definition, rights = Definition.load(stored.definition), rights_of(user)
+    definition, rights = Definition.load(stored.definition), rights_for(user)
     period = definition.period()
     own = rights.assistants
     return _update(
@@ -113,7 +113,7 @@ def _make(stored: StoredReport) -> None:
     since, until = cast("tuple[datetime, datetime]", (stored.since, stored.until))  # set when it was begun
     period = Period(timezone.localdate(since), timezone.localdate(until - ONE_MOMENT))
     rights = Rights(not stored.is_masked, stored.smallest, stored.is_whole, frozenset(stored.assistants))
-    half, path = half_of(stored), path_of(stored)
+    half, path = partial_path(stored), file_path(stored)
     extent = make_file(half, definition, period, rights, _Beat(stored.pk))
     size = half.stat().st_size
     half.replace(path)

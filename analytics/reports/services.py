@@ -1,4 +1,4 @@
-"""What staff do with reports: save, export, stop, delete."""
+"""Services for reports: save, export, stop, delete."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO
@@ -15,8 +15,8 @@ from analytics.reports.audit import log_export
 from analytics.reports.content import NothingToTell, check, columns_for, make_file
 from analytics.reports.definition import Definition
 from analytics.reports.files import drop_files, passing_file
-from analytics.reports.permissions import rights_of
-from analytics.reports.queries import chosen, extent_of
+from analytics.reports.permissions import rights_for
+from analytics.reports.queries import chosen, measure_extent
 from analytics.reports.run import ACTIVE
 from analytics.tasks import make_report
 from core.tasks import delay_on_commit
@@ -49,8 +49,8 @@ def save_report(*, report: Report, definition: Definition) -> Report:
 
 def check_export(*, definition: Definition, by: "User") -> None:
     """Raise ValidationError if there is nothing to export, before a worker gets it."""
-    rights = rights_of(by)
-    extent = extent_of(chosen(definition, definition.period(), rights), rights)
+    rights = rights_for(by)
+    extent = measure_extent(chosen(definition, definition.period(), rights), rights)
     try:
         check(extent, columns_for(definition, rights))
     except NothingToTell as error:
@@ -63,7 +63,7 @@ def export_now(*, report: Report, definition: Definition, by: "User") -> Export:
     `report` may be unsaved: its name goes into the audit log. Raise ValidationError if there is nothing to export,
     and OSError.
     """
-    rights, path = rights_of(by), passing_file()
+    rights, path = rights_for(by), passing_file()
     try:
         extent = make_file(path, definition, definition.period(), rights, lambda _done, _total: None)
         file = path.open("rb")

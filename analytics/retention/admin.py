@@ -1,4 +1,4 @@
-"""What each night deleted, and what was kept of it: to be read, never changed."""
+"""The read-only log of nightly deletions."""
 
 from typing import TYPE_CHECKING, Any
 

@@ -104,7 +104,7 @@ def review(answers: Collection[int], *, rated_low: Collection[int] = ()) -> None
             continue
         row = known.get(message.pk)
         is_low = message.pk in rated_low or bool(row and Reason.LOW_RATING in row.reasons)
-        reasons = reasons_of(message, question, is_low=is_low)
+        reasons = find_reasons(message, question, is_low=is_low)
         if row is not None:
             _follow_up(row, reasons, getattr(message, "feedback", None))
         elif reasons:
@@ -112,7 +112,7 @@ def review(answers: Collection[int], *, rated_low: Collection[int] = ()) -> None
     Review.objects.bulk_create(new, ignore_conflicts=True)
 
 
-def reasons_of(message: Message, question: Message, *, is_low: bool) -> list[str]:
+def find_reasons(message: Message, question: Message, *, is_low: bool) -> list[str]:
     """Return why staff should look at an answer, in the order of `Review.Reason`."""
     feedback: Feedback | None = getattr(message, "feedback", None)
     stars = message.conversation.stars
@@ -152,7 +152,7 @@ def _follow_up(row: Review, reasons: list[str], feedback: Feedback | None) -> No
         return
     row.reasons = reasons
     if note:
-        # A page that shows an older state is told before it saves over this one.
+        # A new version, so that a page with an older state gets a conflict instead of saving over this one.
         row.version += 1
         ReviewComment.objects.create(review=row, note=note)
     row.save(update_fields=["reasons", "state", "done_by", "done_at", "version"])

@@ -1,4 +1,4 @@
-"""Who has a review open, so that two of the staff do not judge the same answer unawares."""
+"""Presence: who has a review open, so that two of the staff do not judge the same answer unawares."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""What staff do to answers under review. Nobody saves over what somebody else did without having seen it."""
+"""Services for reviews, with optimistic locking: nobody overwrites what they have not seen."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -28,7 +28,7 @@ class OutOfDate(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """How a review stood."""
+    """The state of a review, for undo."""
 
     state: str
     verdict: str

@@ -31,7 +31,7 @@ HASHED = "fingerprint:"
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """What was saved meanwhile, and by whom: oneself, in another tab, where it `is_own`.
+    """A change saved since the form was opened, and its author; `is_own`: in another tab of the user.
 
     `fingerprint` is that of the state that is shown; `both` are the labels of fields that were changed here and there.
     """
@@ -54,7 +54,7 @@ class Conflict:
         return _("Nothing was saved yet: this was changed while you worked on it. What you wrote is still here.")
 
 
-def values_of(form: "BaseForm") -> dict[str, str]:
+def initial_form_values(form: "BaseForm") -> dict[str, str]:
     """Return what a browser sends of an untouched form, for fields of one value each."""
     return {bound.name: _as_sent(bound) for bound in form}
 
@@ -67,7 +67,7 @@ def brief(value: str) -> str:
 
 def opened_with(form: "BaseForm") -> str:
     """Return the hidden values that a form has to be sent with."""
-    return json.dumps({name: brief(value) for name, value in values_of(form).items()})
+    return json.dumps({name: brief(value) for name, value in initial_form_values(form).items()})
 
 
 def opened(data: Mapping[str, Any]) -> dict[str, str]:
@@ -82,7 +82,7 @@ def opened(data: Mapping[str, Any]) -> dict[str, str]:
 def changed_meanwhile(data: Mapping[str, Any], form: "BaseForm") -> list[str]:
     """Return the fields that changed since the form was opened; `form` has their present values."""
     before = opened(data)
-    return [name for name, now in values_of(form).items() if name in before and brief(now) != before[name]]
+    return [name for name, now in initial_form_values(form).items() if name in before and brief(now) != before[name]]
 
 
 def merge_form(data: QueryDict, form: "BaseForm") -> tuple[QueryDict, list[str]]:
@@ -90,7 +90,7 @@ def merge_form(data: QueryDict, form: "BaseForm") -> tuple[QueryDict, list[str]]
 
     Also return the names of the fields that were changed both here and meanwhile; these stay as they were sent.
     """
-    before, now, changed, both = opened(data), values_of(form), data.copy(), []
+    before, now, changed, both = opened(data), initial_form_values(form), data.copy(), []
     for name in changed_meanwhile(data, form):
         sent = brief(data.get(name, ""))
         if sent == before[name]:
@@ -129,11 +129,11 @@ class GuardedForm(AnyModelForm):
 class OptimisticLockAdmin(AnyModelAdmin):
     """To be named before ModelAdmin; its form is a GuardedForm, its template includes `admin/guarded_form.html`."""
 
-    def fingerprint_of(self, row: Any) -> str:
+    def fingerprint(self, row: Any) -> str:
         """Return a fingerprint of a row's state."""
         raise NotImplementedError
 
-    def conflict_of(self, request: HttpRequest, row: Any | None) -> Conflict | None:
+    def find_conflict(self, request: HttpRequest, row: Any | None) -> Conflict | None:
         """Return what was saved since the form was opened; the row is locked, None is a deleted one."""
         raise NotImplementedError
 
@@ -164,9 +164,9 @@ class OptimisticLockAdmin(AnyModelAdmin):
         if row and not self.has_change_permission(request, row):
             return show(object_id)
         with transaction.atomic():
-            # Another team's is as good as gone.
+            # Another team's row counts as deleted.
             row = _held(row) if row else None
-            conflict = self.conflict_of(request, row)
+            conflict = self.find_conflict(request, row)
             if conflict or row is None:
                 conflict = self._lead_on(request, row, conflict)
             request.conflict = conflict  # type: ignore[attr-defined]
@@ -186,7 +186,7 @@ class OptimisticLockAdmin(AnyModelAdmin):
         if request.method == "POST":
             context |= {name: request.POST.get(name, "") for name in ("seen", "opened")}
         elif obj:
-            context |= {"seen": self.fingerprint_of(obj), "opened": opened_with(context["adminform"].form)}
+            context |= {"seen": self.fingerprint(obj), "opened": opened_with(context["adminform"].form)}
         return super().render_change_form(request, context, add, change, form_url, obj)
 
     def _lead_on(self, request: HttpRequest, row: Any | None, conflict: Conflict | None) -> Conflict | None:

@@ -13,7 +13,7 @@ from django_filters.fields import IsoDateTimeField
 
 
 class ValidityFilter(django_filters.ChoiceFilter):
-    """Of rows with `valid_from` and `valid_until`."""
+    """Filter rows by `valid_from` and `valid_until`."""
 
     def __init__(self) -> None:
         choices = [("today", "today"), ("expired", "expired"), ("later", "later")]
@@ -33,7 +33,7 @@ class ValidityFilter(django_filters.ChoiceFilter):
 
 
 class WordsFilter(django_filters.CharFilter):
-    """Of rows whose queryset has `with_words`."""
+    """Search rows whose queryset has `with_words`."""
 
     def __init__(self) -> None:
         super().__init__(max_length=200, help_text="Words, each of which must occur.")

@@ -1,4 +1,4 @@
-"""Who may use the staff API, and for what: the permissions are those of the admin."""
+"""Permissions of the staff API: those of the admin."""
 
 from typing import Any
 

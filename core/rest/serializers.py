@@ -1,4 +1,4 @@
-"""What programs send, as JSON objects: nothing of it is passed over in silence."""
+"""Serializers of the staff API: unknown fields are refused."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -67,7 +67,7 @@ class Versioned(Body):
 
     version = serializers.CharField(max_length=64, help_text="As it was read; where the row has another by now: 409.")
 
-    def version_of(self, row: Any) -> str:
+    def read_version(self, row: Any) -> str:
         raise NotImplementedError
 
     def differing(self, row: Any, values: dict[str, Any]) -> list[str]:
@@ -79,7 +79,7 @@ class Versioned(Body):
         given = values.pop("version", None)
         if given is None:  # REST framework requires nothing of a partial change
             raise serializers.ValidationError({"version": _("Say which version you change, as you read it.")})
-        if given != self.version_of(self.instance):
+        if given != self.read_version(self.instance):
             raise Conflict(current=self.to_read(self.instance), changed=self.differing(self.instance, values))
         checked: dict[str, Any] = super().validate(values)
         return checked

@@ -1,4 +1,4 @@
-"""What every view of the staff API begins with: who may, which rows, in which order, and what is put on record."""
+"""Base views of the staff API: permissions, visible rows, order, and the audit log."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
@@ -81,7 +81,7 @@ class StaffViewSet(GenericViewSet):
 
     # --- replies ---
 
-    def page_of(self, rows: "QuerySet[Any]") -> Response:
+    def paginated(self, rows: "QuerySet[Any]") -> Response:
         page = self.paginate_queryset(rows)
         return self.get_paginated_response(self.get_serializer(page, many=True).data)
 

@@ -49,7 +49,7 @@ class NoWorkbook(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a file may hold.
+    """Limits of a file.
 
     `size` counts its bytes, and the characters of all its cells; `rows` those below the headings.
     """
@@ -175,7 +175,7 @@ def _refuse_entities(*_declared: object) -> None:
 
 
 class _Count:
-    """Of a workbook's parts: rows and columns in each, cells and all else in all of them together."""
+    """Counters of a workbook: rows and columns in each part, cells and all else in all parts together."""
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits

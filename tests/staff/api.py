@@ -19,7 +19,7 @@ from analytics.models import (
     Review,
     StoredReport,
 )
-from analytics.reports.files import path_of
+from analytics.reports.files import file_path
 from faqs.models import FAQ
 from faqs.versions.snapshots import content_of, fingerprint_of
 from knowledge.models import Collection, Document
@@ -43,7 +43,7 @@ from tests.factories import (
 ROOT = "/api/staff/v1"
 
 
-def token_of(user: User, *, days: float = 30) -> str:
+def create_token(user: User, *, days: float = 30) -> str:
     token = new_token()
     APIToken.objects.create(
         user=user, name="Nightly import", digest=digest_of(token), expires_at=timezone.now() + timedelta(days=days)
@@ -55,7 +55,7 @@ class Program:
     """Sends JSON with a token; `address` is below the API's root, or absolute as `next` is."""
 
     def __init__(self, user: User | None = None, *, token: str = "", **headers: str) -> None:
-        sent = token or (token_of(user) if user else "")
+        sent = token or (create_token(user) if user else "")
         self.headers = ({"authorization": f"Bearer {sent}"} if sent else {}) | headers
         self.client = Client()
 
@@ -76,7 +76,7 @@ class Program:
 
 @dataclass
 class Rows:
-    """What one team looks after; the report is shared with all, and it and its file are whose `member_of` says."""
+    """What one team looks after; the report is shared with all, and it and its file are whose `create_member` says."""
 
     team: Group
     collection: Collection
@@ -127,17 +127,17 @@ def rows_of_team(name: str) -> Rows:
         collection,
         document,
         faq,
-        gap_of(assistant),
-        review_of(answer),
+        create_gap(assistant),
+        create_review(answer),
         answer.conversation,
         evaluation_set,
         run,
-        report := report_of(assistant, name),
-        export_of(report, assistant),
+        report := create_report(assistant, name),
+        create_export(report, assistant),
     )
 
 
-def gap_of(assistant: Any, *texts: str) -> Gap:
+def create_gap(assistant: Any, *texts: str) -> Gap:
     now = timezone.now()
     gap = Gap.objects.create(
         name="Parking", assistant=assistant, first_asked=now, last_asked=now, centroid=b"", recipe="none"
@@ -149,13 +149,13 @@ def gap_of(assistant: Any, *texts: str) -> Gap:
     return gap
 
 
-def report_of(assistant: Any, name: str) -> Report:
+def create_report(assistant: Any, name: str) -> Report:
     owner, columns = UserFactory(teams=[]), definition("question", format="csv", assistants=(assistant.pk,))
     return Report.objects.create(name=f"Report of {name}", owner=owner, is_shared=True, definition=columns.dump())
 
 
-def export_of(report: Report, assistant: Any) -> StoredReport:
-    """One that is ready, with its file."""
+def create_export(report: Report, assistant: Any) -> StoredReport:
+    """Create a finished export with its file."""
     stored = StoredReport.objects.create(
         name=report.name,
         definition=report.definition,
@@ -166,11 +166,11 @@ def export_of(report: Report, assistant: Any) -> StoredReport:
         smallest=settings.SMALLEST_GROUP,
         assistants=[assistant.pk],
     )
-    path_of(stored).write_bytes(b"question\r\nWhat are the fees?\r\n")
+    file_path(stored).write_bytes(b"question\r\nWhat are the fees?\r\n")
     return stored
 
 
-def review_of(answer: Any) -> Review:
+def create_review(answer: Any) -> Review:
     review: Review = Review.objects.create(
         message=answer,
         assistant=answer.conversation.assistant,
@@ -181,14 +181,14 @@ def review_of(answer: Any) -> Review:
     return review
 
 
-def member_of(rows: Rows, *permissions: str) -> User:
+def create_member(rows: Rows, *permissions: str) -> User:
     user: User = UserFactory(teams=[rows.team], permissions=permissions)
     Report.objects.filter(pk=rows.report.pk).update(owner=user)
     StoredReport.objects.filter(pk=rows.report_export.pk).update(requested_by=user)
     return user
 
 
-def version_of(row: Any) -> Any:
+def row_version(row: Any) -> Any:
     if isinstance(row, Document):
         row.refresh_from_db()
         return row.updated_at.isoformat()

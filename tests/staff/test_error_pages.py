@@ -82,7 +82,7 @@ def test_a_form_that_was_open_for_too_long_is_not_saved_and_says_so(browser: Cli
 
 
 def pressed(on: str, **headers: str) -> Any:
-    """A button of the gaps' list, by somebody whose session has ended."""
+    """Press a button of the gaps' list, by somebody whose session has ended."""
     client = Client(headers={"referer": f"http://testserver{on}", **headers} if on else headers)
     return client, client.post(reverse("admin:analytics_gap_look"))
 

@@ -88,18 +88,18 @@ def law() -> Team:
     return Team("Faculty of Law")
 
 
-def member_of(team: Team, *roles: str) -> User:
+def create_member(team: Team, *roles: str) -> User:
     make_roles()
     return UserFactory(teams=[team.group, *Group.objects.filter(name__in=roles)])
 
 
-def home_of(user: User, client: Client) -> str:
+def home_page(user: User, client: Client) -> str:
     client.force_login(user)
     return client.get(reverse("admin:index")).content.decode()
 
 
 def test_every_sentence_leads_to_exactly_the_rows_that_it_counts(client: Client, law: Team) -> None:
-    curator = member_of(law, CURATOR, ANALYST)
+    curator = create_member(law, CURATOR, ANALYST)
     law.has_work(by=curator)
     Team("Faculty of Arts").has_work()
     found = EvaluationSet.objects.create(name="Kept")
@@ -108,7 +108,7 @@ def test_every_sentence_leads_to_exactly_the_rows_that_it_counts(client: Client,
     StoredReport.objects.create(
         name="x", definition=Definition(("question",)).dump(), requested_by=curator, language="en", state="failed"
     )
-    sentences = LINK.findall(home_of(curator, client))
+    sentences = LINK.findall(home_page(curator, client))
     assert {text for _address, _count, text in sentences} == {
         "answer is assigned to you.",
         "question got no answer.",
@@ -139,7 +139,7 @@ def test_the_five_weightiest_gaps_are_named_with_their_trend(client: Client, law
     law.gap("The weightiest", weight=99, this_week=3, week_before=1)
     law.has_work()
     law.gap("Solved by now", weight=100, state="solved")
-    page = home_of(member_of(law, REVIEWER), client)
+    page = home_page(create_member(law, REVIEWER), client)
     named = re.search(r'<ol class="home__gaps">.*?</ol>', page, re.DOTALL)
     assert named
     assert named[0].count("<li>") == 5
@@ -150,8 +150,8 @@ def test_the_five_weightiest_gaps_are_named_with_their_trend(client: Client, law
 
 def test_nobody_is_told_what_another_team_has_to_do(client: Client, law: Team) -> None:
     Team("Faculty of Arts").has_work()
-    assert NOTHING in home_of(member_of(law, CURATOR, REVIEWER), client)
-    assert NOTHING not in home_of(member_of(law, CURATOR, WHOLE_UNIVERSITY), client)
+    assert NOTHING in home_page(create_member(law, CURATOR, REVIEWER), client)
+    assert NOTHING not in home_page(create_member(law, CURATOR, WHOLE_UNIVERSITY), client)
 
 
 @pytest.mark.parametrize(
@@ -166,13 +166,13 @@ def test_each_role_is_told_what_it_can_do_something_about(
     client: Client, law: Team, role: str, told: list[str], spared: list[str]
 ) -> None:
     law.has_work()
-    page = home_of(member_of(law, role), client)
+    page = home_page(create_member(law, role), client)
     assert [text for text in told if text not in page] == []
     assert [text for text in spared if text in page] == []
 
 
 def test_an_analyst_finds_the_figures_first(client: Client, law: Team) -> None:
-    page = home_of(member_of(law, ANALYST), client)
+    page = home_page(create_member(law, ANALYST), client)
     content = page[page.index('class="home"') :]
     assert content.index(reverse("dashboard")) < content.index("What needs me today")
 
@@ -181,33 +181,33 @@ def test_what_has_long_failed_is_no_news(client: Client, law: Team) -> None:
     upload = PdfUpload.objects.create(name="a.pdf", collection=law.collection, status=PdfUpload.Status.FAILED)
     long_ago = timezone.now() - datetime.timedelta(days=NEWS_DAYS + 1)
     PdfUpload.objects.filter(pk=upload.pk).update(created_at=long_ago)
-    assert NOTHING in home_of(member_of(law, CURATOR), client)
+    assert NOTHING in home_page(create_member(law, CURATOR), client)
 
 
 def test_a_silent_worker_a_failed_look_and_an_endless_build_are_told(client: Client, law: Team) -> None:
-    administrator = member_of(law, ADMINISTRATOR)
+    administrator = create_member(law, ADMINISTRATOR)
     now = timezone.now()
     ReviewFeed.objects.create(name="answers", until=now)
-    assert "silent" not in home_of(administrator, client)
+    assert "silent" not in home_page(administrator, client)
     ReviewFeed.objects.update(looked_at=now - datetime.timedelta(minutes=11))
     GapRun.objects.create(state="failed")
     built = Generation.objects.create(
         model="new", embedder="x", dimensions=4, passage_tokens=200, cutting="x", state="building"
     )
     Generation.objects.filter(pk=built.pk).update(created_at=now - datetime.timedelta(days=2))
-    page = home_of(administrator, client)
+    page = home_page(administrator, client)
     assert "The worker has been silent since" in page
     assert "The last look for gaps failed." in page
     assert "1 new search index has been in the making for more than a day." in page
 
 
 def test_what_waits_for_a_worker_that_is_gone_is_told(client: Client, law: Team) -> None:
-    curator = member_of(law, CURATOR)
+    curator = create_member(law, CURATOR)
     valkey = core_redis.valkey(settings.REDIS_URL)
     (now, _microseconds) = valkey.time()
     valkey.set("marcelcms:sign:worker:long", now - 60)
     valkey.set("marcelcms:sign:worker:crawl", now - 3600)
-    page = home_of(curator, client)
+    page = home_page(curator, client)
     assert "The worker for crawls has been silent since" in page
     assert page.count("silent") == 1
 
@@ -219,23 +219,23 @@ def test_every_queue_has_words_for_its_silence() -> None:
 def test_a_valkey_that_is_away_is_told(client: Client, law: Team, monkeypatch: pytest.MonkeyPatch) -> None:
     away = Mock(side_effect=redis.ConnectionError("refused"))
     monkeypatch.setattr(heartbeats, "seconds_since", away)
-    assert "Valkey is away" in home_of(member_of(law, CURATOR), client)
+    assert "Valkey is away" in home_page(create_member(law, CURATOR), client)
 
 
 def test_who_is_in_no_team_is_told_why_there_is_nothing(client: Client, law: Team) -> None:
-    assert "put you into a team" not in home_of(UserFactory(permissions=["faqs.view_faq"]), client)
-    assert "put you into a team" in home_of(UserFactory(permissions=["faqs.view_faq"], teams=[]), client)
+    assert "put you into a team" not in home_page(UserFactory(permissions=["faqs.view_faq"]), client)
+    assert "put you into a team" in home_page(UserFactory(permissions=["faqs.view_faq"], teams=[]), client)
 
 
 def test_who_has_no_role_sees_an_empty_page(client: Client, law: Team) -> None:
     law.has_work()
-    assert NOTHING in home_of(member_of(law), client)
+    assert NOTHING in home_page(create_member(law), client)
 
 
 def test_the_page_takes_at_most_twelve_queries_however_much_there_is_to_do(client: Client, law: Team) -> None:
-    user = member_of(law, CURATOR, ANALYST, ADMINISTRATOR)
+    user = create_member(law, CURATOR, ANALYST, ADMINISTRATOR)
     law.has_work(by=user)
-    home_of(user, client)
+    home_page(user, client)
     with CaptureQueriesContext(connection) as queries:
         assert client.get(reverse("admin:index")).status_code == 200
     assert len(queries) <= 12, [query["sql"][:90] for query in queries]
@@ -243,6 +243,6 @@ def test_the_page_takes_at_most_twelve_queries_however_much_there_is_to_do(clien
 
 def test_the_page_is_german_too(client: Client, law: Team) -> None:
     with translation.override("de"):
-        client.force_login(member_of(law, CURATOR))
+        client.force_login(create_member(law, CURATOR))
         page = client.get(reverse("admin:index"), headers={"accept-language": "de"}).content.decode()
     assert 'lang="de"' in page

@@ -28,18 +28,18 @@ def world() -> World:
 
 @pytest.fixture
 def client() -> Client:
-    """Of somebody who sees every list."""
+    """Sign in somebody who sees every list."""
     client = Client()
     client.force_login(UserFactory(is_superuser=True))
     return client
 
 
-def address_of(screen: str) -> str:
+def screen_address(screen: str) -> str:
     return reverse(f"admin:{screen}_changelist")
 
 
 def opened(client: Client, address: str) -> tuple[int, float]:
-    """(queries, seconds); nobody looks for news meanwhile."""
+    """Return (queries, seconds); nobody looks for news meanwhile."""
     ReviewFeed.objects.update(looked_at=timezone.now())
     with CaptureQueriesContext(connection) as queries:
         began = time.perf_counter()
@@ -49,7 +49,7 @@ def opened(client: Client, address: str) -> tuple[int, float]:
 
 
 def quickest(client: Client, address: str) -> tuple[int, float]:
-    """What else the machine does can only make it slower."""
+    """Return the shortest time: what else the machine does can only make it slower."""
     taken = [opened(client, address) for _ in range(8)]
     return taken[-1][0], min(seconds for _queries, seconds in taken)
 
@@ -64,8 +64,8 @@ def test_a_list_of_sixty_rows_takes_as_many_queries_as_one_of_ten(client: Client
         counts = []
         for first, last in ((1, 10), (11, 60)):
             crowd(world.rows[screen], first=first, last=last)
-            opened(client, address_of(screen))
-            counts.append(opened(client, address_of(screen))[0])
+            opened(client, screen_address(screen))
+            counts.append(opened(client, screen_address(screen))[0])
         if counts[0] != counts[1]:
             more[screen] = counts
     assert more == {}
@@ -85,7 +85,7 @@ def test_a_list_of_100_000_rows_opens_in_no_more_than_three_times_the_time_of_1_
         with transaction.atomic():
             for first, last in ((1, FEW), (FEW + 1, MANY)):
                 crowd(world.rows[screen], first=first, last=last)
-                measured.append(quickest(client, address_of(screen)))
+                measured.append(quickest(client, screen_address(screen)))
             transaction.set_rollback(True)  # or the next list would offer 100,000 of these to be filtered by
         (few_queries, few), (many_queries, many) = measured
         said = f"{few * 1000:.0f} ms, {many * 1000:.0f} ms, {many_queries} queries"

@@ -47,7 +47,7 @@ TOLD_GENTLY = {
 
 @pytest.fixture(scope="module", autouse=True)
 def _roles(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
-    """What the module's fixtures write is undone with its last test; nothing is queued meanwhile."""
+    """Undo what the module's fixtures write with its last test; nothing is queued meanwhile."""
     with django_db_blocker.unblock(), pytest.MonkeyPatch.context() as patch, transaction.atomic():
         patch.setattr("core.tasks._queue", Mock())
         patch.setattr("celery.app.task.Task.apply_async", Mock())
@@ -58,7 +58,7 @@ def _roles(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterato
 
 @pytest.fixture(autouse=True)
 def _cheap_requests(settings: Settings, caplog: pytest.LogCaptureFixture) -> None:
-    """There are thousands: none reads its session from the database or is formatted as refused."""
+    """Make thousands of requests cheap: none reads its session from the database or is formatted as refused."""
     cache.clear()
     settings.SMALLEST_GROUP = 1  # a report is of one answer here
     settings.SESSION_ENGINE = "django.contrib.sessions.backends.signed_cookies"
@@ -72,7 +72,7 @@ def role(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture(scope="module")
 def own(role: str, _roles: None) -> Iterator[World]:
-    """The rows of a team with one member, who has the role."""
+    """Return the rows of a team with one member, who has the role."""
     with transaction.atomic():
         member = UserFactory(teams=list(Group.objects.filter(name__in=GROUPS[role])))
         world = world_of("Faculty of Law", member, mark="Law")
@@ -83,7 +83,7 @@ def own(role: str, _roles: None) -> Iterator[World]:
 
 @pytest.fixture(scope="module")
 def foreign(own: World) -> World:
-    """Its assistant uses what is everybody's, whose pages could name it."""
+    """Return another team's rows; its assistant uses what is everybody's, whose pages could name it."""
     world = world_of("Faculty of Arts", UserFactory(teams=[]), mark=SECRET)
     assistant = world.rows["chat_assistant"]
     assistant.prompt, assistant.profile = own.rows["chat_promptversion"], own.rows["chat_retrievalprofile"]
@@ -100,7 +100,7 @@ def member(own: World, monkeypatch: pytest.MonkeyPatch) -> User:
 
 
 def outcome(response: Any) -> str:
-    """x for a door that opens, . for one that does not, 0 for a row that is not there."""
+    """Return x for a door that opens, . for one that does not, 0 for a row that is not there."""
     place = response.headers.get("Location", "")
     if response.status_code == 403 or place.startswith("/admin/login/"):
         return "."
@@ -110,7 +110,7 @@ def outcome(response: Any) -> str:
 
 
 def is_told_missing(response: Any) -> bool:
-    """As Django says it: by a warning on the first page."""
+    """Return whether Django says that the row is missing: by a warning on the first page."""
     return any(message.level == WARNING for message in get_messages(response.wsgi_request))
 
 
@@ -171,7 +171,7 @@ def is_of_teams(door: Door) -> bool:
 
 
 def shape(response: Any, address: str) -> tuple[int, str]:
-    """What tells one row from another: where it leads, but for the row's own id."""
+    """Return what distinguishes rows: where it leads, without the row's own id."""
     ids = [part for part in address.split("/") if any(letter.isdigit() for letter in part)]
     place = response.headers.get("Location", "")
     for part in ids:

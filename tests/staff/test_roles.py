@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def roles():
-    """A test with transactions of its own may have emptied the tables before."""
+    """Create the roles: a test with transactions of its own may have emptied the tables before."""
     make_roles()
     return {group.name: group for group in Group.objects.all()}
 

@@ -18,7 +18,7 @@ from pytest_django.fixtures import DjangoCaptureOnCommitCallbacks
 from knowledge.models import Document
 from marcelcms.rest.urls import router
 from tests.factories import DocumentFactory, FAQFactory, UserFactory
-from tests.staff.api import ROOT, Program, Rows, member_of, rows_of_team, version_of
+from tests.staff.api import ROOT, Program, Rows, create_member, row_version, rows_of_team
 
 pytestmark = pytest.mark.django_db
 
@@ -77,13 +77,13 @@ def new_document(rows: Rows) -> dict[str, Any]:
 
 
 def of_version(row: str, **more: Any) -> Callable[[Rows], dict[str, Any]]:
-    return lambda rows: {"version": version_of(getattr(rows, row)), **more}
+    return lambda rows: {"version": row_version(getattr(rows, row)), **more}
 
 
 #: What is sent where something is to be sent; an operation that changes something and is not here fails its test.
 BODIES: dict[str, Callable[[Rows], dict[str, Any]]] = {
     "documents create": new_document,
-    "documents update": lambda rows: {**new_document(rows), "version": version_of(rows.document)},
+    "documents update": lambda rows: {**new_document(rows), "version": row_version(rows.document)},
     "documents partial_update": of_version("document", title="Another"),
     "faqs create": lambda rows: {"question": "What now?", "collection": rows.collection.slug},
     "faqs update": of_version("faq", question="What now?"),
@@ -136,7 +136,7 @@ def test_who_lacks_a_permission_may_not_nor_who_is_no_member_of_staff_or_nobody(
     reply = call(Program(), operation, own)
     assert reply["WWW-Authenticate"] == "Bearer"
     assert_problem(reply, "token_required")
-    users = [member_of(own, *(set(operation.needs) - {lacking})) for lacking in operation.needs]
+    users = [create_member(own, *(set(operation.needs) - {lacking})) for lacking in operation.needs]
     users.append(UserFactory(is_staff=False, permissions=operation.needs))
     for user in users:
         assert_problem(call(Program(user), operation, own), "forbidden")
@@ -144,7 +144,7 @@ def test_who_lacks_a_permission_may_not_nor_who_is_no_member_of_staff_or_nobody(
 
 
 def test_the_rows_of_another_team_are_not_found(operation: Operation, own: Rows, foreign: Rows) -> None:
-    program = Program(member_of(own, *operation.needs))
+    program = Program(create_member(own, *operation.needs))
     if operation.name in OF_ITS_OWNER:
         assert call(program, operation, foreign).status_code == 403
     elif operation.basename in OF_THE_UNIVERSITY | NO_ROWS:
@@ -164,7 +164,7 @@ def test_the_rows_of_another_team_are_not_found(operation: Operation, own: Rows,
 
 
 def test_who_may_does_it_to_what_their_team_looks_after_and_it_is_on_record(operation: Operation, own: Rows) -> None:
-    user = member_of(own, *operation.needs)
+    user = create_member(own, *operation.needs)
     reply = call(Program(user), operation, own)
     assert reply.status_code in {200, 201, 204}, reply.content
     assert reply["Cache-Control"] == "no-store"
@@ -181,7 +181,7 @@ def test_who_sees_everything_does_it_to_all(operation: Operation, foreign: Rows)
 @pytest.mark.parametrize("name", BODIES)
 def test_a_field_that_there_is_not_is_refused_and_nothing_is_done(name: str, own: Rows) -> None:
     operation = OPERATIONS[name]
-    user = member_of(own, *operation.needs)
+    user = create_member(own, *operation.needs)
     body = BODIES[name](own) | {"colection": "site", "nope": None}
     reply = Program(user).call(operation.method, operation.address(own), body)
     assert reply.status_code == 400, reply.content
@@ -205,12 +205,12 @@ def test_nor_is_one_within_another_or_one_that_is_only_read(
 ) -> None:
     operation = OPERATIONS[name]
     body = BODIES[name](own) | changes
-    reply = Program(member_of(own, *operation.needs)).call(operation.method, operation.address(own), body)
+    reply = Program(create_member(own, *operation.needs)).call(operation.method, operation.address(own), body)
     assert [error["field"] for error in reply.json()["errors"]] == [field]
 
 
 def test_all_that_is_wrong_is_told_with_what_is_unknown(own: Rows) -> None:
-    program = Program(member_of(own, "analytics.export_reports"))
+    program = Program(create_member(own, "analytics.export_reports"))
     errors = program.post("/report-exports/", {"report": "Fees", "format": "pdf"}).json()["errors"]
     assert {error["field"]: error["message"] for error in errors}[
         "format"
@@ -222,7 +222,7 @@ def test_all_that_is_wrong_is_told_with_what_is_unknown(own: Rows) -> None:
 
 
 def test_a_session_serves_too_but_changes_nothing_without_its_csrf_token(own: Rows) -> None:
-    user = member_of(own, "knowledge.view_document", "knowledge.add_document")
+    user = create_member(own, "knowledge.view_document", "knowledge.add_document")
     browser = Client(enforce_csrf_checks=True)
     browser.force_login(user)
     assert browser.get(f"{ROOT}/documents/").status_code == 200
@@ -236,7 +236,7 @@ def test_a_session_serves_too_but_changes_nothing_without_its_csrf_token(own: Ro
 
 
 def test_no_password_is_taken(own: Rows) -> None:
-    user = member_of(own, "knowledge.view_document")
+    user = create_member(own, "knowledge.view_document")
     user.set_password("correct horse battery")
     user.save()
     login = "Basic c3RhZmY6Y29ycmVjdCBob3JzZSBiYXR0ZXJ5"
@@ -251,7 +251,7 @@ def reader() -> Program:
     return Program(UserFactory(permissions=["knowledge.view_document", "faqs.view_faq"]))
 
 
-def all_of(program: Program, address: str) -> list[Any]:
+def read_all(program: Program, address: str) -> list[Any]:
     rows = []
     while address:
         page = program.get(address).json()
@@ -265,7 +265,7 @@ def test_all_pages_together_have_each_row_once_and_in_order(reader: Program, ord
     collection = DocumentFactory().collection
     documents = DocumentFactory.create_batch(11, collection=collection, title="The same")
     Document.objects.filter(pk__in=[row.pk for row in documents[3:]]).update(updated_at=documents[0].updated_at)
-    listed = [row["id"] for row in all_of(reader, f"/documents/?size=2&ordering={ordering}")]
+    listed = [row["id"] for row in read_all(reader, f"/documents/?size=2&ordering={ordering}")]
     name = ordering.removeprefix("-")
     expected = list(Document.objects.order_by(name, "pk").values_list("pk", flat=True))
     assert listed == (expected[::-1] if ordering.startswith("-") else expected)
@@ -279,7 +279,7 @@ def test_pages_have_each_row_once_if_more_than_a_thousand_have_the_same_time(rea
     ]
     Document.objects.bulk_create(rows)
     Document.objects.update(updated_at=first.updated_at)
-    listed = [row["id"] for row in all_of(reader, "/documents/?size=200&ordering=updated_at")]
+    listed = [row["id"] for row in read_all(reader, "/documents/?size=200&ordering=updated_at")]
     assert listed == sorted(Document.objects.values_list("pk", flat=True))
 
 
@@ -287,7 +287,7 @@ def test_a_row_that_goes_meanwhile_shifts_no_other(reader: Program) -> None:
     documents = DocumentFactory.create_batch(6)
     first = reader.get("/documents/?size=2&ordering=id").json()
     documents[0].delete()
-    rest = all_of(reader, first["next"])
+    rest = read_all(reader, first["next"])
     assert [row["id"] for row in rest] == [row.pk for row in documents[2:]]
 
 
@@ -391,14 +391,14 @@ def test_no_such_address_method_or_type_is_a_problem_too(reader: Program) -> Non
     "raw", [b"{", b"\xff", b'{"title": "\\u0000"}', b'{"title": "\\ud800"}', b'{"n": NaN}', b"[" * 100_000]
 )
 def test_what_is_no_json_is_told(own: Rows, raw: bytes) -> None:
-    program = Program(member_of(own, "knowledge.add_document"))
+    program = Program(create_member(own, "knowledge.add_document"))
     reply = program.client.post(f"{ROOT}/documents/", raw, content_type="application/json", headers=program.headers)
     assert reply.status_code == 400
     assert_problem(reply, "invalid")
 
 
 def test_other_bodies_than_json_and_too_long_ones_are_told(own: Rows, monkeypatch: pytest.MonkeyPatch) -> None:
-    program = Program(member_of(own, "knowledge.add_document"))
+    program = Program(create_member(own, "knowledge.add_document"))
     reply = program.client.post(f"{ROOT}/documents/", {"title": "A form"}, headers=program.headers)
     assert_problem(reply, "unsupported_media_type")
     monkeypatch.setattr("core.rest.parsers.MOST_BYTES", 100)
@@ -407,7 +407,9 @@ def test_other_bodies_than_json_and_too_long_ones_are_told(own: Rows, monkeypatc
 
 
 def test_a_database_that_is_away_is_told(reader: Program, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("core.rest.pagination.KeysetPagination.paginate_queryset", Mock(side_effect=OperationalError("gone")))
+    monkeypatch.setattr(
+        "core.rest.pagination.KeysetPagination.paginate_queryset", Mock(side_effect=OperationalError("gone"))
+    )
     reply = reader.get("/documents/")
     assert_problem(reply, "unavailable")
     assert reply["Retry-After"]
@@ -428,7 +430,7 @@ def test_a_mistake_of_ours_tells_nothing_of_itself(reader: Program, monkeypatch:
 
 
 def test_each_wrong_field_is_named_and_nothing_is_saved(own: Rows) -> None:
-    program = Program(member_of(own, "knowledge.add_document", "faqs.add_faq"))
+    program = Program(create_member(own, "knowledge.add_document", "faqs.add_faq"))
     reply = program.post("/documents/", {"collection": own.collection.slug, "url": "ftp://x", "audience": ["all"]})
     fields = {error["field"] for error in reply.json()["errors"]}
     assert {"title", "text", "url"} <= fields
@@ -450,7 +452,7 @@ def test_what_fails_late_leaves_nothing_behind(
     django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
 ) -> None:
     monkeypatch.setattr("faqs.rest.serializers.index_saved_faq", Mock(side_effect=OperationalError("gone")))
-    user = member_of(own, "faqs.add_faq")
+    user = create_member(own, "faqs.add_faq")
     with django_capture_on_commit_callbacks() as queued:
         reply = Program(user).post("/faqs/", {"question": "What now?", "collection": own.collection.slug})
     assert reply.status_code == 503

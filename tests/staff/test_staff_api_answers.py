@@ -21,7 +21,7 @@ from tests.factories import (
     QuestionFactory,
     UserFactory,
 )
-from tests.staff.api import Program, gap_of, member_of, review_of, rows_of_team, version_of
+from tests.staff.api import Program, create_gap, create_member, create_review, row_version, rows_of_team
 
 pytestmark = pytest.mark.django_db
 
@@ -32,7 +32,7 @@ def _nothing_is_counted_or_queued(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("core.tasks._queue", Mock())
 
 
-def program_of(*permissions: str) -> Program:
+def create_program(*permissions: str) -> Program:
     return Program(UserFactory(permissions=permissions))
 
 
@@ -59,7 +59,7 @@ def test_a_conversation_is_read_with_what_each_answer_was_made_from() -> None:
     answer = answered(retrieved=[row], evidence=0.7, rewritten="How much is the fee?")
     CitationFactory(message=answer)
     FeedbackFactory(message=answer, value=-1, reasons=["wrong"], comment="No.")
-    body = program_of("chat.view_conversation").get(f"/conversations/{answer.conversation_id}/").json()
+    body = create_program("chat.view_conversation").get(f"/conversations/{answer.conversation_id}/").json()
     question, reply = body["messages"]
     assert (question["role"], question["text"]) == ("user", "How much?")
     assert reply["retrieved"] == [row]
@@ -84,7 +84,7 @@ def test_conversations_are_filtered() -> None:
     Conversation.objects.filter(pk=abstained.pk).update(assistant=assistant, stars=2)
     down = FeedbackFactory(message=answered(), value=-1).message.conversation
     flagged = answered(flags=["override"]).conversation
-    program = program_of("chat.view_conversation")
+    program = create_program("chat.view_conversation")
     for query, conversations in {
         "answer=abstained": {abstained},
         f"assistant={assistant.slug}": {abstained},
@@ -104,9 +104,9 @@ def test_conversations_are_filtered() -> None:
 
 
 def test_a_gap_is_renamed_taken_on_and_made_a_draft_of() -> None:
-    gap = gap_of(AssistantFactory(), "Where do I park?", "Is there a car park?")
+    gap = create_gap(AssistantFactory(), "Where do I park?", "Is there a car park?")
     document = DocumentFactory()
-    program = program_of("analytics.view_gap", "analytics.change_gap", "faqs.add_faq")
+    program = create_program("analytics.view_gap", "analytics.change_gap", "faqs.add_faq")
     reply = program.patch(f"/gaps/{gap.pk}/", {"name": " Car  parks ", "state": "in_work"})
     assert (reply.json()["name"], reply.json()["state"]) == ("Car parks", "in_work")
     asked = program.get(f"/gaps/{gap.pk}/questions/").json()["results"]
@@ -121,19 +121,19 @@ def test_a_gap_is_renamed_taken_on_and_made_a_draft_of() -> None:
 
 
 def test_a_gap_that_went_into_another_is_not_found() -> None:
-    gap, other = gap_of(AssistantFactory()), gap_of(AssistantFactory())
+    gap, other = create_gap(AssistantFactory()), create_gap(AssistantFactory())
     gap.merged_into = other
     gap.save()
-    program = program_of("analytics.view_gap")
+    program = create_program("analytics.view_gap")
     assert program.get(f"/gaps/{gap.pk}/").status_code == 404
     assert [row["id"] for row in program.get("/gaps/").json()["results"]] == [other.pk]
 
 
 def test_gaps_are_filtered() -> None:
-    one, other = gap_of(AssistantFactory()), gap_of(AssistantFactory())
+    one, other = create_gap(AssistantFactory()), create_gap(AssistantFactory())
     other.state, other.answered_since, other.name = "solved", timezone.now(), "Library"
     other.save()
-    program = program_of("analytics.view_gap")
+    program = create_program("analytics.view_gap")
     for query, gaps in {
         "state=open&state=in_work": {one},
         "is_answered=true": {other},
@@ -151,7 +151,7 @@ REVIEWER = ("analytics.view_review", "analytics.change_review")
 
 
 def test_a_review_is_read_judged_and_commented_on() -> None:
-    review = review_of(answered(status="abstained"))
+    review = create_review(answered(status="abstained"))
     user = UserFactory(permissions=REVIEWER)
     program = Program(user)
     seen = program.get(f"/reviews/{review.pk}/").json()
@@ -167,9 +167,9 @@ def test_a_review_is_read_judged_and_commented_on() -> None:
 
 
 def test_the_second_of_two_reviewers_is_told_what_the_first_one_decided() -> None:
-    review = review_of(answered())
-    version = version_of(review)
-    first, second = program_of(*REVIEWER), program_of(*REVIEWER)
+    review = create_review(answered())
+    version = row_version(review)
+    first, second = create_program(*REVIEWER), create_program(*REVIEWER)
     body = {"version": version, "verdict": "abuse", "done": True}
     assert first.post(f"/reviews/{review.pk}/judge/", body).status_code == 200
     late = {**body, "verdict": "wrong_answer", "comment": "Lost?"}
@@ -183,24 +183,24 @@ def test_the_second_of_two_reviewers_is_told_what_the_first_one_decided() -> Non
 
 def test_a_review_is_assigned_to_somebody_who_reviews_that_assistant() -> None:
     own, foreign = rows_of_team("Law"), rows_of_team("Arts")
-    colleague = member_of(own, *REVIEWER)
-    program = Program(member_of(own, *REVIEWER))
+    colleague = create_member(own, *REVIEWER)
+    program = Program(create_member(own, *REVIEWER))
     address = f"/reviews/{own.review.pk}/assign/"
-    for nobody in ("unknown", member_of(own).username, member_of(foreign, *REVIEWER).username):
-        reply = program.post(address, {"version": version_of(own.review), "to": nobody})
+    for nobody in ("unknown", create_member(own).username, create_member(foreign, *REVIEWER).username):
+        reply = program.post(address, {"version": row_version(own.review), "to": nobody})
         assert reply.json()["errors"][0]["field"] == "to"
-    reply = program.post(address, {"version": version_of(own.review), "to": colleague.username})
+    reply = program.post(address, {"version": row_version(own.review), "to": colleague.username})
     assert reply.json()["assigned_to"] == colleague.username
     listed = program.get(f"/reviews/?assigned_to={colleague.username}").json()["results"]
     assert [row["id"] for row in listed] == [own.review.pk]
 
 
 def test_reviews_are_listed_to_do_first_and_filtered() -> None:
-    done, newer, older = (review_of(answered()) for _ in range(3))
+    done, newer, older = (create_review(answered()) for _ in range(3))
     done.state, done.verdict, done.reasons = "done", "abuse", ["injection"]
     done.save()
     type(older).objects.filter(pk=older.pk).update(asked_at=timezone.now() - timedelta(days=3))
-    program = program_of("analytics.view_review")
+    program = create_program("analytics.view_review")
     pages, address = [], "/reviews/?size=1"
     while address:
         page = program.get(address).json()
@@ -244,7 +244,7 @@ def test_a_run_tells_what_it_measured_question_by_question(evaluation_set: Evalu
     run = EvaluationRun.objects.create(evaluation_set=evaluation_set, profile="default", results={"mrr": 0.5})
     question = evaluation_set.questions.get()
     run.question_results.create(question=question, ranking=[3, 1], measures={"mrr": 0.5}, evidence=0.4, seconds=0.1)
-    program = program_of("analytics.view_evaluationrun", "analytics.view_evaluationset")
+    program = create_program("analytics.view_evaluationrun", "analytics.view_evaluationset")
     assert program.get(f"/evaluation-runs/{run.pk}/").json()["results"] == {"mrr": 0.5}
     (row,) = program.get(f"/evaluation-runs/{run.pk}/results/").json()["results"]
     assert (row["text"], row["ranking"], row["measures"]) == ("How much?", [3, 1], {"mrr": 0.5})

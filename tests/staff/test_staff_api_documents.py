@@ -15,7 +15,7 @@ from pytest_django.fixtures import DjangoCaptureOnCommitCallbacks
 from knowledge.models import Document, IndexChange
 from knowledge.tasks import index_document
 from tests.factories import CollectionFactory, CourseFactory, DocumentFactory, PassageFactory, UserFactory
-from tests.staff.api import Program, version_of
+from tests.staff.api import Program, row_version
 
 pytestmark = pytest.mark.django_db
 ALL = [f"knowledge.{verb}_document" for verb in ("view", "add", "change", "delete")]
@@ -40,7 +40,7 @@ def program(curator: User) -> Program:
     return Program(curator)
 
 
-def body_of(**changes: Any) -> dict[str, Any]:
+def document_body(**changes: Any) -> dict[str, Any]:
     collection = CollectionFactory().slug if "collection" not in changes else ""
     text = "  Indented.\n\n# Fees\n\nIt is 318.40 euros.\n"
     body = {"collection": collection, "url": "https://www.uni.example/fees", "title": "Fees", "text": text}
@@ -50,7 +50,7 @@ def body_of(**changes: Any) -> dict[str, Any]:
 def test_a_document_is_added_as_it_was_sent_and_indexed_after_the_commit(
     program: Program, queued: Mock, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
 ) -> None:
-    body = body_of(audience=["regulation:2024"], valid_from="2026-10-01", metadata={"og": {"title": "Fees"}})
+    body = document_body(audience=["regulation:2024"], valid_from="2026-10-01", metadata={"og": {"title": "Fees"}})
     with django_capture_on_commit_callbacks(execute=True):
         reply = program.post("/documents/", body)
         assert reply.status_code == 201, reply.content
@@ -62,10 +62,10 @@ def test_a_document_is_added_as_it_was_sent_and_indexed_after_the_commit(
 
 def test_a_change_keeps_the_version_before_and_says_on_record_what_was_changed(program: Program) -> None:
     document = DocumentFactory(text="Old.")
-    reply = program.patch(f"/documents/{document.pk}/", {"version": version_of(document), "text": "New."})
+    reply = program.patch(f"/documents/{document.pk}/", {"version": row_version(document), "text": "New."})
     assert reply.status_code == 200
     assert reply.json()["text"] == "New."
-    assert reply.json()["version"] == version_of(document)
+    assert reply.json()["version"] == row_version(document)
     assert document.revisions.get().text == "Old."
     assert program.get("/documents/").json()["results"][0]["id"] == document.pk
 
@@ -90,7 +90,7 @@ def test_the_second_of_two_who_change_one_document_is_told_and_loses_nothing(pro
 def test_of_two_changes_at_the_very_same_time_one_is_made() -> None:
     document = DocumentFactory()
     programs = [Program(UserFactory(permissions=ALL)) for _ in range(4)]
-    version = version_of(document)
+    version = row_version(document)
 
     def change(program: Program) -> int:
         try:
@@ -130,12 +130,12 @@ def test_what_a_document_must_hold_to_is_the_same_as_in_the_admin(program: Progr
         "metadata": {"metadata": ["a list"]},
     }
     for field, values in wrong.items():
-        reply = program.post("/documents/", body_of(**values))
+        reply = program.post("/documents/", document_body(**values))
         assert reply.status_code == 400
         assert reply.json()["errors"][0]["field"].startswith(field), reply.json()
-    twice = program.post("/documents/", body_of(url=there.url, collection=there.collection.slug))
+    twice = program.post("/documents/", document_body(url=there.url, collection=there.collection.slug))
     assert "already has a document" in str(twice.json()["errors"])
-    turned = program.post("/documents/", body_of(valid_from="2026-10-02", valid_until="2026-10-01"))
+    turned = program.post("/documents/", document_body(valid_from="2026-10-02", valid_until="2026-10-01"))
     assert turned.status_code == 400
     assert Document.objects.count() == 1
 
@@ -148,7 +148,7 @@ def test_a_document_moves_only_to_collections_of_ones_own(curator: User) -> None
     own.teams.add(team)
     document, foreign = DocumentFactory(collection=own), CollectionFactory()
     program = Program(UserFactory(teams=[team], permissions=ALL))
-    reply = program.patch(f"/documents/{document.pk}/", {"version": version_of(document), "collection": foreign.slug})
+    reply = program.patch(f"/documents/{document.pk}/", {"version": row_version(document), "collection": foreign.slug})
     assert reply.status_code == 400
     document.refresh_from_db()
     assert document.collection == own
@@ -156,9 +156,9 @@ def test_a_document_moves_only_to_collections_of_ones_own(curator: User) -> None
 
 def test_a_courses_document_is_written_from_its_record(program: Program) -> None:
     document = CourseFactory().document
-    reply = program.patch(f"/documents/{document.pk}/", {"version": version_of(document), "text": "Mine."})
+    reply = program.patch(f"/documents/{document.pk}/", {"version": row_version(document), "text": "Mine."})
     assert reply.json()["errors"][0]["field"] == "text"
-    reply = program.patch(f"/documents/{document.pk}/", {"version": version_of(document), "status": "archived"})
+    reply = program.patch(f"/documents/{document.pk}/", {"version": row_version(document), "status": "archived"})
     assert reply.status_code == 200, reply.content
     assert program.call("delete", f"/documents/{document.pk}/").status_code == 403
 

@@ -9,7 +9,7 @@ from django.core.cache import cache
 
 from faqs.models import FAQ
 from tests.factories import CategoryFactory, CollectionFactory, DocumentFactory, FAQFactory, UserFactory
-from tests.staff.api import Program, version_of
+from tests.staff.api import Program, row_version
 
 pytestmark = pytest.mark.django_db
 CURATOR = [f"faqs.{verb}_faq" for verb in ("view", "add", "change", "delete")]
@@ -36,7 +36,7 @@ def program(editor: User) -> Program:
 
 
 def patch(program: Program, faq: FAQ, **values: Any) -> Any:
-    return program.patch(f"/faqs/{faq.pk}/", {"version": version_of(faq), **values})
+    return program.patch(f"/faqs/{faq.pk}/", {"version": row_version(faq), **values})
 
 
 def test_an_faq_is_added_as_a_draft_with_its_phrasings_and_documents_in_order(program: Program, editor: User) -> None:
@@ -87,7 +87,7 @@ def test_the_second_of_two_who_change_one_faq_is_told_what_it_says_now(program: 
 
 def test_an_faq_without_a_document_is_not_published(program: Program) -> None:
     faq = FAQFactory()
-    reply = program.post(f"/faqs/{faq.pk}/publish/", {"version": version_of(faq)})
+    reply = program.post(f"/faqs/{faq.pk}/publish/", {"version": row_version(faq)})
     assert reply.status_code == 400
     assert "no document yet" in str(reply.json()["errors"])
 
@@ -100,7 +100,7 @@ def test_publishing_and_retiring_are_on_record_and_leave_versions(program: Progr
         "retire": "retired",
         "draft": "draft",
     }.items():
-        reply = program.post(f"/faqs/{faq.pk}/{action}/", {"version": version_of(faq)})
+        reply = program.post(f"/faqs/{faq.pk}/{action}/", {"version": row_version(faq)})
         assert reply.json()["status"] == status
     assert editor.logentry_set.count() == 4
     assert faq.versions.filter(made_by=editor, reason="api").count() == 4
@@ -112,7 +112,7 @@ def test_what_students_get_is_changed_by_those_who_may_publish(program: Program)
     assert patch(curator, faq, question="What?").status_code == 403
     assert curator.call("delete", f"/faqs/{faq.pk}/").status_code == 403
     for action in ("publish", "retire", "draft"):
-        reply = curator.post(f"/faqs/{faq.pk}/{action}/", {"version": version_of(faq)})
+        reply = curator.post(f"/faqs/{faq.pk}/{action}/", {"version": row_version(faq)})
         assert reply.status_code == 403
     assert patch(program, faq, sources=[]).status_code == 400
     assert patch(program, faq, question="What?").status_code == 200

@@ -15,7 +15,7 @@ from schemathesis.specs.openapi.checks import positive_data_acceptance
 
 from tests.factories import UserFactory
 from tests.servers import Server
-from tests.staff.api import Rows, rows_of_team, token_of, version_of
+from tests.staff.api import Rows, create_token, row_version, rows_of_team
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
@@ -30,7 +30,7 @@ def test_no_request_breaks_the_api_or_its_documentation(
     cache.clear()
     monkeypatch.setattr("core.tasks._queue", lambda *_: None)
     settings.STAFF_API_PER_MINUTE = settings.STAFF_API_PER_MINUTE_AND_ADDRESS = 1_000_000
-    token = token_of(UserFactory(is_superuser=True))
+    token = create_token(UserFactory(is_superuser=True))
     headers = {"Authorization": f"Bearer {token}"}
     schema = schemathesis.openapi.from_path(SNAPSHOT)
     schema.config.update(base_url=server.origin)
@@ -86,6 +86,6 @@ def to_rows_that_there_are(case: Any, operation: Any, rows: Rows) -> None:
                 case.body[name] = value
         if "version" in case.body and operation.method != "delete":
             row = {"documents": rows.document, "faqs": rows.faq, "reviews": rows.review}[basename]
-            case.body["version"] = version_of(row)
+            case.body["version"] = row_version(row)
     if case.query:
         case.query.pop("cursor", None)

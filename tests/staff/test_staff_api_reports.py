@@ -12,7 +12,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from analytics.models import Report, StoredReport
-from analytics.reports.files import path_of
+from analytics.reports.files import file_path
 from analytics.reports.run import work_on
 from tests.analytics.reports.rows import asked, definition, stored
 from tests.factories import AssistantFactory, SiteFactory, UserFactory
@@ -39,7 +39,7 @@ def saved(owner: User, *columns: str, is_shared: bool = False, **values: Any) ->
 
 
 def made(user: User, report: Report) -> dict[str, Any]:
-    """The file of a report as it is told when a worker has made it."""
+    """Return the file of a report as the API shows it when a worker has made it."""
     reply = Program(user).post("/report-exports/", {"report": report.pk})
     assert reply.status_code == 201, reply.content
     work_on(reply.json()["id"])
@@ -86,7 +86,7 @@ def test_a_file_and_what_is_wrong_with_it_come_whatever_of_these_is_accepted(acc
     reply = program.get(f"/report-exports/{row.pk}/file/")
     assert (reply.status_code, reply["Content-Type"]) == (404, "application/problem+json")
     assert reply.json()["code"] == "not_found"
-    path_of(row).write_bytes(b"question")
+    file_path(row).write_bytes(b"question")
     reply = program.get(f"/report-exports/{row.pk}/file/")
     assert (reply["Content-Type"], reply.getvalue()) == ("text/csv; charset=utf-8", b"question")
 
@@ -157,7 +157,7 @@ def test_a_file_of_columns_that_one_may_not_see_is_refused_at_the_door() -> None
 # --- what is saved ---
 
 
-def errors_of(reply: Any) -> dict[str, str]:
+def field_errors(reply: Any) -> dict[str, str]:
     assert reply.status_code == 400, reply.content
     return {error["field"]: error["message"] for error in reply.json()["errors"]}
 
@@ -210,7 +210,7 @@ def test_a_report_is_saved_changed_and_deleted_and_each_is_on_record() -> None:
 )
 def test_what_the_page_refuses_is_refused_by_its_field(given: dict[str, Any], field: str) -> None:
     user = UserFactory(permissions=[EXPORT])
-    errors = errors_of(Program(user).post("/reports/", {"name": "Fees", "definition": given}))
+    errors = field_errors(Program(user).post("/reports/", {"name": "Fees", "definition": given}))
     assert next(iter(errors)) == field
     assert not Report.objects.exists()
     assert not LogEntry.objects.exists()
@@ -223,7 +223,7 @@ def test_assistants_and_sites_of_others_are_unknown_here() -> None:
     program = Program(UserFactory(permissions=[EXPORT], teams=[team]))
     for named in ({"assistants": [own.pk, site.assistant_id]}, {"site": site.pk}):
         reply = program.post("/reports/", {"name": "Fees", "definition": {"columns": ["question"], **named}})
-        assert list(errors_of(reply)) == [f"definition.{next(iter(named))}"]
+        assert list(field_errors(reply)) == [f"definition.{next(iter(named))}"]
     given = {"columns": ["question"], "assistants": [own.pk]}
     assert program.post("/reports/", {"name": "Fees", "definition": given}).status_code == 201
 
@@ -232,14 +232,14 @@ def test_assistants_and_sites_of_others_are_unknown_here() -> None:
 def test_a_report_has_a_name(name: str | None) -> None:
     program = Program(UserFactory(permissions=[EXPORT]))
     reply = program.post("/reports/", {"name": name, "definition": {"columns": ["question"]}})
-    assert list(errors_of(reply)) == ["name"]
+    assert list(field_errors(reply)) == ["name"]
 
 
 def test_two_reports_of_ones_own_have_no_name_in_common() -> None:
     user = UserFactory(permissions=[EXPORT])
     saved(user)
     reply = Program(user).post("/reports/", {"name": "Fees", "definition": {"columns": ["question"]}})
-    assert errors_of(reply) == {"name": "You have a report of this name already: choose another name."}
+    assert field_errors(reply) == {"name": "You have a report of this name already: choose another name."}
     saved(colleague := UserFactory(permissions=[EXPORT]), is_shared=True)
     assert Report.objects.filter(owner=colleague, name="Fees").exists()
 
@@ -277,7 +277,7 @@ def test_a_file_that_is_being_made_is_stopped_once() -> None:
 def test_there_is_no_file_of_what_is_not_ready(state: str) -> None:
     user = UserFactory(permissions=[EXPORT])
     row = stored(user, state=state)
-    path_of(row).write_bytes(b"secret")
+    file_path(row).write_bytes(b"secret")
     assert Program(user).get(f"/report-exports/{row.pk}/file/").status_code == 404
 
 
@@ -286,7 +286,7 @@ def test_there_is_no_file_when_its_time_is_over_or_it_is_lost() -> None:
     asked()
     row = stored(user, state=State.FINISHED)
     assert Program(user).get(f"/report-exports/{row.pk}/file/").status_code == 404
-    path_of(row).write_bytes(b"secret")
+    file_path(row).write_bytes(b"secret")
     StoredReport.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
     assert Program(user).get(f"/report-exports/{row.pk}/file/").status_code == 404
     assert not LogEntry.objects.exists()
@@ -307,7 +307,7 @@ def test_who_lost_a_right_since_may_not_open_the_file() -> None:
 
 def test_only_who_sees_everything_sees_the_files_of_others() -> None:
     row = stored(UserFactory(permissions=[EXPORT]), state=State.FINISHED)
-    path_of(row).write_bytes(b"question")
+    file_path(row).write_bytes(b"question")
     team = UserFactory(permissions=[EXPORT], teams=[Group.objects.create(name="Law")])
     for address in (f"/report-exports/{row.pk}/", f"/report-exports/{row.pk}/file/"):
         assert Program(team).get(address).status_code == 404

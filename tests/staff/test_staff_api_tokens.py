@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from marcelcms.models import APIToken
 from tests.factories import UserFactory
-from tests.staff.api import Program, token_of
+from tests.staff.api import Program, create_token
 
 pytestmark = pytest.mark.django_db
 
@@ -41,7 +41,7 @@ def browser(user: User) -> Client:
 
 
 def make(browser: Client, **changes: Any) -> str:
-    """The token as the page shows it."""
+    """Create a token; return it as the page shows it."""
     page = browser.post(reverse(ADD), {"name": "Nightly import", "days": "30", **changes})
     assert page.status_code == 200
     assert "no-store" in page["Cache-Control"]
@@ -72,7 +72,7 @@ def test_a_member_of_staff_makes_a_token_that_is_shown_once_and_kept_as_a_hash(b
 
 
 def test_its_page_tells_when_it_was_last_used(user: User) -> None:
-    token = token_of(user)
+    token = create_token(user)
     assert APIToken.objects.get().last_used_at is None
     assert may(token)
     used = APIToken.objects.get().last_used_at
@@ -82,7 +82,7 @@ def test_its_page_tells_when_it_was_last_used(user: User) -> None:
 
 
 def test_a_deleted_token_stops_working_at_once(browser: Client, user: User) -> None:
-    token, other = token_of(user), token_of(user)
+    token, other = create_token(user), create_token(user)
     pages = [reverse("admin:marcelcms_apitoken_delete", args=[row.pk]) for row in APIToken.objects.order_by("pk")]
     assert browser.post(pages[0], {"post": "yes"}).status_code == 302
     assert not may(token)
@@ -91,11 +91,11 @@ def test_a_deleted_token_stops_working_at_once(browser: Client, user: User) -> N
 
 
 def test_a_token_ends_on_its_day(user: User) -> None:
-    assert not may(token_of(user, days=-0.001))
+    assert not may(create_token(user, days=-0.001))
 
 
 def test_a_token_ends_with_its_users_account(user: User) -> None:
-    token = token_of(user)
+    token = create_token(user)
     assert may(token)
     user.is_active = False
     user.save()
@@ -114,14 +114,14 @@ def test_a_token_lets_nobody_do_more_than_its_user_may_now(user: User) -> None:
 
 @pytest.mark.parametrize("sent", ["", " ", "marcel_", "a b", "ä" * 40, "x" * 5000, "\x00"])
 def test_anything_else_is_no_token(user: User, sent: str) -> None:
-    token_of(user)
+    create_token(user)
     reply = Program(authorization=f"Bearer {sent}").get("/documents/")
     assert reply.status_code == 401
     assert sent.strip() == "" or sent not in reply.content.decode()
 
 
 def test_nobody_sees_or_ends_the_tokens_of_others(browser: Client) -> None:
-    token = token_of(UserFactory(permissions=["knowledge.view_document"]))
+    token = create_token(UserFactory(permissions=["knowledge.view_document"]))
     row = APIToken.objects.get()
     assert "Nightly import" not in browser.get(reverse(LIST)).content.decode()
     for name in ("change", "delete", "history"):
@@ -131,7 +131,7 @@ def test_nobody_sees_or_ends_the_tokens_of_others(browser: Client) -> None:
 
 
 def test_who_may_sees_and_ends_everybodys(user: User) -> None:
-    token = token_of(user)
+    token = create_token(user)
     administrator = Client()
     administrator.force_login(UserFactory(permissions=["marcelcms.view_apitoken", "marcelcms.delete_apitoken"]))
     assert user.username in administrator.get(reverse(LIST)).content.decode()
@@ -141,7 +141,7 @@ def test_who_may_sees_and_ends_everybodys(user: User) -> None:
 
 
 def test_a_token_is_never_changed(browser: Client, user: User) -> None:
-    token_of(user)
+    create_token(user)
     page = reverse("admin:marcelcms_apitoken_change", args=[APIToken.objects.get().pk])
     assert browser.post(page, {"name": "Another", "days": "365"}).status_code == 403
 
@@ -155,7 +155,7 @@ def test_a_token_has_a_name_and_an_end(browser: Client, form: dict[str, str]) ->
 
 def test_nobody_collects_tokens(browser: Client, user: User) -> None:
     for _ in range(20):
-        token_of(user)
+        create_token(user)
     page = browser.post(reverse(ADD), {"name": "One more", "days": "30"})
     assert "20 tokens already" in page.content.decode()
     assert APIToken.objects.count() == 20

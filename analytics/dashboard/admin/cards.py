@@ -39,7 +39,7 @@ class Group:
     cards: Sequence[Card]
 
 
-def groups_of(found: Overview, links: Links) -> list[Group]:
+def build_card_groups(found: Overview, links: Links) -> list[Group]:
     now, before = found.now, found.before
 
     def count(label: str, name: str, link: str, *, wanted: int = 0, hint: str = "") -> Card:

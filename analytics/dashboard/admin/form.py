@@ -1,4 +1,4 @@
-"""What the dashboard shows, as its address says it."""
+"""The dashboard's filters, read from its address."""
 
 import datetime
 from collections.abc import Iterable, Mapping
@@ -11,7 +11,7 @@ from django.utils.translation import ngettext_lazy
 
 from analytics.dashboard.overview import Choices, Reach
 from analytics.dashboard.visibility import View
-from analytics.periods import EARLIEST, LONGEST, MOST_DAYS, Period, Range, Step, period_of, step_for
+from analytics.periods import EARLIEST, LONGEST, MOST_DAYS, Period, Range, Step, period_for, step_for
 from chat.models.assistants import Language
 from core.access import Staff
 
@@ -127,7 +127,7 @@ def _days_filled_in(
 ) -> Mapping[str, str]:
     data = {name: address.get(name, "") for name in DashboardForm.field_order}
     if named:
-        period = period_of(named, today=today, first_day=reach.first_day)
+        period = period_for(named, today=today, first_day=reach.first_day)
         data |= {"from": period.first.isoformat(), "to": period.last.isoformat()}
     return data
 

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_safe
 
-from analytics.dashboard.admin.cards import groups_of
+from analytics.dashboard.admin.cards import build_card_groups
 from analytics.dashboard.admin.charts import build_charts
 from analytics.dashboard.admin.form import RANGE_NAMES, DashboardForm
 from analytics.dashboard.admin.links import Links
@@ -53,7 +53,7 @@ def dashboard_view(request: HttpRequest) -> HttpResponse:
         **admin.site.each_context(request),
         "title": _("Dashboard"),
         "form": form,
-        "ranges": ranges_of(request, form),
+        "ranges": range_links(request, form),
         "reach": reached,
         "now": timezone.localtime(),
         "least": settings.SMALLEST_GROUP,
@@ -63,7 +63,7 @@ def dashboard_view(request: HttpRequest) -> HttpResponse:
     return TemplateResponse(request, TEMPLATE, context)
 
 
-def ranges_of(request: HttpRequest, form: DashboardForm) -> list[tuple[str, str, bool]]:
+def range_links(request: HttpRequest, form: DashboardForm) -> list[tuple[str, str, bool]]:
     """Name, address and whether it is shown; what else is chosen stays."""
     found = []
     for name in Range:
@@ -97,7 +97,7 @@ def shown(view: View, form: DashboardForm, choices: Choices, links: Links) -> di
         "found": found,
         "is_empty": found.now.is_empty,
         "is_cut": any(not point.is_whole for point in found.points),
-        "groups": groups_of(found, links),
+        "groups": build_card_groups(found, links),
         "charts": build_charts(found, view, choices, links),
         "faqs": [listed(each, links.asked(faq=each.pk), links.faq(each.pk)) for each in found.faqs],
         "documents": [listed(each, links.asked(document=each.pk), links.document(each.pk)) for each in found.documents],

@@ -1,4 +1,4 @@
-"""What staff choose on the page of a report."""
+"""The form of a report."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -128,7 +128,7 @@ def ordered(keys: list[str]) -> list[str]:
     return list(dict.fromkeys([*keys, *COLUMNS]))
 
 
-def fields_of(definition: Definition | None) -> dict[str, Any]:
+def initial_values(definition: Definition | None) -> dict[str, Any]:
     """Return the form's initial values; `definition` is None for a new report."""
     wanted = definition or Definition(columns=USUAL)
     return {**wanted.dump(), "first": wanted.first, "last": wanted.last, "order": ordered(list(wanted.columns))}
@@ -136,7 +136,7 @@ def fields_of(definition: Definition | None) -> dict[str, Any]:
 
 def as_data(definition: Definition | None) -> dict[str, Any]:
     """Return a definition as if the form had sent it, to preview a saved report."""
-    return {name: value for name, value in fields_of(definition).items() if value is not None}
+    return {name: value for name, value in initial_values(definition).items() if value is not None}
 
 
 def moved(order: list[str], move: str) -> list[str]:

@@ -23,7 +23,7 @@ from django.views.decorators.http import require_POST
 
 from analytics.evaluation.services import keep_as_regression
 from analytics.models import Review
-from analytics.reviews.admin.order import FILTERS, neighbours, next_open, queue_of
+from analytics.reviews.admin.order import FILTERS, neighbours, next_open, review_queue
 from analytics.reviews.presence import forget_reader, note_reader, others_reading
 from analytics.reviews.services import Decided, OutOfDate, assign_review, decided, judge_review, restore_review
 from chat.admin.conversations import Turn, found_of, turn_of
@@ -47,7 +47,7 @@ CHANGING = {"verdict": "verdict", "state": "state", "assigned_to": "assigned_to_
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """What the form holds: a verdict and a comment, and the version that they are meant for."""
+    """The values of the form: a verdict and a comment, and the version that they are meant for."""
 
     verdict: str
     comment: str
@@ -94,7 +94,7 @@ def read_undo_token(token: str) -> tuple[int, int, Decided]:
 BEFORE, AFTER = 6, 4
 
 
-def texts_of(answer: Message) -> dict[int, str]:
+def passage_texts(answer: Message) -> dict[int, str]:
     """Return the texts of the retrieved passages that are still the same."""
     ids = [row["passage"] for row in answer.retrieved]
     return dict(Passage.objects.filter(pk__in=ids).values_list("pk", "text")) if ids else {}
@@ -132,7 +132,7 @@ def last_action(review: Review) -> LogEntry | None:
     return entries.order_by("-action_time", "-pk").first()
 
 
-def page_of(review: Review, user: "User", *, typed: Typed | None, is_conflict: bool) -> dict[str, Any]:
+def page_context(review: Review, user: "User", *, typed: Typed | None, is_conflict: bool) -> dict[str, Any]:
     """Return the template's context; `typed` is what was not saved, because of a conflict or a mistake."""
     answer = answer_under(review)
     before, after = turns_around(answer, user)
@@ -142,7 +142,7 @@ def page_of(review: Review, user: "User", *, typed: Typed | None, is_conflict: b
         "answer": answer,
         "question": answer.question,
         "asked": turn_of(answer.question, user) if answer.question else None,
-        "turn": replace(turn_of(answer, user), found=found_of(answer, texts_of(answer))),
+        "turn": replace(turn_of(answer, user), found=found_of(answer, passage_texts(answer))),
         "before": before,
         "after": after,
         "threshold": profile_for(answer.conversation.assistant).threshold,
@@ -151,7 +151,7 @@ def page_of(review: Review, user: "User", *, typed: Typed | None, is_conflict: b
         "comments": list(review.comments.select_related("by")),
         "typed": typed or Typed(review.verdict, "", review.version),
         "is_conflict": is_conflict,
-        "last_deed": last_action(review) if is_conflict else None,
+        "last_action": last_action(review) if is_conflict else None,
         "readers": others_reading(review.pk, user),
         "faq_address": faq_address(answer, review) if may_add_faqs else "",
         "may_see_documents": user.has_perm("knowledge.view_document") or user.has_perm("knowledge.change_document"),
@@ -173,7 +173,7 @@ UNDO = "review_undo"
 MAY_KEEP = "analytics.add_evaluationquestion"
 
 
-def member_of(request: HttpRequest) -> "User":
+def signed_in_member(request: HttpRequest) -> "User":
     """Return who is signed in: `admin_view` refuses everybody else."""
     return cast("User", request.user)
 
@@ -209,14 +209,14 @@ class ReviewScreens(ScopedAdmin, ReviewModelAdmin):
     def _page(
         self, request: HttpRequest, review: Review, *, typed: Typed | None = None, is_conflict: bool = False
     ) -> HttpResponse:
-        member, may_change = member_of(request), self.has_change_permission(request, review)
+        member, may_change = signed_in_member(request), self.has_change_permission(request, review)
         if may_change:
             note_reader(review.pk, member)
-        queue = queue_of(self, request)
+        queue = review_queue(self, request)
         before, after = neighbours(queue, review, request)
         context = {
             **self.admin_site.each_context(request),
-            **page_of(review, member, typed=typed, is_conflict=is_conflict),
+            **page_context(review, member, typed=typed, is_conflict=is_conflict),
             "title": gettext("Review an answer"),
             "opts": self.opts,
             "media": self.media,
@@ -232,7 +232,7 @@ class ReviewScreens(ScopedAdmin, ReviewModelAdmin):
         return TemplateResponse(request, "admin/analytics/review/change_form.html", context, status=status)
 
     def _step(self, request: HttpRequest, review: Review) -> HttpResponse:
-        step, typed, member = request.POST.get("step", ""), typed_in(request.POST), member_of(request)
+        step, typed, member = request.POST.get("step", ""), typed_in(request.POST), signed_in_member(request)
         if not self.has_change_permission(request, review):
             raise PermissionDenied
         if step not in STEPS:
@@ -257,7 +257,7 @@ class ReviewScreens(ScopedAdmin, ReviewModelAdmin):
         if step == DONE:
             forget_reader(review.pk, member)
             request.session[UNDO] = {"review": str(saved), "token": undo_token(saved, before)}
-            following = next_open(queue_of(self, request), saved, member)
+            following = next_open(review_queue(self, request), saved, member)
             if following is None:
                 self.message_user(request, gettext("Nothing is left to do in this list."), messages.SUCCESS)
             return redirect(self._address(request, following, is_list=following is None))
@@ -312,7 +312,7 @@ class ReviewScreens(ScopedAdmin, ReviewModelAdmin):
             raise PermissionDenied
         review = get_object_or_404(self.get_queryset(request).select_related("message__question"), pk=review_id)
         try:
-            keep_as_regression(message=review.message, by=member_of(request))
+            keep_as_regression(message=review.message, by=signed_in_member(request))
         except ValidationError as error:
             self.message_user(request, " ".join(error.messages), messages.ERROR)
         else:
@@ -325,7 +325,7 @@ class ReviewScreens(ScopedAdmin, ReviewModelAdmin):
         if not self.has_change_permission(request):
             raise PermissionDenied
         review = get_object_or_404(self.get_queryset(request), pk=review_id)
-        member = member_of(request)
+        member = signed_in_member(request)
         note_reader(review.pk, member)
         state = {"version": review.version, "readers": others_reading(review.pk, member)}
         return JsonResponse(state, headers={"Cache-Control": "no-store"})

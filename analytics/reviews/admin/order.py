@@ -18,7 +18,7 @@ FILTERS = "_changelist_filters"
 State = Review.State
 
 
-def queue_of(model_admin: Any, request: HttpRequest) -> QuerySet[Review]:
+def review_queue(model_admin: Any, request: HttpRequest) -> QuerySet[Review]:
     """Return the review queue as it is filtered and searched."""
     narrowed = copy(request)
     narrowed.GET = QueryDict(request.GET.get(FILTERS, ""))

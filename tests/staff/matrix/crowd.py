@@ -11,8 +11,10 @@ SHORTEST_TEXT = 30
 
 
 def crowd(row: models.Model, *, first: int, last: int) -> None:
-    """Copies number `first` to `last` of a row, each a minute older than the one before, with texts and ids of its own;
-    what can belong to one row alone, such as the answer under a review, is copied with it."""
+    """Copy a row from number `first` to `last`, each a minute older than the one before, with its own texts.
+
+    What can belong to one row alone, such as the answer under a review, is copied with it.
+    """
     columns = {field.column: _value(row, field, first, last) for field in row._meta.concrete_fields}
     names = ", ".join(connection.ops.quote_name(name) for name in columns)
     values = ", ".join(columns.values())

@@ -52,7 +52,7 @@ class World:
 
 
 def world_of(team: str, owner: User, *, mark: str) -> World:
-    """`mark` stands in every text of its rows; `owner` has its reports and its token."""
+    """Create a team's rows with `mark` in every text; `owner` has its reports and its token."""
     api = rows_of_team(team)
     Report.objects.filter(pk=api.report.pk).update(owner=owner)
     StoredReport.objects.filter(pk=api.report_export.pk).update(requested_by=owner)
@@ -117,7 +117,7 @@ def world_of(team: str, owner: User, *, mark: str) -> World:
 
 
 def _mark(api: Rows, mark: str) -> None:
-    """In whatever a page could show of a row."""
+    """Write the mark into whatever a page could show of a row."""
     for row, names in (
         (api.collection, ["name"]),
         (api.document, ["title", "text"]),
