@@ -1,3 +1,5 @@
+"""Configuration of the app."""
+
 from django.apps import AppConfig
 from django.db.models.signals import pre_delete
 from django.utils.translation import gettext_lazy as _

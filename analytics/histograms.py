@@ -14,13 +14,13 @@ FIRST_MS = 5.0
 BINS = 106
 
 
-def middle_of(number: int) -> float:
-    """Milliseconds that are at most ACCURACY away from all in this bin, the first and the last one aside."""
+def bin_middle(number: int) -> float:
+    """Return milliseconds at most ACCURACY away from all in this bin, except for the first and the last one."""
     return FIRST_MS * 2 * GROWTH**number / (GROWTH + 1)
 
 
 def quantile(counts: Sequence[int], share: float) -> float | None:
-    """Milliseconds that this share (0 to 1) of what was counted does not exceed; None where nothing was."""
+    """Return the milliseconds that this share (0 to 1) of the counts does not exceed; None without counts."""
     total = sum(counts)
     if not total:
         return None
@@ -29,5 +29,5 @@ def quantile(counts: Sequence[int], share: float) -> float | None:
     for number, count in enumerate(counts):
         seen += count
         if seen >= wanted:
-            return middle_of(number)
+            return bin_middle(number)
     raise AssertionError("counts add up to their sum")

@@ -22,7 +22,7 @@ class Period:
     last: datetime.date
 
     def __post_init__(self) -> None:
-        """Raises ValueError."""
+        """Raise ValueError if the period ends before it begins."""
         if self.last < self.first:
             raise ValueError("A period ends no earlier than it begins.")
 
@@ -32,29 +32,29 @@ class Period:
 
     @property
     def before(self) -> "Period":
-        """As many days, right before."""
+        """Return the period of as many days right before."""
         return Period(self.first - datetime.timedelta(days=self.days), self.first - ONE_DAY)
 
     def steps(self, step: Step) -> Iterator[datetime.date]:
-        """Where its days, weeks (from Monday) or months begin; the first may lie before it."""
-        at = start_of(self.first, step)
+        """Return where its days, weeks (from Monday) or months begin; the first may begin before the period."""
+        at = step_start(self.first, step)
         while at <= self.last:
             yield at
             at = next_start(at, step)
 
     def is_whole(self, start: datetime.date, step: Step) -> bool:
-        """Whether all of the step that begins there lies in it."""
+        """Return whether the period holds all of the step that begins there."""
         return start >= self.first and next_start(start, step) - ONE_DAY <= self.last
 
     @property
     def months(self) -> "Period | None":
-        """Its whole months, None where it has none."""
-        first = self.first if self.first.day == 1 else next_start(start_of(self.first, Step.MONTH), Step.MONTH)
-        last = start_of(self.last + ONE_DAY, Step.MONTH) - ONE_DAY
+        """Return its whole months, or None if it has none."""
+        first = self.first if self.first.day == 1 else next_start(step_start(self.first, Step.MONTH), Step.MONTH)
+        last = step_start(self.last + ONE_DAY, Step.MONTH) - ONE_DAY
         return Period(first, last) if last >= first else None
 
 
-def start_of(day: datetime.date, step: Step) -> datetime.date:
+def step_start(day: datetime.date, step: Step) -> datetime.date:
     if step == Step.WEEK:
         return day - datetime.timedelta(days=day.weekday())
     return day.replace(day=1) if step == Step.MONTH else day
@@ -87,23 +87,23 @@ class Range(StrEnum):
 DAYS = {Range.TODAY: 1, Range.WEEK: 7, Range.MONTH: 30, Range.QUARTER: 90}
 
 
-def period_of(name: Range, *, today: datetime.date, first_day: datetime.date | None) -> Period:
-    """Ends today, or when the semester before this one did; `first_day` is when counting began."""
+def period_for(name: Range, *, today: datetime.date, first_day: datetime.date | None) -> Period:
+    """Return the period that ends today, or with the last semester; `first_day` is when counting began."""
     if name in DAYS:
         return Period(today - datetime.timedelta(days=DAYS[name] - 1), today)
-    semester = semester_of(today)
+    semester = semester_around(today)
     if name == Range.SEMESTER:
         return Period(semester.first, today)
     if name == Range.LAST_SEMESTER:
-        return semester_of(semester.first - datetime.timedelta(days=1))
+        return semester_around(semester.first - datetime.timedelta(days=1))
     if name == Range.YEAR:
         return Period(datetime.date(today.year, 1, 1), today)
     oldest = today - datetime.timedelta(days=MOST_DAYS - 1)
     return Period(min(today, max(oldest, first_day or today)), today)
 
 
-def semester_of(day: datetime.date) -> Period:
-    """Germany's: April to September, October to March."""
+def semester_around(day: datetime.date) -> Period:
+    """Return the German semester: April to September, or October to March."""
     if 4 <= day.month <= 9:
         return Period(datetime.date(day.year, 4, 1), datetime.date(day.year, 9, 30))
     began = day.year if day.month >= 10 else day.year - 1
@@ -111,7 +111,7 @@ def semester_of(day: datetime.date) -> Period:
 
 
 def step_for(period: Period) -> Step:
-    """So that a chart has between a handful of points and about a hundred."""
+    """Return the step that gives a chart between a handful of points and about a hundred."""
     if period.days <= 92:
         return Step.DAY
     return Step.WEEK if period.days <= 731 else Step.MONTH

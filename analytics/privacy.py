@@ -1,4 +1,4 @@
-"""What tells who asked, taken out of a question before it stands where others read it; pure.
+"""PII masking: personal data is removed from a question before others read it; pure.
 
 Conservative: only what looks like an address, a long number, or a name after words that introduce one. Figures that a
 question is about (deadlines, amounts, module numbers) stay.
@@ -79,7 +79,7 @@ SHARP_S = re.compile("ß|ss", re.IGNORECASE)
 
 @lru_cache(maxsize=4_096)
 def mask_pii(text: str) -> str:
-    """The question with [name], [e-mail], [phone] and [number] for what would tell who asked, on one line."""
+    """Return the question on one line with [name], [e-mail], [phone] and [number] for personal data."""
     text = nfc(text)
     text = SIGNED.sub(r"\g<before>[name]", text.strip())
     text = " ".join(text.split())
@@ -93,21 +93,21 @@ def mask_pii(text: str) -> str:
     return text
 
 
-def without(text: str, said: Iterable[str]) -> str:
-    """The text, with [name] and the like for what the student said that tells who they are."""
-    told = dict(piece for earlier in said for piece in _told(earlier))
-    if told:
+def remove_pii(text: str, said: Iterable[str]) -> str:
+    """Replace the student's personal data in the text by [name] and the like."""
+    placeholders = dict(piece for earlier in said for piece in _find_personal_data(earlier))
+    if placeholders:
         text = nfc(text)
-    for piece in sorted(told, key=len, reverse=True):
+    for piece in sorted(placeholders, key=len, reverse=True):
         if piece.casefold() in text.casefold():
             spelled = SHARP_S.sub("(?:ß|ss)", re.escape(piece))
-            text = re.sub(rf"(?<!\w){spelled}(?!\w)", told[piece], text, flags=re.IGNORECASE)
+            text = re.sub(rf"(?<!\w){spelled}(?!\w)", placeholders[piece], text, flags=re.IGNORECASE)
     return text
 
 
 @lru_cache(maxsize=4_096)
-def _told(text: str) -> tuple[tuple[str, str], ...]:
-    """What a text says of its writer, each with what stands in its place; an answer may say a part of a name alone."""
+def _find_personal_data(text: str) -> tuple[tuple[str, str], ...]:
+    """Return a writer's personal data, each with its placeholder; an answer may hold a part of a name alone."""
     return tuple(_pieces(" ".join(nfc(text).split())))
 
 
@@ -122,18 +122,21 @@ def _pieces(text: str) -> Iterator[tuple[str, str]]:
                 yield from ((part, said) for part in piece.split() if len(part) >= LEAST_OF_A_NAME)
 
 
-def text_of(message: Message) -> str:
-    """The question as it stands alone, on one line."""
+def standalone_text(message: Message) -> str:
+    """Return the question as it stands alone, on one line."""
     return " ".join((message.answer.rewritten or message.text).split())
 
 
 def anonymised_texts(questions: Sequence[Message]) -> list[str]:
-    """Each as it stands alone, without what tells who asked: in it, or anywhere in what the student wrote beside it.
-    A question that was rewritten may say a name that was given in an earlier one."""
+    """Return each question as it stands alone, without personal data.
+
+    That is what was found in it, or anywhere in what the student wrote beside it: a rewritten question may hold a
+    name from an earlier one.
+    """
     said = defaultdict(list)
     written = Message.objects.filter(
         role=Message.Role.USER, conversation__in={question.conversation_id for question in questions}
     )
     for conversation, text in written.order_by("pk").values_list("conversation", "text"):
         said[conversation].append(text)
-    return [without(mask_pii(text_of(question)), said[question.conversation_id]) for question in questions]
+    return [remove_pii(mask_pii(standalone_text(question)), said[question.conversation_id]) for question in questions]

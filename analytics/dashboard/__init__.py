@@ -1,1 +1,1 @@
-"""How much is asked and how well it is answered."""
+"""The dashboard: figures of questions and answers."""

@@ -17,7 +17,7 @@ SPACE = "\N{NO-BREAK SPACE}"
 
 
 class Tone(StrEnum):
-    """Whether a change is one that people wish for."""
+    """The tone of a change: better, worse or neither."""
 
     BETTER = "better"
     WORSE = "worse"
@@ -42,7 +42,7 @@ def decimal(number: float, places: int = 1) -> str:
 
 
 def percent(share: float) -> str:
-    """`share` from 0 to 1."""
+    """Format a share from 0 to 1."""
     return f"{whole(share * 100)}{SPACE}%"
 
 
@@ -55,7 +55,10 @@ def duration(milliseconds: float | None) -> str:
 
 
 def change(now: float | None, before: float | None, said: str, *, wanted: int = 0) -> Change:
-    """From `before`, which is `said` in words; `wanted` is 1 where more is better, -1 where less is, else 0."""
+    """Format the change from `before`; `said` is that value in words.
+
+    `wanted` is 1 if more is better, -1 if less is, else 0.
+    """
     if before is None:
         return Change(NOTHING, "")
     if now is None or not before:
@@ -69,13 +72,13 @@ def change(now: float | None, before: float | None, said: str, *, wanted: int = 
     return Change(f"{sign}{whole(abs(points))}{SPACE}%", said, tone)
 
 
-def not_told() -> str:
-    """Stands for a figure that too few people are behind, or that would tell of such a one beside the whole."""
+def suppressed_text() -> str:
+    """Return what stands for a suppressed figure."""
     return gettext("not shown")
 
 
-def told(value: int | None) -> str:
-    return not_told() if value is None else whole(value)
+def count_text(value: int | None) -> str:
+    return suppressed_text() if value is None else whole(value)
 
 
 def day_name(day: datetime.date) -> str:
@@ -89,14 +92,14 @@ def period_name(period: Period) -> str:
 
 
 def short_name(start: datetime.date, step: Step) -> str:
-    """Of a step, on an axis."""
+    """Name a step on an axis."""
     if step == Step.MONTH:
         return date_format(start, "M Y")
     return date_format(start, pgettext("day and month on an axis, in Django’s date format", "j M"))
 
 
 def long_name(start: datetime.date, step: Step) -> str:
-    """Of a step, in a table."""
+    """Name a step in a table."""
     if step == Step.MONTH:
         return date_format(start, "YEAR_MONTH_FORMAT")
     if step == Step.WEEK:
@@ -109,6 +112,6 @@ def hour_name(hour: int) -> str:
 
 
 def highest(values: Sequence[int | None]) -> int | None:
-    """Where the highest of them stands; None where there is none above 0."""
-    told = [(value, -place) for place, value in enumerate(values) if value]
-    return -max(told)[1] if told else None
+    """Return the index of the highest value, or None if no value is above 0."""
+    ranked = [(value, -place) for place, value in enumerate(values) if value]
+    return -max(ranked)[1] if ranked else None

@@ -1,4 +1,4 @@
-"""All that the dashboard tells of a period, and what of it may be told where few people are behind it."""
+"""The overview of a period: all figures and lists that the dashboard shows."""
 
 import datetime
 from collections.abc import Mapping, Sequence
@@ -20,8 +20,10 @@ TO_DO = (Gap.State.OPEN, Gap.State.IN_WORK)
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """`now` and `before` are the period's sums and those of the one before; None where too few people are behind them.
-    Gaps are those of today. How many rows of lists are hidden is not said: that would tell that somebody asked."""
+    """The figures of a view; `now` and `before` are the sums of the period and of the one before, None if suppressed.
+
+    Gaps are those of today. The number of suppressed rows is not shown: it would reveal that somebody asked.
+    """
 
     view: View
     points: Sequence[Point]
@@ -37,7 +39,7 @@ class Overview:
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """Of which days there are figures and conversations.
+    """The days with figures and conversations.
 
     `changed` is the first day that is not counted again yet, None where all is; conversations without a message since
     `kept` are deleted, None where none was yet.
@@ -49,7 +51,7 @@ class Reach:
 
 
 def overview(view: View, *, with_gaps: bool) -> Overview:
-    """Five queries, and one for gaps."""
+    """Read an overview in five queries, and one for gaps."""
     points, now, before = series(view)
     spread, spread_before = spreads(view)
     return Overview(
@@ -67,7 +69,7 @@ def overview(view: View, *, with_gaps: bool) -> Overview:
 
 
 def top_gaps(view: View) -> list[Gap]:
-    """The weightiest of those left to do that may be told, as the last look found them: one query."""
+    """Return the open gaps of highest priority that the reader may see: one query."""
     gaps = Gap.objects.visible_to(view.by).filter(merged_into=None, state__in=TO_DO, visitors__gte=view.least)
     if view.assistant is not None:
         gaps = gaps.filter(assistant=view.assistant)
@@ -77,7 +79,7 @@ def top_gaps(view: View) -> list[Gap]:
 
 
 def reach(by: Staff, assistant: int | None) -> Reach:
-    """Of one assistant, or of all that this member of staff works on: one query."""
+    """Return what is counted for one assistant, or for all that this member of staff works on: one query."""
     days = UsageCount.objects.visible_to(by).filter(span=Counted.Span.DAY)
     own = Assistant.objects.visible_to(by)
     if assistant is not None:
@@ -97,14 +99,14 @@ def reach(by: Staff, assistant: int | None) -> Reach:
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What a view may be narrowed to: assistants by id, and sites by id as (name, assistant)."""
+    """The choices of the filters: assistants by id, and sites by id as (name, assistant)."""
 
     assistants: Mapping[int, str]
     sites: Mapping[int, tuple[str, int]]
 
 
 def choices_for(by: Staff) -> Choices:
-    """One query."""
+    """Return what this member of staff can choose from: one query."""
     rows = Assistant.objects.visible_to(by).order_by("name", "pk", "sites__name", "sites__pk")
     assistants: dict[int, str] = {}
     sites: dict[int, tuple[str, int]] = {}

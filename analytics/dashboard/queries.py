@@ -1,7 +1,7 @@
-"""What was asked in a period and how it was answered, beside the period before it; read from the counts alone.
+"""Queries for the figures of a period and of the one before, on the counts alone.
 
 A handful of queries however long the period and however many conversations: long periods read whole months. For readers
-who may not see small groups the same queries also say who is beside what they chose (`visibility.wider`).
+who may not see small groups the same queries also count the complement of their choice (`visibility.wider`).
 """
 
 import datetime
@@ -16,8 +16,8 @@ from django.db.models.expressions import Combinable
 from django.db.models.functions import Cast, TruncMonth, TruncWeek
 from django.db.models.lookups import GreaterThanOrEqual
 
-from analytics.dashboard.types import NUMBERS, Beside, NeverCited, Part, People, Point, Ranked, Spread, Totals
-from analytics.dashboard.visibility import INSIDE, Row, View, is_now, rows_of, spans_of, wider
+from analytics.dashboard.types import NUMBERS, Complement, NeverCited, Part, People, Point, Ranked, Spread, Totals
+from analytics.dashboard.visibility import INSIDE, Row, View, is_now, rows_in_view, span_filter, wider
 from analytics.histograms import BINS, quantile
 from analytics.models import DocumentCount, FAQCount, UsageCount
 from analytics.models.counts import HOURS, Counted
@@ -36,7 +36,7 @@ ARRAYS = {
     "first_token": BINS,
     "total": BINS,
 }
-#: Arrays of which also what is beside the view is weighed.
+#: Arrays whose complement to the view is counted too.
 WEIGHED = ("hours", "newcomers_by_hour", "reasons", "newcomers_by_reason")
 #: What the period is split by, as the column that says whose a row is.
 SPLITS = {"assistant": "assistant_id", "site": "site_id", "language": "language"}
@@ -44,14 +44,14 @@ MEDIAN, SLOW = 0.5, 0.95
 
 
 def series(view: View) -> tuple[list[Point], Totals, Totals]:
-    """The period step by step, its totals and those of the period before: one query."""
+    """Return the period step by step, its totals and those of the period before: one query."""
     period = view.period
     days = Q(span=Counted.Span.DAY, day__gte=period.before.first, day__lte=period.last)
-    wanted = spans_of(period) | spans_of(period.before) if view.step == Step.MONTH else days
+    wanted = span_filter(period) | span_filter(period.before) if view.step == Step.MONTH else days
     sums = {"busiest_day": Max("busiest"), **{f"sum_{name}": Sum(name) for name in NUMBERS}}
     starts: dict[Step, Combinable] = {Step.DAY: F("day"), Step.WEEK: TruncWeek("day"), Step.MONTH: TruncMonth("day")}
     found: Any = (
-        rows_of(UsageCount.objects.all(), view)
+        rows_in_view(UsageCount.objects.all(), view)
         .filter(wanted)
         .annotate(now=is_now(period), start=Cast(starts[view.step], DateField()))
         .order_by()
@@ -71,8 +71,10 @@ def series(view: View) -> tuple[list[Point], Totals, Totals]:
 
 
 def spreads(view: View) -> tuple[Spread, Spread]:
-    """Of the period and of the one before: one query."""
-    rows = rows_of(UsageCount.objects.all(), view).filter(spans_of(view.period) | spans_of(view.period.before))
+    """Return the spread of the period and of the one before: one query."""
+    rows = rows_in_view(UsageCount.objects.all(), view).filter(
+        span_filter(view.period) | span_filter(view.period.before)
+    )
     columns = ("now", "outside", *ARRAYS, *SPLITS.values(), "questions", "newcomers", "busiest")
     chosen, parameters = rows.annotate(now=is_now(view.period)).order_by().values(*columns).query.sql_with_params()
     is_inside = f" AND outside = {INSIDE}"
@@ -99,7 +101,7 @@ def spreads(view: View) -> tuple[Spread, Spread]:
 
 
 class _Found:
-    """What was found of one period, in the view and beside it."""
+    """Figures of one period, in the view and its complement."""
 
     def __init__(self) -> None:
         self._arrays: dict[tuple[str, int], list[int]] = {}
@@ -126,24 +128,27 @@ class _Found:
             total=_quantiles(self.array("total", INSIDE)),
             parts=self._parts,
             cells=self._cells,
-            beside_by_hour=self._beside(view, "hours", "newcomers_by_hour"),
-            beside_by_reason=dict(zip(REASONS, self._beside(view, "reasons", "newcomers_by_reason"), strict=True)),
+            complement_by_hour=self._complement(view, "hours", "newcomers_by_hour"),
+            complement_by_reason=dict(
+                zip(REASONS, self._complement(view, "reasons", "newcomers_by_reason"), strict=True)
+            ),
         )
 
-    def _beside(self, view: View, name: str, newcomers: str) -> list[Beside]:
-        """Of each place of the array."""
-        beside: list[dict[int, People]] = [{} for _ in range(ARRAYS[name])]
+    def _complement(self, view: View, name: str, newcomers: str) -> list[Complement]:
+        """Return the people outside the view for each place of the array."""
+        complement: list[dict[int, People]] = [{} for _ in range(ARRAYS[name])]
         for each, places in wider(view).items():
-            for at, found in enumerate(beside):
+            for at, found in enumerate(complement):
                 if any(self.array(name, place)[at] for place in places):
                     found[each] = People(sum(self.array(newcomers, place)[at] for place in places))
-        return list(beside)
+        return list(complement)
 
 
 def _with_beside(places: Mapping[int, Totals], view: View) -> Totals:
-    beside = {each: sum((places.get(at, Totals()) for at in held), Totals()) for each, held in wider(view).items()}
+    complement = {each: sum((places.get(at, Totals()) for at in held), Totals()) for each, held in wider(view).items()}
     return replace(
-        places.get(INSIDE, Totals()), beside={each: found for each, found in beside.items() if not found.is_empty}
+        places.get(INSIDE, Totals()),
+        complement={each: found for each, found in complement.items() if not found.is_empty},
     )
 
 
@@ -157,21 +162,22 @@ SUMMED, HIGHEST = ("answers", "newcomers"), ("busiest",)
 
 
 def top_documents(view: View) -> list[Ranked]:
-    """Those that most answers cite, of those that may be told: one query."""
+    """Return the publishable documents that most answers cite: one query."""
     return _ranked(DocumentCount.objects.all(), view, "document", Document.objects.values("title"), ())
 
 
 def top_faqs(view: View) -> list[Ranked]:
-    """Those that steer most answers, of those that may be told: one query."""
+    """Return the publishable FAQs that influenced most answers: one query."""
     return _ranked(FAQCount.objects.all(), view, "faq", FAQ.objects.values("question"), THUMBS)
 
 
 def never_cited(view: View) -> NeverCited:
-    """Published documents that no answer of the period cites, the oldest change first: one query.
+    """Return published documents that no answer of the period cites, the oldest change first: one query.
 
-    For who may not see small groups also those that few cite: left out, they would tell of these.
+    For readers who may not see small groups, documents that few people's answers cite are among them: left out,
+    they would be identified.
     """
-    rows = rows_of(DocumentCount.objects.all(), view).filter(spans_of(view.period) & Q(outside=INSIDE))
+    rows = rows_in_view(DocumentCount.objects.all(), view).filter(span_filter(view.period) & Q(outside=INSIDE))
     cited = rows.order_by().values("document")
     if view.least > 1:
         cited = cited.annotate(new=Sum("newcomers"), most=Max("busiest"))
@@ -185,9 +191,9 @@ def never_cited(view: View) -> NeverCited:
 def _ranked(
     counts: OfAssistants[Row], view: View, of: str, names: QuerySet[Any, Any], thumbs: Sequence[str]
 ) -> list[Ranked]:
-    """Names are looked up for those alone that are shown: grouping by them too took three times as long."""
+    """Rank rows. Names are looked up only for rows that are shown: grouping by them too took three times as long."""
     now = Q(day__gte=view.period.first)
-    rows = rows_of(counts, view).filter(spans_of(view.period) | spans_of(view.period.before))
+    rows = rows_in_view(counts, view).filter(span_filter(view.period) | span_filter(view.period.before))
     sums: dict[str, Any] = {}
     for place in {INSIDE}.union(*wider(view).values()):
         is_there = Q(outside=place) if wider(view) else Q()
@@ -201,7 +207,7 @@ def _ranked(
 
 
 def _may_rank(view: View) -> Q:
-    """Those that too few are behind do not take the place of others: a list that is short would tell of them."""
+    """Filter out rows with too few people before ranking: a short list would give them away."""
     asked = Q(**{f"answers_now_{INSIDE}__gt": 0})
     for held in ({INSIDE}, *wider(view).values()) if view.least > 1 else ():
         people = sum((F(f"newcomers_now_{place}") for place in held), Value(0))
@@ -217,14 +223,14 @@ def _ranking(row: Mapping[str, Any], of: str, view: View, thumbs: Sequence[str])
     def people(when: str, place: int) -> People:
         return People(row[f"newcomers_{when}_{place}"], row[f"busiest_{when}_{place}"])
 
-    def beside(when: str) -> Beside:
+    def complement(when: str) -> Complement:
         return {
             each: sum((people(when, place) for place in held), People())
             for each, held in wider(view).items()
             if any(row[f"answers_{when}_{place}"] for place in held)
         }
 
-    def beside_thumbs(which: str) -> Beside:
+    def complement_thumbs(which: str) -> Complement:
         return {
             each: People(sum(row[f"newcomers_{which}_now_{place}"] for place in held))
             for each, held in wider(view).items()
@@ -238,9 +244,9 @@ def _ranking(row: Mapping[str, Any], of: str, view: View, thumbs: Sequence[str])
         before=row[f"answers_before_{INSIDE}"],
         people=people("now", INSIDE),
         people_before=people("before", INSIDE),
-        beside=beside("now"),
-        beside_before=beside("before"),
-        beside_up=beside_thumbs("up"),
-        beside_down=beside_thumbs("down"),
+        complement=complement("now"),
+        complement_before=complement("before"),
+        complement_up=complement_thumbs("up"),
+        complement_down=complement_thumbs("down"),
         **{thumb: row[f"{thumb}_now_{INSIDE}"] for thumb in thumbs},
     )

@@ -117,7 +117,7 @@ class FiguresShown(serializers.Serializer):
     spread = SpreadShown()
     spread_before = SpreadShown(allow_null=True, help_text=HIDDEN)
     parts = PartsShown()
-    faqs = FAQRanked(many=True, help_text="Those that steer most answers.")
+    faqs = FAQRanked(many=True, help_text="Those that influenced most answers.")
     documents = DocumentRanked(many=True, help_text="Those that most answers cite.")
     never_cited = NeverCitedShown(
         help_text="Published documents that no answer of the period cites, or answers to fewer than smallest_group."
@@ -126,7 +126,7 @@ class FiguresShown(serializers.Serializer):
     missing = MissingShown(
         allow_null=True,
         help_text="Rows that are left out because too few people are known to be behind them. null: their number would"
-        " tell of these.",
+        " reveal them.",
     )
 
 
@@ -135,7 +135,7 @@ class DashboardShown(serializers.Serializer):
     period = PeriodShown()
     before = PeriodShown(help_text="As many days right before.")
     step = serializers.ChoiceField(choices=[step.value for step in Step])
-    smallest_group = serializers.IntegerField(help_text="Of how many visitors at least something is told.")
+    smallest_group = serializers.IntegerField(help_text="The fewest visitors that a figure may be about.")
     figures = FiguresShown(allow_null=True, help_text=HIDDEN)
 
 
@@ -169,17 +169,17 @@ class FigureViewSet(StaffViewSet):
         found: Overview | None = overview(view, with_gaps=request.user.has_perm(VIEW_GAP))
         if found and view.least > 1:
             found = without_small_groups(found, least=view.least)
-        told = {
+        shown = {
             "period": view.period,
             "before": view.period.before,
             "step": view.step,
             "smallest_group": view.least,
-            "figures": told_of(found, view, choices) if found else None,
+            "figures": figures_data(found, view, choices) if found else None,
         }
-        return Response(DashboardShown(told).data)
+        return Response(DashboardShown(shown).data)
 
     def _form(self, choices: Choices) -> DashboardForm:
-        """Raises ValidationError."""
+        """Return the valid form. Raise ValidationError."""
         given = self.request.query_params
         known = DashboardForm.field_order
         for name, value in given.items():
@@ -193,21 +193,21 @@ class FigureViewSet(StaffViewSet):
         return DashboardForm(given, choices=choices, reach=reached, today=timezone.localdate())
 
 
-def told_of(found: Overview, view: View, choices: Choices) -> dict[str, Any]:
-    """As FiguresShown takes it."""
+def figures_data(found: Overview, view: View, choices: Choices) -> dict[str, Any]:
+    """Return an overview as FiguresShown takes it."""
     names = ("now", "before", "points", "spread", "spread_before", "faqs", "documents")
     never = [{"id": pk, "title": title} for pk, title in found.never.documents]
     return {
         **{name: getattr(found, name) for name in names},
-        "parts": parts_of(found, choices),
+        "parts": parts_data(found, choices),
         "never_cited": {"count": found.never.count, "documents": never},
         "gaps": found.gaps if view.by.has_perm(VIEW_GAP) else None,
         "missing": {"faqs": 0, "documents": 0, "gaps": 0} if view.least <= 1 else None,
     }
 
 
-def parts_of(found: Overview, choices: Choices) -> dict[str, list[dict[str, Any]]]:
-    """By assistant, site and language, the largest first."""
+def parts_data(found: Overview, choices: Choices) -> dict[str, list[dict[str, Any]]]:
+    """Return the parts by assistant, site and language, the largest first."""
     names: Mapping[str, Mapping[str, str]] = {
         "assistant": {str(pk): name for pk, name in choices.assistants.items()},
         "site": {str(pk): name for pk, name in site_names(choices).items()},

@@ -1,17 +1,18 @@
-"""What of an overview may be told to who must not learn about few people; pure.
+"""Statistical disclosure control: figures about fewer than `least` people are suppressed; pure.
 
-A group is told where at least so many different people are known to be in it (`types.People`): somebody who asks on
-several days, in several languages or on several sites is no group. What sums up a group that is told is told too,
-whatever it comes to; but thumbs and stars are of those alone who gave them, at most as many people as there are thumbs
-or rated conversations. Where parts of a known whole are hidden, so many are hidden that the difference between the
-whole and what is shown is no small group either (`hiding`). Which assistants, sites and languages are told, as views
-and as parts of one, is decided for all of them at once (`narrowing`). What a view that is told tells of opinions, of a
-day, an hour, an FAQ or a document is weighed against the same of each wider view: what that holds besides is no small
-group.
+A figure is publishable if at least so many different people are known to be behind it (`types.People`). Somebody who
+asks on several days, in several languages or on several sites counts once. Sums of a publishable group are publishable;
+thumbs and stars are about at most as many people as there are thumbs or rated conversations.
 
-Questions by hour, and ratings by reason or by FAQ, are of groups of their own, of which newcomers alone are known:
-somebody may ask five times in an hour. Each newcomer has one hour, so that hidden hours can be added up. A rating has
-any number of reasons, so that no whole gives away a hidden one.
+Complementary suppression (Willenborg and de Waal, Elements of Statistical Disclosure Control, 2001): of the parts of a
+known whole so many are suppressed (`suppressed_cells`) that the difference between the whole and what is shown is no
+small group either. For assistants, sites and languages that is decided for all views at once (`publishable_views`).
+Opinions, days, hours, FAQs and documents of a view are compared with the same of each wider view: what that holds
+besides (its complement) must be no small group.
+
+Questions by hour, and ratings by reason or by FAQ, are groups of their own, of which only newcomers are known: somebody
+may ask five times in an hour. Each newcomer has one hour, so suppressed hours can be added up. A rating has any number
+of reasons, so no whole reveals a suppressed one.
 """
 
 import datetime
@@ -21,7 +22,7 @@ from typing import Any, TypeVar
 
 from analytics.dashboard.overview import Overview
 from analytics.dashboard.queries import SPLITS
-from analytics.dashboard.types import Beside, Part, People, Point, Ranked, Spread, Totals
+from analytics.dashboard.types import Complement, Part, People, Point, Ranked, Spread, Totals
 from analytics.dashboard.visibility import View
 
 Key = TypeVar("Key", bound=Hashable)
@@ -29,14 +30,15 @@ Key = TypeVar("Key", bound=Hashable)
 Sides = Mapping[Any, People]
 
 
-def suppressed_cells(groups: Mapping[Key, Sides], *, least: int, gone: Collection[Key] = ()) -> set[Key]:
-    """Those with a side of fewer than `least`, and those that are `gone` anyway; then the next smallest until each side
-    has `least` behind what is hidden together, or nobody. Empty parts are to be left out: they are no groups.
+def suppressed_cells(groups: Mapping[Key, Sides], *, least: int, suppressed: Collection[Key] = ()) -> set[Key]:
+    """Return the cells to hide: primary and complementary suppression.
 
-    Among parts of one size the key decides: asked twice, the same are hidden.
+    Hidden are cells with a side of fewer than `least` and those that are `suppressed` anyway; then the next smallest
+    until each side has `least` or nobody behind what is hidden together. Leave empty cells out: they are no groups.
+    Among cells of one size the key decides, so that a second call hides the same.
     """
     ordered = sorted(groups, key=lambda key: (sum(side.at_least for side in groups[key].values()), repr(key)))
-    found = {key for key in ordered if key in gone or is_small(groups[key], least=least)}
+    found = {key for key in ordered if key in suppressed or is_small(groups[key], least=least)}
     together = added(groups[key] for key in found)
     while found and (lacking := {name for name, people in together.items() if people.at_least < least}):
         more = next((key for key in ordered if key not in found and not lacking.isdisjoint(groups[key])), None)
@@ -52,7 +54,7 @@ def is_small(sides: Sides, *, least: int) -> bool:
 
 
 def added(groups: Iterable[Sides]) -> dict[Any, People]:
-    """Side by side."""
+    """Add cells side by side."""
     found: dict[Any, People] = {}
     for sides in groups:
         for name, people in sides.items():
@@ -64,13 +66,13 @@ Place = TypeVar("Place", bound=Hashable)
 #: Assistant, site and language, as ids and a code; "" is nobody's.
 Cell = tuple[str, str, str]
 Site = tuple[str, str]
-#: Stands for all languages that are not told.
+#: Stands for all suppressed languages.
 OTHERS = "others"
 
 
 @dataclass(frozen=True, slots=True)
 class Views:
-    """What may be told; `by_language` holds assistants and sites that may be told language by language."""
+    """The publishable views; `by_language` holds assistants and sites that are publishable language by language."""
 
     cells: frozenset[Cell]
     languages: frozenset[str]
@@ -79,8 +81,11 @@ class Views:
     assistants_by_language: frozenset[str]
     sites_by_language: frozenset[Site]
 
-    def tell(self, *, assistant: str | None = None, site: str | None = None, language: str | None = None) -> bool:
-        """None is all of them. What holds nobody in any language, or a language that nobody speaks, may be told."""
+    def publishes(self, *, assistant: str | None = None, site: str | None = None, language: str | None = None) -> bool:
+        """Return whether a view is publishable; None chooses all.
+
+        A view of nobody, or of a language that nobody speaks, is.
+        """
         sites = {(own, at) for own, at, _spoken in self.cells if assistant in (None, own) and site in (None, at)}
         if not sites or language not in {None, *(spoken for _own, _at, spoken in self.cells)}:
             return True
@@ -93,58 +98,64 @@ class Views:
         return True
 
 
-def views_to_tell(cells: Mapping[Cell, People], *, least: int) -> Views:
-    """`cells` are all that the reader may choose from, whatever they chose; empty ones are to be left out."""
+def publishable_views(cells: Mapping[Cell, People], *, least: int) -> Views:
+    """Return the publishable views.
+
+    `cells` are all that the reader may choose from, whatever they chose, without empty ones.
+    """
     spoken = added({language: people} for (_own, _at, language), people in cells.items())
-    gone = suppressed_cells({language: {"": people} for language, people in spoken.items()}, least=least)
+    suppressed = suppressed_cells({language: {"": people} for language, people in spoken.items()}, least=least)
     assistants: dict[str, Sides] = {}
     sites: dict[str, dict[Site, Sides]] = {}
     for (own, at, language), people in cells.items():
-        side = {OTHERS if language in gone else language: people}
+        side = {OTHERS if language in suppressed else language: people}
         assistants[own] = added([assistants.get(own, {}), side])
         of_own = sites.setdefault(own, {})
         of_own[own, at] = added([of_own.get((own, at), {}), side])
-    told, told_by_language = _told(assistants, least)
-    told_sites = {own: _told(sites[own], least) for own in told}
+    published, by_language = _publishable_parts(assistants, least)
+    published_sites = {own: _publishable_parts(sites[own], least) for own in published}
     return Views(
         cells=frozenset(cells),
-        languages=frozenset(str(language) for language in spoken if language not in gone),
-        assistants=told,
-        sites=frozenset().union(*(at for at, _by_language in told_sites.values())),
-        assistants_by_language=told_by_language,
-        sites_by_language=frozenset().union(*(told_sites[own][1] for own in told_by_language)),
+        languages=frozenset(str(language) for language in spoken if language not in suppressed),
+        assistants=published,
+        sites=frozenset().union(*(at for at, _by_language in published_sites.values())),
+        assistants_by_language=by_language,
+        sites_by_language=frozenset().union(*(published_sites[own][1] for own in by_language)),
     )
 
 
-def _told(places: Mapping[Place, Sides], least: int) -> tuple[frozenset[Place], frozenset[Place]]:
-    """Of the parts of a whole that is told: which are, and which of them also language by language."""
+def _publishable_parts(places: Mapping[Place, Sides], least: int) -> tuple[frozenset[Place], frozenset[Place]]:
+    """Return the publishable parts of a publishable whole, and those that are publishable language by language."""
     wholes: dict[Place, Sides] = {place: {"": sum(sides.values(), People())} for place, sides in places.items()}
-    gone = suppressed_cells(wholes, least=least)
-    closed = suppressed_cells(places, least=least, gone=gone)
-    return frozenset(places.keys() - gone), frozenset(places.keys() - closed)
+    suppressed = suppressed_cells(wholes, least=least)
+    closed = suppressed_cells(places, least=least, suppressed=suppressed)
+    return frozenset(places.keys() - suppressed), frozenset(places.keys() - closed)
 
 
 #: By what they are counted, those that are hidden together.
 OPINIONS = {"thumbs_up": ("thumbs_up",), "thumbs_down": ("thumbs_down",), "ratings": ("ratings", "stars")}
-#: The side of a part that is in the view; those beside it are the numbers of wider views.
+#: The side of a part that is in the view; the others are the numbers of wider views.
 OWN = "own"
 
 
 def is_publishable(totals: Totals, views: Views, view: View, *, least: int) -> bool:
-    """Also of nothing, where that tells of nobody else."""
+    """Return whether a view is publishable. An empty one is, unless that reveals a small group."""
     if not totals.is_empty and totals.people.at_least < least:
         return False
-    return views.tell(**_chosen(view))
+    return views.publishes(**_chosen(view))
 
 
 def without_small_groups(found: Overview, *, least: int) -> Overview | None:
-    """None where the whole of it is about fewer than `least`, or almost the whole of a wider view."""
-    views = views_to_tell(found.spread.cells, least=least)
+    """Suppress figures with fewer than `least` people.
+
+    Return None if the whole is about fewer, or is almost the whole of a wider view.
+    """
+    views = publishable_views(found.spread.cells, least=least)
     if not is_publishable(found.now, views, found.view, least=least):
         return None
     before, spread_before = found.before, found.spread_before
     if before and spread_before:
-        views_before = views_to_tell(spread_before.cells, least=least)
+        views_before = publishable_views(spread_before.cells, least=least)
         if is_publishable(before, views_before, found.view, least=least):
             spread_before = _spread(spread_before, views_before, found.view, least)
         else:
@@ -170,12 +181,12 @@ def _chosen(view: View) -> dict[str, str | None]:
     }
 
 
-def _sides(own: People, beside: Beside) -> Sides:
-    return {OWN: own, **beside}
+def _sides(own: People, complement: Complement) -> Sides:
+    return {OWN: own, **complement}
 
 
 def _opinions(totals: Totals, least: int) -> Totals:
-    """Without those of few."""
+    """Suppress opinions of few people."""
     few = (name for name in OPINIONS if getattr(totals, name) and is_small(_given(totals, name), least=least))
     return _without(totals, set(few))
 
@@ -186,31 +197,31 @@ def _without(totals: Totals, opinions: Collection[str]) -> Totals:
 
 
 def _given(totals: Totals, opinion: str) -> Sides:
-    """At most as many people as there are of the opinion, in the view and beside it."""
+    """Return an upper bound of the people behind an opinion, in the view and outside it."""
     counts: dict[Hashable, int] = {OWN: getattr(totals, opinion)}
-    counts |= {wider: getattr(each, opinion) for wider, each in totals.beside.items()}
+    counts |= {wider: getattr(each, opinion) for wider, each in totals.complement.items()}
     return {side: People(count) for side, count in counts.items() if count}
 
 
 def _points(points: Sequence[Point], least: int) -> list[Point]:
-    """A day of which nothing is told does not tell of its opinions either."""
+    """Suppress days, and the opinions of days. A suppressed day shows no opinions either."""
     asked = {point.start: point.totals for point in points if point.totals and not point.totals.is_empty}
     groups = {
-        start: _sides(totals.people, {wider: each.people for wider, each in totals.beside.items()})
+        start: _sides(totals.people, {wider: each.people for wider, each in totals.complement.items()})
         for start, totals in asked.items()
     }
-    gone = suppressed_cells(groups, least=least)
+    suppressed = suppressed_cells(groups, least=least)
     without: dict[datetime.date, set[str]] = {start: set() for start in asked}
     for name in OPINIONS:
         given = {start: _given(totals, name) for start, totals in asked.items() if getattr(totals, name)}
-        for start in suppressed_cells(given, least=least, gone=gone):
+        for start in suppressed_cells(given, least=least, suppressed=suppressed):
             without[start].add(name)
-    return [_point(point, gone, without.get(point.start, ())) for point in points]
+    return [_point(point, suppressed, without.get(point.start, ())) for point in points]
 
 
-def _point(point: Point, gone: Collection[datetime.date], without: Collection[str]) -> Point:
+def _point(point: Point, suppressed: Collection[datetime.date], without: Collection[str]) -> Point:
     return replace(
-        point, totals=None if point.start in gone or point.totals is None else _without(point.totals, without)
+        point, totals=None if point.start in suppressed or point.totals is None else _without(point.totals, without)
     )
 
 
@@ -219,7 +230,9 @@ def _spread(spread: Spread, views: Views, view: View, least: int) -> Spread:
         spread,
         hours=_hours(spread, least),
         reasons={
-            reason: _count(count, People(spread.newcomers_by_reason[reason]), spread.beside_by_reason[reason], least)
+            reason: _count(
+                count, People(spread.newcomers_by_reason[reason]), spread.complement_by_reason[reason], least
+            )
             for reason, count in spread.reasons.items()
         },
         parts={name: _parts(name, spread.parts[name], views, view) for name in SPLITS},
@@ -228,32 +241,32 @@ def _spread(spread: Spread, views: Views, view: View, least: int) -> Spread:
 
 def _hours(spread: Spread, least: int) -> list[int | None]:
     groups = {
-        hour: _sides(People(spread.newcomers_by_hour[hour]), spread.beside_by_hour[hour])
+        hour: _sides(People(spread.newcomers_by_hour[hour]), spread.complement_by_hour[hour])
         for hour, count in enumerate(spread.hours)
         if count
     }
-    gone = suppressed_cells(groups, least=least)
-    return [None if hour in gone else count for hour, count in enumerate(spread.hours)]
+    suppressed = suppressed_cells(groups, least=least)
+    return [None if hour in suppressed else count for hour, count in enumerate(spread.hours)]
 
 
 def _parts(name: str, parts: Mapping[str, Part], views: Views, view: View) -> dict[str, Part]:
-    """Those that may be told as views."""
-    return {key: part for key, part in parts.items() if views.tell(**{**_chosen(view), name: key})}
+    """Return the parts that are publishable as views."""
+    return {key: part for key, part in parts.items() if views.publishes(**{**_chosen(view), name: key})}
 
 
 def _ranking(rows: Sequence[Ranked], least: int) -> list[Ranked]:
-    return [_ranked(row, least) for row in rows if not is_small(_sides(row.people, row.beside), least=least)]
+    return [_ranked(row, least) for row in rows if not is_small(_sides(row.people, row.complement), least=least)]
 
 
 def _ranked(row: Ranked, least: int) -> Ranked:
     return replace(
         row,
-        before=_count(row.before, row.people_before, row.beside_before, least),
-        thumbs_up=_count(row.thumbs_up, People(row.newcomers_up), row.beside_up, least),
-        thumbs_down=_count(row.thumbs_down, People(row.newcomers_down), row.beside_down, least),
+        before=_count(row.before, row.people_before, row.complement_before, least),
+        thumbs_up=_count(row.thumbs_up, People(row.newcomers_up), row.complement_up, least),
+        thumbs_down=_count(row.thumbs_down, People(row.newcomers_down), row.complement_down, least),
     )
 
 
-def _count(count: int | None, people: People, beside: Beside, least: int) -> int | None:
-    """A count of nothing is about nobody."""
-    return None if count and is_small(_sides(people, beside), least=least) else count
+def _count(count: int | None, people: People, complement: Complement, least: int) -> int | None:
+    """Suppress a count of few people; a count of 0 is about nobody."""
+    return None if count and is_small(_sides(people, complement), least=least) else count

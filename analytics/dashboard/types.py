@@ -1,4 +1,4 @@
-"""What the dashboard tells, as values: sums, parts, steps and lists, each with how many people are behind it; pure."""
+"""Values of the dashboard: sums, parts, steps and lists, each with how many people are behind it; pure."""
 
 import datetime
 from collections.abc import Mapping, Sequence
@@ -14,10 +14,10 @@ NUMBERS = (
 
 @dataclass(frozen=True, slots=True)
 class People:
-    """How many different people are behind some rows of counts, as far as that is known (`models.counts.Counted`).
+    """Bounds of how many different people are behind some rows of counts (`models.counts.Counted`).
 
-    Nothing tells whether somebody who asked on two days, in two languages or on two sites is one person: visitors of
-    several rows may not be added up. Newcomers may, and those of the busiest row on one day are different people too.
+    The same person may ask on two days, in two languages or on two sites: visitors of several rows cannot be added
+    up. Newcomers can, and the visitors of the busiest row on one day are different people too.
     """
 
     newcomers: int = 0
@@ -28,20 +28,21 @@ class People:
         return max(self.newcomers, self.busiest)
 
     def __add__(self, other: "People") -> "People":
-        """Of other rows."""
+        """Add the people of other rows."""
         return People(self.newcomers + other.newcomers, max(self.busiest, other.busiest))
 
 
-#: Who is behind what each wider view holds besides (`visibility.wider`), where anything is.
-Beside = Mapping[int, People]
+#: The people behind what each wider view holds besides (`visibility.wider`).
+Complement = Mapping[int, People]
 
 
 @dataclass(frozen=True, slots=True)
 class Totals:
     """Sums over some days; visitors are counted once a day. `busiest` is no sum (`people`). Thumbs, and stars with
-    their ratings, are None where too few people are behind them (`small_groups`).
+    their ratings, are None if suppressed (`suppression`).
 
-    `beside` are the sums of what each wider view holds besides (`visibility.wider`), where that is weighed.
+    `complement` are the sums of what each wider view holds besides (`visibility.wider`), for readers who may not see
+    small groups.
     """
 
     visitors: int = 0
@@ -61,7 +62,7 @@ class Totals:
     prompt_tokens: int = 0
     answer_tokens: int = 0
     busiest: int = 0
-    beside: Mapping[int, "Totals"] = field(default_factory=dict)
+    complement: Mapping[int, "Totals"] = field(default_factory=dict)
 
     @property
     def people(self) -> People:
@@ -73,7 +74,7 @@ class Totals:
 
     @property
     def rating(self) -> float | None:
-        """Stars on average, from 1 to 5."""
+        """Return the average of the stars, from 1 to 5."""
         return self.stars / self.ratings if self.stars and self.ratings else None
 
     @property
@@ -82,37 +83,37 @@ class Totals:
 
     @property
     def abstained_share(self) -> float | None:
-        """Of the questions that came to an end, from 0 to 1."""
+        """Return the share of the questions that came to an end, from 0 to 1."""
         ended = self.answered + self.abstained + self.failed + self.stopped + self.asked_back
         return self.abstained / ended if ended else None
 
     @property
     def liked_share(self) -> float | None:
-        """Of the thumbs, from 0 to 1; with one of the two it would tell the other."""
+        """Return the share of the thumbs, from 0 to 1, or None if a count is suppressed: the share would reveal it."""
         if self.thumbs_up is None or self.thumbs_down is None:
             return None
         thumbs = self.thumbs_up + self.thumbs_down
         return self.thumbs_up / thumbs if thumbs else None
 
     def __add__(self, other: "Totals") -> "Totals":
-        """Of other rows."""
+        """Add the sums of other rows."""
         sums = {name: getattr(self, name) + getattr(other, name) for name in NUMBERS}
-        beside = {
-            wider: self.beside.get(wider, Totals()) + other.beside.get(wider, Totals())
-            for wider in {**self.beside, **other.beside}
+        complement = {
+            wider: self.complement.get(wider, Totals()) + other.complement.get(wider, Totals())
+            for wider in {**self.complement, **other.complement}
         }
-        return Totals(**sums, busiest=max(self.busiest, other.busiest), beside=beside)
+        return Totals(**sums, busiest=max(self.busiest, other.busiest), complement=complement)
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What one assistant, site or language had of the period."""
+    """The share of one assistant, site or language in the period."""
 
     questions: int
     people: People
 
     def __add__(self, other: "Part") -> "Part":
-        """Of other rows."""
+        """Add the part of other rows."""
         return Part(self.questions + other.questions, self.people + other.people)
 
 
@@ -120,8 +121,8 @@ class Part:
 class Spread:
     """Counts by hour of the day, by reason of a bad rating, and the median and 95th percentile of times in ms.
 
-    `parts` are by assistant, site and language, and by its id or code; nobody's has the key "". A count is None where
-    too few people are behind it (`small_groups`). `cells` are all that could be chosen: assistants, sites, languages.
+    `parts` are by assistant, site and language, and by its id or code; nobody's has the key "". A count is None if
+    suppressed. `cells` are all that could be chosen: assistants, sites, languages.
     """
 
     hours: Sequence[int | None]
@@ -132,14 +133,13 @@ class Spread:
     total: tuple[float | None, float | None]
     parts: Mapping[str, Mapping[str, Part]]
     cells: Mapping[tuple[str, str, str], People]
-    beside_by_hour: Sequence[Beside]
-    beside_by_reason: Mapping[str, Beside]
+    complement_by_hour: Sequence[Complement]
+    complement_by_reason: Mapping[str, Complement]
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A day, week or month; `is_whole` where the period holds all of it. `totals` are None where too few people are
-    behind them (`small_groups`)."""
+    """A day, week or month; `is_whole` where the period holds all of it. `totals` are None if suppressed."""
 
     start: datetime.date
     is_whole: bool
@@ -150,7 +150,7 @@ class Point:
 class Ranked:
     """An FAQ or a document with how many answers it was behind, and how many before.
 
-    What is None has too few people behind it (`small_groups`).
+    None stands for a suppressed count.
     """
 
     pk: int
@@ -163,10 +163,10 @@ class Ranked:
     thumbs_down: int | None = 0
     newcomers_up: int = 0
     newcomers_down: int = 0
-    beside: Beside = field(default_factory=dict)
-    beside_before: Beside = field(default_factory=dict)
-    beside_up: Beside = field(default_factory=dict)
-    beside_down: Beside = field(default_factory=dict)
+    complement: Complement = field(default_factory=dict)
+    complement_before: Complement = field(default_factory=dict)
+    complement_up: Complement = field(default_factory=dict)
+    complement_down: Complement = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

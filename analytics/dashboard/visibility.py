@@ -1,4 +1,4 @@
-"""What a member of staff looks at: which rows of the counts are in their view, and which are beside it."""
+"""Views of the counts: which rows a member of staff sees, and which are outside their view."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ Row = TypeVar("Row", bound=Counted)
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What is looked at: the rows that this member of staff may see, of one assistant, site and language or of all."""
+    """The rows of the counts that this member of staff may see, of one assistant, site and language or of all."""
 
     period: Period
     step: Step
@@ -34,13 +34,15 @@ class View:
 
     @property
     def least(self) -> int:
-        """Of how many people at least something may be told."""
+        """Return how many people at least a figure must be about."""
         return 1 if self.by.has_perm(SEE_SMALL_GROUPS) else settings.SMALLEST_GROUP
 
 
 def wider(view: View) -> Mapping[int, frozenset[int]]:
-    """The views that a reader could subtract this one from, by a number: each with where the rows are that it
-    holds besides. None for who sees small groups."""
+    """Return the wider views that a reader could subtract this one from, by a number.
+
+    Each has the places of the rows that it holds besides. There are none for staff who see small groups.
+    """
     if view.least <= 1:
         return {}
     has_site, has_place = view.site is not None, view.site is not None or view.assistant is not None
@@ -57,9 +59,12 @@ def wider(view: View) -> Mapping[int, frozenset[int]]:
     }
 
 
-def rows_of(counts: OfAssistants[Row], view: View) -> OfAssistants[Row]:
-    """Also of deleted assistants, for those who see everything; `outside` says where a row is. For those who may not
-    see small groups also rows beside the view."""
+def rows_in_view(counts: OfAssistants[Row], view: View) -> OfAssistants[Row]:
+    """Return the counts of a view; `outside` says where a row is.
+
+    Staff who see everything get deleted assistants too. For staff who may not see small groups, rows outside the
+    view are among them.
+    """
     rows: Any = counts if sees_everything(view.by) else counts.visible_to(view.by)
     found: OfAssistants[Row]
     if wider(view):
@@ -78,25 +83,25 @@ def rows_of(counts: OfAssistants[Row], view: View) -> OfAssistants[Row]:
 def _place(view: View) -> Combinable:
     own = Q() if view.assistant is None else Q(assistant=view.assistant)
     if view.site is None:
-        return _first_of((own, INSIDE), other=OTHER_ASSISTANT)
+        return _first_match((own, INSIDE), other=OTHER_ASSISTANT)
     of_assistant = own or Q(assistant=Subquery(Site.objects.filter(pk=view.site).values("assistant")))
-    return _first_of((own & Q(site=view.site), INSIDE), (of_assistant, OTHER_SITE), other=OTHER_ASSISTANT)
+    return _first_match((own & Q(site=view.site), INSIDE), (of_assistant, OTHER_SITE), other=OTHER_ASSISTANT)
 
 
 def _language(view: View) -> Combinable:
-    return _first_of((Q(language=view.language) if view.language else Q(), INSIDE), other=OTHER_LANGUAGE)
+    return _first_match((Q(language=view.language) if view.language else Q(), INSIDE), other=OTHER_LANGUAGE)
 
 
-def _first_of(*cases: tuple[Q, int], other: int) -> Combinable:
-    """What the first that applies stands for; an empty one always does."""
+def _first_match(*cases: tuple[Q, int], other: int) -> Combinable:
+    """Return the place of the first case that applies; an empty condition always does."""
     if not cases[0][0]:
         return Value(cases[0][1])
     whens = [When(applies, then=Value(place)) for applies, place in cases]
     return Case(*whens, default=Value(other), output_field=IntegerField())
 
 
-def spans_of(period: Period) -> Q:
-    """Its whole months, and the days before and after them."""
+def span_filter(period: Period) -> Q:
+    """Filter for the period's whole months, and the days before and after them."""
     days = Q(span=Counted.Span.DAY, day__gte=period.first, day__lte=period.last)
     months = period.months
     if months is None:

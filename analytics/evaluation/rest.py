@@ -187,4 +187,4 @@ class EvaluationRunViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, Sta
     def results(self, request: Request, pk: str) -> Response:
         run = self.get_object()
         results = QuestionResult.objects.filter(run=run.pk).select_related("question")
-        return self.page_of(self.filter_queryset(results))
+        return self.paginated(self.filter_queryset(results))

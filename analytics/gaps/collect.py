@@ -8,7 +8,7 @@ from django.db.models import Q, QuerySet
 
 from analytics.gaps.clustering import Bridge
 from analytics.models import GapQuestion
-from analytics.privacy import mask_pii, text_of
+from analytics.privacy import mask_pii, standalone_text
 from chat.models import Message
 from core.inference.embeddings import Embedder
 from core.language import language_of
@@ -47,7 +47,7 @@ def collect(embedder: Embedder, bridge: Bridge, *, progress: Callable[[int, int]
 def _embed(ids: list[int], embedder: Embedder, bridge: Bridge, pool: ThreadPoolExecutor) -> None:
     messages = list(Message.objects.filter(pk__in=ids).select_related("answer").order_by("pk"))
     # Personal data is masked, so that it cannot be read from the vector either.
-    texts = [mask_pii(text_of(message)) for message in messages]
+    texts = [mask_pii(standalone_text(message)) for message in messages]
     size = -(-len(texts) // THREADS) or 1
     parts = [texts[begin : begin + size] for begin in range(0, len(texts), size)]
     vectors = [vector for part in pool.map(embedder.embed_questions, parts) for vector in part]

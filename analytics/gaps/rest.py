@@ -169,4 +169,4 @@ class GapViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, StaffViewSet)
     def questions(self, request: Request, pk: str) -> Response:
         gap = self.get_object()
         asked = GapQuestion.objects.filter(gap=gap.pk).select_related("message__answer").defer("embedding")
-        return self.page_of(self.filter_queryset(asked))
+        return self.paginated(self.filter_queryset(asked))

@@ -9,7 +9,7 @@ from analytics.gaps.coverage import find_cover, newest_change
 from analytics.gaps.detection import find
 from analytics.gaps.labels import SHOWN, name_gently
 from analytics.models import Gap, GapRun
-from analytics.privacy import text_of
+from analytics.privacy import standalone_text
 from chat.models import Message
 from core.db.locks import Lock, advisory_lock
 from core.inference.embeddings import EmbeddingUnavailable, get_embedder
@@ -54,7 +54,7 @@ def central_questions(gap: Gap, count: int) -> list[str]:
     """Return the most central questions of a gap, condensed and anonymised, the most central one first."""
     rows = gap.questions.order_by("-centrality", "pk").values_list("message", flat=True)[:count]
     messages = Message.objects.select_related("answer").in_bulk(list(rows))
-    return [text_of(messages[pk]) for pk in rows if pk in messages]
+    return [standalone_text(messages[pk]) for pk in rows if pk in messages]
 
 
 def name_new(fresh: Sequence[int], progress: Callable[[int, int], None]) -> None:

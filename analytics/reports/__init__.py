@@ -1,1 +1,1 @@
-"""Feedback reports, made in the background."""
+"""Feedback reports and their exports."""

@@ -1,4 +1,4 @@
-"""What the audit log keeps of an export: who, what, how many rows, and whether it told who asked."""
+"""Audit log entries of exports: who, what, how many rows, and whether identities were in it."""
 
 from django.contrib.admin.models import CHANGE, LogEntry
 from django.db.models import Model
@@ -14,7 +14,7 @@ from core.access import Staff
 
 
 def log_export(row: Model, by: Staff, definition: Definition, rights: Rights, extent: Extent) -> None:
-    """Called when the file is whole, before anybody gets a byte of it."""
+    """Record an export that is complete, before anybody receives it."""
     rows = ngettext("exported %d row", "exported %d rows", extent.rows) % extent.rows
     parts = [f"{rows} ({definition.format})"]
     parts.append(_("with personal data") if rights.sees_personal_text else _("personal data masked"))

@@ -101,8 +101,10 @@ USUAL = ("asked_at", "assistant", "language", "question", "answer", "sources", "
 
 
 def typed(key: str) -> Callable[[Any], Any]:
-    """Makes of what is read the column's value, typed: as JSON can hold it, but for times; None where there is
-    nothing."""
+    """Return the function that makes a typed value of what was read.
+
+    JSON can hold the value, except for times; None if there is nothing.
+    """
     if key == "abstained":
         return lambda read: read == Message.Status.ABSTAINED
     if COLUMNS[key].is_identity:
@@ -122,9 +124,11 @@ LONGEST = 32_767
 NO_CHARACTERS = re.compile("[\ufffe\uffff]")
 
 
-def cells_of(key: str) -> Callable[[Any], Cell]:
-    """Makes of the column's values cells of a sheet, in the language that is active now: times as the university's
-    clocks show them, without their zone, which Excel does not know."""
+def cell_formatter(key: str) -> Callable[[Any], Cell]:
+    """Return the function that makes cells of a sheet of a value, in the active language.
+
+    Times are local and without their zone, which Excel does not know.
+    """
     column, zone = COLUMNS[key], timezone.get_default_timezone()
     make: Callable[[Any], Cell]
     match column.kind:
@@ -146,9 +150,9 @@ def cells_of(key: str) -> Callable[[Any], Cell]:
     return lambda value: None if value is None else make(value)
 
 
-def csv_cells_of(key: str) -> Callable[[Any], str | int | float]:
-    """As `cells_of`, for a file that knows texts and numbers alone."""
-    cell_of = cells_of(key)
+def csv_cell_formatter(key: str) -> Callable[[Any], str | int | float]:
+    """Return the same as `cell_formatter` for a file that knows texts and numbers alone."""
+    cell_of = cell_formatter(key)
     match COLUMNS[key].kind:
         case Kind.FLAG:
             said = {True: gettext("yes"), False: gettext("no")}
@@ -159,7 +163,7 @@ def csv_cells_of(key: str) -> Callable[[Any], str | int | float]:
 
 
 def json_value(value: Any) -> Any:
-    """A time with its zone; everything else is JSON's own."""
+    """Convert a value for JSON: a time keeps its zone."""
     return timezone.localtime(value).isoformat() if isinstance(value, datetime) else value
 
 

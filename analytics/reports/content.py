@@ -7,22 +7,32 @@ from pathlib import Path
 from django.utils.translation import gettext_noop as _
 
 from analytics.periods import Period
-from analytics.privacy import mask_pii, without
+from analytics.privacy import mask_pii, remove_pii
 from analytics.reports.columns import COLUMNS, typed
 from analytics.reports.definition import Definition
 from analytics.reports.formats import Writer, writer
 from analytics.reports.permissions import Rights
-from analytics.reports.queries import MADE_BY, OWN_WORDS, SAID, Extent, Row, chosen, extent_of, rows_of, snapshot
+from analytics.reports.queries import (
+    MADE_BY,
+    OWN_WORDS,
+    SAID,
+    Extent,
+    Row,
+    chosen,
+    iterate_rows,
+    measure_extent,
+    snapshot,
+)
 from chat.models import Message
 
 
 def protect(row: Row) -> None:
-    """Masks the row in place."""
+    """Mask personal data of the row in place."""
     for key in OWN_WORDS:
         if row.get(key):
-            row[key] = without(mask_pii(row[key]), row[SAID])
+            row[key] = remove_pii(mask_pii(row[key]), row[SAID])
     if row.get("answer") and row[MADE_BY] != Message.Strategy.EXTRACTIVE:
-        row["answer"] = without(row["answer"], row[SAID])
+        row["answer"] = remove_pii(row["answer"], row[SAID])
 
 
 #: Gets rows done, and of how many.
@@ -34,12 +44,12 @@ class NothingToTell(Exception):
 
 
 def columns_for(definition: Definition, rights: Rights) -> tuple[str, ...]:
-    """Without those that tell people apart, for who may not."""
+    """Return the report's columns, without identities unless the reader may see them."""
     return tuple(key for key in definition.columns if rights.sees_personal_text or not COLUMNS[key].is_identity)
 
 
 def check(extent: Extent, columns: tuple[str, ...]) -> None:
-    """Raises NothingToTell."""
+    """Raise NothingToTell if there is nothing to export."""
     if not columns:
         raise NothingToTell(_("You may not see any of these columns."))
     if not extent.rows and extent.smallest > 1:
@@ -54,16 +64,18 @@ def check(extent: Extent, columns: tuple[str, ...]) -> None:
 
 
 def make_file(path: Path, definition: Definition, period: Period, rights: Rights, progress: Progress) -> Extent:
-    """Writes the file in the language that is active. Raises NothingToTell, OSError, and what `progress` raises; then
-    there is no file."""
+    """Write the file in the active language.
+
+    Raise NothingToTell, OSError, and what `progress` raises; then there is no file.
+    """
     columns = columns_for(definition, rights)
     with snapshot() as at:
         answers = chosen(definition, period, rights)
-        extent = extent_of(answers, rights, at)
+        extent = measure_extent(answers, rights, at)
         check(extent, columns)
         with _written(path, definition, columns) as file:
             done, values = 0, [(key, typed(key)) for key in columns]
-            for batch in rows_of(answers, columns, extent, rights, using=at):
+            for batch in iterate_rows(answers, columns, extent, rights, using=at):
                 for row in batch:
                     if not rights.sees_personal_text:
                         protect(row)
@@ -75,7 +87,7 @@ def make_file(path: Path, definition: Definition, period: Period, rights: Rights
 
 @contextmanager
 def _written(path: Path, definition: Definition, columns: tuple[str, ...]) -> Iterator[Writer]:
-    """A file that is whole at the end, or is not there."""
+    """Write a file that is complete at the end, or deleted."""
     is_whole = False
     try:
         file = writer(definition.format, path, columns)

@@ -1,4 +1,4 @@
-"""What a report is asked for: which answers, which columns in which order, as what kind of file."""
+"""The definition of a report: which answers, which columns in which order, which file format."""
 
 import datetime
 from collections.abc import Mapping, Sequence
@@ -73,7 +73,7 @@ class Definition:
 
     @classmethod
     def load(cls, stored: dict[str, Any]) -> Self:
-        """What `dump` gave."""
+        """Load what `dump` returned."""
         given = {each.name: stored[each.name] for each in fields(cls)}
         for name in ("columns", "assistants", "statuses"):
             given[name] = tuple(given[name])
@@ -83,7 +83,7 @@ class Definition:
         return cls(**given)
 
     def period(self) -> Period:
-        """The days that it means today."""
+        """Return the days that the definition means today."""
         if self.first and self.last:
             return Period(self.first, self.last)
         today = timezone.localdate()
@@ -115,7 +115,7 @@ THUMBS: Mapping[Thumbs, str | Promise] = {
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """Of assistants and sites by id, as far as somebody may know them."""
+    """Names of the assistants and sites that somebody may see, by id."""
 
     assistants: Mapping[int, str]
     sites: Mapping[int, str]
@@ -129,7 +129,7 @@ def names_for(user: Staff) -> Names:
 
 
 def in_words(definition: Definition, names: Names) -> str:
-    """Such as “the last 30 days · Lindi · abstained”."""
+    """Describe the definition, such as “the last 30 days · Lindi · abstained”."""
     return " · ".join(_parts(definition, names))
 
 

@@ -1,4 +1,4 @@
-"""Where the files of reports are: in a folder below MEDIA_ROOT that no address leads to, under names nobody guesses."""
+"""Files of reports, in a folder below MEDIA_ROOT that is not served, under random names."""
 
 import secrets
 from collections.abc import Iterable
@@ -29,23 +29,23 @@ def folder() -> Path:
     return kept
 
 
-def path_of(stored: StoredReport) -> Path:
+def file_path(stored: StoredReport) -> Path:
     return folder() / f"{stored.token}.{stored.definition['format']}"
 
 
-def half_of(stored: StoredReport) -> Path:
-    """What it is until it is whole; sheets of Excel wait beside it."""
+def partial_path(stored: StoredReport) -> Path:
+    """Return the path of the unfinished file; sheets of Excel wait beside it."""
     return folder() / f"{stored.token}{HALF}"
 
 
 def passing_file() -> Path:
-    """For a file that is sent right away: its name is taken from it as soon as it is open."""
+    """Open a file that is sent right away: its name is deleted as soon as it is open."""
     return folder() / f"{secrets.token_hex(16)}{HALF}"
 
 
 def drop_files(stored: Iterable[StoredReport]) -> None:
-    """Deletes them once the transaction is safe; `sweep` does what a process that is killed does not."""
-    paths = [path_of(each) for each in stored]
+    """Delete the files after the commit; `sweep` deletes those that a killed process leaves."""
+    paths = [file_path(each) for each in stored]
     keys = [each.pk for each in stored]
 
     def drop() -> None:
@@ -57,8 +57,7 @@ def drop_files(stored: Iterable[StoredReport]) -> None:
 
 
 def expire() -> int:
-    """Deletes the files whose time is over, and forgets those that have been gone as long again; returns how many
-    files."""
+    """Delete expired files, and the rows of files that expired as long ago again. Return how many files."""
     now = timezone.now()
     over = list(StoredReport.objects.filter(state=State.FINISHED, expires_at__lte=now))
     with transaction.atomic():
@@ -71,7 +70,7 @@ def expire() -> int:
 
 
 def sweep() -> None:
-    """Deletes what killed processes left: files of reports that have ended otherwise, and those of no report."""
+    """Delete what killed processes left: files of reports that ended otherwise, and files without a report."""
     gone = StoredReport.objects.filter(has_file=True).exclude(state__in=(State.RUNNING, State.FINISHED))
     if left := list(gone):
         drop_files(left)
@@ -96,19 +95,21 @@ _DONE: WeakSet[QuerySet[Any]] = WeakSet()
 
 
 def forget(sender: type[Model], instance: Model, origin: Any = None, **_kwargs: Any) -> None:
-    """Receives `pre_delete` of visitors and conversations, in the transaction that deletes them; `origin` is the row or
-    the rows that somebody deletes."""
+    """Receive `pre_delete` of visitors and conversations, in the transaction that deletes them.
+
+    `origin` is the row or the rows that are deleted.
+    """
     if isinstance(origin, QuerySet) and origin.model in (Visitor, Conversation):
         if origin in _DONE:
             return
         _DONE.add(origin)
-        forget_messages(_messages_of(origin.model, origin.order_by().values("pk")))
+        forget_messages(_affected_messages(origin.model, origin.order_by().values("pk")))
     elif origin is instance or not isinstance(origin, (Visitor, Conversation)):
-        forget_messages(_messages_of(sender, [instance.pk]))
+        forget_messages(_affected_messages(sender, [instance.pk]))
 
 
 def forget_messages(messages: QuerySet[Message]) -> None:
-    """Deletes the files of reports that may hold one of them, and ends those that are being made."""
+    """Delete the files of reports that may hold one of the messages, and cancel those being made."""
     hold_until_commit(Lock.REPORT_ERASURE, shared=True)
     kept = StoredReport.objects.filter(state__in=(State.RUNNING, State.FINISHED))
     if not kept.exists():
@@ -125,6 +126,6 @@ def forget_messages(messages: QuerySet[Message]) -> None:
     drop_files(found)
 
 
-def _messages_of(model: type[Model], keys: Any) -> QuerySet[Message]:
+def _affected_messages(model: type[Model], keys: Any) -> QuerySet[Message]:
     lookup = "conversation__visitor__in" if model is Visitor else "conversation__in"
     return Message.objects.filter(**{lookup: keys})

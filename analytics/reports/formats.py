@@ -15,7 +15,7 @@ from openpyxl.styles import Alignment, Font
 from openpyxl.utils import get_column_letter
 from openpyxl.worksheet._writer import ALL_TEMP_FILES, WorksheetWriter
 
-from analytics.reports.columns import COLUMNS, cells_of, csv_cells_of, heading, json_value
+from analytics.reports.columns import COLUMNS, cell_formatter, csv_cell_formatter, heading, json_value
 from analytics.reports.definition import Format
 
 #: Rows that a sheet of Excel has, less the headings; what is more goes on in the next sheet.
@@ -29,17 +29,17 @@ CONTENT_TYPES = {
 
 class Writer(Protocol):
     def write(self, values: Sequence[Any]) -> None:
-        """One row: a value a column, as `columns.typed` gives them. Raises OSError."""
+        """Write one row: a value a column, as `columns.typed` gives them. Raise OSError."""
 
     def close(self) -> None:
-        """Ends the file. Raises OSError."""
+        """Finish the file. Raise OSError."""
 
     def abandon(self) -> None:
-        """Lets go of everything; the file is not to be read."""
+        """Release everything; the file is not to be read."""
 
 
 def writer(kind: Format, path: Path, columns: Sequence[str]) -> Writer:
-    """Begins the file with its headings. Raises OSError."""
+    """Begin the file with its headings. Raise OSError."""
     match kind:
         case Format.XLSX:
             return Sheets(path, columns)
@@ -53,7 +53,7 @@ class CommaSeparated:
     """RFC 4180, in UTF-8 with the mark by which Excel knows it."""
 
     def __init__(self, path: Path, columns: Sequence[str]) -> None:
-        self._cells, self._file = [*map(csv_cells_of, columns)], path.open("w", encoding="utf-8-sig", newline="")
+        self._cells, self._file = [*map(csv_cell_formatter, columns)], path.open("w", encoding="utf-8-sig", newline="")
         self._rows = csv.writer(self._file)
         self._rows.writerow([heading(key) for key in columns])
 
@@ -90,7 +90,7 @@ class Sheets:
     """A workbook whose sheets wait beside it, in files of their own, until they are packed."""
 
     def __init__(self, path: Path, columns: Sequence[str]) -> None:
-        self._path, self._columns, self._cells = path, columns, [*map(cells_of, columns)]
+        self._path, self._columns, self._cells = path, columns, [*map(cell_formatter, columns)]
         self._book = Workbook(write_only=True)
         self._sheets: list[tuple[Any, Path]] = []
         self._rows = ROWS_A_SHEET

@@ -1,4 +1,4 @@
-"""What a report may hold for one member of staff, and whether they may open a file that was made before."""
+"""Permissions for reports: what a member of staff may export, and which stored files they may open."""
 
 from dataclasses import dataclass
 
@@ -24,7 +24,7 @@ class Rights:
     assistants: frozenset[int]
 
 
-def rights_of(user: Staff) -> Rights:
+def rights_for(user: Staff) -> Rights:
     is_whole = sees_everything(user)
     own = () if is_whole else Assistant.objects.visible_to(user).values_list("pk", flat=True)
     return Rights(
@@ -36,10 +36,10 @@ def rights_of(user: Staff) -> Rights:
 
 
 def may_open(stored: StoredReport, user: Staff) -> bool:
-    """Whether they may see today all that the file may hold: who made it may have lost a right since."""
+    """Return whether the user may see today all that the file may hold: its author may have lost a right since."""
     if not user.has_perm(EXPORT) or not (stored.requested_by_id == user.pk or sees_everything(user)):
         return False
-    rights = rights_of(user)
+    rights = rights_for(user)
     if not stored.is_masked and not rights.sees_personal_text:
         return False
     if stored.smallest < rights.smallest:

@@ -1,4 +1,4 @@
-"""The answers that a report is about: how many, which of them may be told, and one row each."""
+"""The answers that a report is about: how many, which of them are publishable, and one row each."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -39,7 +39,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """`groups` are those that may be told, of `smallest` visitors at least. Of others nothing is known, not even
+    """`groups` are the publishable ones, of `smallest` visitors at least. Of others nothing is known, not even
     whether there are any: narrowed again and again, their number would tell of single people."""
 
     rows: int
@@ -49,8 +49,11 @@ class Extent:
 
 @contextmanager
 def snapshot() -> Iterator[BaseDatabaseWrapper]:
-    """A connection of its own on which everything is as it was at its first statement, so that a group cannot shrink
-    between counting and writing; a server-side cursor needs the open transaction, also behind PgBouncer."""
+    """Open a connection on which everything stays as it was at its first statement.
+
+    A group cannot shrink between counting and writing. A server-side cursor needs the open transaction, also behind
+    PgBouncer.
+    """
     own = connection.copy()
     try:
         own.set_autocommit(False)
@@ -64,7 +67,7 @@ def snapshot() -> Iterator[BaseDatabaseWrapper]:
 
 
 def chosen(definition: Definition, period: Period, rights: Rights) -> QuerySet[Message]:
-    """Answers that have come to an end, whatever their number."""
+    """Return the finished answers that the definition chooses, whatever their number."""
     begins, ends = find_day_bounds(period.first)[0], find_day_bounds(period.last)[1]
     found = Message.objects.filter(role=Message.Role.ASSISTANT, question__isnull=False).without_help()
     found = found.filter(created_at__gte=begins, created_at__lt=ends).exclude(status=Message.Status.GENERATING)
@@ -85,8 +88,8 @@ def chosen(definition: Definition, period: Period, rights: Rights) -> QuerySet[M
     return found.filter(review__verdict=definition.verdict) if definition.verdict else found
 
 
-def extent_of(answers: QuerySet[Message], rights: Rights, using: BaseDatabaseWrapper = connection) -> Extent:
-    """One query; nothing is read of groups of fewer visitors than the rights allow."""
+def measure_extent(answers: QuerySet[Message], rights: Rights, using: BaseDatabaseWrapper = connection) -> Extent:
+    """Count the rows and groups in one query; groups below the rights' smallest size are left out."""
     grouped = answers.order_by().values(*GROUP)
     counted = grouped.annotate(rows=Count("pk"), visitors=Count("conversation__visitor", distinct=True))
     found = _fetched(counted.filter(visitors__gte=rights.smallest).values_list(*GROUP, "rows"), using)
@@ -94,7 +97,7 @@ def extent_of(answers: QuerySet[Message], rights: Rights, using: BaseDatabaseWra
     return Extent(sum(rows for *_group, rows in found), groups, rights.smallest)
 
 
-def rows_of(
+def iterate_rows(
     answers: QuerySet[Message],
     columns: Sequence[str],
     extent: Extent,
@@ -103,9 +106,9 @@ def rows_of(
     using: BaseDatabaseWrapper = connection,
     most: int | None = None,
 ) -> Iterator[list[Row]]:
-    """The rows of the extent's groups, oldest first, in batches; `using` a `snapshot` they are read as they are needed.
+    """Yield the rows of the extent's groups, oldest first, in batches.
 
-    A row has what its columns are read from, by key, and what masking needs.
+    `using` a `snapshot` they are read as they are needed. A row has, by key, what its columns and masking need.
     """
     if not extent.groups:
         return
@@ -125,7 +128,7 @@ def rows_of(
 
 
 def _for_masking(columns: Sequence[str]) -> dict[str, Combinable]:
-    """What a student said of themselves may be said again later."""
+    """Return what the masking needs: a student may repeat personal data later."""
     if not {"answer", *OWN_WORDS}.intersection(columns):
         return {}
     said = Message.objects.filter(
@@ -135,7 +138,7 @@ def _for_masking(columns: Sequence[str]) -> dict[str, Combinable]:
 
 
 def _is_group(group: tuple[int | None, int | None, str]) -> Q:
-    """A deleted assistant or site is None."""
+    """Filter for one group; a deleted assistant or site is None."""
     is_it = Q()
     for lookup, value in zip(GROUP, group, strict=True):
         is_it &= Q(**{f"{lookup}__isnull": True}) if value is None else Q(**{lookup: value})

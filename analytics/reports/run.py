@@ -17,8 +17,8 @@ from analytics.periods import Period
 from analytics.reports.audit import log_export
 from analytics.reports.content import NothingToTell, make_file
 from analytics.reports.definition import Definition
-from analytics.reports.files import half_of, path_of
-from analytics.reports.permissions import EXPORT, Rights, rights_of
+from analytics.reports.files import file_path, partial_path
+from analytics.reports.permissions import EXPORT, Rights, rights_for
 from core.db.locks import Lock, advisory_lock, hold_until_commit
 from core.jobs import Heartbeat
 
@@ -64,7 +64,7 @@ def _begin(stored_id: int) -> StoredReport | None:
     if not (user.is_active and user.is_staff and user.has_perm(EXPORT)):
         stored.fail(_("You may not export reports any more."))
         return None
-    definition, rights = Definition.load(stored.definition), rights_of(user)
+    definition, rights = Definition.load(stored.definition), rights_for(user)
     period = definition.period()
     own = rights.assistants
     is_claimed = stored.claim(
@@ -80,12 +80,12 @@ def _begin(stored_id: int) -> StoredReport | None:
 
 
 def _make(stored: StoredReport) -> None:
-    """As it was begun: a right that comes or goes meanwhile changes nothing in the file."""
+    """Make the file with the rights of when it was begun; later changes of rights change nothing in it."""
     definition = Definition.load(stored.definition)
     since, until = cast("tuple[datetime, datetime]", (stored.since, stored.until))  # set when it was begun
     period = Period(timezone.localdate(since), timezone.localdate(until - ONE_MOMENT))
     rights = Rights(not stored.is_masked, stored.smallest, stored.is_whole, frozenset(stored.assistants))
-    half, path = half_of(stored), path_of(stored)
+    half, path = partial_path(stored), file_path(stored)
     with Heartbeat(stored) as heartbeat:
         extent = make_file(half, definition, period, rights, heartbeat.step)
     size = half.stat().st_size

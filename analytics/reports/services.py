@@ -1,4 +1,4 @@
-"""What staff do with reports: save, export, stop, delete."""
+"""Services for reports: save, export, stop, delete."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO
@@ -14,8 +14,8 @@ from analytics.reports.audit import log_export
 from analytics.reports.content import NothingToTell, check, columns_for, make_file
 from analytics.reports.definition import Definition
 from analytics.reports.files import drop_files, passing_file
-from analytics.reports.permissions import rights_of
-from analytics.reports.queries import chosen, extent_of
+from analytics.reports.permissions import rights_for
+from analytics.reports.queries import chosen, measure_extent
 from analytics.tasks import make_report
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Export:
 
 @transaction.atomic
 def save_report(*, report: Report, definition: Definition) -> Report:
-    """Raises ValidationError."""
+    """Check and save a report. Raise ValidationError."""
     report.definition = definition.dump()
     report.full_clean()
     report.save()
@@ -45,9 +45,9 @@ def save_report(*, report: Report, definition: Definition) -> Report:
 
 
 def check_export(*, definition: Definition, by: "User") -> None:
-    """Before it is left to a worker: raises ValidationError where there is nothing to tell."""
-    rights = rights_of(by)
-    extent = extent_of(chosen(definition, definition.period(), rights), rights)
+    """Raise ValidationError if there is nothing to export, before a worker gets it."""
+    rights = rights_for(by)
+    extent = measure_extent(chosen(definition, definition.period(), rights), rights)
     try:
         check(extent, columns_for(definition, rights))
     except NothingToTell as error:
@@ -55,9 +55,12 @@ def check_export(*, definition: Definition, by: "User") -> None:
 
 
 def export_now(*, report: Report, definition: Definition, by: "User") -> Export:
-    """For what is short (`AT_ONCE`); `report` may be unsaved, its name goes into the audit log. Raises ValidationError
-    where there is nothing to tell, OSError."""
-    rights, path = rights_of(by), passing_file()
+    """Make a short file (`AT_ONCE`) at once.
+
+    `report` may be unsaved: its name goes into the audit log. Raise ValidationError if there is nothing to export,
+    and OSError.
+    """
+    rights, path = rights_for(by), passing_file()
     try:
         extent = make_file(path, definition, definition.period(), rights, lambda _done, _total: None)
         file = path.open("rb")
@@ -71,7 +74,7 @@ def export_now(*, report: Report, definition: Definition, by: "User") -> Export:
 
 @transaction.atomic
 def queue_export(*, name: str, definition: Definition, by: "User") -> StoredReport:
-    """Has a worker make the file; one that is being made already is not made twice."""
+    """Queue the file for a worker; one that is being made already is not made twice."""
     get_user_model().objects.select_for_update().get(pk=by.pk)  # a double click waits here
     dumped = definition.dump()
     same = StoredReport.objects.filter(requested_by=by, definition=dumped).active().first()
@@ -91,7 +94,7 @@ def cancel_export(*, stored: StoredReport) -> bool:
 
 @transaction.atomic
 def delete_export(*, stored: StoredReport) -> None:
-    """With its file; a worker that makes it stops."""
+    """Delete the export with its file; a worker that makes it stops."""
     drop_files([stored])
     stored.delete()
 

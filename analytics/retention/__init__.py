@@ -1,1 +1,1 @@
-"""What is deleted, and when."""
+"""Retention: deletes expired conversations and counts every night."""

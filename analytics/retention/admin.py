@@ -1,4 +1,4 @@
-"""What each night deleted, and what was kept of it: to be read, never changed."""
+"""The read-only log of nightly deletions."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -63,7 +63,7 @@ class AnonymisedQuestionAdmin(ReadOnly, ScopedAdmin, QuestionModelAdmin):
 
 
 def _said(gone: dict[str, Any]) -> str:
-    """A line such as “Lindi: 12 conversations, 3 anonymised questions kept”."""
+    """Return a line such as “Lindi: 12 conversations, 3 anonymised questions kept”."""
     parts = []
     if count := gone["conversations"]:
         parts.append(ngettext("%d conversation", "%d conversations", count) % count)

@@ -18,8 +18,10 @@ from core.db.locks import Lock, advisory_lock
 
 
 def anonymise(assistant: Assistant, conversations: Iterable[Conversation]) -> int:
-    """Writes their questions down as they were looked up, in random order; returns how many. Questions with signs of an
-    attack and cries for help are left out."""
+    """Save the questions as they were looked up, in random order; return how many.
+
+    Questions with signs of an attack and cries for help are left out.
+    """
     asked = list(
         Message.objects.filter(conversation__in=[each.pk for each in conversations], role=Message.Role.USER, flags=[])
         .without_help()
@@ -49,8 +51,11 @@ BATCH = 500
 
 
 def apply_retention() -> RetentionRun | None:
-    """Deletes what is kept no longer; None where another process does. What it does not reach, because it was killed,
-    goes the next night: each batch is a transaction that anonymises, where that is wanted, and deletes."""
+    """Delete what has expired; return None if another process does.
+
+    Each batch is a transaction that anonymises, if wanted, and deletes. What a killed run does not reach is deleted
+    the next night.
+    """
     with advisory_lock(Lock.RETENTION) as is_mine:
         if not is_mine:
             return None
@@ -90,7 +95,7 @@ def _delete_questions(assistant: Assistant) -> int:
 
 
 def _delete_counts(assistant: Assistant) -> int:
-    """A month goes as a whole, when all of it is too old."""
+    """Delete expired counts; a month is deleted as a whole."""
     if assistant.keep_counts_months is None:
         return 0
     today = timezone.localdate()

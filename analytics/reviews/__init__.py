@@ -1,1 +1,1 @@
-"""Answers that staff look through."""
+"""The review queue: answers that staff judge."""

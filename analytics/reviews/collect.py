@@ -53,13 +53,13 @@ FEEDS: dict[str, Callable[[Position], list[Position]]] = {"answers": _answers_af
 
 
 def collect(*, batches: int | None = None) -> None:
-    """Follows answers and ratings to their ends, or for so many batches each."""
+    """Collect from all answers and ratings, or from so many batches of each."""
     for name in FEEDS:
         _follow(name, batches)
 
 
 def collect_news() -> None:
-    """For who opens the list: one batch, unless somebody has just looked."""
+    """Collect one batch for who opens the list, unless that was just done."""
     recent = ReviewFeed.objects.filter(looked_at__gte=timezone.now() - FRESH)
     if recent.count() < len(FEEDS):
         collect(batches=1)
@@ -88,8 +88,10 @@ def _follow(name: str, batches: int | None) -> None:
 
 @transaction.atomic
 def review(answers: Collection[int], *, rated_low: Collection[int] = ()) -> None:
-    """Brings the reviews of these answers (ids) up to date. `rated_low` are those whose conversation was just given
-    few stars: they are kept with its last answer of then."""
+    """Update the reviews of these answers (ids).
+
+    `rated_low` are those whose conversation was just given few stars: they are kept with its last answer of then.
+    """
     if not answers:
         return
     messages = Message.objects.filter(pk__in=answers).without_help().order_by("pk")
@@ -102,7 +104,7 @@ def review(answers: Collection[int], *, rated_low: Collection[int] = ()) -> None
             continue
         row = known.get(message.pk)
         is_low = message.pk in rated_low or bool(row and Reason.LOW_RATING in row.reasons)
-        reasons = reasons_of(message, question, is_low=is_low)
+        reasons = find_reasons(message, question, is_low=is_low)
         if row is not None:
             _follow_up(row, reasons, getattr(message, "feedback", None))
         elif reasons:
@@ -110,8 +112,8 @@ def review(answers: Collection[int], *, rated_low: Collection[int] = ()) -> None
     Review.objects.bulk_create(new, ignore_conflicts=True)
 
 
-def reasons_of(message: Message, question: Message, *, is_low: bool) -> list[str]:
-    """Why staff should look at an answer, in the order of `Review.Reason`."""
+def find_reasons(message: Message, question: Message, *, is_low: bool) -> list[str]:
+    """Return why staff should look at an answer, in the order of `Review.Reason`."""
     feedback: Feedback | None = getattr(message, "feedback", None)
     stars = message.conversation.stars
     holds = {
@@ -135,7 +137,7 @@ def _new(message: Message, question: Message, reasons: list[str]) -> Review:
 
 
 def _follow_up(row: Review, reasons: list[str], feedback: Feedback | None) -> None:
-    """What was rated after it was judged is to do again; what nobody has touched is done once no reason is left."""
+    """Reopen a review that was rated after the verdict; finish untouched ones without a reason left."""
     is_newly_low = Reason.LOW_RATING in reasons and Reason.LOW_RATING not in row.reasons
     is_late = bool(feedback and feedback.value < 0 and row.done_at and feedback.updated_at > row.done_at)
     note = None
@@ -150,14 +152,14 @@ def _follow_up(row: Review, reasons: list[str], feedback: Feedback | None) -> No
         return
     row.reasons = reasons
     if note:
-        # A page that shows an older state is told before it saves over this one.
+        # A new version, so that a page with an older state gets a conflict instead of saving over this one.
         row.version += 1
         ReviewComment.objects.create(review=row, note=note)
     row.save(update_fields=["reasons", "state", "done_by", "done_at", "version"])
 
 
 def recheck() -> None:
-    """Finds what no time tells of: stars given or changed, ratings taken back."""
+    """Find changes without a time: stars given or changed, ratings taken back."""
     review(set(_thumbs_taken_back()))
     review(set(_stars_changed()))
     low = {pk for pk in _newly_rated_low() if pk is not None}
@@ -178,7 +180,7 @@ def _stars_changed() -> QuerySet[Review, int]:
 
 
 def _newly_rated_low() -> QuerySet[Conversation, int | None]:
-    """The last answers of conversations with few stars of which no answer is under review for that."""
+    """Return the last answers of conversations with few stars that are not under review for that."""
     known = Review.objects.filter(message__conversation=OuterRef("pk"), reasons__contains=[Reason.LOW_RATING])
     answers = Message.objects.filter(
         conversation=OuterRef("pk"), role=Message.Role.ASSISTANT, finished_at__isnull=False

@@ -208,7 +208,7 @@ class ReviewViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, StaffViewS
         return self.get_serializer(self.get_object()).data
 
     def _reviewer(self, review: Review, name: str) -> User:
-        """Raises ValidationError for who could not open it."""
+        """Return the member. Raise ValidationError if they could not open the review."""
         member = User.objects.filter(username=name, is_active=True, is_staff=True).first()
         if (
             member is None

@@ -1,4 +1,4 @@
-"""What staff do to answers under review. Nobody saves over what somebody else did without having seen it."""
+"""Services for reviews, with optimistic locking: nobody overwrites what they have not seen."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -28,7 +28,7 @@ class OutOfDate(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """How a review stood."""
+    """The state of a review, for undo."""
 
     state: str
     verdict: str
@@ -42,7 +42,7 @@ def decided(review: Review) -> Decided:
 
 
 def _locked(review_id: int, version: int) -> Review:
-    """Raises OutOfDate, Review.DoesNotExist where it was deleted with its conversation."""
+    """Lock the review. Raise OutOfDate, and Review.DoesNotExist if it was deleted with its conversation."""
     row = Review.objects.select_for_update(no_key=True).get(pk=review_id)
     if row.version != version:
         raise OutOfDate(row)
@@ -61,9 +61,10 @@ def _save(review: Review, **values: object) -> Review:
 def judge_review(
     *, review_id: int, version: int, by: AbstractBaseUser, verdict: str, comment: str = "", done: bool
 ) -> Review:
-    """Saves the verdict, which may be empty, and a comment; `done` puts it away or opens it again.
+    """Save the verdict, which may be empty, and a comment; `done` finishes or reopens the review.
 
-    What nobody had taken is then taken. Raises OutOfDate, ValidationError, Review.DoesNotExist.
+    The review is assigned to the member if nobody had taken it. Raise OutOfDate, ValidationError,
+    Review.DoesNotExist.
     """
     review = _locked(review_id, version)
     if verdict and verdict not in Review.Verdict.values:
@@ -82,18 +83,18 @@ def judge_review(
 
 @transaction.atomic
 def assign_review(*, review_id: int, version: int, to: AbstractBaseUser | None) -> Review:
-    """To one of the staff, or to nobody. Raises OutOfDate, Review.DoesNotExist."""
+    """Assign the review to a member of staff, or to nobody. Raise OutOfDate, Review.DoesNotExist."""
     return _save(_locked(review_id, version), assigned_to_id=to.pk if to else None)
 
 
 @transaction.atomic
 def restore_review(*, review_id: int, version: int, before: Decided) -> Review:
-    """Undoes the last step; comments stay. Raises OutOfDate, Review.DoesNotExist."""
+    """Undo the last action; comments stay. Raise OutOfDate, Review.DoesNotExist."""
     return _save(_locked(review_id, version), **{name: getattr(before, name) for name in DECIDED})
 
 
 def add_comment(*, review_id: int, by: AbstractBaseUser, text: str, may_be_empty: bool = False) -> bool:
-    """Beside what others wrote: no version is needed. Whether there was one; raises ValidationError."""
+    """Add a comment, without a version; return whether there was one. Raise ValidationError."""
     text = text.replace("\r\n", "\n").strip()
     if not text:
         if may_be_empty:
@@ -111,24 +112,27 @@ def add_comment(*, review_id: int, by: AbstractBaseUser, text: str, may_be_empty
 
 @transaction.atomic
 def take_reviews(*, reviews: QuerySet[Review], by: AbstractBaseUser) -> list[Review]:
-    """Those of them that nobody has taken are the member's now."""
+    """Assign those that nobody has taken to the member."""
     return _at_once(reviews.filter(assigned_to=None), assigned_to=by.pk)
 
 
 @transaction.atomic
 def finish_reviews(*, reviews: QuerySet[Review], by: AbstractBaseUser) -> list[Review]:
-    """Those of them that are open are done now."""
+    """Finish those that are open."""
     return _at_once(reviews.filter(state=State.OPEN), state=State.DONE, done_by=by.pk, done_at=timezone.now())
 
 
 @transaction.atomic
 def judge_reviews(*, reviews: QuerySet[Review], verdict: str) -> list[Review]:
-    """Those of them that have no verdict have this one now."""
+    """Give the verdict to those that have none."""
     return _at_once(reviews.filter(verdict=""), verdict=Review.Verdict(verdict))
 
 
 def _at_once(reviews: QuerySet[Review], **values: object) -> list[Review]:
-    """Those that changed. Locked in one order, so that two who tick the same rows do not wait for each other."""
+    """Return those that changed.
+
+    They are locked in one order, so that two members who tick the same rows do not deadlock.
+    """
     rows = list(reviews.order_by("pk").select_for_update(of=("self",), no_key=True))
     Review.objects.filter(pk__in=[row.pk for row in rows]).update(**values, version=F("version") + 1)
     return rows

@@ -9,7 +9,7 @@ from django.db.models import Prefetch, Q, QuerySet
 from django.utils import timezone
 
 from analytics.models import AskedVector, EvaluationQuestion, Judgment
-from analytics.privacy import mask_pii, text_of
+from analytics.privacy import mask_pii, standalone_text
 from analytics.shadow.verdicts import Truth
 from chat.models import Assistant, Message
 from core.db.prepared import BinaryVector, fetch_all
@@ -102,7 +102,7 @@ def from_asked(rows: QuerySet[Message]) -> list[TriedQuestion]:
     return [
         TriedQuestion(
             assistant_id=row.conversation.assistant_id or 0,
-            text=text_of(row),
+            text=standalone_text(row),
             audience=tuple(row.conversation.audience),
             message_id=row.pk,
         )
@@ -151,7 +151,7 @@ def embed_asked(embedder: Embedder, *, most: int) -> int:
     known = dict(vectors.filter(question__isnull=False).values_list("question_id", "of"))
     texts = {key: text for key, text in wanted.items() if known.get(key[0] or 0) != _print(embedder, text)}
     lacking = _lacking(messages, vectors)[: max(0, most - len(texts))]
-    texts |= {(None, row.pk): mask_pii(text_of(row)) for row in lacking}
+    texts |= {(None, row.pk): mask_pii(standalone_text(row)) for row in lacking}
     missing = list(texts)[:most]
     for begin in range(0, len(missing), BATCH):
         keys = missing[begin : begin + BATCH]

@@ -1,1 +1,1 @@
-"""What the admin's screens share."""
+"""Shared code of the admin's screens."""

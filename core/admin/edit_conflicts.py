@@ -31,7 +31,7 @@ HASHED = "fingerprint:"
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """What was saved meanwhile, and by whom: oneself, in another tab, where it `is_own`.
+    """A change saved since the form was opened, and its author; `is_own`: in another tab of the user.
 
     `fingerprint` is that of the state that is shown; `both` are the labels of fields that were changed here and there.
     """
@@ -54,24 +54,24 @@ class Conflict:
         return _("Nothing was saved yet: this was changed while you worked on it. What you wrote is still here.")
 
 
-def values_of(form: "BaseForm") -> dict[str, str]:
-    """What a browser sends of a form that nobody touched; of fields of one value each."""
+def initial_form_values(form: "BaseForm") -> dict[str, str]:
+    """Return what a browser sends of an untouched form, for fields of one value each."""
     return {bound.name: _as_sent(bound) for bound in form}
 
 
 def brief(value: str) -> str:
-    """The same for two values that say the same."""
+    """Hash two equal values to the same text."""
     plain = value.replace("\r\n", "\n").strip()
     return plain if len(plain) <= LONGEST else f"{HASHED}{fingerprint(plain)}"
 
 
 def opened_with(form: "BaseForm") -> str:
-    """What a form has to be sent along with."""
-    return json.dumps({name: brief(value) for name, value in values_of(form).items()})
+    """Return the hidden values that a form has to be sent with."""
+    return json.dumps({name: brief(value) for name, value in initial_form_values(form).items()})
 
 
 def opened(data: Mapping[str, Any]) -> dict[str, str]:
-    """What the form that sent this was opened with; nothing where it does not say."""
+    """Return what the sent form was opened with; empty if it does not say."""
     try:
         sent = json.loads(data.get("opened", ""))
     except (ValueError, RecursionError):
@@ -80,15 +80,17 @@ def opened(data: Mapping[str, Any]) -> dict[str, str]:
 
 
 def changed_meanwhile(data: Mapping[str, Any], form: "BaseForm") -> list[str]:
-    """The fields that are not as the form that sent this was opened with; `form` has them as they are now."""
+    """Return the fields that changed since the form was opened; `form` has their present values."""
     before = opened(data)
-    return [name for name, now in values_of(form).items() if name in before and brief(now) != before[name]]
+    return [name for name, now in initial_form_values(form).items() if name in before and brief(now) != before[name]]
 
 
 def merge_form(data: QueryDict, form: "BaseForm") -> tuple[QueryDict, list[str]]:
-    """What a form sent, with the values of now in fields that were not touched in it; and the names of those that were
-    changed both here and meanwhile, which stay as they were sent."""
-    before, now, changed, both = opened(data), values_of(form), data.copy(), []
+    """Return the sent values, with present values in fields that were not touched.
+
+    Also return the names of the fields that were changed both here and meanwhile; these stay as they were sent.
+    """
+    before, now, changed, both = opened(data), initial_form_values(form), data.copy(), []
     for name in changed_meanwhile(data, form):
         sent = brief(data.get(name, ""))
         if sent == before[name]:
@@ -127,20 +129,20 @@ class GuardedForm(AnyModelForm):
 class OptimisticLockAdmin(AnyModelAdmin):
     """To be named before ModelAdmin; its form is a GuardedForm, its template includes `admin/guarded_form.html`."""
 
-    def fingerprint_of(self, row: Any) -> str:
-        """What tells one state of a row from another."""
+    def fingerprint(self, row: Any) -> str:
+        """Return a fingerprint of a row's state."""
         raise NotImplementedError
 
-    def conflict_of(self, request: HttpRequest, row: Any | None) -> Conflict | None:
-        """What was saved since the form was opened that is sent now; the row is held, None is one that is gone."""
+    def find_conflict(self, request: HttpRequest, row: Any | None) -> Conflict | None:
+        """Return what was saved since the form was opened; the row is locked, None is a deleted one."""
         raise NotImplementedError
 
     def saving(self, request: HttpRequest, row: Any | None) -> AbstractContextManager[Any]:
-        """What a save happens in."""
+        """Return the context manager that a save happens in."""
         return nullcontext()
 
     def reconciled(self, data: QueryDict, row: Any | None) -> QueryDict:
-        """What was sent, with its inlines led to the rows that are there by now."""
+        """Return the sent data, with its inlines matched to the rows that exist now."""
         return data
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
@@ -154,7 +156,7 @@ class OptimisticLockAdmin(AnyModelAdmin):
         form_url: str = "",
         extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
-        """A save first makes sure that nothing was saved since the form was opened, but what it has shown."""
+        """Check before a save that nothing was saved since the form was opened, except what it has shown."""
         show = partial(super().changeform_view, request, form_url=form_url, extra_context=extra_context)
         if request.method != "POST" or object_id is None or not object_id.isdecimal():
             return show(object_id)
@@ -162,9 +164,9 @@ class OptimisticLockAdmin(AnyModelAdmin):
         if row and not self.has_change_permission(request, row):
             return show(object_id)
         with transaction.atomic():
-            # Another team's is as good as gone.
+            # Another team's row counts as deleted.
             row = _held(row) if row else None
-            conflict = self.conflict_of(request, row)
+            conflict = self.find_conflict(request, row)
             if conflict or row is None:
                 conflict = self._lead_on(request, row, conflict)
             request.conflict = conflict  # type: ignore[attr-defined]
@@ -184,11 +186,11 @@ class OptimisticLockAdmin(AnyModelAdmin):
         if request.method == "POST":
             context |= {name: request.POST.get(name, "") for name in ("seen", "opened")}
         elif obj:
-            context |= {"seen": self.fingerprint_of(obj), "opened": opened_with(context["adminform"].form)}
+            context |= {"seen": self.fingerprint(obj), "opened": opened_with(context["adminform"].form)}
         return super().render_change_form(request, context, add, change, form_url, obj)
 
     def _lead_on(self, request: HttpRequest, row: Any | None, conflict: Conflict | None) -> Conflict | None:
-        """Has the form go on from the state that it is shown with, so that it can be saved."""
+        """Let the form continue from the state that it shows, so that it can be saved."""
         data, both = request.POST.copy(), list[str]()
         if conflict and row:
             form = self.get_form(request, row, change=True)(instance=row)
@@ -202,5 +204,5 @@ class OptimisticLockAdmin(AnyModelAdmin):
 
 
 def _held(row: Model) -> Any | None:
-    """As it is now; nobody else changes it until the transaction ends."""
+    """Return the row as it is now, locked until the transaction ends."""
     return type(row)._default_manager.select_for_update(no_key=True).filter(pk=row.pk).first()

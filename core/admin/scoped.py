@@ -16,8 +16,8 @@ else:
     AnyModelAdmin = object
 
 
-def own_choices(db_field: Any, request: HttpRequest, options: dict[str, Any]) -> dict[str, Any]:
-    """A field's options: the rows it may name, those given or all, less other teams'."""
+def visible_options(db_field: Any, request: HttpRequest, options: dict[str, Any]) -> dict[str, Any]:
+    """Return a field's options: the given rows or all, without other teams'."""
     choices = options.get("queryset")
     if choices is None:
         choices = db_field.remote_field.model._default_manager.all()
@@ -30,10 +30,10 @@ class ScopedChoices(AnyModelAdmin):
     """For inlines and screens whose fields lead to rows of teams."""
 
     def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
-        return super().formfield_for_foreignkey(db_field, request, **own_choices(db_field, request, kwargs))
+        return super().formfield_for_foreignkey(db_field, request, **visible_options(db_field, request, kwargs))
 
     def formfield_for_manytomany(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
-        return super().formfield_for_manytomany(db_field, request, **own_choices(db_field, request, kwargs))
+        return super().formfield_for_manytomany(db_field, request, **visible_options(db_field, request, kwargs))
 
 
 class ScopedAdmin(ScopedChoices):

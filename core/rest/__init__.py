@@ -1,1 +1,1 @@
-"""What the staff API's views share."""
+"""The base of the staff API's views."""

@@ -13,7 +13,7 @@ from django_filters.fields import IsoDateTimeField
 
 
 class ValidityFilter(django_filters.ChoiceFilter):
-    """Of rows with `valid_from` and `valid_until`."""
+    """Filter rows by `valid_from` and `valid_until`."""
 
     def __init__(self) -> None:
         choices = [("today", "today"), ("expired", "expired"), ("later", "later")]
@@ -33,7 +33,7 @@ class ValidityFilter(django_filters.ChoiceFilter):
 
 
 class WordsFilter(django_filters.CharFilter):
-    """Of rows whose queryset has `with_words`."""
+    """Search rows whose queryset has `with_words`."""
 
     def __init__(self) -> None:
         super().__init__(max_length=200, help_text="Words, each of which must occur.")
@@ -45,7 +45,7 @@ class WordsFilter(django_filters.CharFilter):
 
 class YesNoField(forms.CharField):
     def to_python(self, value: Any) -> Any:
-        """Raises ValidationError."""
+        """Return the value. Raise ValidationError."""
         if value not in {None, "", "true", "false"}:
             raise ValidationError(_("Say true or false."), code="invalid")
         return value == "true" if value else None
@@ -59,7 +59,7 @@ class MomentField(IsoDateTimeField):
     """In UTC: PostgreSQL refuses offsets that Python takes, such as +20:00."""
 
     def to_python(self, value: Any) -> datetime | None:
-        """Raises ValidationError."""
+        """Return the value. Raise ValidationError."""
         moment: datetime | None = super().to_python(value)
         try:
             return moment.astimezone(UTC) if moment else None
@@ -72,7 +72,7 @@ class MomentFilter(django_filters.IsoDateTimeFilter):
 
 
 def since(field: str) -> MomentFilter:
-    """At that time or later."""
+    """Filter for that time or later."""
     return MomentFilter(field_name=field, lookup_expr="gte", help_text="At that time or later.")
 
 

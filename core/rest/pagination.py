@@ -1,6 +1,7 @@
-"""Pages of long lists by keyset: each begins behind the last row of the one before, however deep it is.
+"""Pages of the staff API's lists: REST framework's cursor pagination, with a cursor that names the last row.
 
-No row is counted, and a row that comes or goes meanwhile shifts no other onto a page twice or past it.
+REST framework's own cursor holds the first field of the order alone, and counts among equal values with an offset that
+ends at 1,000: an import gives more rows than that the same time. It also replaces a wrong size by the default.
 """
 
 from collections.abc import Sequence
@@ -9,128 +10,129 @@ from typing import Any
 from django.core import signing
 from django.db.models import Model, Q, QuerySet
 from django.utils.translation import gettext as _
-from rest_framework.exceptions import ValidationError
-from rest_framework.pagination import BasePagination
+from rest_framework.exceptions import NotFound, ValidationError
+from rest_framework.pagination import Cursor, CursorPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-A_PAGE, MOST = 50, 200
 SALT = "staff-api-cursor"
 PARAMETERS = ("cursor", "size", "ordering")
 
 
-class Keyset(BasePagination):
-    """The view says by its `orderings` which orders there are, as name: fields without a null among them, and which
-    one is meant by default (`default_ordering`); `-` before a name turns the order round. The key breaks ties."""
+class KeysetPagination(CursorPagination):
+    """Order and position by all fields of one of the view's `orderings`, and by the primary key for ties.
 
-    def paginate_queryset(self, queryset: "QuerySet[Any]", request: Request, view: Any = None) -> list[Any]:
-        """Raises ValidationError."""
-        self.request = request
-        ordering = _ordering_in(request, view)
-        size = _size_in(request)
-        descends = ordering.startswith("-")
-        fields = [*view.orderings[ordering.removeprefix("-")], "pk"]
-        if (cursor := request.query_params.get("cursor")) is not None:
-            queryset = queryset.filter(_behind(_values_in(cursor, ordering, queryset.model, fields), descends))
-        rows = list(queryset.order_by(*(f"-{name}" if descends else name for name in fields))[: size + 1])
-        self.cursor = _cursor_at(rows[size - 1], ordering, fields) if len(rows) > size else None
-        return rows[:size]
+    `orderings` maps a name to fields without nulls; `-` before the name reverses the order. Without `ordering` in the
+    request, the view's `default_ordering` holds.
+    """
+
+    page_size = 50
+    max_page_size = 200
+    page_size_query_param = "size"
+    page_size_query_description = "How many a page."
+    cursor_query_description = "Where the page begins, as `next` says."
+
+    def paginate_queryset(self, queryset: "QuerySet[Any]", request: Request, view: Any = None) -> list[Any] | None:
+        """Return a page of the rows behind the cursor. Raise ValidationError for a wrong parameter."""
+        fields = self.get_ordering(request, queryset, view)
+        try:
+            cursor = super().decode_cursor(request)
+        except NotFound as error:
+            raise _wrong_cursor() from error
+        if cursor is not None:
+            queryset = queryset.filter(_rows_after(_load_position(cursor, queryset.model, fields)))
+        page: list[Any] | None = super().paginate_queryset(queryset, request, view)
+        return page
+
+    def decode_cursor(self, request: Request) -> None:
+        """Return no cursor: `paginate_queryset` has filtered the rows by all fields already."""
+
+    def get_page_size(self, request: Request) -> int:
+        text: str = request.query_params.get(self.page_size_query_param, str(self.page_size))
+        size = int(text) if text.isascii() and text.isdecimal() and len(text) <= 6 else 0
+        if not 1 <= size <= self.max_page_size:
+            most = {"most": self.max_page_size}
+            raise ValidationError({"size": _("Give a whole number from 1 to %(most)d.") % most})
+        return size
+
+    def get_ordering(self, request: Request, queryset: "QuerySet[Any]", view: Any) -> tuple[str, ...]:
+        ordering: str = request.query_params.get("ordering", view.default_ordering)
+        name = ordering.removeprefix("-")
+        if name not in view.orderings:
+            orders = ", ".join(view.orderings)
+            raise ValidationError(
+                {"ordering": _("Choose one of these, or with - before it: %(orders)s.") % {"orders": orders}}
+            )
+        sign = "-" if ordering.startswith("-") else ""
+        return tuple(f"{sign}{field}" for field in (*view.orderings[name], "pk"))
 
     def get_paginated_response(self, data: Any) -> Response:
-        return Response({"next": self._address(), "results": data})
+        return Response({"next": self.get_next_link(), "results": data})
 
-    def _address(self) -> str | None:
-        if self.cursor is None:
-            return None
-        query = self.request.query_params.copy()
-        query["cursor"] = self.cursor
-        address: str = self.request.build_absolute_uri(f"{self.request.path}?{query.urlencode()}")
-        return address
+    def _get_position_from_instance(self, instance: Model, ordering: Sequence[str]) -> str:
+        values = [_field(type(instance), name).value_to_string(instance) for name in ordering]
+        return signing.dumps([list(ordering), values], salt=SALT)
 
     # --- for the OpenAPI document ---
 
     def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
+        next_page = {
+            "type": "string",
+            "format": "uri",
+            "nullable": True,
+            "description": "Where the next page is; null on the last one.",
+        }
         return {
             "type": "object",
             "required": ["next", "results"],
-            "properties": {
-                "next": {
-                    "type": "string",
-                    "format": "uri",
-                    "nullable": True,
-                    "description": "Where the next page is; null on the last one.",
-                },
-                "results": schema,
-            },
+            "properties": {"next": next_page, "results": schema},
         }
 
     def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
-        names = [name for ordering in view.orderings for name in (ordering, f"-{ordering}")]
-        return [
-            {
-                "name": "size",
-                "in": "query",
-                "description": "How many a page.",
-                "schema": {"type": "integer", "minimum": 1, "maximum": MOST, "default": A_PAGE},
+        cursor, size = super().get_schema_operation_parameters(view)
+        size["schema"] |= {"minimum": 1, "maximum": self.max_page_size, "default": self.page_size}
+        ordering = {
+            "name": "ordering",
+            "required": False,
+            "in": "query",
+            "description": "By what; with - the largest or latest first.",
+            "schema": {
+                "type": "string",
+                "enum": [name for ordering in view.orderings for name in (ordering, f"-{ordering}")],
+                "default": view.default_ordering,
             },
-            {
-                "name": "ordering",
-                "in": "query",
-                "description": "By what; with - the largest or latest first.",
-                "schema": {"type": "string", "enum": names, "default": view.default_ordering},
-            },
-            {
-                "name": "cursor",
-                "in": "query",
-                "description": "Where the page begins, as `next` says.",
-                "schema": {"type": "string"},
-            },
-        ]
+        }
+        return [size, ordering, cursor]
 
 
-def _ordering_in(request: Request, view: Any) -> str:
-    ordering: str = request.query_params.get("ordering", view.default_ordering)
-    if ordering.removeprefix("-") not in view.orderings:
-        orders = ", ".join(view.orderings)
-        raise ValidationError(
-            {"ordering": _("Choose one of these, or with - before it: %(orders)s.") % {"orders": orders}}
-        )
-    return ordering
-
-
-def _size_in(request: Request) -> int:
-    text: str = request.query_params.get("size", str(A_PAGE))
-    size = int(text) if text.isascii() and text.isdecimal() and len(text) <= 6 else 0
-    if not 1 <= size <= MOST:
-        raise ValidationError({"size": _("Give a whole number from 1 to %(most)d.") % {"most": MOST}})
-    return size
-
-
-def _cursor_at(row: Model, ordering: str, fields: Sequence[str]) -> str:
-    values = [_field(type(row), name).value_to_string(row) for name in fields]
-    return signing.dumps([ordering, *values], salt=SALT)
-
-
-def _values_in(cursor: str, ordering: str, model: type[Model], fields: Sequence[str]) -> dict[str, Any]:
+def _load_position(cursor: Cursor, model: type[Model], ordering: Sequence[str]) -> dict[str, Any]:
+    """Return the last row's values by ordered field. Raise ValidationError unless the cursor is of this order."""
     try:
-        made_for, *texts = signing.loads(cursor, salt=SALT)
+        fields, texts = signing.loads(cursor.position or "", salt=SALT)
     except signing.BadSignature:
-        made_for = None
-    if made_for != ordering:
-        raise ValidationError({"cursor": _("This is no cursor of this list: begin again without one.")})
-    return {name: _field(model, name).to_python(text) for name, text in zip(fields, texts, strict=True)}
+        fields, texts = [], []
+    if fields != list(ordering):
+        raise _wrong_cursor()
+    return {name: _field(model, name).to_python(text) for name, text in zip(ordering, texts, strict=True)}
+
+
+def _wrong_cursor() -> ValidationError:
+    return ValidationError({"cursor": _("This is no cursor of this list: begin again without one.")})
 
 
 def _field(model: type[Model], name: str) -> Any:
+    name = name.removeprefix("-")
     return model._meta.pk if name == "pk" else model._meta.get_field(name)
 
 
-def _behind(values: dict[str, Any], descends: bool) -> Q:
-    """Rows that come after one with these values. The bound on the first field is what an index can use."""
-    further = "lt" if descends else "gt"
-    names = list(values)
+def _rows_after(position: dict[str, Any]) -> Q:
+    """Return the filter for rows behind `position`. The bound on the first field is what an index can use."""
     after = Q()
-    for place, name in enumerate(names):
-        same = {before: values[before] for before in names[:place]}
-        after |= Q(**same, **{f"{name}__{further}": values[name]})
-    return Q(**{f"{names[0]}__{further}e": values[names[0]]}) & after
+    equal: dict[str, Any] = {}
+    bounds = []
+    for ordered, value in position.items():
+        name, operator = ordered.removeprefix("-"), "lt" if ordered.startswith("-") else "gt"
+        bounds.append({f"{name}__{operator}e": value})
+        after |= Q(**equal, **{f"{name}__{operator}": value})
+        equal[name] = value
+    return Q(**bounds[0]) & after

@@ -39,7 +39,7 @@ class JSONBody(BaseParser):
 
 
 def _refuse(constant: str) -> None:
-    """NaN and Infinity are no JSON."""
+    """Refuse NaN and Infinity, which are no JSON."""
     raise ValueError(constant)
 
 

@@ -1,4 +1,4 @@
-"""Who may use the staff API, and for what: the permissions are those of the admin."""
+"""Permissions of the staff API: those of the admin."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from rest_framework.request import Request
 
 
 def may(user: Any, permission: str) -> bool:
-    """As in the admin: who may change something may see it."""
+    """Return whether the user has the permission; as in the admin, who may change something may see it."""
     app, codename = permission.split(".")
     if user.has_perm(permission):
         return True

@@ -1,4 +1,4 @@
-"""What programs send, as JSON objects: nothing of it is passed over in silence."""
+"""Serializers of the staff API: unknown fields are refused."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,7 +14,7 @@ class Body(serializers.Serializer):
     # No docstring: the API's document would show it with each body. Whatever is written comes from this.
 
     def to_internal_value(self, data: Any) -> Any:
-        """Refuses a field that there is not: passed over, it would look as if it had been written."""
+        """Refuse unknown fields: ignored, they would look as if they had been written."""
         unknown = self._unknown_in(data) if isinstance(data, Mapping) else {}
         try:
             values = super().to_internal_value(data)
@@ -67,19 +67,19 @@ class Versioned(Body):
 
     version = serializers.CharField(max_length=64, help_text="As it was read; where the row has another by now: 409.")
 
-    def version_of(self, row: Any) -> str:
+    def read_version(self, row: Any) -> str:
         raise NotImplementedError
 
     def differing(self, row: Any, values: dict[str, Any]) -> list[str]:
-        """Which of the values are not what the row says."""
+        """Return which of the values differ from the row."""
         return [name for name, value in values.items() if getattr(row, name) != value]
 
     def validate(self, values: dict[str, Any]) -> dict[str, Any]:
-        """Raises Conflict, ValidationError."""
+        """Check the version. Raise Conflict, ValidationError."""
         given = values.pop("version", None)
         if given is None:  # REST framework requires nothing of a partial change
             raise serializers.ValidationError({"version": _("Say which version you change, as you read it.")})
-        if given != self.version_of(self.instance):
+        if given != self.read_version(self.instance):
             raise Conflict(current=self.to_read(self.instance), changed=self.differing(self.instance, values))
         checked: dict[str, Any] = super().validate(values)
         return checked

@@ -1,4 +1,4 @@
-"""What every view of the staff API begins with: who may, which rows, in which order, and what is put on record."""
+"""Base views of the staff API: permissions, visible rows, order, and the audit log."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
@@ -15,7 +15,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import GenericViewSet
 
-from core.rest.pagination import PARAMETERS, Keyset
+from core.rest.pagination import PARAMETERS, KeysetPagination
 from core.rest.permissions import MayDoThis
 from core.rest.serializers import Versioned
 
@@ -25,7 +25,7 @@ class StaffViewSet(GenericViewSet):
     # `queryset` is narrowed to the rows that the member of staff works on, so that another team's row is not found.
 
     permission_classes = (MayDoThis,)
-    pagination_class = Keyset
+    pagination_class = KeysetPagination
     filter_backends = (DjangoFilterBackend,)
     needs: Mapping[str, Sequence[str]] = {}
     orderings: Mapping[str, Sequence[str]] = {"id": ()}
@@ -33,7 +33,7 @@ class StaffViewSet(GenericViewSet):
     lookup_value_regex = "[0-9]{1,18}"
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Counts a request before it is refused, which REST framework does the other way round."""
+        """Count a request before it is refused, which REST framework does the other way round."""
         self.format_kwarg = None
         request.accepted_renderer, request.accepted_media_type = self.perform_content_negotiation(request)
         try:
@@ -55,19 +55,19 @@ class StaffViewSet(GenericViewSet):
         return own
 
     def get_queryset(self) -> "QuerySet[Any]":
-        """Those of `own` with what is shown of them."""
+        """Return the rows of `own` with what is shown of them."""
         return self.own()
 
     def get_object(self) -> Any:
         return get_object_or_404(self.get_queryset(), pk=self.kwargs["pk"])
 
     def locked(self) -> Any:
-        """The row as it is now and stays until the transaction ends."""
+        """Return the row, locked until the transaction ends."""
         get_object_or_404(self.own().order_by().select_for_update(of=("self",), no_key=True), pk=self.kwargs["pk"])
         return self.get_object()
 
     def filter_queryset(self, queryset: "QuerySet[Any]") -> "QuerySet[Any]":
-        """Refuses a filter that there is not, or is empty: without it there would be other rows than were asked for."""
+        """Refuse an unknown or empty filter: without it there would be other rows than were asked for."""
         filters = getattr(self, "filterset_class", None)
         known = {*PARAMETERS, *(filters.base_filters if filters else ())}
         for name, value in self.request.query_params.items():
@@ -81,7 +81,7 @@ class StaffViewSet(GenericViewSet):
 
     # --- replies ---
 
-    def page_of(self, rows: "QuerySet[Any]") -> Response:
+    def paginated(self, rows: "QuerySet[Any]") -> Response:
         page = self.paginate_queryset(rows)
         return self.get_paginated_response(self.get_serializer(page, many=True).data)
 

@@ -49,7 +49,7 @@ class NoWorkbook(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a file may hold.
+    """Limits of a file.
 
     `size` counts its bytes, and the characters of all its cells; `rows` those below the headings.
     """
@@ -144,7 +144,7 @@ def check_workbook(content: bytes, limits: Limits) -> None:
 
 
 def _check_packing(parts: Sequence[zipfile.ZipInfo]) -> None:
-    """`zipfile` unpacks no more of a part than the archive says that it holds, so its word is enough here."""
+    """Check the sizes that the archive declares; `zipfile` unpacks no more of a part than that."""
     if len(parts) > MOST_PARTS or sum(part.file_size for part in parts) > MOST_UNPACKED:
         said = _("The workbook unpacks to more than %(size)s MB: copy the one sheet into a new workbook, or split it.")
         raise TableTooLarge(said % {"size": MOST_UNPACKED // 1024 // 1024})
@@ -154,7 +154,7 @@ def _check_packing(parts: Sequence[zipfile.ZipInfo]) -> None:
 
 
 def _count_part(name: str, stream: IO[bytes], count: "_Count") -> None:
-    """A picture is no XML, which shows at its first byte."""
+    """Count one part; a picture is no XML, which shows at its first byte."""
     parser = expat.ParserCreate()
     parser.buffer_text = True
     parser.StartElementHandler = count.element
@@ -175,7 +175,7 @@ def _refuse_entities(*_declared: object) -> None:
 
 
 class _Count:
-    """Of a workbook's parts: rows and columns in each, cells and all else in all of them together."""
+    """Counters of a workbook: rows and columns in each part, cells and all else in all parts together."""
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits

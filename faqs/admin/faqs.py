@@ -275,10 +275,10 @@ class FAQAdmin(OptimisticLockAdmin, ScopedAdmin, FAQModelAdmin):
             options["initial"] = given_rows(request, prefix)
         return options
 
-    def fingerprint_of(self, faq: FAQ) -> str:
+    def fingerprint(self, faq: FAQ) -> str:
         return fingerprint_content(read_content(FAQ.objects.with_parts().get(pk=faq.pk)))
 
-    def conflict_of(self, request: HttpRequest, faq: FAQ | None) -> Conflict | None:
+    def find_conflict(self, request: HttpRequest, faq: FAQ | None) -> Conflict | None:
         return find_conflict(faq.pk if faq else 0, seen=request.POST.get("seen", ""), user=request.user)
 
     def reconciled(self, data: QueryDict, faq: FAQ | None) -> QueryDict:

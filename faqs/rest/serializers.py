@@ -137,7 +137,7 @@ class FAQShown(Body, serializers.ModelSerializer):
 
 
 class OfAVersion(Versioned):
-    def version_of(self, row: FAQ) -> str:
+    def read_version(self, row: FAQ) -> str:
         return fingerprint_content(read_content(row))
 
     def to_read(self, row: FAQ) -> Any:

@@ -18,7 +18,7 @@ from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
-from core.admin.edit_conflicts import GONE, HASHED, Conflict, changed_meanwhile, opened, values_of
+from core.admin.edit_conflicts import GONE, HASHED, Conflict, changed_meanwhile, initial_form_values, opened
 from core.diffs import Comparison, compare
 from knowledge.models import Document, DocumentRevision
 from knowledge.models.courses import find_course
@@ -178,7 +178,9 @@ def _makers(document: Document, since: datetime) -> list[str]:
 def _compared(names: Sequence[str], data: Mapping[str, Any], form: "BaseForm", texts: tuple[str, str]) -> Comparison:
     """Compare the fields that were changed meanwhile, the text last; without a form's old values, only the text."""
     fields = [form[name] for name in names if name != "text"]
-    sides = [[_said(bound, values[bound.name]) for bound in fields] for values in (opened(data), values_of(form))]
+    sides = [
+        [_said(bound, values[bound.name]) for bound in fields] for values in (opened(data), initial_form_values(form))
+    ]
     if "text" in names or not names:
         for lines, text in zip(sides, texts, strict=True):
             lines.append(text)

@@ -273,10 +273,10 @@ class DocumentAdmin(OptimisticLockAdmin, ScopedAdmin, DocumentModelAdmin):
 
     # --- what is done ---
 
-    def fingerprint_of(self, document: Document) -> str:
+    def fingerprint(self, document: Document) -> str:
         return read_version(document)
 
-    def conflict_of(self, request: HttpRequest, document: Document | None) -> Conflict | None:
+    def find_conflict(self, request: HttpRequest, document: Document | None) -> Conflict | None:
         if document is None:
             return report_deletion(request.POST)
         form = self.get_form(request, document, change=True)(instance=document)

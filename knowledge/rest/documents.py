@@ -97,7 +97,7 @@ class DocumentDetail(Body, DocumentSummary):
     examples=[OpenApiExample("A new text", value={"version": VERSION, "text": "# Fees\n\n…"}, request_only=True)]
 )
 class DocumentChange(Versioned, DocumentDetail):
-    def version_of(self, row: Document) -> str:
+    def read_version(self, row: Document) -> str:
         return read_version(row)
 
     def to_read(self, row: Document) -> Any:
@@ -195,4 +195,4 @@ class DocumentViewSet(WrittenViewSet):
         """List the passages that questions can find, as of the last indexing."""
         document = self.get_object()
         passages = Passage.objects.live().filter(document=document.pk).defer("embedding")
-        return self.page_of(self.filter_queryset(passages))
+        return self.paginated(self.filter_queryset(passages))

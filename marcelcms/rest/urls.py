@@ -7,7 +7,8 @@ from rest_framework.routers import SimpleRouter
 from analytics.dashboard.rest import FigureViewSet
 from analytics.evaluation.rest import EvaluationRunViewSet, EvaluationSetViewSet
 from analytics.gaps.rest import GapViewSet
-from analytics.reports.rest import ReportExportViewSet, ReportViewSet
+from analytics.reports.rest.exports import ReportExportViewSet
+from analytics.reports.rest.reports import ReportViewSet
 from analytics.reviews.rest import ReviewViewSet
 from chat.rest.conversations import ConversationViewSet
 from faqs.rest.views import FAQViewSet

@@ -14,7 +14,7 @@ def url_of(row: Any, what: str = "change") -> str:
 
 
 def new_set(name: str = "Ours", *, questions: int = 1, **values: Any) -> EvaluationSet:
-    """With answerable questions, each of them judged."""
+    """Create a set with answerable questions, each of them judged."""
     made = EvaluationSet.objects.create(name=name, **values)
     made.collections.set([CollectionFactory()])
     for number in range(questions):
@@ -32,7 +32,7 @@ def add_question(evaluation_set: EvaluationSet, *, documents: int = 0, **values:
 
 
 def finished_run(evaluation_set: EvaluationSet, *, profile: str = "default", mrr: float = 0.5) -> EvaluationRun:
-    """Every judged question is right at rank 1/mrr; evidence is 0.3, below the threshold."""
+    """Create a run in which every judged question is right at rank 1/mrr; evidence is below the threshold."""
     names = [*(f"recall@{k}" for k in (1, 5, 10, 25, 50, 100)), "map@100", "ndcg@10", "ndcg@100"]
     measures = {"mrr": mrr} | dict.fromkeys(names, 1.0 if mrr > 0.1 else 0.0)
     questions = list(evaluation_set.questions.all())

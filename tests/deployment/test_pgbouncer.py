@@ -164,13 +164,13 @@ def test_all_texts_are_read_without_holding_them() -> None:
 REPORT = """
 import django
 django.setup()
-from analytics.reports.queries import chosen, extent_of, rows_of, snapshot
+from analytics.reports.queries import chosen, iterate_rows, measure_extent, snapshot
 from analytics.reports.definition import Definition
 from analytics.reports.permissions import Rights
 definition, rights = Definition(columns=("question",)), Rights(True, 1, True, frozenset())
 with snapshot() as at:
     answers = chosen(definition, definition.period(), rights)
-    for batch in rows_of(answers, ("question",), extent_of(answers, rights, at), rights, using=at):
+    for batch in iterate_rows(answers, ("question",), measure_extent(answers, rights, at), rights, using=at):
         with at.cursor() as cursor:
             cursor.execute("SELECT count(*) FROM pg_cursors WHERE NOT is_holdable")
             print(len(batch), *cursor.fetchone())

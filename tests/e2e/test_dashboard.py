@@ -17,7 +17,7 @@ import datetime
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Permission
 from django.utils import timezone
-from analytics.models import Gap
+from analytics.models import EvaluationRun, EvaluationSet, Gap
 from analytics.counts.refresh import count_changed
 from benchmarks.usage_data import add_usage, make_university
 from chat.models import Assistant
@@ -32,11 +32,20 @@ for number, name in enumerate(("Parking permits for bicycles", "Wie lange gilt d
         last_asked=timezone.now(), centroid=bytes(8), recipe="none",
     )
 count_changed()
+measured = EvaluationSet.objects.create(name="Exams")
+profiles = ("default", "bm25", "dense", "hybrid with a long name and a reranker", "hyde", "faq", "wide")
+for number in range(28):
+    score = 0.45 + 0.02 * (number % 7) + 0.005 * number
+    values = {"retrieval": {"mrr": score, "recall@5": score + 0.1, "ndcg@10": score + 0.05}, "evidence": {"auroc": 0.8}}
+    EvaluationRun.objects.create(
+        evaluation_set=measured, profile=profiles[number % 7], state="finished", results=values
+    )
 def staff(name, *permissions):
     user = get_user_model().objects.create_user(name, password="a long enough password", is_staff=True)
     user.user_permissions.set(Permission.objects.filter(codename__in=permissions))
 staff("analyst", "view_dashboard", "whole_university", "view_document", "view_faq")
-staff("reader", "view_dashboard", "whole_university", "view_conversation", "view_gap", "view_faq", "see_small_groups")
+staff("reader", "view_dashboard", "whole_university", "view_conversation", "view_gap", "view_faq", "see_small_groups",
+      "view_evaluationset", "view_evaluationrun")
 print(university.assistants[0].pk)
 """
 
@@ -74,7 +83,7 @@ def test_an_analyst_changes_the_period_and_the_step(browser: Browser, used: Run)
     page.get_by_role("link", name="90 days").click()
     drawn(page)
     assert "range=90" in page.url
-    assert page.locator("canvas").count() == 6
+    assert page.locator("canvas").count() == 9
     page.get_by_label("By").select_option("week")
     page.get_by_role("button", name="Show").click()
     drawn(page)
@@ -116,9 +125,9 @@ def test_a_figure_leads_to_its_conversations_by_mouse_and_by_keys(browser: Brows
 def test_without_scripts_there_are_the_tables(browser: Browser, used: Run) -> None:
     page = signed_in(browser, used, java_script_enabled=False)
     assert not page.locator("canvas").first.is_visible()
-    summary = page.locator(".drawing__table summary").first
+    summary = page.locator(".chart__table summary").first
     summary.click()
-    expect(page.locator(".drawing__table table").first).to_be_visible()
+    expect(page.locator(".chart__table table").first).to_be_visible()
     page.context.close()
 
 
@@ -133,9 +142,26 @@ def test_the_page_fits_and_is_accessible(browser: Browser, used: Run, width: int
     whole(page, f"dashboard-{width}-{scheme}-{locale[:2]}")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert violations(page) == []
-    for details in page.locator(".drawing__table summary").all():
+    for details in page.locator(".chart__table summary").all():
         details.click()
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert violations(page) == []
+    page.context.close()
+
+
+@pytest.mark.parametrize("width", [360, 1440])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_runs_of_an_evaluation_set_are_drawn(browser: Browser, used: Run, width: int, scheme: str) -> None:
+    page = signed_in(browser, used, "reader", viewport={"width": width, "height": 800}, color_scheme=scheme)
+    problems: list[str] = []
+    page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
+    page.goto(f"http://127.0.0.1:{used.port}/admin/analytics/evaluationset/")
+    page.get_by_role("link", name="Exams").click()
+    drawn(page)
+    assert page.locator("canvas").count() == 4
+    whole(page, f"evaluation-{width}-{scheme}")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert problems == []
     assert violations(page) == []
     page.context.close()
 
@@ -145,7 +171,7 @@ def test_on_paper_there_are_tables_and_no_navigation(browser: Browser, used: Run
     drawn(page)
     page.emulate_media(media="print")
     page.wait_for_timeout(400)
-    expect(page.locator(".drawing__table table").first).to_be_visible()
+    expect(page.locator(".chart__table table").first).to_be_visible()
     expect(page.locator(".choices")).to_be_hidden()
     expect(page.locator("#header")).to_be_hidden()
     whole(page, "dashboard-paper")

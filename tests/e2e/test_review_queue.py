@@ -42,7 +42,7 @@ def test_the_queue_is_gone_through_with_the_keyboard_and_without_a_slip(page: Pa
     page.get_by_role("button", name="Log in").click()
     assert faults(page) == []
     page.get_by_role("link", name="Who won the cup in 1954?").click()
-    expect(page.get_by_role("radio", name="Nothing, or not said yet")).to_be_checked()
+    expect(page.get_by_role("radio", name="No verdict")).to_be_checked()
     assert faults(page) == []
     keep(page, "admin-review")
 
@@ -67,7 +67,7 @@ def test_the_queue_is_gone_through_with_the_keyboard_and_without_a_slip(page: Pa
     page.get_by_label("Use single keys").uncheck()
     page.reload()
     page.keyboard.press("5")
-    expect(page.get_by_role("radio", name="Nothing, or not said yet")).to_be_checked()
+    expect(page.get_by_role("radio", name="No verdict")).to_be_checked()
     page.get_by_label("Use single keys").check()
     page.keyboard.press("j")
     expect(page.get_by_role("link", name="Previous")).to_be_visible()

@@ -19,7 +19,7 @@ from analytics.models import (
     Review,
     StoredReport,
 )
-from analytics.reports.files import path_of
+from analytics.reports.files import file_path
 from faqs.models import FAQ
 from faqs.versions.snapshots import fingerprint_content, read_content
 from knowledge.models import Collection, Document
@@ -166,7 +166,7 @@ def make_export(report: Report, assistant: Any) -> StoredReport:
         smallest=settings.SMALLEST_GROUP,
         assistants=[assistant.pk],
     )
-    path_of(stored).write_bytes(b"question\r\nWhat are the fees?\r\n")
+    file_path(stored).write_bytes(b"question\r\nWhat are the fees?\r\n")
     return stored
 
 

@@ -72,7 +72,7 @@ def client(member: User) -> Client:
 
 @contextmanager
 def tables_written() -> Iterator[set[str]]:
-    """Of rows that were really there."""
+    """Return the tables of rows that were really there."""
     written: set[str] = set()
 
     def noted(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:

@@ -28,7 +28,7 @@ def world() -> World:
 
 @pytest.fixture
 def client() -> Client:
-    """Of somebody who sees every list."""
+    """Sign in somebody who sees every list."""
     client = Client()
     client.force_login(UserFactory(is_superuser=True))
     return client

@@ -58,7 +58,7 @@ def _roles(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterato
 
 @pytest.fixture(autouse=True)
 def _cheap_requests(settings: Settings, caplog: pytest.LogCaptureFixture) -> None:
-    """There are thousands: none reads its session from the database or is formatted as refused."""
+    """Make thousands of requests cheap: none reads its session from the database or is formatted as refused."""
     cache.clear()
     settings.SMALLEST_GROUP = 1  # a report is of one answer here
     settings.SESSION_ENGINE = "django.contrib.sessions.backends.signed_cookies"
@@ -100,7 +100,7 @@ def member(own: World, monkeypatch: pytest.MonkeyPatch) -> User:
 
 
 def outcome(response: Any) -> str:
-    """x for a door that opens, . for one that does not, 0 for a row that is not there."""
+    """Return x for a door that opens, . for one that does not, 0 for a row that is not there."""
     place = response.headers.get("Location", "")
     if response.status_code == 403 or place.startswith("/admin/login/"):
         return "."
@@ -110,7 +110,7 @@ def outcome(response: Any) -> str:
 
 
 def is_told_missing(response: Any) -> bool:
-    """As Django says it: by a warning on the first page."""
+    """Return whether Django says that the row is missing: by a warning on the first page."""
     return any(message.level == WARNING for message in get_messages(response.wsgi_request))
 
 

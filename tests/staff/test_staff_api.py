@@ -271,6 +271,18 @@ def test_all_pages_together_have_each_row_once_and_in_order(reader: Program, ord
     assert listed == (expected[::-1] if ordering.startswith("-") else expected)
 
 
+def test_pages_have_each_row_once_if_more_than_a_thousand_have_the_same_time(reader: Program) -> None:
+    first = DocumentFactory()
+    rows = [
+        Document(collection=first.collection, url=f"https://u.example/{number}", title="Same", text="Same.")
+        for number in range(1_250)
+    ]
+    Document.objects.bulk_create(rows)
+    Document.objects.update(updated_at=first.updated_at)
+    listed = [row["id"] for row in read_all(reader, "/documents/?size=200&ordering=updated_at")]
+    assert listed == sorted(Document.objects.values_list("pk", flat=True))
+
+
 def test_a_row_that_goes_meanwhile_shifts_no_other(reader: Program) -> None:
     documents = DocumentFactory.create_batch(6)
     first = reader.get("/documents/?size=2&ordering=id").json()
@@ -395,7 +407,9 @@ def test_other_bodies_than_json_and_too_long_ones_are_told(own: Rows, monkeypatc
 
 
 def test_a_database_that_is_away_is_told(reader: Program, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("core.rest.pagination.Keyset.paginate_queryset", Mock(side_effect=OperationalError("gone")))
+    monkeypatch.setattr(
+        "core.rest.pagination.KeysetPagination.paginate_queryset", Mock(side_effect=OperationalError("gone"))
+    )
     reply = reader.get("/documents/")
     assert_problem(reply, "unavailable")
     assert reply["Retry-After"]
@@ -409,7 +423,7 @@ def test_more_parameters_than_are_read_are_told(reader: Program, settings: Setti
 
 
 def test_a_mistake_of_ours_tells_nothing_of_itself(reader: Program, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("core.rest.pagination.Keyset.paginate_queryset", Mock(side_effect=KeyError("secret")))
+    monkeypatch.setattr("core.rest.pagination.KeysetPagination.paginate_queryset", Mock(side_effect=KeyError("secret")))
     reply = reader.get("/documents/")
     assert_problem(reply, "internal_server_error")
     assert "secret" not in reply.content.decode()

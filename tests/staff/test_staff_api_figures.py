@@ -170,7 +170,7 @@ def test_small_groups_are_left_out_of_whatever_is_told() -> None:
 
 
 def rated(count: int, number: int, value: int = 1, stars: int | None = None, **answer: Any) -> None:
-    """Answers to as many visitors of a day of July, all with a thumb."""
+    """Create rated answers to so many visitors of a day of July."""
     for each in ask_by(count, day(7, number), **answer):
         Feedback.objects.create(message=each, value=value)
         if stars:

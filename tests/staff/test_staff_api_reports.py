@@ -12,7 +12,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from analytics.models import Report, StoredReport
-from analytics.reports.files import path_of
+from analytics.reports.files import file_path
 from analytics.reports.run import work_on
 from tests.analytics.reports.rows import asked, definition, stored
 from tests.factories import AssistantFactory, SiteFactory, UserFactory
@@ -86,7 +86,7 @@ def test_a_file_and_what_is_wrong_with_it_come_whatever_of_these_is_accepted(acc
     reply = program.get(f"/report-exports/{row.pk}/file/")
     assert (reply.status_code, reply["Content-Type"]) == (404, "application/problem+json")
     assert reply.json()["code"] == "not_found"
-    path_of(row).write_bytes(b"question")
+    file_path(row).write_bytes(b"question")
     reply = program.get(f"/report-exports/{row.pk}/file/")
     assert (reply["Content-Type"], reply.getvalue()) == ("text/csv; charset=utf-8", b"question")
 
@@ -277,7 +277,7 @@ def test_a_file_that_is_being_made_is_stopped_once() -> None:
 def test_there_is_no_file_of_what_is_not_ready(state: str) -> None:
     user = UserFactory(permissions=[EXPORT])
     row = stored(user, state=state)
-    path_of(row).write_bytes(b"secret")
+    file_path(row).write_bytes(b"secret")
     assert Program(user).get(f"/report-exports/{row.pk}/file/").status_code == 404
 
 
@@ -286,7 +286,7 @@ def test_there_is_no_file_when_its_time_is_over_or_it_is_lost() -> None:
     asked()
     row = stored(user, state=State.FINISHED)
     assert Program(user).get(f"/report-exports/{row.pk}/file/").status_code == 404
-    path_of(row).write_bytes(b"secret")
+    file_path(row).write_bytes(b"secret")
     StoredReport.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
     assert Program(user).get(f"/report-exports/{row.pk}/file/").status_code == 404
     assert not LogEntry.objects.exists()
@@ -307,7 +307,7 @@ def test_who_lost_a_right_since_may_not_open_the_file() -> None:
 
 def test_only_who_sees_everything_sees_the_files_of_others() -> None:
     row = stored(UserFactory(permissions=[EXPORT]), state=State.FINISHED)
-    path_of(row).write_bytes(b"question")
+    file_path(row).write_bytes(b"question")
     team = UserFactory(permissions=[EXPORT], teams=[Group.objects.create(name="Law")])
     for address in (f"/report-exports/{row.pk}/", f"/report-exports/{row.pk}/file/"):
         assert Program(team).get(address).status_code == 404

@@ -88,7 +88,7 @@ def descriptions_in(part: Any) -> Iterator[str]:
 
 
 def names_in(part: Any) -> Iterator[str]:
-    """All keys, and all single words: fields, parameters, and the values that there are to choose from."""
+    """Return all keys and single words: fields, parameters, and the values to choose from."""
     if isinstance(part, dict):
         for name, each in part.items():
             yield str(name)

@@ -7,7 +7,17 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from analytics.dashboard.admin.links import Links
-from analytics.dashboard.formatting import NOTHING, Change, change, decimal, duration, not_told, percent, told, whole
+from analytics.dashboard.formatting import (
+    NOTHING,
+    Change,
+    change,
+    count_text,
+    decimal,
+    duration,
+    percent,
+    suppressed_text,
+    whole,
+)
 from analytics.dashboard.overview import Overview
 from analytics.dashboard.types import Totals
 
@@ -29,14 +39,14 @@ class Group:
     cards: Sequence[Card]
 
 
-def groups_of(found: Overview, links: Links) -> list[Group]:
+def build_card_groups(found: Overview, links: Links) -> list[Group]:
     now, before = found.now, found.before
 
     def count(label: str, name: str, link: str, *, wanted: int = 0, hint: str = "") -> Card:
         value: int | None = getattr(now, name)
         earlier: int | None = getattr(before, name) if before else None
         compared = change(value, earlier, _said(earlier, whole), wanted=wanted)
-        return Card(label, told(value), compared, "" if value is None else link, hint)
+        return Card(label, count_text(value), compared, "" if value is None else link, hint)
 
     def ratio(label: str, name: str, link: str, say: Callable[[float], str]) -> Card:
         value: float | None = getattr(now, name)
@@ -45,7 +55,7 @@ def groups_of(found: Overview, links: Links) -> list[Group]:
 
     def stars(label: str) -> Card:
         earlier = before.rating if before else None
-        said = not_told() if now.ratings is None else _said(now.rating, decimal) or NOTHING
+        said = suppressed_text() if now.ratings is None else _said(now.rating, decimal) or NOTHING
         compared = change(now.rating, earlier, _said(earlier, decimal), wanted=BETTER)
         return Card(label, said, compared, links.begun(rated=1) if now.ratings else "", _rated(now))
 

@@ -1,20 +1,21 @@
-"""The dashboard's charts: each with a sentence, a table of the same numbers, and what the browser draws."""
+"""The charts of the dashboard."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from analytics.dashboard.admin.form import STEP_NAMES
+from analytics.charts import Chart, ChartRow, chart_data
+from analytics.dashboard.admin.form import STEP_NAMES, site_names
 from analytics.dashboard.admin.links import Links
-from analytics.dashboard.formatting import highest, hour_name, long_name, percent, short_name, told, whole
-from analytics.dashboard.overview import Overview
+from analytics.dashboard.formatting import count_text, highest, hour_name, long_name, percent, short_name, whole
+from analytics.dashboard.overview import Choices, Overview
 from analytics.dashboard.types import Point
 from analytics.dashboard.visibility import View
 from chat.models import Feedback
+from chat.models.assistants import Language
 
 Series = Mapping[str, str | Promise]
 
@@ -34,50 +35,30 @@ OPINIONS: Series = {"thumbs_up": gettext_lazy("Thumbs up"), "thumbs_down": gette
 TOKENS: Series = {"prompt_tokens": gettext_lazy("Tokens read"), "answer_tokens": gettext_lazy("Tokens written")}
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    label: str
-    cells: Sequence[str]
-    link: str
-    note: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Chart:
-    """`drawn` is what `dashboard.js` reads: kind, labels, series of numbers (null where not told), links."""
-
-    name: str
-    title: str
-    summary: str
-    head: Sequence[str]
-    rows: Sequence[Row]
-    drawn: Mapping[str, Any]
-
-    @property
-    def data_id(self) -> str:
-        return f"chart-{self.name}-data"
-
-
-def charts_of(found: Overview, view: View, links: Links) -> list[Chart]:
-    """Those that have something to show, in the order of the page."""
-    made = _Making(found, view, links)
+def build_charts(found: Overview, view: View, choices: Choices, links: Links) -> list[Chart]:
+    """Return the charts that have something to show, in the order of the page."""
+    builder = _ChartBuilder(found, view, links)
     now = found.now
-    charts = [made.over_time("use", _("Use over time"), "line", USE, made.use_said())]
+    charts = [builder.over_time("use", _("Use over time"), "line", USE, builder.use_summary())]
     if now.answered + now.abstained + now.asked_back + now.failed + now.stopped:
-        charts.append(made.over_time("answers", _("Answers over time"), "stacked", ANSWERS, made.answers_said()))
+        charts.append(
+            builder.over_time("answers", _("Answers over time"), "stacked", ANSWERS, builder.answers_summary())
+        )
     if now.thumbs_up or now.thumbs_down:
-        charts.append(made.over_time("opinions", _("Opinions over time"), "bars", OPINIONS, made.opinions_said()))
+        charts.append(
+            builder.over_time("opinions", _("Opinions over time"), "bars", OPINIONS, builder.opinions_summary())
+        )
     if now.questions:
-        charts.append(made.hours())
+        charts.append(builder.hours())
     if any(count != 0 for count in found.spread.reasons.values()):
-        charts.append(made.reasons())
+        charts.append(builder.reasons())
     if now.prompt_tokens + now.answer_tokens:
-        charts.append(made.over_time("tokens", _("Tokens over time"), "stacked", TOKENS, made.tokens_said()))
-    return charts
+        charts.append(builder.over_time("tokens", _("Tokens over time"), "stacked", TOKENS, builder.tokens_summary()))
+    return [*charts, *builder.splits(choices)]
 
 
 @dataclass(frozen=True, slots=True)
-class _Making:
+class _ChartBuilder:
     found: Overview
     view: View
     links: Links
@@ -86,22 +67,22 @@ class _Making:
         points = self.found.points
         links = [self.links.step(point.start) for point in points]
         rows = [
-            Row(
+            ChartRow(
                 long_name(point.start, self.view.step),
-                [told(_value(point, field)) for field in series],
+                [count_text(_value(point, field)) for field in series],
                 link,
                 "" if point.is_whole else _("in part"),
             )
             for point, link in zip(points, links, strict=True)
         ]
-        drawn = _drawn(
+        data = chart_data(
             kind,
             [short_name(point.start, self.view.step) for point in points],
             {label: [_value(point, field) for point in points] for field, label in series.items()},
             links,
         )
         head = [str(STEP_NAMES[self.view.step]), *map(str, series.values())]
-        return Chart(name, title, summary, head, rows, drawn)
+        return Chart(name, title, summary, head, rows, data)
 
     def hours(self) -> Chart:
         now, before = self.found.spread.hours, self.found.spread_before
@@ -131,6 +112,41 @@ class _Making:
         links = [self.links.asked(reason=code) for code in codes]
         return self._compared("reasons", _("Reasons"), summary, _("Reason"), "horizontal", names, columns, links)
 
+    def splits(self, choices: Choices) -> list[Chart]:
+        """Return a chart by assistant, site and language each, unless the view holds one of them alone."""
+        if not self.found.now.questions:
+            return []
+        assistants = {str(pk): name for pk, name in choices.assistants.items()}
+        sites = {str(pk): name for pk, name in site_names(choices, of_one=self.view.assistant is not None).items()}
+        languages = {str(code): str(label) for code, label in Language.choices}
+        wanted: Sequence[tuple[str, str, str, Mapping[str, str], str]] = [
+            ("assistant", _("Assistants"), _("Assistant"), assistants, "assistant__id__exact"),
+            ("site", _("Sites"), _("Site"), sites, "site"),
+            ("language", _("Languages"), _("Language"), languages, "language"),
+        ]
+        return [
+            self._split(name, title, head, names, parameter)
+            for name, title, head, names, parameter in wanted
+            if self.found.spread.parts[name] and not getattr(self.view, name)
+        ]
+
+    def _split(self, name: str, title: str, head: str, names: Mapping[str, str], parameter: str) -> Chart:
+        now = self.found.spread.parts[name]
+        before = self.found.spread_before.parts[name] if self.found.spread_before else {}
+        keys = sorted(now, key=lambda key: -now[key].questions)
+        labels = [names.get(key) or (_("deleted") if key else _("none")) for key in keys]
+        columns: dict[str, list[int | None]] = {_("This period"): [now[key].questions for key in keys]}
+        if before:
+            # A part that is missing was suppressed, unless nothing is.
+            missing = None if self.view.least > 1 else 0
+            columns[_("Period before")] = [before[key].questions if key in before else missing for key in keys]
+        links = [self.links.asked(**{parameter: key}) if key in names else "" for key in keys]
+        shares = [percent(now[key].questions / self.found.now.questions) for key in keys]
+        summary = _("%(name)s: %(share)s of all questions.") % {"name": labels[0], "share": shares[0]}
+        chart = self._compared(name, title, summary, head, "horizontal", labels, columns, links)
+        rows = [replace(row, cells=[*row.cells, share]) for row, share in zip(chart.rows, shares, strict=True)]
+        return replace(chart, head=[*chart.head, _("Share")], rows=rows)
+
     def _compared(
         self,
         name: str,
@@ -144,25 +160,25 @@ class _Making:
     ) -> Chart:
         values: Iterable[tuple[int | None, ...]] = zip(*columns.values(), strict=True)
         rows = [
-            Row(label, [told(value) for value in row], link)
+            ChartRow(label, [count_text(value) for value in row], link)
             for label, row, link in zip(names, values, links, strict=True)
         ]
-        return Chart(name, title, summary, [head, *columns], rows, _drawn(kind, names, columns, links))
+        return Chart(name, title, summary, [head, *columns], rows, chart_data(kind, names, columns, links))
 
-    # --- what a chart says, in a sentence ---
+    # --- summaries ---
 
-    def use_said(self) -> str:
+    def use_summary(self) -> str:
         questions = self.found.now.questions
-        said = ngettext("%(count)s question", "%(count)s questions", questions) % {"count": whole(questions)}
+        asked = ngettext("%(count)s question", "%(count)s questions", questions) % {"count": whole(questions)}
         values = [_value(point, "questions") for point in self.found.points]
         most = highest(values)
         if most is None:
-            return f"{said}."
+            return f"{asked}."
         when = long_name(self.found.points[most].start, self.view.step)
-        highest_said = _("most of them: %(when)s, %(most)s") % {"when": when, "most": whole(values[most] or 0)}
-        return f"{said}; {highest_said}."
+        busiest = _("most of them: %(when)s, %(most)s") % {"when": when, "most": whole(values[most] or 0)}
+        return f"{asked}; {busiest}."
 
-    def answers_said(self) -> str:
+    def answers_summary(self) -> str:
         now = self.found.now
         ended = now.answered + now.abstained + now.asked_back + now.failed + now.stopped
         return _("%(answered)s answered, %(abstained)s abstained.") % {
@@ -170,11 +186,11 @@ class _Making:
             "abstained": percent(now.abstained / ended),
         }
 
-    def opinions_said(self) -> str:
+    def opinions_summary(self) -> str:
         share = self.found.now.liked_share
         return "" if share is None else _("%(share)s of all thumbs went up.") % {"share": percent(share)}
 
-    def tokens_said(self) -> str:
+    def tokens_summary(self) -> str:
         now = self.found.now
         each = whole((now.prompt_tokens + now.answer_tokens) / now.questions) if now.questions else whole(0)
         return _("%(count)s tokens a question.") % {"count": each}
@@ -185,14 +201,3 @@ def _value(point: Point, field: str) -> int | None:
         return None
     value: int = getattr(point.totals, field)
     return value
-
-
-def _drawn(
-    kind: str, labels: Sequence[str], series: Mapping[Any, Sequence[int | None]], links: Sequence[str]
-) -> dict[str, Any]:
-    return {
-        "kind": kind,
-        "labels": list(labels),
-        "series": [{"label": str(label), "values": list(values)} for label, values in series.items()],
-        "links": list(links) if any(links) else [],
-    }

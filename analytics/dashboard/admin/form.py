@@ -1,4 +1,4 @@
-"""What the dashboard shows, as its address says it."""
+"""The dashboard's filters, read from its address."""
 
 import datetime
 from collections.abc import Iterable, Mapping
@@ -11,7 +11,7 @@ from django.utils.translation import ngettext_lazy
 
 from analytics.dashboard.overview import Choices, Reach
 from analytics.dashboard.visibility import View
-from analytics.periods import EARLIEST, LONGEST, MOST_DAYS, Period, Range, Step, period_of, step_for
+from analytics.periods import EARLIEST, LONGEST, MOST_DAYS, Period, Range, Step, period_for, step_for
 from chat.models.assistants import Language
 from core.access import Staff
 
@@ -94,7 +94,7 @@ class DashboardForm(forms.Form):
             self.add_error("step", forms.ValidationError(TOO_LONG[Step(step)], params={"days": limit}))
 
     def view(self, by: Staff) -> View:
-        """To be called when it is valid. What is still to come is cut off."""
+        """Return what a valid form chooses, without days that are still to come."""
         data = self.cleaned_data
         period = Period(data["from"], min(data["to"], self.today))
         return View(
@@ -108,14 +108,14 @@ class DashboardForm(forms.Form):
 
 
 def site_names(choices: Choices, *, of_one: bool = False) -> dict[int, str]:
-    """With their assistants, unless they are `of_one`: two may have a site of the same name."""
+    """Return the sites' names, with their assistants unless `of_one`: two may have a site of the same name."""
     if of_one or len(choices.assistants) < 2:
         return {pk: name for pk, (name, _of) in choices.sites.items()}
     return {pk: f"{name} ({choices.assistants[of]})" for pk, (name, of) in choices.sites.items()}
 
 
 def range_in(address: QueryDict) -> Range | None:
-    """Days outweigh a range's name; where there is neither, the last 30 days."""
+    """Return the chosen range. Days outweigh a range's name; without either it is the last 30 days."""
     if address.get("from") or address.get("to"):
         return None
     name = address.get("range") or Range.MONTH.value
@@ -127,7 +127,7 @@ def _days_filled_in(
 ) -> Mapping[str, str]:
     data = {name: address.get(name, "") for name in DashboardForm.field_order}
     if named:
-        period = period_of(named, today=today, first_day=reach.first_day)
+        period = period_for(named, today=today, first_day=reach.first_day)
         data |= {"from": period.first.isoformat(), "to": period.last.isoformat()}
     return data
 

@@ -21,7 +21,7 @@ class Links:
 
     @property
     def are_deleted(self) -> bool:
-        """Whether all conversations of the period are."""
+        """Return whether all conversations of the period are deleted."""
         return self.reach.kept is not None and self.view.period.last < self.reach.kept
 
     @property
@@ -29,14 +29,14 @@ class Links:
         return self.view.by.has_perm("chat.view_conversation") and not self.are_deleted
 
     def asked(self, **more: str | int) -> str:
-        """Conversations with a message of the period to which all of `more` applies."""
+        """Link to conversations with a message of the period to which all of `more` applies."""
         return self._asked_in(self.view.period, **more)
 
     def begun(self, **more: str | int) -> str:
         return self._list(begun=period_text(self.view.period.first, self.view.period.last), **more)
 
     def step(self, start: datetime.date) -> str:
-        """Conversations of one day, week or month, as far as the period holds it."""
+        """Link to conversations of one day, week or month, as far as the period holds it."""
         last = next_start(start, self.view.step) - datetime.timedelta(days=1)
         return self._asked_in(Period(max(start, self.view.period.first), min(last, self.view.period.last)))
 

@@ -1,6 +1,5 @@
 """The dashboard: what was asked in a period and how it was answered."""
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,18 +13,16 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_safe
 
-from analytics.dashboard.admin.cards import groups_of
-from analytics.dashboard.admin.charts import charts_of
-from analytics.dashboard.admin.form import RANGE_NAMES, DashboardForm, site_names
+from analytics.dashboard.admin.cards import build_card_groups
+from analytics.dashboard.admin.charts import build_charts
+from analytics.dashboard.admin.form import RANGE_NAMES, DashboardForm
 from analytics.dashboard.admin.links import Links
-from analytics.dashboard.formatting import Change, change, period_name, told, whole
+from analytics.dashboard.formatting import Change, change, count_text, period_name, whole
 from analytics.dashboard.overview import Choices, Overview, choices_for, overview, reach
 from analytics.dashboard.suppression import without_small_groups
-from analytics.dashboard.types import Part, Ranked
+from analytics.dashboard.types import Ranked
 from analytics.dashboard.visibility import View
-from analytics.models import Gap
 from analytics.periods import Range
-from chat.models.assistants import Language
 
 VIEW_DASHBOARD = "analytics.view_dashboard"
 TEMPLATE = "admin/analytics/dashboard/page.html"
@@ -40,14 +37,12 @@ class Listed:
     change: Change | None
     link: str
     row_link: str = ""
-    share: int = 0
     thumbs: tuple[str, str] | None = None
-    gap: Gap | None = None
 
 
 @require_safe
 def dashboard_view(request: HttpRequest) -> HttpResponse:
-    """To be wrapped in `admin.site.admin_view`; raises PermissionDenied."""
+    """Show the dashboard; `admin.site.admin_view` wraps it. Raise PermissionDenied."""
     if not request.user.has_perm(VIEW_DASHBOARD):
         raise PermissionDenied
     choices = choices_for(request.user)
@@ -58,7 +53,7 @@ def dashboard_view(request: HttpRequest) -> HttpResponse:
         **admin.site.each_context(request),
         "title": _("Dashboard"),
         "form": form,
-        "ranges": ranges_of(request, form),
+        "ranges": range_links(request, form),
         "reach": reached,
         "now": timezone.localtime(),
         "least": settings.SMALLEST_GROUP,
@@ -68,7 +63,7 @@ def dashboard_view(request: HttpRequest) -> HttpResponse:
     return TemplateResponse(request, TEMPLATE, context)
 
 
-def ranges_of(request: HttpRequest, form: DashboardForm) -> list[tuple[str, str, bool]]:
+def range_links(request: HttpRequest, form: DashboardForm) -> list[tuple[str, str, bool]]:
     """Name, address and whether it is shown; what else is chosen stays."""
     found = []
     for name in Range:
@@ -81,7 +76,7 @@ def ranges_of(request: HttpRequest, form: DashboardForm) -> list[tuple[str, str,
 
 
 def shown(view: View, form: DashboardForm, choices: Choices, links: Links) -> dict[str, Any]:
-    """What the page tells of a view."""
+    """Return what the page shows of a view."""
     found: Overview | None = overview(view, with_gaps=view.by.has_perm("analytics.view_gap"))
     if found and view.least > 1:
         found = without_small_groups(found, least=view.least)
@@ -102,14 +97,13 @@ def shown(view: View, form: DashboardForm, choices: Choices, links: Links) -> di
         "found": found,
         "is_empty": found.now.is_empty,
         "is_cut": any(not point.is_whole for point in found.points),
-        "groups": groups_of(found, links),
-        "charts": charts_of(found, view, links),
+        "groups": build_card_groups(found, links),
+        "charts": build_charts(found, view, choices, links),
         "faqs": [listed(each, links.asked(faq=each.pk), links.faq(each.pk)) for each in found.faqs],
         "documents": [listed(each, links.asked(document=each.pk), links.document(each.pk)) for each in found.documents],
         "never": [(title, links.document(pk)) for pk, title in found.never.documents],
         "gaps": [(gap, links.gap(gap.pk)) for gap in found.gaps],
         "may_see_gaps": view.by.has_perm("analytics.view_gap"),
-        "parts": parts_of(found, view, choices, links),
     }
 
 
@@ -121,46 +115,5 @@ def listed(row: Ranked, link: str, row_link: str) -> Listed:
         change=change(row.answers, row.before, before),
         link=link,
         row_link=row_link,
-        thumbs=(told(row.thumbs_up), told(row.thumbs_down)),
-    )
-
-
-def parts_of(found: Overview, view: View, choices: Choices, links: Links) -> list[tuple[str, Sequence[Listed]]]:
-    """By assistant, site and language, as far as the view holds more than one of them."""
-    assistants = {str(pk): name for pk, name in choices.assistants.items()}
-    sites = {str(pk): name for pk, name in site_names(choices, of_one=view.assistant is not None).items()}
-    languages = {str(code): str(label) for code, label in Language.choices}
-    wanted: Sequence[tuple[str, str, Mapping[str, str], str]] = [
-        (_("Assistants"), "assistant", assistants, "assistant__id__exact"),
-        (_("Sites"), "site", sites, "site"),
-        (_("Languages"), "language", languages, "language"),
-    ]
-    tables: list[tuple[str, Sequence[Listed]]] = []
-    for title, name, names, parameter in wanted:
-        now = found.spread.parts[name]
-        earlier = found.spread_before.parts[name] if found.spread_before else {}
-        if getattr(view, name) or not now:
-            continue
-        rows = [
-            _part(
-                names.get(key) or (_("deleted") if key else _("none")),
-                part,
-                earlier.get(key),
-                found.now.questions,
-                links.asked(**{parameter: key}) if key in names else "",
-            )
-            for key, part in sorted(now.items(), key=lambda item: -item[1].questions)
-        ]
-        tables.append((title, rows))
-    return tables
-
-
-def _part(name: str, part: Part, before: Part | None, questions: int, link: str) -> Listed:
-    share = part.questions / questions if questions else 0.0
-    return Listed(
-        name=name,
-        count=ngettext("%(count)s question", "%(count)s questions", part.questions) % {"count": whole(part.questions)},
-        change=change(part.questions, before.questions if before else None, whole(before.questions) if before else ""),
-        link=link,
-        share=round(share * 100),
+        thumbs=(count_text(row.thumbs_up), count_text(row.thumbs_down)),
     )

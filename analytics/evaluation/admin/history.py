@@ -1,132 +1,16 @@
-"""The history of a set's runs: a table, and a chart for each measure."""
+"""The runs of an evaluation set: a table, and a chart for each measure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil, floor
-from string import ascii_uppercase
 from typing import Any
 
-from django.utils.formats import number_format
+from django.urls import reverse
+from django.utils.formats import date_format, number_format
+from django.utils.timezone import localtime
 from django.utils.translation import gettext as _
 
+from analytics.charts import Chart, ChartRow, chart_data
 from analytics.models import EvaluationRun, EvaluationSet
-
-WIDTH, HEIGHT = 480, 220
-LEFT, RIGHT, TOP, BOTTOM = 40, 36, 12, 12
-#: Room for a letter at a line's end.
-LETTER = 13
-DASHES = ("", "7 4", "2 4", "9 3 2 3")
-#: Marks around 0, 0: a disc, a square, a triangle, a diamond, a cross.
-MARKS = (
-    "m-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z",
-    "m-3.5-3.5h7v7h-7z",
-    "m0-4.5l4.5 8h-9z",
-    "m0-5l5 5l-5 5l-5-5z",
-    "m-1.5-4.5h3v3h3v3h-3v3h-3v-3h-3v-3h3z",
-)
-COLOURS = 6
-
-
-@dataclass(frozen=True, slots=True)
-class Style:
-    """The style of a profile's line, in every chart of a page."""
-
-    name: str
-    letter: str
-    dashes: str
-    mark: str
-    colour: int
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """`path` goes through all points; `marks` is one path of all its marks; the letter stands at its end."""
-
-    style: Style
-    path: str
-    marks: str
-    letter_y: str
-    newest: float
-
-
-@dataclass(frozen=True, slots=True)
-class Tick:
-    y: str
-    label_y: str
-    value: float
-
-
-@dataclass(frozen=True, slots=True)
-class Chart:
-    title: str
-    lines: Sequence[Line]
-    ticks: Sequence[Tick]
-
-
-def assign_styles(names: Sequence[str]) -> list[Style]:
-    return [
-        Style(
-            name,
-            ascii_uppercase[number % 26] * (1 + number // 26),
-            DASHES[number % len(DASHES)],
-            MARKS[number % len(MARKS)],
-            number % COLOURS,
-        )
-        for number, name in enumerate(names)
-    ]
-
-
-def draw_chart(
-    title: str, styles: Sequence[Style], values: Mapping[str, Mapping[int, float]], *, places: int
-) -> Chart | None:
-    """Draw `values` by name and place on the axis, from 0; None where there is none. The axis spans what there is."""
-    found = [value for by_place in values.values() for value in by_place.values()]
-    if not found:
-        return None
-    low, high = floor(min(found) * 10 + 1e-9), ceil(max(found) * 10 - 1e-9)
-    if low == high:
-        low, high = (low, high + 1) if low < 10 else (low - 1, high)
-    step = 1 if high - low <= 5 else 2
-    lows, highs = low / 10, high / 10
-
-    def x(place: int) -> float:
-        return LEFT + 8 + (WIDTH - LEFT - RIGHT - 16) * (place / (places - 1) if places > 1 else 0.5)
-
-    def y(value: float) -> float:
-        return TOP + (HEIGHT - TOP - BOTTOM) * (highs - value) / (highs - lows)
-
-    drawn = {style.name: sorted(values[style.name].items()) for style in styles if values.get(style.name)}
-    ends = _apart({name: y(points[-1][1]) for name, points in drawn.items()})
-    lines = [
-        Line(
-            style,
-            "M" + "L".join(f"{x(place):.1f} {y(value):.1f}" for place, value in drawn[style.name]),
-            "".join(f"M{x(place):.1f} {y(value):.1f}{style.mark}" for place, value in drawn[style.name]),
-            f"{ends[style.name] + 4:.1f}",
-            drawn[style.name][-1][1],
-        )
-        for style in styles
-        if style.name in drawn
-    ]
-    ticks = [
-        Tick(f"{y(tenth / 10):.1f}", f"{y(tenth / 10) + 4:.1f}", tenth / 10) for tenth in range(low, high + 1, step)
-    ]
-    return Chart(title, lines, ticks)
-
-
-def _apart(heights: Mapping[str, float]) -> dict[str, float]:
-    """Move labels that would overlap apart: down, and up again from the bottom."""
-    ordered = sorted(heights, key=lambda name: heights[name])
-    found: dict[str, float] = {}
-    lowest = float("-inf")
-    for name in ordered:
-        lowest = found[name] = max(heights[name], lowest + LETTER)
-    limit = float(HEIGHT - BOTTOM)
-    for name in reversed(ordered):
-        limit = found[name] = min(found[name], limit)
-        limit -= LETTER
-    return found
-
 
 SHOWN = 30
 #: Measures of a history, by their names in the results.
@@ -148,22 +32,12 @@ MEASURED = {
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
-    """A chart, and what it shows in words."""
-
-    name: str
-    chart: Chart
-    description: str
-
-
-@dataclass(frozen=True, slots=True)
 class History:
     """The newest runs, newest first; `finished` of them are charted."""
 
     runs: Sequence[tuple[EvaluationRun, list[tuple[str, float | None]], str]]
     finished: Sequence[EvaluationRun]
-    styles: Sequence[Style]
-    figures: Sequence[Figure]
+    charts: Sequence[Chart]
 
 
 def read_measure(run: EvaluationRun, name: str) -> float | None:
@@ -180,29 +54,39 @@ def worse_in(run: EvaluationRun) -> str:
     return ", ".join(MEASURED[name] for name in run.results.get("regression", {}).get("worse", ()))
 
 
+def measure_text(value: float | None) -> str:
+    return "–" if value is None else number_format(value, 3)
+
+
 def build_history(evaluation_set: EvaluationSet) -> History:
     runs = list(evaluation_set.runs.order_by("-pk")[:SHOWN])
     finished = [run for run in runs if run.state == EvaluationRun.State.FINISHED]
-    oldest_first = finished[::-1]
-    styles = assign_styles(sorted({run.profile for run in finished}))
-    figures = []
+    charts = []
     for name, label in CHARTED.items():
-        values: dict[str, dict[int, float]] = {}
-        for place, run in enumerate(oldest_first):
-            if (value := read_measure(run, name)) is not None:
-                values.setdefault(run.profile, {})[place] = value
-        chart = draw_chart(label, styles, values, places=len(oldest_first))
-        if chart:
-            figures.append(Figure(name.replace("@", "-"), chart, _described(chart)))
+        measured = [(run, value) for run in finished if (value := read_measure(run, name)) is not None]
+        if measured:
+            charts.append(_chart(name.replace("@", "-"), label, measured[::-1]))
     rows = [(run, [(label, read_measure(run, name)) for name, label in CHARTED.items()], worse_in(run)) for run in runs]
-    return History(rows, finished, styles, figures)
+    return History(rows, finished, charts)
 
 
-def _described(chart: Chart) -> str:
-    newest = "; ".join(
-        f"{line.style.letter} {line.style.name}: {number_format(line.newest, 3)}" for line in chart.lines
-    )
-    return _("%(measure)s from the oldest run to the newest. Each profile’s newest run: %(newest)s.") % {
-        "measure": chart.title,
-        "newest": newest,
+def _chart(name: str, label: str, measured: Sequence[tuple[EvaluationRun, float]]) -> Chart:
+    """Return one measure's chart: a line for each profile, from the oldest run to the newest."""
+    profiles = sorted({run.profile for run, _value in measured})
+    newest = {run.profile: value for run, value in measured}
+    links = [reverse("admin:analytics_evaluationrun_change", args=[run.pk]) for run, _value in measured]
+    summary = _("%(measure)s from the oldest run to the newest. Each profile’s newest run: %(newest)s.") % {
+        "measure": label,
+        "newest": "; ".join(f"{profile}: {measure_text(newest[profile])}" for profile in profiles),
     }
+    series = {profile: [value if run.profile == profile else None for run, value in measured] for profile in profiles}
+    rows = [
+        ChartRow(_run_name(run), [run.profile, measure_text(value)], link)
+        for (run, value), link in zip(measured, links, strict=True)
+    ]
+    data = chart_data("measure", [f"#{run.pk}" for run, _value in measured], series, links)
+    return Chart(name, label, summary, [_("Run"), _("Retrieval profile"), label], rows, data)
+
+
+def _run_name(run: EvaluationRun) -> str:
+    return f"#{run.pk}, {date_format(localtime(run.created_at), 'SHORT_DATETIME_FORMAT')}"

@@ -14,7 +14,8 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from analytics.evaluation.admin.history import MEASURED, Figure, assign_styles, draw_chart, read_measure
+from analytics.charts import Chart, ChartRow, chart_data
+from analytics.evaluation.admin.history import MEASURED, measure_text, read_measure
 from analytics.evaluation.admin.sets import CompareForm
 from analytics.evaluation.answers.report import Line, Table, answer_table, memory_table, reasons, selectivity_lines
 from analytics.evaluation.comparison import TESTED, compare
@@ -128,7 +129,7 @@ class Answers:
     memory: Table | None
     selectivity: Sequence[Line]
     reasons: Sequence[tuple[str, Sequence[str | Promise]]]
-    figure: Figure | None
+    chart: Chart | None
 
 
 def summarise_answers(run: EvaluationRun) -> Answers | None:
@@ -138,25 +139,28 @@ def summarise_answers(run: EvaluationRun) -> Answers | None:
         return None
     table = answer_table(results)
     because = [(gettext(reason), labels) for reason, labels in reasons(table).items()]
-    return Answers(results, table, memory_table(results), selectivity_lines(results), because, _figure(results))
+    return Answers(results, table, memory_table(results), selectivity_lines(results), because, _evidence_chart(results))
 
 
-def _figure(results: Mapping[str, Any]) -> Figure | None:
-    """Draw the curve of evidence; return None if nobody said which questions can be answered."""
+def _evidence_chart(results: Mapping[str, Any]) -> Chart | None:
+    """Return the selectivity curve, or None if no question says whether it can be answered."""
     points = results["selectivity_curve"][::STEP]
     names = {"answerable": gettext("answerable"), "unanswerable": gettext("not answerable")}
-    values = {
-        label: {place: point[name] for place, point in enumerate(points) if point[name] is not None}
-        for name, label in names.items()
-    }
-    chart = draw_chart(gettext("Enough evidence"), assign_styles(list(names.values())), values, places=len(points))
-    if chart is None:
+    series = {label: [point[name] for point in points] for name, label in names.items()}
+    if all(value is None for values in series.values() for value in values):
         return None
-    letters = ", ".join(f"{line.style.letter}: {line.style.name}" for line in chart.lines)
-    said = gettext(
-        "The share of questions with enough evidence, by the threshold from 0 to 1 in steps of 0.1. %(letters)s."
+    labels = [number_format(point["threshold"], 1) for point in points]
+    return Chart(
+        "evidence",
+        gettext("Enough evidence"),
+        gettext("The share of questions with enough evidence, by the threshold from 0 to 1 in steps of 0.1."),
+        [gettext("Threshold"), *series],
+        [
+            ChartRow(label, [measure_text(value) for value in values])
+            for label, *values in zip(labels, *series.values(), strict=True)
+        ],
+        chart_data("measure", labels, series),
     )
-    return Figure("evidence", chart, said % {"letters": letters})
 
 
 FLIPS_SHOWN = 100

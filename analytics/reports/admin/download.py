@@ -30,7 +30,7 @@ class Sent:
         return chunk
 
     def close(self) -> None:
-        """Django calls it however the answer ended."""
+        """Log a broken download; Django calls this however the answer ended."""
         if self._file.closed:
             return
         self._file.close()
@@ -64,12 +64,12 @@ def attachment(
 
 
 def file_name(name: str, kind: Format) -> str:
-    """Such as fees-2026-10-01.xlsx."""
+    """Return a name such as fees-2026-10-01.xlsx."""
     stem = slugify(name, allow_unicode=True)[:80] or _("report")
     return f"{stem}-{timezone.localdate().isoformat()}.{kind}"
 
 
 def opened(path: Path) -> tuple[BinaryIO, int]:
-    """The file and its size. Raises FileNotFoundError."""
+    """Open the file; return it with its size. Raise FileNotFoundError."""
     file = path.open("rb")
     return file, path.stat().st_size

@@ -1,4 +1,4 @@
-"""What staff choose on the page of a report."""
+"""The form of a report."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -105,7 +105,7 @@ class ReportForm(forms.Form):
 
     @property
     def definition(self) -> Definition:
-        """Of a form that is valid."""
+        """Return the definition of a valid form."""
         given = self.cleaned_data
         is_fixed = given["span"] == Span.FIXED
         return Definition(
@@ -124,23 +124,23 @@ class ReportForm(forms.Form):
 
 
 def ordered(keys: list[str]) -> list[str]:
-    """Every column once: those given first, in their order."""
+    """Return every column once: those given first, in their order."""
     return list(dict.fromkeys([*keys, *COLUMNS]))
 
 
-def fields_of(definition: Definition | None) -> dict[str, Any]:
-    """As the form's initial values; None for a new report."""
+def initial_values(definition: Definition | None) -> dict[str, Any]:
+    """Return the form's initial values; `definition` is None for a new report."""
     wanted = definition or Definition(columns=USUAL)
     return {**wanted.dump(), "first": wanted.first, "last": wanted.last, "order": ordered(list(wanted.columns))}
 
 
 def as_data(definition: Definition | None) -> dict[str, Any]:
-    """The same as if it had been sent, to look at what a saved report would bring."""
-    return {name: value for name, value in fields_of(definition).items() if value is not None}
+    """Return a definition as if the form had sent it, to preview a saved report."""
+    return {name: value for name, value in initial_values(definition).items() if value is not None}
 
 
 def moved(order: list[str], move: str) -> list[str]:
-    """The order after `move`, such as `question:up`; unchanged where that is nothing."""
+    """Return the order after `move`, such as `question:up`; a wrong move changes nothing."""
     key, _colon, way = move.partition(":")
     columns = ordered([each for each in order if each in COLUMNS])
     if key not in columns or way not in {"up", "down"}:
@@ -152,7 +152,7 @@ def moved(order: list[str], move: str) -> list[str]:
 
 
 def check_name(name: str) -> str:
-    """Raises ValidationError."""
+    """Return the cleaned name. Raise ValidationError."""
     if not name.strip():
         raise ValidationError({"name": _("Give it a name to save it under.")})
     return " ".join(name.split())

@@ -1,163 +1,29 @@
-"""Where staff choose answers and columns, look at the first rows, save that under a name, and get it as a file."""
+"""The admin of reports: staff choose answers and columns, preview them, save the report, and export it."""
 
 import logging
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from django.contrib import admin, messages
 from django.contrib.admin.models import DELETION, LogEntry
 from django.core.exceptions import PermissionDenied, ValidationError
-from django.core.paginator import Paginator
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
-from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from analytics.models import Report, StoredReport
 from analytics.reports.admin.download import attachment, opened
-from analytics.reports.admin.form import ReportForm, as_data, check_name, fields_of, moved, ordered
+from analytics.reports.admin.form import ReportForm, as_data, check_name, initial_values, moved
+from analytics.reports.admin.lists import file_row, lists_for
+from analytics.reports.admin.preview import Preview, build_preview, column_choices
 from analytics.reports.audit import log, log_broken_off, log_download
-from analytics.reports.columns import COLUMNS, csv_cells_of, heading, typed
-from analytics.reports.content import NothingToTell, check, columns_for, protect
-from analytics.reports.definition import FORMATS, Definition, Format, Names, in_words, names_for
-from analytics.reports.files import path_of
-from analytics.reports.permissions import EXPORT, Rights, may_open, rights_of
-from analytics.reports.queries import chosen, extent_of, rows_of
-from analytics.reports.services import AT_ONCE, cancel_export, delete_export, export_now, queue_export, save_report
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
-
-#: Rows and characters of a cell that a preview shows; files that a page lists.
-FIRST_ROWS, SHOWN_CHARACTERS, A_PAGE = 20, 300, 20
-
-
-@dataclass(frozen=True, slots=True)
-class Preview:
-    """`problem` says why there is no file to make; `missing` are columns that this member of staff does not get."""
-
-    rows: int
-    smallest: int
-    is_masked: bool
-    headings: list[str]
-    cells: list[list[str]]
-    missing: list[str]
-    problem: str
-
-    @property
-    def is_long(self) -> bool:
-        return self.rows > AT_ONCE
-
-
-def preview_of(definition: Definition, user: "User") -> Preview:
-    rights = rights_of(user)
-    columns = columns_for(definition, rights)
-    answers = chosen(definition, definition.period(), rights)
-    extent = extent_of(answers, rights)
-    problem, cells = "", []
-    try:
-        check(extent, columns)
-    except NothingToTell as error:
-        problem = _(str(error))
-    else:
-        for batch in rows_of(answers, columns, extent, rights, most=FIRST_ROWS):
-            cells = [_cells(row, columns, rights) for row in batch]
-    return Preview(
-        rows=extent.rows,
-        smallest=rights.smallest,
-        is_masked=not rights.sees_personal_text,
-        headings=[heading(key) for key in columns],
-        cells=cells,
-        missing=[heading(key) for key in definition.columns if key not in columns],
-        problem=problem,
-    )
-
-
-def _cells(row: dict[str, Any], columns: tuple[str, ...], rights: Rights) -> list[str]:
-    if not rights.sees_personal_text:
-        protect(row)
-    texts = (str(csv_cells_of(key)(typed(key)(row[key]))) for key in columns)
-    return [text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}…" for text in texts]
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """A column as the form offers it."""
-
-    key: str
-    label: str
-    is_ticked: bool
-
-
-def column_choices(form: ReportForm, rights: Rights) -> list[Choice]:
-    """In the order of the page; those that tell people apart only for who gets them."""
-    order, ticked = form["order"].value() or [], set(form["columns"].value() or [])
-    offered = (key for key in ordered([key for key in order if key in COLUMNS]))
-    return [
-        Choice(key, heading(key), key in ticked)
-        for key in offered
-        if rights.sees_personal_text or not COLUMNS[key].is_identity
-    ]
-
-
-@dataclass(frozen=True, slots=True)
-class SavedRow:
-    report: Report
-    words: str
-    file: str
-    is_own: bool
-
-
-@dataclass(frozen=True, slots=True)
-class FileRow:
-    """A stored report as its list shows it."""
-
-    stored: StoredReport
-    words: str
-    format: str
-    is_active: bool
-    may_open: bool
-    is_over: bool
-    percent: int
-
-
-def lists_for(user: "User", page_number: str | None) -> dict[str, Any]:
-    names = names_for(user)
-    pages = Paginator(StoredReport.objects.visible_to(user).select_related("requested_by"), A_PAGE)
-    page = pages.get_page(page_number)
-    saved = Report.objects.visible_to(user).select_related("owner")
-    return {
-        "saved": [_saved_row(report, names, user) for report in saved],
-        "files": [file_row(stored, names, user) for stored in page],
-        "page": page,
-        "pages": list(pages.get_elided_page_range(page.number)),
-        "is_active": any(stored.is_active for stored in page),
-    }
-
-
-def file_row(stored: StoredReport, names: Names, user: "User") -> FileRow:
-    definition = Definition.load(stored.definition)
-    is_over = stored.expires_at is not None and stored.expires_at <= timezone.now()
-    return FileRow(
-        stored=stored,
-        words=in_words(definition, names),
-        format=str(FORMATS[definition.format]),
-        is_active=stored.is_active,
-        may_open=stored.state == StoredReport.State.FINISHED and not is_over and may_open(stored, user),
-        is_over=is_over,
-        percent=100 * stored.done // stored.total if stored.total else 0,
-    )
-
-
-def _saved_row(report: Report, names: Names, user: "User") -> SavedRow:
-    definition = Definition.load(report.definition)
-    words, file = in_words(definition, names), str(FORMATS[definition.format])
-    return SavedRow(report, words, file, report.owner_id == user.pk)
-
+from analytics.reports.definition import Definition, Format, names_for
+from analytics.reports.files import file_path
+from analytics.reports.permissions import EXPORT, rights_for
+from analytics.reports.services import cancel_export, delete_export, export_now, queue_export, save_report
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -170,7 +36,7 @@ else:
 logger = logging.getLogger(__name__)
 
 
-def user_of(request: HttpRequest) -> "User":
+def signed_in_user(request: HttpRequest) -> "User":
     return cast("User", request.user)
 
 
@@ -204,7 +70,7 @@ class ReportAdmin(ReportModelAdmin):
         return request.user.has_perm(EXPORT)
 
     def has_change_permission(self, request: HttpRequest, obj: Report | None = None) -> bool:
-        """A colleague's is run, or saved as one's own."""
+        """Return whether the report is the user's own: a colleague's can be run, or saved as a copy."""
         return request.user.has_perm(EXPORT) and (obj is None or obj.owner_id == request.user.pk)
 
     def has_delete_permission(self, request: HttpRequest, obj: Report | None = None) -> bool:
@@ -218,14 +84,14 @@ class ReportAdmin(ReportModelAdmin):
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         if not self.has_view_permission(request):
             raise PermissionDenied
-        context = self._context(request, _("Reports")) | lists_for(user_of(request), request.GET.get("p"))
+        context = self._context(request, _("Reports")) | lists_for(signed_in_user(request), request.GET.get("p"))
         return TemplateResponse(request, "admin/analytics/report/list.html", context)
 
     def progress_view(self, request: HttpRequest) -> JsonResponse:
-        """How far the files are that are being made: what the page asks for every two seconds."""
+        """Return the progress of active exports; the page asks every two seconds."""
         if not self.has_view_permission(request):
             raise PermissionDenied
-        user = user_of(request)
+        user = signed_in_user(request)
         names = names_for(user)
         active = StoredReport.objects.visible_to(user).active()
         rows = (file_row(stored, names, user) for stored in active)
@@ -233,13 +99,13 @@ class ReportAdmin(ReportModelAdmin):
         return JsonResponse({"active": said}, headers={"Cache-Control": "no-store"})
 
     def download_view(self, request: HttpRequest, stored_id: int) -> HttpResponseBase:
-        """Refused where somebody's rights no longer hold for what the file may hold."""
-        user = user_of(request)
+        """Send the file, unless the user's rights no longer cover what it may hold."""
+        user = signed_in_user(request)
         stored = self._stored(request, stored_id)
         if not file_row(stored, names_for(user), user).may_open:
             raise PermissionDenied
         try:
-            file, size = opened(path_of(stored))
+            file, size = opened(file_path(stored))
         except FileNotFoundError as error:
             logger.error("file of a report is missing report=%d", stored.pk)
             raise Http404 from error
@@ -256,13 +122,13 @@ class ReportAdmin(ReportModelAdmin):
     def stop_view(self, request: HttpRequest, stored_id: int) -> HttpResponse:
         stored = self._stored(request, stored_id)
         if cancel_export(stored=stored):
-            log(stored, user_of(request), _("stopped"))
+            log(stored, signed_in_user(request), _("stopped"))
             self.message_user(request, _("Stopped. There is no file."))
         return redirect("admin:analytics_report_changelist")
 
     def delete_file_view(self, request: HttpRequest, stored_id: int) -> HttpResponse:
         stored = self._stored(request, stored_id)
-        LogEntry.objects.log_actions(user_of(request).pk, cast("Any", [stored]), DELETION, "")
+        LogEntry.objects.log_actions(signed_in_user(request).pk, cast("Any", [stored]), DELETION, "")
         delete_export(stored=stored)
         self.message_user(request, _("The file of “%(name)s” is deleted.") % {"name": stored.name})
         return redirect("admin:analytics_report_changelist")
@@ -270,7 +136,7 @@ class ReportAdmin(ReportModelAdmin):
     def _stored(self, request: HttpRequest, stored_id: int) -> StoredReport:
         if not self.has_view_permission(request):
             raise PermissionDenied
-        found = StoredReport.objects.visible_to(user_of(request)).select_related("requested_by")
+        found = StoredReport.objects.visible_to(signed_in_user(request)).select_related("requested_by")
         return get_object_or_404(found, pk=stored_id)
 
     # --- one report ---
@@ -293,16 +159,18 @@ class ReportAdmin(ReportModelAdmin):
         return self._edit(request, report)
 
     def _edit(self, request: HttpRequest, report: Report | None) -> HttpResponseBase:
-        user = user_of(request)
+        user = signed_in_user(request)
         saved = Definition.load(report.definition) if report else None
         if request.method != "POST":
             first = {"name": report.name, "is_shared": report.is_shared} if report else {}
-            form = ReportForm(initial={**fields_of(saved), **first}, user=user)
+            form = ReportForm(initial={**initial_values(saved), **first}, user=user)
             # What it would bring, unless it names assistants or a site of others.
             tried = ReportForm(as_data(saved), user=user)
             if not tried.is_valid():
                 messages.warning(request, _("This report names assistants or a site that you do not look after."))
-            return self._page(request, report, form, preview_of(tried.definition, user) if tried.is_valid() else None)
+            return self._page(
+                request, report, form, build_preview(tried.definition, user) if tried.is_valid() else None
+            )
         data = request.POST.copy()
         if "move" in data:
             data.setlist("order", moved(data.getlist("order"), request.POST["move"]))
@@ -316,11 +184,11 @@ class ReportAdmin(ReportModelAdmin):
                 return self._export(request, report, form)
         except ValidationError as error:
             form.add_error(None, error)
-        return self._page(request, report, form, preview_of(form.definition, user))
+        return self._page(request, report, form, build_preview(form.definition, user))
 
     def _save(self, request: HttpRequest, report: Report | None, form: ReportForm) -> HttpResponse:
-        """A colleague's becomes one's own. Raises ValidationError."""
-        user = user_of(request)
+        """Save the report; a colleague's becomes the user's own. Raise ValidationError."""
+        user = signed_in_user(request)
         is_new = report is None or not self.has_change_permission(request, report)
         kept = Report(owner=user) if is_new or report is None else report
         kept.name, kept.is_shared = check_name(form.cleaned_data["name"]), form.cleaned_data["is_shared"]
@@ -333,10 +201,10 @@ class ReportAdmin(ReportModelAdmin):
         return redirect("admin:analytics_report_change", kept.pk)
 
     def _export(self, request: HttpRequest, report: Report | None, form: ReportForm) -> HttpResponseBase:
-        """Raises ValidationError."""
-        user, definition = user_of(request), form.definition
+        """Send a short file at once, or queue a long one. Raise ValidationError."""
+        user, definition = signed_in_user(request), form.definition
         name = form.cleaned_data["name"] or (report.name if report else _("Answers"))
-        preview = preview_of(definition, user)
+        preview = build_preview(definition, user)
         if preview.problem:
             raise ValidationError(preview.problem)
         if preview.is_long:
@@ -364,13 +232,13 @@ class ReportAdmin(ReportModelAdmin):
     def _page(
         self, request: HttpRequest, report: Report | None, form: ReportForm, preview: Preview | None
     ) -> HttpResponse:
-        user = user_of(request)
+        user = signed_in_user(request)
         context = {
             **self._context(request, str(report) if report else _("New report")),
             "report": report,
             "form": form,
             "preview": preview,
-            "columns": column_choices(form, rights_of(user)),
+            "columns": column_choices(form, rights_for(user)),
             "is_own": report is None or self.has_change_permission(request, report),
         }
         return TemplateResponse(request, "admin/analytics/report/report.html", context)

@@ -23,7 +23,7 @@ from django.views.decorators.http import require_POST
 
 from analytics.evaluation.services import keep_as_regression
 from analytics.models import Review
-from analytics.reviews.admin.order import FILTERS, neighbours, next_open, queue_of
+from analytics.reviews.admin.order import FILTERS, neighbours, next_open, review_queue
 from analytics.reviews.presence import forget_reader, note_reader, others_reading
 from analytics.reviews.services import Decided, OutOfDate, assign_review, decided, judge_review, restore_review
 from chat.admin.conversations import Turn, build_turn, describe_retrieved
@@ -47,7 +47,7 @@ CHANGING = {"verdict": "verdict", "state": "state", "assigned_to": "assigned_to_
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """What the form holds: a verdict and a comment, and the version that they are meant for."""
+    """The values of the form: a verdict and a comment, and the version that they are meant for."""
 
     verdict: str
     comment: str
@@ -55,14 +55,17 @@ class Typed:
 
 
 def typed_in(posted: QueryDict) -> Typed:
-    """Without a version that can be read, it is meant for none."""
+    """Return what was typed; a version that cannot be read matches none."""
     version = posted.get("version", "")
     is_number = version.isdecimal() and len(version) < 10
     return Typed(posted.get("verdict", ""), posted.get("comment", ""), int(version) if is_number else -1)
 
 
 def apply_action(step: str, *, review: Review, typed: Typed, by: AbstractBaseUser) -> tuple[Review, list[str]]:
-    """The review as it is then, and what of it was changed. Raises as the services do, KeyError for no such step."""
+    """Apply an action; return the review and the names of what changed.
+
+    Raise what the services raise, and KeyError for an unknown action.
+    """
     if step in ASSIGNING:
         to = by if step == TAKE else None
         return assign_review(review_id=review.pk, version=typed.version, to=to), ["assigned_to"]
@@ -75,13 +78,13 @@ def apply_action(step: str, *, review: Review, typed: Typed, by: AbstractBaseUse
 
 
 def undo_token(review: Review, before: Decided) -> str:
-    """Says how it stood before, for as long as nobody does anything else to it; signed, since a page holds it."""
+    """Sign how the review stood before; the token holds until somebody else changes it."""
     values = {**asdict(before), "done_at": before.done_at.isoformat() if before.done_at else None}
     return signing.dumps([review.pk, review.version, values], salt=SALT)
 
 
 def read_undo_token(token: str) -> tuple[int, int, Decided]:
-    """The review's id, the version that may be undone, and how it stood; raises signing.BadSignature."""
+    """Return the review's id, the version to undo and how it stood. Raise signing.BadSignature."""
     pk, version, values = signing.loads(token, salt=SALT, max_age=UNDONE_WITHIN)
     done_at = parse_datetime(values["done_at"]) if values["done_at"] else None
     return pk, version, Decided(**{**values, "done_at": done_at})
@@ -91,14 +94,14 @@ def read_undo_token(token: str) -> tuple[int, int, Decided]:
 BEFORE, AFTER = 6, 4
 
 
-def texts_of(answer: Message) -> dict[int, str]:
-    """What the retrieved passages say, as far as they are still the same."""
+def passage_texts(answer: Message) -> dict[int, str]:
+    """Return the texts of the retrieved passages that are still the same."""
     ids = [row["passage"] for row in answer.retrieved]
     return dict(Passage.objects.filter(pk__in=ids).values_list("pk", "text")) if ids else {}
 
 
 def turns_around(answer: Message, user: "User") -> tuple[list[Turn], list[Turn]]:
-    """What was said before the question and after the answer, oldest first."""
+    """Return the turns before the question and after the answer, oldest first."""
     said = Message.objects.filter(conversation=answer.conversation_id).select_related("feedback")
     said = said.prefetch_related("citations")
     before = list(said.filter(pk__lt=answer.question_id or answer.pk).order_by("-pk")[:BEFORE])
@@ -107,13 +110,13 @@ def turns_around(answer: Message, user: "User") -> tuple[list[Turn], list[Turn]]
 
 
 def answer_under(review: Review) -> Message:
-    """With all that the page shows of it."""
+    """Return the reviewed answer with all that the page shows of it."""
     rows = Message.objects.select_related("question", "feedback", "faq", "conversation__assistant__profile")
     return rows.prefetch_related("citations").get(pk=review.message_id)
 
 
 def faq_address(answer: Message, review: Review) -> str:
-    """The form for a new FAQ with the student's question in it."""
+    """Return the address of the form for a new FAQ with the student's question in it."""
     question = answer.rewritten or (answer.question.text if answer.question else "")
     given: dict[str, Any] = {"question": question, "language": review.language or "en"}
     collection = review.assistant.collections.order_by("pk").first() if review.assistant else None
@@ -123,14 +126,14 @@ def faq_address(answer: Message, review: Review) -> str:
 
 
 def last_action(review: Review) -> LogEntry | None:
-    """Who of the staff did something to it last."""
+    """Return who of the staff acted on it last."""
     kind = ContentType.objects.get_for_model(Review)
     entries = LogEntry.objects.filter(content_type=kind, object_id=str(review.pk)).select_related("user")
     return entries.order_by("-action_time", "-pk").first()
 
 
-def page_of(review: Review, user: "User", *, typed: Typed | None, is_conflict: bool) -> dict[str, Any]:
-    """What the template shows; `typed` is what was to be saved and was not, because of a conflict or a mistake."""
+def page_context(review: Review, user: "User", *, typed: Typed | None, is_conflict: bool) -> dict[str, Any]:
+    """Return the template's context; `typed` is what was not saved, because of a conflict or a mistake."""
     answer = answer_under(review)
     before, after = turns_around(answer, user)
     may_add_faqs = user.has_perm("faqs.add_faq")
@@ -139,7 +142,7 @@ def page_of(review: Review, user: "User", *, typed: Typed | None, is_conflict: b
         "answer": answer,
         "question": answer.question,
         "asked": build_turn(answer.question, user) if answer.question else None,
-        "turn": replace(build_turn(answer, user), found=describe_retrieved(answer, texts_of(answer))),
+        "turn": replace(build_turn(answer, user), found=describe_retrieved(answer, passage_texts(answer))),
         "before": before,
         "after": after,
         "threshold": profile_for(answer.conversation.assistant).threshold,
@@ -148,7 +151,7 @@ def page_of(review: Review, user: "User", *, typed: Typed | None, is_conflict: b
         "comments": list(review.comments.select_related("by")),
         "typed": typed or Typed(review.verdict, "", review.version),
         "is_conflict": is_conflict,
-        "last_deed": last_action(review) if is_conflict else None,
+        "last_action": last_action(review) if is_conflict else None,
         "readers": others_reading(review.pk, user),
         "faq_address": faq_address(answer, review) if may_add_faqs else "",
         "may_see_documents": user.has_perm("knowledge.view_document") or user.has_perm("knowledge.change_document"),
@@ -170,8 +173,8 @@ UNDO = "review_undo"
 MAY_KEEP = "analytics.add_evaluationquestion"
 
 
-def member_of(request: HttpRequest) -> "User":
-    """Who is signed in: `admin_view` lets nobody else in."""
+def signed_in_member(request: HttpRequest) -> "User":
+    """Return who is signed in: `admin_view` refuses everybody else."""
     return cast("User", request.user)
 
 
@@ -195,7 +198,7 @@ class ReviewScreens(ScopedAdmin, ReviewModelAdmin):
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """A POST takes one of `STEPS`, and opens the next one where that finished this one."""
+        """Show the review; a POST applies an action, and opens the next review if that finished this one."""
         review = self.get_object(request, unquote(object_id))
         if review is None:
             return self._gone(request)
@@ -206,14 +209,14 @@ class ReviewScreens(ScopedAdmin, ReviewModelAdmin):
     def _page(
         self, request: HttpRequest, review: Review, *, typed: Typed | None = None, is_conflict: bool = False
     ) -> HttpResponse:
-        member, may_change = member_of(request), self.has_change_permission(request, review)
+        member, may_change = signed_in_member(request), self.has_change_permission(request, review)
         if may_change:
             note_reader(review.pk, member)
-        queue = queue_of(self, request)
+        queue = review_queue(self, request)
         before, after = neighbours(queue, review, request)
         context = {
             **self.admin_site.each_context(request),
-            **page_of(review, member, typed=typed, is_conflict=is_conflict),
+            **page_context(review, member, typed=typed, is_conflict=is_conflict),
             "title": gettext("Review an answer"),
             "opts": self.opts,
             "media": self.media,
@@ -229,7 +232,7 @@ class ReviewScreens(ScopedAdmin, ReviewModelAdmin):
         return TemplateResponse(request, "admin/analytics/review/change_form.html", context, status=status)
 
     def _step(self, request: HttpRequest, review: Review) -> HttpResponse:
-        step, typed, member = request.POST.get("step", ""), typed_in(request.POST), member_of(request)
+        step, typed, member = request.POST.get("step", ""), typed_in(request.POST), signed_in_member(request)
         if not self.has_change_permission(request, review):
             raise PermissionDenied
         if step not in STEPS:
@@ -254,7 +257,7 @@ class ReviewScreens(ScopedAdmin, ReviewModelAdmin):
         if step == DONE:
             forget_reader(review.pk, member)
             request.session[UNDO] = {"review": str(saved), "token": undo_token(saved, before)}
-            following = next_open(queue_of(self, request), saved, member)
+            following = next_open(review_queue(self, request), saved, member)
             if following is None:
                 self.message_user(request, gettext("Nothing is left to do in this list."), messages.SUCCESS)
             return redirect(self._address(request, following, is_list=following is None))
@@ -267,12 +270,12 @@ class ReviewScreens(ScopedAdmin, ReviewModelAdmin):
         return row
 
     def _gone(self, request: HttpRequest) -> HttpResponse:
-        """With its conversation, or it is another team's."""
+        """Say that the review was deleted with its conversation, or is another team's."""
         self.message_user(request, gettext("There is no such answer, or it was deleted."), messages.WARNING)
         return redirect(self._address(request, None, is_list=True))
 
     def _address(self, request: HttpRequest, pk: int | None, *, is_list: bool = False) -> str:
-        """Of the list or of one of its rows, filtered as it was; empty where there is none."""
+        """Return the address of the list or of one of its rows, filtered as before; empty if there is none."""
         filters = request.GET.get(FILTERS, "")
         if is_list:
             address = reverse("admin:analytics_review_changelist")
@@ -283,7 +286,7 @@ class ReviewScreens(ScopedAdmin, ReviewModelAdmin):
         return f"{address}?{django_urlencode({FILTERS: filters})}" if filters else address
 
     def undo_view(self, request: HttpRequest) -> HttpResponse:
-        """Takes the last step back, unless somebody did something to it since."""
+        """Undo the last action, unless somebody acted on the review since."""
         if not self.has_change_permission(request):
             raise PermissionDenied
         try:
@@ -304,12 +307,12 @@ class ReviewScreens(ScopedAdmin, ReviewModelAdmin):
         return redirect(self._address(request, pk))
 
     def keep_view(self, request: HttpRequest, review_id: int) -> HttpResponse:
-        """Keeps the question, so that later changes are tried on it."""
+        """Save the question for the evaluation, so that later changes are tried on it."""
         if not (self.has_view_or_change_permission(request) and request.user.has_perm(MAY_KEEP)):
             raise PermissionDenied
         review = get_object_or_404(self.get_queryset(request).select_related("message__question"), pk=review_id)
         try:
-            keep_as_regression(message=review.message, by=member_of(request))
+            keep_as_regression(message=review.message, by=signed_in_member(request))
         except ValidationError as error:
             self.message_user(request, " ".join(error.messages), messages.ERROR)
         else:
@@ -318,11 +321,11 @@ class ReviewScreens(ScopedAdmin, ReviewModelAdmin):
         return redirect(self._address(request, review.pk))
 
     def reading_view(self, request: HttpRequest, review_id: int) -> JsonResponse:
-        """What an open page says every half a minute; it hears who else has the review open, and its version."""
+        """Note that the page is open; return who else has the review open, and its version."""
         if not self.has_change_permission(request):
             raise PermissionDenied
         review = get_object_or_404(self.get_queryset(request), pk=review_id)
-        member = member_of(request)
+        member = signed_in_member(request)
         note_reader(review.pk, member)
         state = {"version": review.version, "readers": others_reading(review.pk, member)}
         return JsonResponse(state, headers={"Cache-Control": "no-store"})

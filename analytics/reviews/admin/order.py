@@ -18,8 +18,8 @@ FILTERS = "_changelist_filters"
 State = Review.State
 
 
-def queue_of(model_admin: Any, request: HttpRequest) -> QuerySet[Review]:
-    """As it is filtered and searched there."""
+def review_queue(model_admin: Any, request: HttpRequest) -> QuerySet[Review]:
+    """Return the review queue as it is filtered and searched."""
     narrowed = copy(request)
     narrowed.GET = QueryDict(request.GET.get(FILTERS, ""))
     try:
@@ -30,7 +30,7 @@ def queue_of(model_admin: Any, request: HttpRequest) -> QuerySet[Review]:
 
 
 def neighbours(queue: QuerySet[Review], review: Review, request: HttpRequest) -> tuple[int | None, int | None]:
-    """The ids of the review before and of the one after; one that has left the list is where it would stand."""
+    """Return the ids of the reviews before and after this one, also if it has left the list."""
     listed = QueryDict(request.GET.get(FILTERS, "")).get("state") or State.OPEN
     state = review.state if listed == "all" else listed
     place, pk = review.asked_at, review.pk
@@ -41,7 +41,7 @@ def neighbours(queue: QuerySet[Review], review: Review, request: HttpRequest) ->
 
 
 def next_open(queue: QuerySet[Review], review: Review, user: "User") -> int | None:
-    """The id of the next one to do that nobody else is at, from the list's top again after its end."""
+    """Return the id of the next open review that nobody else has, starting over at the end of the list."""
     free = left_to(queue.filter(state=State.OPEN).exclude(pk=review.pk), user)
     after = _after(free, State.OPEN, review).values_list("pk", flat=True).first()
     return after or free.values_list("pk", flat=True).first()

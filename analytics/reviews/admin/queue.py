@@ -17,7 +17,7 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from analytics.models import Review
-from analytics.reviews.admin.detail import UNDO, ReviewScreens, member_of
+from analytics.reviews.admin.detail import UNDO, ReviewScreens, signed_in_member
 from analytics.reviews.collect import collect_news
 from analytics.reviews.services import finish_reviews, judge_reviews, take_reviews
 from chat.models import Message
@@ -27,7 +27,7 @@ State = Review.State
 
 
 class StateFilter(admin.SimpleListFilter):
-    """What is left to do, unless something else is asked for."""
+    """Filter by state; open reviews by default."""
 
     title = _("state")
     parameter_name = "state"
@@ -91,7 +91,7 @@ Verdict = Review.Verdict
 
 
 def judging(verdict: str, label: Any) -> Any:
-    """An action of the list that gives this verdict."""
+    """Return an action of the list that gives this verdict."""
 
     @admin.action(description=format_lazy("{}: {}", _("Verdict"), label), permissions=["change"])
     def judge(model_admin: "ReviewAdmin", request: HttpRequest, queryset: QuerySet[Review]) -> None:
@@ -103,7 +103,7 @@ def judging(verdict: str, label: Any) -> Any:
 
 @admin.register(Review)
 class ReviewAdmin(ReviewScreens):
-    list_display = ["opening", "why", "asked_of", "asked", "judged", "whose"]
+    list_display = ["opening", "why", "question_excerpt", "asked", "judged", "whose"]
     list_filter = [
         StateFilter,
         ReasonFilter,
@@ -129,7 +129,7 @@ class ReviewAdmin(ReviewScreens):
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Review | None = None) -> bool:
-        """It goes with its conversation, and would be collected again."""
+        """Refuse: a review is deleted with its conversation, and would be collected again."""
         return False
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Review]:
@@ -151,7 +151,7 @@ class ReviewAdmin(ReviewScreens):
         return render_to_string("admin/analytics/review/reasons.html", {"reasons": reasons})
 
     @admin.display(description=_("assistant"))
-    def asked_of(self, review: Review) -> str:
+    def question_excerpt(self, review: Review) -> str:
         return ", ".join(str(part) for part in (review.assistant, review.get_language_display()) if part) or "–"
 
     @admin.display(description=_("asked"))
@@ -174,12 +174,12 @@ class ReviewAdmin(ReviewScreens):
 
     @admin.action(description=_("Take the selected ones on"), permissions=["change"])
     def take(self, request: HttpRequest, queryset: QuerySet[Review]) -> None:
-        member = member_of(request)
+        member = signed_in_member(request)
         self.at_once(request, queryset, "assigned_to", lambda rows: take_reviews(reviews=rows, by=member))
 
     @admin.action(description=_("Mark the selected ones as done"), permissions=["change"])
     def finish(self, request: HttpRequest, queryset: QuerySet[Review]) -> None:
-        member = member_of(request)
+        member = signed_in_member(request)
         self.at_once(request, queryset, "state", lambda rows: finish_reviews(reviews=rows, by=member))
 
     @transaction.atomic
@@ -190,12 +190,12 @@ class ReviewAdmin(ReviewScreens):
         field: str,
         deed: Callable[[QuerySet[Review]], list[Review]],
     ) -> None:
-        """Does it, and tells of how many; what others had decided before stays."""
+        """Apply an action to several reviews and report how many; earlier decisions stay."""
         count = chosen.count()
         changed = deed(chosen)
         if changed:
             message: Any = [{"changed": {"fields": [field]}}]
-            LogEntry.objects.log_actions(member_of(request).pk, changed, CHANGE, change_message=message)
+            LogEntry.objects.log_actions(signed_in_member(request).pk, changed, CHANGE, change_message=message)
         said = ngettext("%(count)d was changed.", "%(count)d were changed.", len(changed)) % {"count": len(changed)}
         if left := count - len(changed):
             kept = ngettext(

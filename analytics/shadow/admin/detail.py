@@ -20,7 +20,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
 from analytics.models import Gap, ShadowResult, ShadowTest
-from analytics.privacy import mask_pii, text_of
+from analytics.privacy import mask_pii, standalone_text
 from analytics.shadow.admin.forms import faq_draft, link_target, may_publish, may_test
 from analytics.shadow.comparison import Asking, Compared, look_up_batch, without_answers
 from analytics.shadow.drafts import Draft, FAQDraft, TargetGone, present, read_draft
@@ -162,7 +162,7 @@ def build_row(result: ShadowResult) -> Row:
         text = result.question.text
         right = {judgment.document_id for judgment in result.question.judgments.all() if judgment.grade > 0}
     else:
-        text, right = mask_pii(text_of(result.message)) if result.message else "", set()
+        text, right = mask_pii(standalone_text(result.message)) if result.message else "", set()
     sides = _sides(result.before, result.after, right)
     return Row(text, result.question_id, result.verdict, result.decision_changed, *sides)
 

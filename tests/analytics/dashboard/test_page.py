@@ -17,7 +17,7 @@ from analytics.dashboard.formatting import Tone, change, duration, highest, long
 from analytics.dashboard.suppression import suppressed_cells
 from analytics.dashboard.types import People
 from analytics.models import FrozenCounts
-from analytics.periods import Period, Range, Step, period_of, semester_of, step_for
+from analytics.periods import Period, Range, Step, period_for, semester_around, step_for
 from chat.models import Conversation, Feedback
 from tests.analytics.counts.test_daily import asks, begins
 from tests.analytics.gaps.rows import new_gap
@@ -53,7 +53,7 @@ def visit(client, *permissions, teams=None, **address):
 
 
 def words(response):
-    """What is read on the page, in one line."""
+    """Return the text of the page in one line."""
     text = re.sub(r"<(script|style)\b.*?</\1>|<[^>]+>", " ", response.content.decode(), flags=re.S)
     return re.sub(r"\s+", " ", text.replace("&nbsp;", " ").replace("\xa0", " "))
 
@@ -64,15 +64,15 @@ def card(response, label):
     return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", found[1])).replace("\xa0", " ").strip()
 
 
-def link_of(response, label):
-    """Path and choices of the link on a card's value."""
+def card_link(response, label):
+    """Return the path and choices of the link on a card's value."""
     found = re.search(rf">{label}</dt>.*?</div>", response.content.decode(), re.S)
     href = re.search(r'href="([^"]+)"', found[0])
     return href and href[1].replace("&amp;", "&")
 
 
 def ask_by(count, moment, **answer):
-    """As many visitors, each with one question."""
+    """Ask one question by each of so many visitors."""
     conversation = {key: answer.pop(key) for key in ("assistant", "site") if key in answer}
     return [asks(begins(moment, **conversation), moment, **answer) for _ in range(count)]
 
@@ -90,12 +90,12 @@ def ask_by(count, moment, **answer):
     ],
 )
 def test_semesters_begin_in_april_and_october(today, first, last):
-    assert semester_of(datetime.date(*today)) == Period(datetime.date(*first), datetime.date(*last))
+    assert semester_around(datetime.date(*today)) == Period(datetime.date(*first), datetime.date(*last))
 
 
 @given(DAYS, st.sampled_from(Range), st.none() | DAYS)
 def test_a_named_period_is_never_to_come_and_never_too_long(today, name, first_day):
-    period = period_of(name, today=today, first_day=first_day)
+    period = period_for(name, today=today, first_day=first_day)
     assert period.last <= today
     assert period.days <= 3_653
     assert len(list(period.steps(step_for(period)))) <= 122
@@ -187,7 +187,8 @@ def test_each_chart_has_a_table_of_the_numbers_that_it_draws(client):
     count_changed()
     html = visit(client, range="30").content.decode()
     names = re.findall(r'data-chart="([^"]+)"', html)
-    assert names == [f"chart-{name}-data" for name in ("use", "answers", "opinions", "hours", "reasons", "tokens")]
+    over_time = ("use", "answers", "opinions", "hours", "reasons", "tokens")
+    assert names == [f"chart-{name}-data" for name in (*over_time, "assistant", "site", "language")]
     for name in names:
         figure = re.search(rf'<figure[^>]*data-chart="{name}".*?</figure>', html, re.S)[0]
         drawn = json.loads(re.search(r"<script[^>]*>(.*?)</script>", figure, re.S)[1])
@@ -238,7 +239,7 @@ def test_long_periods_are_shown_by_week_and_by_month(client):
     count_changed()
     for first, step, points in (("2026-04-15", "Day", 92), ("2025-07-15", "Week", 53), ("2017-07-01", "Month", 109)):
         html = visit(client, **{"from": first, "to": "2026-07-15"}).content.decode()
-        table = re.search(r"drawing__scroll.*?</table>", html, re.S)[0]
+        table = re.search(r"chart__scroll.*?</table>", html, re.S)[0]
         assert f'<th scope="col">{step}</th>' in table
         assert table.count('scope="row"') == points
 
@@ -248,7 +249,7 @@ def test_what_is_still_to_come_is_cut_off_and_said(client):
     count_changed()
     page = visit(client, **{"from": "2026-07-01", "to": "2026-09-30"})
     assert "1 Jul 2026 – 15 Jul 2026" in words(page)
-    assert "Up to today, which is not over yet." in words(page)
+    assert "Today is included so far." in words(page)
 
 
 def test_a_team_is_offered_and_shown_its_own_alone(client):
@@ -280,7 +281,7 @@ def test_fewer_visitors_than_the_smallest_group_are_not_shown(client):
     ask_by(4, day(7, 10), document=DocumentFactory(title="Fees page"))
     count_changed()
     page = visit(client, READS)
-    assert "Perhaps fewer than 5 visitors, in this choice or in what it leaves out: not shown" in words(page)
+    assert "Figures from fewer than 5 visitors are hidden for privacy. Choose a longer period" in words(page)
     assert "Fees page" not in words(page)
     assert "data-chart" not in page.content.decode()
     client.logout()
@@ -305,12 +306,12 @@ def test_small_groups_within_a_large_one_are_left_out(client):
     said = words(visit(client, READS))
     assert "Known?" in said
     assert "Known page" in said
-    assert "Rows with perhaps fewer than 5 visitors are not shown." in said
-    before, cited_by_few = said.split("Documents that no answer cites, or few")
+    assert "Rows with fewer than 5 visitors are hidden for privacy." in said
+    before, cited_by_few = said.split("Documents that no or few answers cite")
     assert "Rare page" in cited_by_few
     said = before
     for name in ("Rare?", "Rare page", "Tiny site", "German 2"):
-        assert name not in re.sub(r"What is shown.*?Compared", "", said), name
+        assert name not in re.sub(r"Filters.*?Compared", "", said), name
     # With one part hidden the other would be the whole less it.
     assert "not shown" in said
     client.logout()
@@ -331,7 +332,7 @@ def test_opinions_of_few_are_shown_on_no_card_and_in_no_sentence(client):
     assert card(page, "Thumbs up").startswith("6 ")
     for label in ("Thumbs down", "Stars, 1 to 5"):
         assert card(page, label).startswith("not shown")
-        assert link_of(page, label) is None
+        assert card_link(page, label) is None
     assert "rated conversation" not in words(page)
     assert "of all thumbs" not in words(page)
     client.logout()
@@ -384,11 +385,11 @@ def test_figures_lead_to_the_conversations_behind_them(client):
         return set(listed.context["cl"].queryset.values_list("pk", flat=True))
 
     html = page.content.decode().replace("&amp;", "&")
-    assert behind(link_of(page, "Abstained")) == {both.pk}
-    assert behind(link_of(page, "Answered")) == {steered.pk}  # the other's answer was in June
-    assert behind(link_of(page, "Thumbs down")) == {steered.pk}
-    assert behind(link_of(page, "Conversations")) == {both.pk, steered.pk}
-    assert link_of(page, "New visitors") == link_of(page, "Conversations")
+    assert behind(card_link(page, "Abstained")) == {both.pk}
+    assert behind(card_link(page, "Answered")) == {steered.pk}  # the other's answer was in June
+    assert behind(card_link(page, "Thumbs down")) == {steered.pk}
+    assert behind(card_link(page, "Conversations")) == {both.pk, steered.pk}
+    assert card_link(page, "New visitors") == card_link(page, "Conversations")
     for parameter in ("reason=wrong", f"faq={faq.pk}", f"document={document.pk}", "hour=11", "language=en"):
         href = next(href for href in re.findall(r'href="([^"]+)"', html) if parameter in href and "asked=" in href)
         assert behind(href) == {steered.pk}, parameter

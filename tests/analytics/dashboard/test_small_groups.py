@@ -63,28 +63,28 @@ def analyst() -> User:
 # --- the doors to figures and to what was asked ---
 
 
-def browser_of(user: User) -> Client:
+def sign_in(user: User) -> Client:
     client = Client()
     client.force_login(user)
     return client
 
 
-def text_of(reply: Any) -> str:
+def reply_text(reply: Any) -> str:
     said: bytes = reply.getvalue() if reply.streaming else reply.content
     return said.decode()
 
 
 def report_page(user: User, button: str) -> str:
     sent = {"name": "", "span": "last_30", "format": "jsonl", "columns": COLUMNS, "order": ordered(list(COLUMNS))}
-    return text_of(browser_of(user).post(reverse("admin:analytics_report_add"), {**sent, button: "1"}))
+    return reply_text(sign_in(user).post(reverse("admin:analytics_report_add"), {**sent, button: "1"}))
 
 
 def file_of_a_worker(user: User) -> str:
     stored = queue_export(name="Fees", definition=definition(*COLUMNS, format="jsonl"), by=user)
     work_on(stored.pk)
     if StoredReport.objects.get(pk=stored.pk).state != StoredReport.State.FINISHED:
-        return text_of(browser_of(user).get(reverse("admin:analytics_report_changelist")))
-    return text_of(browser_of(user).get(reverse("admin:analytics_report_download", args=[stored.pk])))
+        return reply_text(sign_in(user).get(reverse("admin:analytics_report_changelist")))
+    return reply_text(sign_in(user).get(reverse("admin:analytics_report_download", args=[stored.pk])))
 
 
 def file_by_api(user: User) -> str:
@@ -93,15 +93,15 @@ def file_by_api(user: User) -> str:
     program = Program(user)
     reply = program.post("/report-exports/", {"report": report.pk})
     if reply.status_code == 400:
-        return text_of(reply)
+        return reply_text(reply)
     key = reply.json()["id"]
     work_on(key)
-    return text_of(program.get(f"/report-exports/{key}/")) + text_of(program.get(f"/report-exports/{key}/file/"))
+    return reply_text(program.get(f"/report-exports/{key}/")) + reply_text(program.get(f"/report-exports/{key}/file/"))
 
 
 FIGURES: dict[str, Callable[[User], str]] = {
-    "dashboard": lambda user: text_of(browser_of(user).get(reverse("dashboard"))),
-    "figures by API": lambda user: text_of(Program(user).get("/figures/")),
+    "dashboard": lambda user: reply_text(sign_in(user).get(reverse("dashboard"))),
+    "figures by API": lambda user: reply_text(Program(user).get("/figures/")),
 }
 ANSWERS: dict[str, Callable[[User], str]] = {
     "preview of a report": lambda user: report_page(user, "look"),
@@ -113,7 +113,7 @@ ALL = {**FIGURES, **ANSWERS}
 
 
 def ask(user: User, text: str, *, visitors: int, title: str, language: str = "en") -> None:
-    """Yesterday, of an assistant of the analyst's; the answers cite a page of that title."""
+    """Ask an assistant of the analyst's yesterday; the answers cite a page of that title."""
     assistant = own_assistant(user)
     asked(text, visitors=visitors, days_ago=1, language=language, assistant=assistant, rewritten=text, comment=text)
     document = DocumentFactory(title=title)
@@ -156,7 +156,7 @@ def test_nothing_at_all_is_told_of_a_handful(door: str, analyst: User) -> None:
 
 @pytest.mark.parametrize("door", ALL)
 def test_one_person_is_no_group_whenever_wherever_and_in_whatever_language_they_ask(door: str, analyst: User) -> None:
-    """Beside them a crowd whose figures may be told, or nobody."""
+    """Add nobody, or a crowd whose figures are publishable."""
     assistants = [own_assistant(analyst), own_assistant(analyst)]
     sites = [SiteFactory(assistant=assistant, name="Rare site") for assistant in assistants]
     faq, document = FAQFactory(question="Rare FAQ?"), DocumentFactory(title="Rare page")
@@ -234,7 +234,7 @@ def test_who_asked_is_told_nowhere(door: str, analyst: User) -> None:
 
 
 def figures(user: User, **chosen: Any) -> dict[str, Any] | None:
-    """Of the day before yesterday, with what is chosen."""
+    """Return the figures of the day before yesterday, with what is chosen."""
     day = (timezone.localdate() - datetime.timedelta(days=2)).isoformat()
     address = urlencode({"from": day, "to": day, **chosen})
     found: dict[str, Any] | None = Program(user).get(f"/figures/?{address}").json()["figures"]
@@ -255,7 +255,7 @@ def test_who_asked_in_another_language_is_not_had_by_subtracting(few: int, analy
     assert told is not None
     assert told["parts"]["language"] == []
     assert figures(analyst, language="de") is figures(analyst, language="en") is None
-    page = text_of(browser_of(analyst).get(reverse("dashboard"), {"language": "de"}))
+    page = reply_text(sign_in(analyst).get(reverse("dashboard"), {"language": "de"}))
     assert "in what it leaves out" in page
     analyst.user_permissions.add(Permission.objects.get(codename="see_small_groups"))
     analyst = User.objects.get(pk=analyst.pk)
@@ -337,16 +337,16 @@ def test_no_page_action_or_operation_tells_who_asked(analyst: User) -> None:
     Message.objects.filter(role="user").update(text=PERSONAL)
     Message.objects.filter(role="assistant").update(rewritten=PERSONAL)
     Feedback.objects.update(comment=PERSONAL)
-    client, program, told, opened = browser_of(analyst), Program(analyst), [], 0
+    client, program, told, opened = sign_in(analyst), Program(analyst), [], 0
     for door in doors():
         reply = knock(client, door, door.address(world), world)
         opened += reply.status_code == 200
-        told += [f"{door.title}: {word}" for word in TELLING if word in ("" if reply.streaming else text_of(reply))]
+        told += [f"{door.title}: {word}" for word in TELLING if word in ("" if reply.streaming else reply_text(reply))]
     for name, operation in OPERATIONS.items():
         with transaction.atomic():
             body = BODIES[name](world.api) if operation.method in {"post", "put", "patch"} else None
             reply = program.call(operation.method, operation.address(world.api), body)
-            said = text_of(reply)
+            said = reply_text(reply)
             transaction.set_rollback(True)
         opened += reply.status_code == 200
         told += [f"{name}: {word}" for word in TELLING if word in said]

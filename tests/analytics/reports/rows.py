@@ -27,8 +27,10 @@ def asked(
     answered: str = "318 euros [1].",
     **answer: Any,
 ) -> Message:
-    """The last of as many answers as `visitors`, each to another one who agreed right then; `conversation` may be given
-    in `answer`, or the `visitor` who asks them all."""
+    """Return the last of as many answers as `visitors`, each to another new visitor.
+
+    `answer` may hold the `conversation`, or the `visitor` who asks them all.
+    """
     at = timezone.now() - datetime.timedelta(days=days_ago)
     given: Conversation | None = answer.pop("conversation", None)
     assistant = answer.pop("assistant", None) or (None if given else AssistantFactory())

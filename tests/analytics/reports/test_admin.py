@@ -17,7 +17,7 @@ from analytics.reports import services as reports_services
 from analytics.reports.admin import form as admin_form
 from analytics.reports.columns import USUAL
 from analytics.reports.definition import Definition
-from analytics.reports.files import folder, path_of
+from analytics.reports.files import file_path, folder
 from analytics.reports.run import work_on
 from tests.analytics.reports.rows import asked, definition, stored
 from tests.factories import AssistantFactory, SiteFactory, UserFactory
@@ -34,7 +34,7 @@ def _media(settings, tmp_path):
     settings.MEDIA_ROOT = tmp_path / "media"
 
 
-def client_of(*permissions, **values):
+def sign_in(*permissions, **values):
     user = UserFactory(permissions=permissions, **values)
     client = Client()
     client.force_login(user)
@@ -43,12 +43,12 @@ def client_of(*permissions, **values):
 
 
 def chosen(*columns, **values):
-    """What the form sends."""
+    """Return what the form sends."""
     sent = {"name": "", "span": "last_30", "format": "jsonl", "columns": columns or USUAL, **values}
     return {"order": admin_form.ordered(list(sent["columns"])), **sent}
 
 
-def text_of(answer):
+def page_text(answer):
     return answer.content.decode()
 
 
@@ -60,14 +60,14 @@ def body(answer):
 
 @pytest.mark.parametrize("name", [NEW, LIST])
 def test_only_who_may_export_sees_reports(name):
-    assert client_of().get(reverse(name)).status_code == 403
-    assert client_of(EXPORT).get(reverse(name)).status_code == 200
+    assert sign_in().get(reverse(name)).status_code == 403
+    assert sign_in(EXPORT).get(reverse(name)).status_code == 200
 
 
 def test_the_first_rows_and_their_number_are_shown(settings):
     for number in range(22):
         asked(f"Question {number}?")
-    page = text_of(client_of(EXPORT, SMALL).post(reverse(NEW), chosen("question", look="1")))
+    page = page_text(sign_in(EXPORT, SMALL).post(reverse(NEW), chosen("question", look="1")))
     assert "22 rows" in page
     assert "Question 0?" in page
     assert "Question 19?" in page
@@ -76,58 +76,58 @@ def test_the_first_rows_and_their_number_are_shown(settings):
 
 def test_the_page_masks_what_the_file_masks():
     asked(PERSONAL)
-    masked = text_of(client_of(EXPORT, SMALL).post(reverse(NEW), chosen(look="1")))
+    masked = page_text(sign_in(EXPORT, SMALL).post(reverse(NEW), chosen(look="1")))
     assert "Schmidt" not in masked
     assert "anna@" not in masked
     assert "are masked" in masked
-    assert "Anna Schmidt" in text_of(client_of(EXPORT, SMALL, ALL_TEXT).post(reverse(NEW), chosen(look="1")))
+    assert "Anna Schmidt" in page_text(sign_in(EXPORT, SMALL, ALL_TEXT).post(reverse(NEW), chosen(look="1")))
 
 
 @pytest.mark.parametrize("button", ["look", "export"])
 def test_no_small_group_is_told_on_the_page_or_in_a_file(button):
     asked("Very rare matter", visitors=4)
-    page = client_of(EXPORT).post(reverse(NEW), chosen(**{button: "1"}))
-    assert "so few visitors" in text_of(page)
-    assert "rare" not in text_of(page)
+    page = sign_in(EXPORT).post(reverse(NEW), chosen(**{button: "1"}))
+    assert "so few visitors" in page_text(page)
+    assert "rare" not in page_text(page)
     assert not LogEntry.objects.exists()
 
 
-def said_of(definition, *permissions):
-    """The preview and its file's line in the audit log, without what names the filters."""
-    client = client_of(EXPORT, *permissions)
+def preview(definition, *permissions):
+    """Return the preview and its file's line in the audit log, without what names the filters."""
+    client = sign_in(EXPORT, *permissions)
     page = client.post(reverse(NEW), {**chosen("question"), **definition, "look": "1"})
     client.post(reverse(NEW), {**chosen("question"), **definition, "export": "1"}).close()
     logged = [entry.change_message.split("; the last")[0] for entry in LogEntry.objects.filter(user=client.user)[:1]]
-    return re.search(r'id="preview".*?</section>', text_of(page), re.S)[0], logged
+    return re.search(r'id="preview".*?</section>', page_text(page), re.S)[0], logged
 
 
 def test_nothing_says_whether_rows_are_left_out():
     assistant = AssistantFactory()
     asked("Often asked", visitors=5, assistant=assistant)
-    alone = said_of({})
+    alone = preview({})
     assert "5 rows" in alone[0]
     assert "Rows may be left out: an assistant, site and language with fewer than 5 visitors are not told." in alone[0]
     asked("Sehr selten", visitors=2, assistant=assistant, language="de", thumbs=-1)
-    assert said_of({}) == alone
-    nothing = [said_of(narrow) for narrow in ({"language": "de", "thumbs": thumbs} for thumbs in ("", "up", "down"))]
+    assert preview({}) == alone
+    nothing = [preview(narrow) for narrow in ({"language": "de", "thumbs": thumbs} for thumbs in ("", "up", "down"))]
     assert nothing[0] == nothing[1] == nothing[2]
     assert "no such answer, or they went to so few visitors" in nothing[0][0]
-    assert "2 rows" in said_of({"language": "de"}, SMALL)[0]
+    assert "2 rows" in preview({"language": "de"}, SMALL)[0]
 
 
 def test_who_sees_small_groups_is_told_that_there_is_no_such_answer():
-    page, _logged = said_of({"language": "de"}, SMALL)
+    page, _logged = preview({"language": "de"}, SMALL)
     assert "There is no such answer: choose more days, or fewer filters." in page
 
 
 def test_who_is_in_no_team_gets_an_empty_report_page():
     asked(visitors=6)
-    assert client_of("analytics.export_reports", teams=[]).get(reverse(NEW)).status_code == 200
+    assert sign_in("analytics.export_reports", teams=[]).get(reverse(NEW)).status_code == 200
 
 
 def test_a_short_report_is_sent_at_once_and_stands_in_the_audit_log():
     asked("What are the fees?", visitors=2)
-    client = client_of(EXPORT, SMALL)
+    client = sign_in(EXPORT, SMALL)
     answer = client.post(reverse(NEW), chosen("question", format="xlsx", name="My fees", export="1"))
     assert re.fullmatch(r'attachment; filename="my-fees-[\d-]+\.xlsx"', answer.headers["Content-Disposition"])
     assert "no-store" in answer.headers["Cache-Control"]
@@ -141,7 +141,7 @@ def test_a_short_report_is_sent_at_once_and_stands_in_the_audit_log():
 
 def test_a_download_that_breaks_off_is_in_the_audit_log_too():
     asked(visitors=2)
-    answer = client_of(EXPORT, SMALL).post(reverse(NEW), chosen("question", export="1"))
+    answer = sign_in(EXPORT, SMALL).post(reverse(NEW), chosen("question", export="1"))
     answer.close()
     first, second = LogEntry.objects.order_by("pk")
     assert "exported 2 rows" in first.change_message
@@ -152,17 +152,17 @@ def test_a_long_report_is_left_to_a_worker(monkeypatch, settings):
     settings.CELERY_TASK_ALWAYS_EAGER = False
     queued = []
     monkeypatch.setattr(reports_services.make_report, "delay", queued.append)
-    monkeypatch.setattr("analytics.reports.admin.reports.AT_ONCE", 2)
+    monkeypatch.setattr("analytics.reports.admin.preview.AT_ONCE", 2)
     asked(visitors=3)
-    client = client_of(EXPORT, SMALL)
+    client = sign_in(EXPORT, SMALL)
     answer = client.post(reverse(NEW), chosen("question", name="Fees", export="1"), follow=True)
-    assert "is being made" in text_of(answer)
+    assert "is being made" in page_text(answer)
     report = StoredReport.objects.get()
     assert queued == [report.pk]
     progress = client.get(reverse("admin:analytics_report_progress")).json()
     assert progress == {"active": {str(report.pk): {"state": "waiting", "percent": 0}}}
     work_on(report.pk)
-    page = text_of(client.get(reverse(LIST)))
+    page = page_text(client.get(reverse(LIST)))
     assert "3 rows" in page
     sent = client.get(reverse("admin:analytics_report_download", args=[report.pk]))
     assert body(sent).count(b"\n") == 3
@@ -186,19 +186,19 @@ def download(client, report):
 def test_a_file_is_opened_by_its_owner_and_by_who_sees_everything():
     team = Group.objects.create(name="Faculty")
     asked()
-    report = made_by(client_of(EXPORT, SMALL).user)
-    assert download(client_of(EXPORT, SMALL), report) == 200
-    assert download(client_of(EXPORT, SMALL, teams=[team]), report) == 404
-    assert download(client_of(), report) == 403
+    report = made_by(sign_in(EXPORT, SMALL).user)
+    assert download(sign_in(EXPORT, SMALL), report) == 200
+    assert download(sign_in(EXPORT, SMALL, teams=[team]), report) == 404
+    assert download(sign_in(), report) == 403
     assert download(Client(), report) == 302
 
 
 def test_a_file_with_personal_text_or_small_groups_is_opened_by_who_may_see_them():
     asked()
-    report = made_by(client_of(EXPORT, SMALL, ALL_TEXT).user)
-    assert download(client_of(EXPORT, SMALL), report) == 403
-    assert download(client_of(EXPORT, ALL_TEXT), report) == 403
-    assert download(client_of(EXPORT, SMALL, ALL_TEXT), report) == 200
+    report = made_by(sign_in(EXPORT, SMALL, ALL_TEXT).user)
+    assert download(sign_in(EXPORT, SMALL), report) == 403
+    assert download(sign_in(EXPORT, ALL_TEXT), report) == 403
+    assert download(sign_in(EXPORT, SMALL, ALL_TEXT), report) == 200
 
 
 def test_who_lost_a_right_no_longer_opens_an_old_file():
@@ -206,7 +206,7 @@ def test_who_lost_a_right_no_longer_opens_an_old_file():
     own = AssistantFactory()
     own.teams.add(team)
     asked(assistant=own)
-    client = client_of(EXPORT, SMALL, ALL_TEXT, teams=[team])
+    client = sign_in(EXPORT, SMALL, ALL_TEXT, teams=[team])
     report = made_by(client.user)
     assert download(client, report) == 200
     client.user.groups.set([other])
@@ -215,20 +215,20 @@ def test_who_lost_a_right_no_longer_opens_an_old_file():
 
 def test_a_file_whose_time_is_over_is_not_sent():
     asked()
-    client = client_of(EXPORT, SMALL)
+    client = sign_in(EXPORT, SMALL)
     report = made_by(client.user)
     StoredReport.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
     assert download(client, report) == 403
-    assert "expired" in text_of(client.get(reverse(LIST)))
+    assert "expired" in page_text(client.get(reverse(LIST)))
 
 
 def test_a_file_is_deleted_and_a_report_in_the_making_is_stopped():
     asked()
-    client = client_of(EXPORT, SMALL)
+    client = sign_in(EXPORT, SMALL)
     report, waiting = made_by(client.user), stored(client.user, "question")
     client.post(reverse("admin:analytics_report_delete_file", args=[report.pk]))
     client.post(reverse("admin:analytics_report_stop", args=[waiting.pk]))
-    assert not path_of(report).exists()
+    assert not file_path(report).exists()
     assert StoredReport.objects.get().state == STATE.CANCELLED
     messages = [entry.change_message for entry in LogEntry.objects.order_by("pk")]
     assert messages[1:] == ["", "stopped"]
@@ -237,25 +237,25 @@ def test_a_file_is_deleted_and_a_report_in_the_making_is_stopped():
 @pytest.mark.parametrize("deed", ["stop", "delete_file"])
 def test_nobody_touches_the_files_of_others(deed):
     team = Group.objects.create(name="Faculty")
-    report = stored(client_of(EXPORT).user, "question")
+    report = stored(sign_in(EXPORT).user, "question")
     address = reverse(f"admin:analytics_report_{deed}", args=[report.pk])
-    assert client_of(EXPORT, teams=[team]).post(address).status_code == 404
-    assert client_of().post(address).status_code == 403
-    assert client_of(EXPORT).get(address).status_code == 405
+    assert sign_in(EXPORT, teams=[team]).post(address).status_code == 404
+    assert sign_in().post(address).status_code == 403
+    assert sign_in(EXPORT).get(address).status_code == 405
     assert StoredReport.objects.get().state == STATE.QUEUED
 
 
 def test_a_report_is_saved_under_a_name_and_brings_the_same_again():
     asked("Old", days_ago=20)
     asked("Young")
-    client = client_of(EXPORT, SMALL)
+    client = sign_in(EXPORT, SMALL)
     sent = chosen("answer", "question", name="Weekly", span="last_7", is_shared="on", save="1")
     page = client.post(reverse(NEW), sent, follow=True)
     report = Report.objects.get()
     assert (report.name, report.owner, report.is_shared) == ("Weekly", client.user, True)
     assert Definition.load(report.definition) == definition("answer", "question", span="last_7", format="jsonl")
-    assert "Young" in text_of(page)
-    assert "Old" not in text_of(page)
+    assert "Young" in page_text(page)
+    assert "Old" not in page_text(page)
     assert LogEntry.objects.get().object_repr == "Weekly"
 
 
@@ -268,8 +268,8 @@ def test_a_shared_report_brings_colleagues_what_they_may_see():
     shared = Report.objects.create(
         name="All", owner=UserFactory(), is_shared=True, definition=definition("question", "visitor").dump()
     )
-    client = client_of(EXPORT, SMALL, teams=[team])
-    page = text_of(client.get(reverse("admin:analytics_report_change", args=[shared.pk])))
+    client = sign_in(EXPORT, SMALL, teams=[team])
+    page = page_text(client.get(reverse("admin:analytics_report_change", args=[shared.pk])))
     assert "Ours" in page
     assert "Theirs" not in page
     assert "You may not see these columns, so they are left out: visitor." in page
@@ -281,8 +281,8 @@ def test_a_shared_report_brings_colleagues_what_they_may_see():
 
 def test_nobody_sees_what_a_colleague_keeps_to_themselves():
     private = Report.objects.create(name="Secret", owner=UserFactory(), definition=definition("question").dump())
-    client = client_of(EXPORT)
-    assert "Secret" not in text_of(client.get(reverse(LIST)))
+    client = sign_in(EXPORT)
+    assert "Secret" not in page_text(client.get(reverse(LIST)))
     assert client.get(reverse("admin:analytics_report_change", args=[private.pk])).status_code == 404
     address = reverse("admin:analytics_report_delete", args=[private.pk])
     assert client.post(address, {"post": "yes"}).status_code == 302
@@ -293,9 +293,9 @@ def test_an_assistant_of_others_cannot_be_asked_for():
     team = Group.objects.create(name="Faculty")
     answer = asked("Theirs")
     sent = chosen("question", assistants=[answer.conversation.assistant_id], look="1")
-    page = client_of(EXPORT, SMALL, teams=[team]).post(reverse(NEW), sent)
-    assert "Select a valid choice." in text_of(page)
-    assert "Theirs" not in text_of(page)
+    page = sign_in(EXPORT, SMALL, teams=[team]).post(reverse(NEW), sent)
+    assert "Select a valid choice." in page_text(page)
+    assert "Theirs" not in page_text(page)
 
 
 @pytest.mark.parametrize(
@@ -314,28 +314,28 @@ def test_an_assistant_of_others_cannot_be_asked_for():
     ],
 )
 def test_what_cannot_be_is_said_beside_the_field(wrong, said):
-    page = client_of(EXPORT, SMALL).post(reverse(NEW), {**chosen(), **wrong})
+    page = sign_in(EXPORT, SMALL).post(reverse(NEW), {**chosen(), **wrong})
     assert page.status_code == 200
-    assert said in text_of(page)
+    assert said in page_text(page)
 
 
 def test_two_reports_of_one_person_have_two_names():
-    client = client_of(EXPORT, SMALL)
+    client = sign_in(EXPORT, SMALL)
     client.post(reverse(NEW), chosen(name="Fees", save="1"))
     page = client.post(reverse(NEW), chosen(name="Fees", save="1"))
-    assert "You have a report of this name already" in text_of(page)
+    assert "You have a report of this name already" in page_text(page)
     assert Report.objects.count() == 1
 
 
 def test_columns_are_moved_without_a_script_too():
-    page = text_of(client_of(EXPORT, SMALL).post(reverse(NEW), chosen("question", "answer", move="answer:up")))
+    page = page_text(sign_in(EXPORT, SMALL).post(reverse(NEW), chosen("question", "answer", move="answer:up")))
     order = re.findall(r'name="order" value="(\w+)"', page)
     assert order[:2] == ["answer", "question"]
 
 
 def test_a_cell_of_the_preview_is_text_and_no_markup():
     asked("<script>alert(1)</script>")
-    page = text_of(client_of(EXPORT, SMALL).post(reverse(NEW), chosen("question", look="1")))
+    page = page_text(sign_in(EXPORT, SMALL).post(reverse(NEW), chosen("question", look="1")))
     assert "<script>alert" not in page
     assert "&lt;script&gt;alert(1)" in page
 
@@ -344,7 +344,7 @@ def test_sites_of_one_name_are_told_apart_by_their_assistants():
     lindi, otto = AssistantFactory(name="Lindi"), AssistantFactory(name="Otto")
     for assistant in (lindi, otto):
         SiteFactory(name="Main page", assistant=assistant)
-    page = text_of(client_of(EXPORT).get(reverse(NEW)))
+    page = page_text(sign_in(EXPORT).get(reverse(NEW)))
     assert ">Main page (Lindi)<" in page
     assert ">Main page (Otto)<" in page
 
@@ -352,15 +352,15 @@ def test_sites_of_one_name_are_told_apart_by_their_assistants():
 def test_a_site_of_another_assistant_than_the_chosen_ones_is_refused():
     lindi, otto = AssistantFactory(name="Lindi"), AssistantFactory(name="Otto")
     site = SiteFactory(assistant=otto)
-    client = client_of(EXPORT, SMALL)
+    client = sign_in(EXPORT, SMALL)
     said = "This site belongs to another assistant."
-    assert said in text_of(client.post(reverse(NEW), chosen(look="1", site=site.pk, assistants=[lindi.pk])))
+    assert said in page_text(client.post(reverse(NEW), chosen(look="1", site=site.pk, assistants=[lindi.pk])))
     for assistants in ([], [otto.pk], [lindi.pk, otto.pk]):
-        assert said not in text_of(client.post(reverse(NEW), chosen(look="1", site=site.pk, assistants=assistants)))
+        assert said not in page_text(client.post(reverse(NEW), chosen(look="1", site=site.pk, assistants=assistants)))
 
 
 def test_a_name_that_is_taken_is_marked_as_such():
-    client = client_of(EXPORT)
+    client = sign_in(EXPORT)
     for _ in range(2):
         page = client.post(reverse(NEW), chosen(name="Fees", save="1"))
     form = page.context["form"]

@@ -10,13 +10,13 @@ import pytest
 from django.utils import timezone, translation
 from openpyxl import load_workbook
 
-from analytics.privacy import without
+from analytics.privacy import remove_pii
 from analytics.reports import formats
 from analytics.reports.columns import COLUMNS
 from analytics.reports.content import NothingToTell, make_file
 from analytics.reports.definition import Definition, Format
 from analytics.reports.permissions import Rights
-from analytics.reports.queries import chosen, extent_of
+from analytics.reports.queries import chosen, measure_extent
 from core.tables.cells import restore
 from tests.analytics.reports.rows import EVERYTHING, MASKED, asked, definition
 from tests.factories import AssistantFactory, CitationFactory, ConversationFactory, FAQFactory, SiteFactory
@@ -203,7 +203,7 @@ def test_an_answer_does_not_say_again_what_was_said_of_oneself_earlier(tmp_path)
 
 def test_what_a_page_says_of_an_office_stays_in_an_answer():
     answer = "Write to Ms Berger, berger@uni.example, or call 06421 2824444."
-    assert without(answer, ["Who helps me?", "My name is Li De"]) == answer
+    assert remove_pii(answer, ["Who helps me?", "My name is Li De"]) == answer
 
 
 def test_nobody_without_the_right_gets_what_tells_visitors_apart(tmp_path):
@@ -278,4 +278,4 @@ def test_filters_choose_answers(filters, found):
     wanted = definition(**filters)
     answers = chosen(wanted, wanted.period(), EVERYTHING)
     assert {answer.question.text for answer in answers} == found
-    assert extent_of(answers, EVERYTHING).rows == len(found)
+    assert measure_extent(answers, EVERYTHING).rows == len(found)

@@ -16,7 +16,7 @@ from django.utils import timezone
 from analytics.models import StoredReport
 from analytics.reports import formats
 from analytics.reports import run as reports_run
-from analytics.reports.files import folder, path_of, sweep
+from analytics.reports.files import file_path, folder, sweep
 from analytics.reports.run import work_on
 from analytics.reports.services import cancel_export, delete_export, queue_export
 from analytics.retention.run import apply_retention
@@ -59,10 +59,10 @@ def test_a_worker_makes_the_file_and_it_is_kept_for_a_set_time(analyst):
     asked("What are the fees?", visitors=3)
     report = made(analyst)
     assert report.state == State.FINISHED
-    assert path_of(report).read_text().splitlines() == [json.dumps({"question": "What are the fees?"})] * 3
-    assert (report.done, report.total, report.size) == (3, 3, path_of(report).stat().st_size)
+    assert file_path(report).read_text().splitlines() == [json.dumps({"question": "What are the fees?"})] * 3
+    assert (report.done, report.total, report.size) == (3, 3, file_path(report).stat().st_size)
     assert report.expires_at - report.finished_at == timedelta(days=django_settings.REPORT_DAYS)
-    assert files() == [path_of(report).name]
+    assert files() == [file_path(report).name]
 
 
 def test_the_audit_log_says_who_exported_what_and_how_many_rows(analyst):
@@ -171,7 +171,7 @@ def test_a_report_of_a_team_holds_its_own_answers_alone():
     asked("Ours", assistant=own)
     asked("Theirs")
     report = made(UserFactory(teams=[team], permissions=MAY_EXPORT))
-    assert path_of(report).read_text() == '{"question": "Ours"}\n'
+    assert file_path(report).read_text() == '{"question": "Ours"}\n'
     assert (report.is_whole, report.assistants) == (False, [own.pk])
 
 
@@ -212,7 +212,7 @@ def test_files_that_cannot_hold_what_was_erased_stay(analyst):
     of_one = made(analyst, assistants=(asked().conversation.assistant_id,))
     delete_visitor(other.conversation.visitor_id)
     assert set(StoredReport.objects.values_list("state", flat=True)) == {State.FINISHED}
-    assert files() == sorted([path_of(report).name, path_of(of_one).name])
+    assert files() == sorted([file_path(report).name, file_path(of_one).name])
 
 
 def test_a_report_that_is_being_made_while_somebody_is_erased_leaves_no_file(analyst, monkeypatch):
@@ -251,7 +251,7 @@ def test_the_night_deletes_files_with_what_it_deletes_and_those_whose_time_is_ov
     run = apply_retention()
     states = dict(StoredReport.objects.values_list("pk", "state"))
     assert states == {long.pk: State.ERASED, short.pk: State.FINISHED, over.pk: State.EXPIRED}
-    assert files() == [path_of(short).name]
+    assert files() == [file_path(short).name]
     assert run.reports == 1
 
 
@@ -275,4 +275,4 @@ def test_what_a_killed_process_left_is_swept_up(analyst):
         os.utime(left, (0, 0))
     (folder() / ("c" * 32 + ".part")).write_text("being written")
     sweep()
-    assert files() == sorted(["c" * 32 + ".part", path_of(report).name])
+    assert files() == sorted(["c" * 32 + ".part", file_path(report).name])

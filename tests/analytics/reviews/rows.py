@@ -12,7 +12,7 @@ from tests.factories import AnswerFactory, FeedbackFactory, QuestionFactory
 
 
 def answered(text: str = "Where do I park?", *, thumbs: int = 0, flags: Any = (), **answer: Any) -> Message:
-    """An answer that was finished just now; it abstained unless `answer` says otherwise."""
+    """Create an answer that was finished just now; it abstained unless `answer` says otherwise."""
     conversation = {"conversation": answer.pop("conversation")} if "conversation" in answer else {}
     question = QuestionFactory(text=text, language="en", flags=list(flags), **conversation)
     values = {"status": Message.Status.ABSTAINED, "reason": "no_evidence", "finished_at": timezone.now()} | answer
@@ -27,7 +27,7 @@ def well_answered(text: str = "Is it free?", **values: Any) -> Message:
 
 
 def rate(reply: Message, value: int, *, later: timedelta = timedelta(0)) -> None:
-    """As the student does; 0 takes the rating back."""
+    """Rate as the student does; 0 takes the rating back."""
     Feedback.objects.filter(message=reply).delete()
     if value:
         FeedbackFactory(message=reply, value=value)
@@ -35,16 +35,16 @@ def rate(reply: Message, value: int, *, later: timedelta = timedelta(0)) -> None
 
 
 def look() -> None:
-    """What the task of every minute does."""
+    """Do what the task of every minute does."""
     collect()
     recheck()
 
 
-def review_of(reply: Message) -> Review:
+def get_review(reply: Message) -> Review:
     return Review.objects.get(message=reply)
 
 
 def new_review(text: str = "Where do I park?", **answer: Any) -> Review:
     reply = answered(text, **answer)
     look()
-    return review_of(reply)
+    return get_review(reply)

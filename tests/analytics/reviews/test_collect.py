@@ -17,7 +17,7 @@ from analytics.reviews.presence import note_reader
 from analytics.reviews.services import judge_review
 from analytics.tasks import collect_reviews
 from chat.models import Conversation, Message
-from tests.analytics.reviews.rows import answered, look, rate, review_of, well_answered
+from tests.analytics.reviews.rows import answered, get_review, look, rate, well_answered
 from tests.factories import ConversationFactory, FeedbackFactory, UserFactory
 
 pytestmark = pytest.mark.django_db
@@ -25,7 +25,7 @@ SOON = timedelta(seconds=5)
 
 
 def judged(reply: Message) -> Review:
-    review = review_of(reply)
+    review = get_review(reply)
     return judge_review(
         review_id=review.pk, version=review.version, by=UserFactory(), verdict="missing_knowledge", done=True
     )
@@ -62,7 +62,7 @@ def test_few_stars_bring_the_last_answer_of_a_conversation_under_review() -> Non
 def test_the_list_can_be_read_from_the_reviews_alone() -> None:
     reply = answered()
     look()
-    review = review_of(reply)
+    review = get_review(reply)
     assert reply.question
     assert review.assistant == reply.conversation.assistant
     assert (review.language, review.asked_at) == ("en", reply.question.created_at)
@@ -72,7 +72,7 @@ def test_a_question_from_before_languages_were_kept_is_read_for_its_language() -
     reply = answered("Wo kann ich hier parken?")
     Message.objects.update(language="")
     look()
-    assert review_of(reply).language == "de"
+    assert get_review(reply).language == "de"
 
 
 def test_collecting_again_changes_nothing() -> None:
@@ -100,7 +100,7 @@ def test_a_rating_after_the_verdict_opens_it_again() -> None:
     judged(reply)
     rate(reply, -1, later=SOON)
     look()
-    review = review_of(reply)
+    review = get_review(reply)
     assert (review.state, review.reasons, review.done_by) == ("open", ["abstained", "thumbs_down"], None)
     assert review.verdict == "missing_knowledge"
     assert [comment.note for comment in review.comments.all()] == ["rated_again"]
@@ -114,7 +114,7 @@ def test_a_verdict_after_the_rating_stands() -> None:
     rate(reply, -1, later=-SOON)
     judged(reply)
     look()
-    review = review_of(reply)
+    review = get_review(reply)
     assert (review.state, review.reasons) == ("done", ["abstained", "thumbs_down"])
     assert not review.comments.exists()
 
@@ -125,7 +125,7 @@ def test_praise_after_the_verdict_opens_nothing() -> None:
     judged(reply)
     rate(reply, 1, later=SOON)
     look()
-    assert review_of(reply).state == "done"
+    assert get_review(reply).state == "done"
 
 
 @pytest.mark.parametrize("value", [0, 1])
@@ -134,12 +134,12 @@ def test_a_bad_rating_that_was_taken_back_leaves_nothing_to_do(value: int) -> No
     look()
     rate(reply, value)
     look()
-    review = review_of(reply)
+    review = get_review(reply)
     assert (review.state, review.reasons, review.done_by) == ("done", [], None)
     assert [comment.note for comment in review.comments.all()] == ["taken_back"]
     rate(reply, -1, later=SOON)
     look()
-    assert (review_of(reply).state, review_of(reply).reasons) == ("open", ["thumbs_down"])
+    assert (get_review(reply).state, get_review(reply).reasons) == ("open", ["thumbs_down"])
 
 
 def test_what_somebody_has_begun_with_stays_open_when_the_rating_is_taken_back() -> None:
@@ -148,18 +148,18 @@ def test_what_somebody_has_begun_with_stays_open_when_the_rating_is_taken_back()
     Review.objects.update(assigned_to=UserFactory())
     rate(reply, 0)
     look()
-    assert (review_of(reply).state, review_of(reply).reasons) == ("open", [])
-    assert review_of(reply).comments.get().note == "taken_back"
+    assert (get_review(reply).state, get_review(reply).reasons) == ("open", [])
+    assert get_review(reply).comments.get().note == "taken_back"
 
 
 def test_more_stars_take_the_reason_away() -> None:
     conversation = ConversationFactory(stars=1)
     reply = answered(conversation=conversation)
     look()
-    assert review_of(reply).reasons == ["abstained", "low_rating"]
+    assert get_review(reply).reasons == ["abstained", "low_rating"]
     Conversation.objects.update(stars=5)
     look()
-    assert (review_of(reply).state, review_of(reply).reasons) == ("open", ["abstained"])
+    assert (get_review(reply).state, get_review(reply).reasons) == ("open", ["abstained"])
 
 
 def test_few_stars_after_the_verdict_open_it_again() -> None:
@@ -168,10 +168,10 @@ def test_few_stars_after_the_verdict_open_it_again() -> None:
     judged(reply)
     Conversation.objects.update(stars=1)
     look()
-    assert review_of(reply).state == "open"
+    assert get_review(reply).state == "open"
     judged(reply)
     look()
-    assert review_of(reply).state == "done"
+    assert get_review(reply).state == "done"
 
 
 def test_collecting_goes_on_where_it_was_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -231,7 +231,7 @@ def test_collecting_takes_as_many_queries_for_40_answers_as_for_4() -> None:
 def test_who_had_a_review_open_long_ago_is_forgotten() -> None:
     reply, member = answered(), UserFactory()
     look()
-    note_reader(review_of(reply).pk, member)
+    note_reader(get_review(reply).pk, member)
     ReviewReader.objects.update(seen_at=timezone.now() - timedelta(days=2))
     look()
     assert not ReviewReader.objects.exists()

@@ -29,7 +29,7 @@ from analytics.reviews.services import (
     take_reviews,
 )
 from chat.models import Conversation, Message
-from tests.analytics.reviews.rows import answered, look, new_review, rate, review_of, well_answered
+from tests.analytics.reviews.rows import answered, get_review, look, new_review, rate, well_answered
 from tests.analytics.rows import url_of
 from tests.factories import (
     AssistantFactory,
@@ -47,7 +47,7 @@ MAY = ("analytics.view_review", "analytics.change_review")
 SCRIPT = "<script>alert(1)</script>"
 
 
-def client_of(user: Any) -> Client:
+def sign_in(user: Any) -> Client:
     client = Client()
     client.force_login(user)
     return client
@@ -101,14 +101,14 @@ def test_the_list_is_filtered_and_searched(anna: Any, query: str, shown: set[str
     Review.objects.filter(message=one).update(assigned_to=anna)
     Review.objects.filter(message=two).update(language="de")
     Review.objects.filter(message=three).update(state="done", verdict="abuse", assigned_to=UserFactory())
-    page = client_of(anna).get(LIST + query).content.decode()
+    page = sign_in(anna).get(LIST + query).content.decode()
     assert {text for text in ("One?", "Two?", "Three?") if f">{text}</a>" in page} == shown
 
 
 def test_the_list_is_filtered_by_assistant_and_period(anna: Any) -> None:
     old, new = new_review("Old?"), new_review("New?")
     Review.objects.filter(pk=old.pk).update(asked_at=timezone.now() - timedelta(days=40))
-    client = client_of(anna)
+    client = sign_in(anna)
     since = (timezone.now() - timedelta(days=7)).isoformat()
     assert "Old?" not in client.get(LIST, {"asked_at__gte": since}).content.decode()
     page = client.get(LIST, {"assistant__id__exact": old.assistant_id}).content.decode()
@@ -120,18 +120,18 @@ def test_the_list_is_filtered_by_assistant_and_period(anna: Any) -> None:
 def test_what_is_to_do_comes_first_and_the_newest_of_it(anna: Any) -> None:
     first, second, third = new_review("First?"), new_review("Second?"), new_review("Third?")
     Review.objects.filter(pk=third.pk).update(state="done")
-    page = client_of(anna).get(LIST + "?state=all").content.decode()
+    page = sign_in(anna).get(LIST + "?state=all").content.decode()
     places = [page.index(url_of(review)) for review in (second, first, third)]
     assert places == sorted(places)
 
 
 def test_opening_the_list_collects_what_is_new(anna: Any) -> None:
     answered("Just now?")
-    assert "Just now?" in client_of(anna).get(LIST).content.decode()
+    assert "Just now?" in sign_in(anna).get(LIST).content.decode()
 
 
 def test_the_list_takes_as_many_queries_for_60_as_for_3(anna: Any) -> None:
-    client, counts = client_of(anna), []
+    client, counts = sign_in(anna), []
     client.get(LIST)
     for more in (3, 57):
         for _ in range(more):
@@ -150,7 +150,7 @@ def act(client: Client, action: str, *reviews: Review) -> str:
 
 
 def test_several_are_taken_judged_and_done_at_once(anna: Any) -> None:
-    client, reviews = client_of(anna), [new_review(), new_review()]
+    client, reviews = sign_in(anna), [new_review(), new_review()]
     act(client, "take", *reviews)
     act(client, "judge_out_of_scope", *reviews)
     assert "2 were changed." in act(client, "finish", *reviews)
@@ -168,7 +168,7 @@ def test_several_are_taken_judged_and_done_at_once(anna: Any) -> None:
 def test_what_a_colleague_did_stays_when_several_are_done_at_once(anna: Any, ben: Any) -> None:
     mine, free = new_review(), new_review()
     Review.objects.filter(pk=mine.pk).update(assigned_to=ben, verdict="abuse", state="done", done_by=ben)
-    client = client_of(anna)
+    client = sign_in(anna)
     for action in ("take", "judge_out_of_scope", "finish"):
         page = act(client, action, mine, free)
         assert "1 was changed. 1 was left as it is" in page
@@ -212,7 +212,7 @@ def test_the_page_shows_what_was_said_and_what_it_was_made_from(anna: Any) -> No
     well_answered("After?", conversation=conversation)
     look()
     anna.user_permissions.set([])
-    page = client_of(UserFactory(is_superuser=True)).get(url_of(review_of(reply))).content.decode()
+    page = sign_in(UserFactory(is_superuser=True)).get(url_of(get_review(reply))).content.decode()
     for part in (
         *("Before?", "And the permit?", "How much is a parking permit?", "After?"),
         *("Parking fees", "Permits", "page 3", "0.712", "Same words (BM25): number 4", "cited as [2]", "not read"),
@@ -235,7 +235,7 @@ def test_the_page_shows_what_was_said_and_what_it_was_made_from(anna: Any) -> No
 def test_an_answer_from_before_anything_was_kept_has_a_page_too(anna: Any) -> None:
     review = new_review()
     Message.objects.update(language="", retrieved=[])
-    assert client_of(anna).get(url_of(review)).status_code == 200
+    assert sign_in(anna).get(url_of(review)).status_code == 200
 
 
 def test_nothing_that_a_student_wrote_is_markup(anna: Any) -> None:
@@ -245,15 +245,15 @@ def test_nothing_that_a_student_wrote_is_markup(anna: Any) -> None:
     Message.objects.filter(pk=reply.pk).update(text=SCRIPT)
     FeedbackFactory(message=reply, value=-1, comment=SCRIPT)
     look()
-    client = client_of(anna)
-    for address in (LIST, url_of(review_of(reply))):
+    client = sign_in(anna)
+    for address in (LIST, url_of(get_review(reply))):
         page = client.get(address).content.decode()
         assert SCRIPT not in page
         assert "&lt;script&gt;" in page
 
 
 def test_the_page_takes_as_many_queries_for_60_messages_as_for_6(anna: Any) -> None:
-    conversation, client, counts = ConversationFactory(), client_of(anna), []
+    conversation, client, counts = ConversationFactory(), sign_in(anna), []
     review = review_of_new(conversation)
     client.get(url_of(review))
     for more in (3, 27):
@@ -275,11 +275,11 @@ def review_of_new(conversation: Conversation) -> Review:
 def test_a_draft_faq_begins_with_the_question(anna: Any) -> None:
     review = new_review("What is it?", rewritten="What is the permit?")
     user = UserFactory(permissions=[*MAY, "faqs.add_faq"])
-    page = client_of(user).get(url_of(review))
+    page = sign_in(user).get(url_of(review))
     address = urlsplit(page.context["faq_address"])
     assert address.path == reverse("admin:faqs_faq_add")
     assert parse_qs(address.query) == {"question": ["What is the permit?"], "language": ["en"]}
-    assert not client_of(anna).get(url_of(review)).context["faq_address"]
+    assert not sign_in(anna).get(url_of(review)).context["faq_address"]
 
 
 def test_the_question_is_kept_for_the_regression_set(anna: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -287,14 +287,14 @@ def test_the_question_is_kept_for_the_regression_set(anna: Any, monkeypatch: pyt
     keep = Mock()
     monkeypatch.setattr(detail, "keep_as_regression", keep)
     address = reverse("admin:analytics_review_keep", args=[review.pk])
-    assert client_of(anna).post(address).status_code == 403
+    assert sign_in(anna).post(address).status_code == 403
     assert not keep.called
     user = UserFactory(permissions=[*MAY, "analytics.add_evaluationquestion"])
-    page = client_of(user).post(address, follow=True)
+    page = sign_in(user).post(address, follow=True)
     keep.assert_called_once_with(message=review.message, by=user)
     assert "in the regression set" in page.content.decode()
     keep.side_effect = ValidationError("Not this one.")
-    assert "Not this one." in client_of(user).post(address, follow=True).content.decode()
+    assert "Not this one." in sign_in(user).post(address, follow=True).content.decode()
 
 
 # --- steps ---
@@ -302,7 +302,7 @@ def test_the_question_is_kept_for_the_regression_set(anna: Any, monkeypatch: pyt
 
 def test_done_leads_to_the_next_one(anna: Any) -> None:
     third, second, first = new_review("Third?"), new_review("Second?"), new_review("First?")
-    client = client_of(anna)
+    client = sign_in(anna)
     reply = step(client, first, "done", verdict="wrong_answer", comment="See the fees page.")
     assert reply.url == url_of(second)
     done = again(first)
@@ -321,37 +321,37 @@ def test_the_next_one_is_of_the_same_filtered_list_and_nobody_elses(anna: Any, b
     Review.objects.filter(pk=taken.pk).update(assigned_to=ben)
     note_reader(read.pk, ben)
     filters = "?_changelist_filters=language__exact%3Dde"
-    reply = step(client_of(anna), first, "done", query=filters)
+    reply = step(sign_in(anna), first, "done", query=filters)
     assert reply.url == url_of(german) + filters
 
 
 def test_the_way_through_the_list(anna: Any) -> None:
     last, middle, first = (new_review(f"{number}?") for number in range(3))
-    page = client_of(anna).get(url_of(middle)).context
+    page = sign_in(anna).get(url_of(middle)).context
     assert (page["previous"], page["next"], page["left"]) == (url_of(first), url_of(last), 3)
     Review.objects.filter(pk=middle.pk).update(state="done")
-    page = client_of(anna).get(url_of(middle)).context
+    page = sign_in(anna).get(url_of(middle)).context
     assert (page["previous"], page["next"], page["left"]) == (url_of(first), url_of(last), 2)
     filters = "?_changelist_filters=state%3Dall"
-    page = client_of(anna).get(url_of(last) + filters).context
+    page = sign_in(anna).get(url_of(last) + filters).context
     assert (page["previous"], page["next"]) == (url_of(first) + filters, url_of(middle) + filters)
 
 
 def test_a_list_that_cannot_be_read_from_the_address_does_no_harm(anna: Any) -> None:
     review = new_review()
-    page = client_of(anna).get(url_of(review) + "?_changelist_filters=p%3Dx%26nonsense__x%3D1")
+    page = sign_in(anna).get(url_of(review) + "?_changelist_filters=p%3Dx%26nonsense__x%3D1")
     assert page.status_code == 200
 
 
 def test_only_saving_leaves_it_to_do(anna: Any) -> None:
     review = new_review()
-    step(client_of(anna), review, "save", verdict="abuse", comment="Look at the other one.")
+    step(sign_in(anna), review, "save", verdict="abuse", comment="Look at the other one.")
     saved = again(review)
     assert (saved.state, saved.verdict, saved.assigned_to) == ("open", "abuse", anna)
 
 
 def test_it_is_taken_on_and_given_back(anna: Any) -> None:
-    review, client = new_review(), client_of(anna)
+    review, client = new_review(), sign_in(anna)
     step(client, review, "take")
     assert again(review).assigned_to == anna
     step(client, again(review), "release")
@@ -359,7 +359,7 @@ def test_it_is_taken_on_and_given_back(anna: Any) -> None:
 
 
 def test_what_was_typed_stays_when_it_is_taken_on(anna: Any) -> None:
-    review, client = new_review(), client_of(anna)
+    review, client = new_review(), sign_in(anna)
     page = step(client, review, "take", verdict="abuse", comment="Half a thou")
     assert "Half a thou" in page.content.decode()
     assert page.context["typed"].verdict == "abuse"
@@ -369,14 +369,14 @@ def test_what_was_typed_stays_when_it_is_taken_on(anna: Any) -> None:
 
 
 def test_what_is_done_is_opened_again(anna: Any) -> None:
-    review, client = new_review(), client_of(anna)
+    review, client = new_review(), sign_in(anna)
     step(client, review, "done", verdict="abuse")
     step(client, again(review), "reopen", verdict="abuse")
     assert (again(review).state, again(review).done_by, again(review).done_at) == ("open", None, None)
 
 
 def test_the_last_step_is_undone(anna: Any) -> None:
-    review, client = new_review(), client_of(anna)
+    review, client = new_review(), sign_in(anna)
     page = client.get(step(client, review, "done", verdict="abuse").url)
     assert f"{review} is done." in page.content.decode()
     token = page.context["undo"]["token"]
@@ -387,9 +387,9 @@ def test_the_last_step_is_undone(anna: Any) -> None:
 
 
 def test_what_somebody_changed_since_is_not_undone(anna: Any, ben: Any) -> None:
-    review, client = new_review(), client_of(anna)
+    review, client = new_review(), sign_in(anna)
     token = client.get(step(client, review, "done", verdict="abuse").url).context["undo"]["token"]
-    step(client_of(ben), again(review), "done", verdict="out_of_scope")
+    step(sign_in(ben), again(review), "done", verdict="out_of_scope")
     page = client.post(reverse("admin:analytics_review_undo"), {"token": token}, follow=True).content.decode()
     assert "nothing was undone" in page
     assert again(review).verdict == "out_of_scope"
@@ -401,7 +401,7 @@ def test_what_somebody_changed_since_is_not_undone(anna: Any, ben: Any) -> None:
 @pytest.mark.parametrize(("typed", "said"), [({"verdict": "x"}, "Choose one"), ({"comment": "x" * 2001}, "shorten")])
 def test_a_mistake_is_told_and_nothing_typed_is_lost(anna: Any, typed: dict[str, str], said: str) -> None:
     review = new_review()
-    page = step(client_of(anna), review, "done", **typed)
+    page = step(sign_in(anna), review, "done", **typed)
     assert said in page.content.decode()
     assert page.context["typed"].comment == typed.get("comment", "")
     assert (again(review).state, again(review).version) == ("open", 0)
@@ -410,8 +410,8 @@ def test_a_mistake_is_told_and_nothing_typed_is_lost(anna: Any, typed: dict[str,
 
 def test_a_step_that_does_not_exist_is_refused(anna: Any) -> None:
     review = new_review()
-    assert step(client_of(anna), review, "explode").status_code == 404
-    assert step(client_of(anna), review, "done", version=-1).status_code == 409
+    assert step(sign_in(anna), review, "explode").status_code == 404
+    assert step(sign_in(anna), review, "done", version=-1).status_code == 409
 
 
 # --- two at once ---
@@ -419,8 +419,8 @@ def test_a_step_that_does_not_exist_is_refused(anna: Any) -> None:
 
 def test_who_saves_second_sees_what_the_first_did_and_keeps_what_they_typed(anna: Any, ben: Any) -> None:
     review = new_review()
-    step(client_of(anna), review, "done", verdict="wrong_answer")
-    second = client_of(ben)
+    step(sign_in(anna), review, "done", verdict="wrong_answer")
+    second = sign_in(ben)
     page = step(second, review, "done", verdict="out_of_scope", comment="My own view")
     assert page.status_code == 409
     html = page.content.decode()
@@ -435,7 +435,7 @@ def test_who_saves_second_sees_what_the_first_did_and_keeps_what_they_typed(anna
 
 def test_what_is_rated_again_meanwhile_is_told_too(anna: Any) -> None:
     review = new_review()
-    client = client_of(anna)
+    client = sign_in(anna)
     step(client, review, "done", verdict="abuse")
     seen = again(review)
     rate(seen.message, -1, later=timedelta(seconds=5))
@@ -447,29 +447,29 @@ def test_what_is_rated_again_meanwhile_is_told_too(anna: Any) -> None:
 
 def test_a_page_says_who_else_has_it_open(anna: Any, ben: Any) -> None:
     review = new_review()
-    client_of(ben).get(url_of(review))
-    assert "Also has this open: ben" in client_of(anna).get(url_of(review)).content.decode()
+    sign_in(ben).get(url_of(review))
+    assert "Also has this open: ben" in sign_in(anna).get(url_of(review)).content.decode()
     reading = reverse("admin:analytics_review_reading", args=[review.pk])
-    assert client_of(ben).post(reading).json() == {"version": 0, "readers": ["anna"]}
+    assert sign_in(ben).post(reading).json() == {"version": 0, "readers": ["anna"]}
     ReviewReader.objects.update(seen_at=timezone.now() - timedelta(minutes=5))
-    assert client_of(anna).post(reading).json() == {"version": 0, "readers": []}
+    assert sign_in(anna).post(reading).json() == {"version": 0, "readers": []}
 
 
 def test_who_is_done_with_it_no_longer_has_it_open(anna: Any, ben: Any) -> None:
-    review, client = new_review(), client_of(anna)
+    review, client = new_review(), sign_in(anna)
     client.get(url_of(review))
     step(client, review, "done")
-    assert client_of(ben).get(url_of(review)).context["readers"] == []
+    assert sign_in(ben).get(url_of(review)).context["readers"] == []
 
 
 def test_a_review_deleted_meanwhile_leads_away(anna: Any) -> None:
     review = new_review()
     Conversation.objects.all().delete()
-    assert step(client_of(anna), review, "done").status_code == 302
+    assert step(sign_in(anna), review, "done").status_code == 302
 
 
 def at_once(*works: Any) -> list[Any]:
-    """What each returned or raised, all begun in the same moment."""
+    """Return what each returned or raised, all begun in the same moment."""
     ready, results = threading.Barrier(len(works)), [None] * len(works)
 
     def run(place: int) -> None:
@@ -532,7 +532,7 @@ def test_several_at_once_leave_alone_what_is_decided(anna: Any) -> None:
 @pytest.mark.parametrize("permissions", [(), ("analytics.view_review",)])
 def test_who_may_not_judge_does_not(permissions: tuple[str, ...]) -> None:
     review = new_review()
-    client = client_of(UserFactory(permissions=permissions))
+    client = sign_in(UserFactory(permissions=permissions))
     expected = 200 if permissions else 403
     assert client.get(LIST).status_code == expected
     page = client.get(url_of(review))
@@ -552,7 +552,7 @@ def test_staff_see_the_reviews_of_their_own_assistants_alone() -> None:
     own = new_review("Ours?", conversation=ConversationFactory(assistant=mine))
     foreign, lost = new_review("Theirs?"), new_review("Nobodys?")
     Review.objects.filter(pk=lost.pk).update(assistant=None)
-    client = client_of(UserFactory(permissions=[*MAY, "analytics.add_evaluationquestion"], teams=[team]))
+    client = sign_in(UserFactory(permissions=[*MAY, "analytics.add_evaluationquestion"], teams=[team]))
     page = client.get(LIST).content.decode()
     assert "Ours?" in page
     assert "Theirs?" not in page

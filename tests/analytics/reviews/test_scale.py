@@ -50,7 +50,7 @@ DEFAULTS = {
 
 
 def fill(total: int, assistant: Any) -> None:
-    """So many conversations in all; a third of their reviews is to do."""
+    """Create so many conversations in all; a third of their reviews is open."""
     statements = ROWS.format(columns=", ".join(DEFAULTS), values=", ".join(DEFAULTS.values()))
     span = {"first": Conversation.objects.count() + 1, "last": total}
     with connection.cursor() as cursor:
@@ -61,7 +61,7 @@ def fill(total: int, assistant: Any) -> None:
 
 
 def seconds(client: Client, address: str) -> float:
-    """The median of some openings; nobody looks for news meanwhile."""
+    """Return the median of some openings; nobody looks for news meanwhile."""
     taken = []
     for _ in range(9):
         ReviewFeed.objects.update(looked_at=timezone.now())
@@ -99,6 +99,6 @@ def test_lists_open_at_100_000_rows_in_no_more_than_three_times_the_time_of_1_00
 
 
 def middle() -> int:
-    """The id of a review in the middle of the list."""
+    """Return the id of a review in the middle of the list."""
     open_ones = Review.objects.filter(state="open").values_list("pk", flat=True)
     return open_ones[open_ones.count() // 2]

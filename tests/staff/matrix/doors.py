@@ -93,7 +93,7 @@ class Door:
 
     @property
     def screen(self) -> str:
-        """Such as knowledge_document; empty for what belongs to no list."""
+        """Return a name such as knowledge_document; empty for what belongs to no list."""
         parts = self.name.removeprefix("admin:").split("_")
         for length in range(len(parts) - 1, 1, -1):
             if (screen := "_".join(parts[:length])) in screens():
@@ -109,7 +109,7 @@ class Door:
         return self.name.removeprefix("admin:") in NAMING_ROWS
 
     def address(self, world: World, *, is_missing: bool = False) -> str:
-        """Of the world's row; or of one that there is not."""
+        """Return the address of the world's row, or of one that does not exist."""
         kwargs = CHOICES.get(self.name) or {
             name: _missing(name, world) if is_missing else self._value(name, world) for name in self.arguments
         }
@@ -127,7 +127,7 @@ class Door:
 
 
 def knock(client: Client, door: Door, address: str, sent: World) -> Any:
-    """Whatever it does is undone, a logout too."""
+    """Open a door; whatever it does is undone, a logout too."""
     session = client.cookies.get(settings.SESSION_COOKIE_NAME)
     client.cookies.pop("messages", None)
     with transaction.atomic():
@@ -152,7 +152,7 @@ def screens() -> dict[str, Any]:
 
 
 def doors() -> Iterator[Door]:
-    """In the admin, and beside it below admin/."""
+    """Return the doors in the admin, and beside it below admin/."""
     for name, pattern in named_patterns():
         if name.startswith("admin:") or str(pattern.pattern).startswith("admin/"):
             if name.startswith("admin:django_celery_beat") and not name.endswith(
@@ -168,7 +168,7 @@ def doors() -> Iterator[Door]:
 
 
 def named_patterns() -> Iterator[tuple[str, URLPattern]]:
-    """All addresses of the product; of those without a name only Django's old ones, which lead to others."""
+    """Return all addresses of the product; without a name only Django's old ones, which lead to others."""
 
     def walk(resolver: URLResolver, prefix: str) -> Iterator[tuple[str, URLPattern]]:
         for entry in resolver.url_patterns:

@@ -8,7 +8,7 @@ ROLES = ("Curator", "Reviewer", "Analyst", "Administrator", "Whole", "Nobody")
 
 
 def _read(table: str) -> dict[str, str]:
-    """By name: the marks of its line."""
+    """Return the marks of each line by its name."""
     lines = (line.rsplit(None, len(ROLES)) for line in table.splitlines() if line.strip())
     return {name.strip(): "".join(marks) for name, *marks in lines}
 

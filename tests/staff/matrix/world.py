@@ -117,7 +117,7 @@ def make_world(team: str, owner: User, *, mark: str) -> World:
 
 
 def _mark(api: Rows, mark: str) -> None:
-    """In whatever a page could show of a row."""
+    """Write the mark into whatever a page could show of a row."""
     for row, names in (
         (api.collection, ["name"]),
         (api.document, ["title", "text"]),

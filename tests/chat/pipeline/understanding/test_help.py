@@ -16,7 +16,7 @@ from analytics.gaps.collect import asked_in_vain
 from analytics.models import AnonymisedQuestion, Review
 from analytics.periods import Period
 from analytics.reports.definition import Definition
-from analytics.reports.permissions import rights_of
+from analytics.reports.permissions import rights_for
 from analytics.reports.queries import chosen
 from analytics.retention.run import anonymise
 from analytics.reviews.collect import collect
@@ -188,7 +188,7 @@ def test_it_stays_out_of_gaps_reviews_suggestions_and_reports() -> None:
     Message.objects.update(flags=["override"])
     collect()
     today = timezone.localdate()
-    rights = rights_of(UserFactory(is_superuser=True))
+    rights = rights_for(UserFactory(is_superuser=True))
     report = chosen(Definition(columns=("question",)), Period(today - timedelta(days=1), today), rights)
     assert not asked_in_vain().exists()
     assert not Review.objects.exists()

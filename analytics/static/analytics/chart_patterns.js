@@ -1,7 +1,20 @@
 /* How series are told apart without colour: dashes and marks of lines, stripes and dots of bars. */
 
-export const DASHES = [[], [8, 4], [2, 3], [10, 3, 2, 3], [5, 2]];
-export const MARKS = ["circle", "rect", "triangle", "rectRot", "crossRot"];
+const DASHES = [[], [8, 4], [2, 3], [10, 3, 2, 3], [5, 2]];
+const MARKS = ["circle", "rect", "triangle", "rectRot", "crossRot"];
+
+/** Each further round of the colours has other dashes and marks beside them: 25 lines differ. */
+function place(number, length) {
+    return (number + Math.floor(number / length)) % length;
+}
+
+export function dashes(number) {
+    return DASHES[place(number, DASHES.length)];
+}
+
+export function mark(number) {
+    return MARKS[place(number, MARKS.length)];
+}
 
 const SIZE = 8;
 

@@ -1,13 +1,14 @@
-/* Draws the dashboard's charts from the numbers in the page. Without this script their tables hold the same. */
+/* Draws the charts of a page from the numbers in it. Without this script their tables hold the same. */
 
-import { DASHES, MARKS, fill } from "./dashboard_patterns.js";
+import { dashes, fill, mark } from "./chart_patterns.js";
 
 const COLOURS = 5;
+const LONGEST_NAME = 26;
 const language = document.documentElement.lang || "en";
 const exact = new Intl.NumberFormat(language);
 const short = new Intl.NumberFormat(language, { notation: "compact" });
 const onPaper = matchMedia("print");
-const page = document.querySelector(".figures-page");
+const page = document.documentElement;
 
 function palette() {
     const style = getComputedStyle(page);
@@ -17,26 +18,31 @@ function palette() {
         text: of("--chart-text"),
         grid: of("--chart-grid"),
         ground: of("--chart-ground"),
-        font: style.fontFamily,
+        font: getComputedStyle(document.body).fontFamily,
     };
+}
+
+function isLines(kind) {
+    return kind === "line" || kind === "measure";
 }
 
 function dataset(series, number, kind, colours) {
     const colour = colours.series[number % COLOURS];
-    const isLine = kind === "line" || (kind === "hours" && number > 0);
+    const isLine = isLines(kind) || (kind === "hours" && number > 0);
     const common = { label: series.label, data: series.values, borderColor: colour };
     if (isLine) {
         return {
             ...common,
             type: "line",
             borderWidth: 2,
-            borderDash: DASHES[number % DASHES.length],
-            pointStyle: MARKS[number % MARKS.length],
+            borderDash: dashes(number),
+            pointStyle: mark(number),
             pointRadius: series.values.length > 60 ? 0 : 3,
             pointHoverRadius: 6,
             pointBackgroundColor: colour,
             backgroundColor: colour,
             tension: 0,
+            spanGaps: kind === "measure",
             order: 0,
         };
     }
@@ -54,14 +60,15 @@ function dataset(series, number, kind, colours) {
 function options(drawn, colours) {
     const isLying = drawn.kind === "horizontal";
     const isStacked = drawn.kind === "stacked";
+    const isMeasure = drawn.kind === "measure";
     const numbers = {
-        beginAtZero: true,
+        beginAtZero: !isMeasure,
         stacked: isStacked,
         grid: { color: colours.grid },
         border: { display: false },
         ticks: {
             color: colours.text,
-            precision: 0,
+            ...(isMeasure ? {} : { precision: 0 }),
             maxTicksLimit: 6,
             callback: (value) => (value >= 10_000 ? short.format(value) : exact.format(value)),
         },
@@ -70,7 +77,13 @@ function options(drawn, colours) {
         stacked: isStacked,
         grid: { display: false },
         border: { color: colours.text },
-        ticks: { color: colours.text, maxRotation: 0, autoSkip: !isLying, autoSkipPadding: 14 },
+        ticks: {
+            color: colours.text,
+            maxRotation: 0,
+            autoSkip: !isLying,
+            autoSkipPadding: 14,
+            callback: (value) => shortened(drawn.labels[value]),
+        },
     };
     return {
         responsive: true,
@@ -96,20 +109,24 @@ function options(drawn, colours) {
                 labels: {
                     sort: (one, other) => one.datasetIndex - other.datasetIndex,
                     color: colours.text,
-                    usePointStyle: drawn.kind === "line",
-                    boxWidth: drawn.kind === "line" ? 10 : 28,
+                    usePointStyle: isLines(drawn.kind),
+                    boxWidth: isLines(drawn.kind) ? 10 : 28,
                     boxHeight: 10,
                     padding: 14,
                 },
             },
             tooltip: {
-                callbacks: { label: (item) => ` ${item.dataset.label}: ${told(item.raw)}` },
+                callbacks: { label: (item) => ` ${item.dataset.label}: ${formatted(item.raw)}` },
             },
         },
     };
 }
 
-function told(value) {
+function shortened(name) {
+    return name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME - 1)}…` : name;
+}
+
+function formatted(value) {
     return value === null ? "–" : exact.format(value);
 }
 
@@ -120,12 +137,12 @@ function follow(drawn, index) {
 }
 
 function describe(drawn, index) {
-    const values = drawn.series.map((series) => `${series.label} ${told(series.values[index])}`);
+    const values = drawn.series.map((series) => `${series.label} ${formatted(series.values[index])}`);
     return `${drawn.labels[index]}: ${values.join(", ")}`;
 }
 
-/** Arrow keys go from point to point, Enter to the conversations behind it. */
-function withKeys(chart, canvas, drawn, said) {
+/** Arrow keys go from point to point, Enter to what is behind it. */
+function addKeys(chart, canvas, drawn, status) {
     let at = -1;
 
     function show(index) {
@@ -134,7 +151,7 @@ function withKeys(chart, canvas, drawn, said) {
         chart.setActiveElements(active);
         chart.tooltip.setActiveElements(active, { x: 0, y: 0 });
         chart.update("none");
-        said.textContent = index < 0 ? "" : describe(drawn, index);
+        status.textContent = index < 0 ? "" : describe(drawn, index);
     }
 
     canvas.addEventListener("keydown", (event) => {
@@ -160,7 +177,7 @@ function withKeys(chart, canvas, drawn, said) {
     canvas.addEventListener("blur", () => show(-1));
 }
 
-const made = [];
+const charts = [];
 
 function paint(chart, drawn) {
     const colours = palette();
@@ -173,30 +190,33 @@ function draw(figure) {
     const drawn = JSON.parse(document.getElementById(figure.dataset.chart).textContent);
     const area = figure.querySelector("[data-chart-area]");
     area.hidden = false;
+    if (drawn.kind === "horizontal") {
+        area.style.height = `${5 + 2.5 * drawn.labels.length}rem`;
+    }
     const colours = palette();
     const canvas = area.querySelector("canvas");
     const chart = new Chart(canvas, {
-        type: drawn.kind === "line" ? "line" : "bar",
+        type: isLines(drawn.kind) ? "line" : "bar",
         data: {
             labels: drawn.labels,
             datasets: drawn.series.map((series, number) => dataset(series, number, drawn.kind, colours)),
         },
         options: options(drawn, colours),
     });
-    withKeys(chart, canvas, drawn, figure.querySelector("[data-chart-point]"));
-    made.push([chart, drawn]);
+    addKeys(chart, canvas, drawn, figure.querySelector("[data-chart-point]"));
+    charts.push([chart, drawn]);
 }
 
 function repaint() {
-    for (const [chart, drawn] of made) {
+    for (const [chart, drawn] of charts) {
         paint(chart, drawn);
     }
 }
 
 /** Paper is white, whatever the screen's theme, and cannot be unfolded. */
-function toPaper(isPaper) {
-    page.classList.toggle("figures-page--paper", isPaper);
-    for (const details of page.querySelectorAll("details")) {
+function switchPaper(isPaper) {
+    page.classList.toggle("on-paper", isPaper);
+    for (const details of page.querySelectorAll(".chart__table")) {
         details.open = isPaper;
     }
     repaint();
@@ -207,4 +227,4 @@ for (const figure of document.querySelectorAll("[data-chart]")) {
 }
 new MutationObserver(repaint).observe(document.documentElement, { attributeFilter: ["data-theme"] });
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", repaint);
-onPaper.addEventListener("change", () => toPaper(onPaper.matches));
+onPaper.addEventListener("change", () => switchPaper(onPaper.matches));

@@ -1,0 +1,47 @@
+"""Charts of the admin: a sentence, a table of the numbers, and what `charts.js` draws with Chart.js; pure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class ChartRow:
+    """A row of a chart's table; `link` leads to what is behind it, `note` stands beside its label."""
+
+    label: str
+    cells: Sequence[str]
+    link: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A chart with its table; `data` comes from `chart_data`."""
+
+    name: str
+    title: str
+    summary: str
+    head: Sequence[str]
+    rows: Sequence[ChartRow]
+    data: Mapping[str, Any]
+
+    @property
+    def data_id(self) -> str:
+        return f"chart-{self.name}-data"
+
+
+def chart_data(
+    kind: str, labels: Sequence[str], series: Mapping[Any, Sequence[float | None]], links: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Return what `charts.js` reads.
+
+    `kind` is "line", "measure" (lines on an axis that need not begin at 0), "stacked", "bars", "hours" or
+    "horizontal". A value of None is a gap. `links` are the addresses behind the labels.
+    """
+    return {
+        "kind": kind,
+        "labels": list(labels),
+        "series": [{"label": str(label), "values": list(values)} for label, values in series.items()],
+        "links": list(links) if any(links) else [],
+    }

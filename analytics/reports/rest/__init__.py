@@ -1,0 +1,1 @@
+"""Saved reports and their exports in the staff API."""
