@@ -15,9 +15,8 @@ from core.inference.reranker import get_reranker
 from knowledge.chunking.periods import asked, in_full
 from knowledge.retrieval.fusion import Fusion, weighted_rrf, weighted_scores
 from knowledge.retrieval.live_index import Served, served_generation
-from knowledge.retrieval.periods import in_period
 from knowledge.retrieval.query_vectors import guess_vector, question_vector
-from knowledge.retrieval.rerank import rerank
+from knowledge.retrieval.reordering import put_other_periods_last, rerank
 from knowledge.retrieval.tuning import PROTECTED_CONFIDENCE
 from knowledge.retrieval.types import Hit, Origin, Query, Retriever, Scope
 
@@ -97,7 +96,7 @@ def retrieve(text: str, *, plan: Plan, scope: Scope, k: int, guesses: Sequence[s
     others: AbstractSet[int] = frozenset()
     if wanted:
         with _timed(timings, "periods"):
-            order, others = in_period(order, wanted)
+            order, others = put_other_periods_last(order, wanted)
     documents: dict[int, int] = {}
     ranks: dict[int, dict[str, int]] = {}
     for origin, found in runs.items():

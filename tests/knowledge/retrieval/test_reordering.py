@@ -7,7 +7,7 @@ import pytest
 from pytest_django import Settings
 
 from core.inference.reranker import OnnxReranker, RerankerUnavailable, get_reranker
-from knowledge.retrieval.rerank import rerank
+from knowledge.retrieval.reordering import rerank
 from tests.factories import DocumentFactory, PassageFactory
 from tests.knowledge.rerankers import overlap_reranker
 
