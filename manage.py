@@ -47,7 +47,7 @@ def is_offline(command: str) -> bool:
 
 
 def bring_up_to_date() -> None:
-    """Applies missing migrations; standard output belongs to the command that follows."""
+    """Apply missing migrations; standard output belongs to the command that follows."""
     import django
     from django.core.management import call_command
 

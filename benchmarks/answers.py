@@ -27,7 +27,7 @@ def measure(data: Path | None, *, quick: bool) -> dict[str, Any]:
 
 
 def measure_set(folder: Path, sample: int | None) -> dict[str, Any]:
-    """The memory test is made where there are follow-up questions."""
+    """Return whether the memory test is made: if there are follow-up questions."""
     dataset = read_dataset(folder)
     options = AnswerOptions(sample=sample, memory=any(query.history for query in dataset.queries))
     profile = get_profile("default")

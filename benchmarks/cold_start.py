@@ -64,13 +64,13 @@ def in_turns(starts: int, sides: Mapping[str, Callable[[], Figures]]) -> dict[st
 
 
 def index_with(model: str) -> None:
-    """Builds the index anew and has it answer."""
+    """Build the index anew and have it answer."""
     command = [sys.executable, "-m", "django", "reindex"]
     subprocess.run(command, cwd=ROOT, env={**os.environ, "EMBEDDING_MODEL": model}, check=True, capture_output=True)
 
 
 def written_for_peer(folder: Path) -> list[str]:
-    """The demo's passages with their vectors, and its FAQs, which lead to any of them: only time is measured."""
+    """Return the demo's passages with their vectors, and its FAQs, which lead to any of them: only time is measured."""
     folder.mkdir()
     rows = list(
         Passage.objects.filter(generation=live_generation())
@@ -111,7 +111,7 @@ def start_web(folder: Path, model: str) -> Figures:
 def asked(
     port: int, path: str, body: dict[str, Any], *, token: str = "", patience: float = 0
 ) -> http.client.HTTPResponse:
-    """The reply, as soon as it begins; who refuses connections is asked again for `patience` seconds."""
+    """Return the reply, as soon as it begins; who refuses connections is asked again for `patience` seconds."""
     headers = {"Content-Type": "application/json", "Host": "localhost"}
     if token:
         headers |= {"Authorization": f"Bearer {token}", "Accept": "text/event-stream"}

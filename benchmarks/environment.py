@@ -56,7 +56,7 @@ def private_services() -> Iterator[Path]:
 
 
 def postgres_processes(folder: Path) -> list[int]:
-    """The server's main process and its children."""
+    """Return the server's main process and its children."""
     main = int((folder / "postgres" / "data" / "postmaster.pid").read_text().split()[0])
     children = Path(f"/proc/{main}/task/{main}/children").read_text().split()
     return [main, *map(int, children)]
@@ -100,6 +100,6 @@ class Child:
 
 
 def say_json(value: object) -> None:
-    """A child's answer."""
+    """Return a child's answer."""
     sys.stdout.write(json.dumps(value) + "\n")
     sys.stdout.flush()

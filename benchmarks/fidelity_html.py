@@ -93,7 +93,7 @@ def words(text: str) -> Counter[str]:
 
 
 def reference(body: bytes, sample: Sample) -> tuple[Counter[str], Counter[str]]:
-    """(the content's words, the boilerplate's), both by the selectors."""
+    """Return (the content's words, the boilerplate's), both by the selectors."""
     soup = BeautifulSoup(body, "html.parser")
     for element in soup(UNSEEN):
         element.decompose()
@@ -152,7 +152,7 @@ def score(pages: list[Path], sample: Sample, read: Callable[[bytes, str], str], 
 
 
 def fetch(folder: Path) -> None:
-    """Downloads the packages and lays their files into `folder`."""
+    """Download the packages and lay their files into `folder`."""
     for tool in ("apt-get", "dpkg"):
         if not shutil.which(tool):
             raise SystemExit(f"There is no {tool} here. Unpack Debian's packages elsewhere and give their --folder.")

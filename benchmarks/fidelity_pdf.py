@@ -41,7 +41,7 @@ PDFS = (
 
 
 def fetch(folder: Path) -> None:
-    """Downloads the packages, without installing them, and lays their PDFs into `folder`."""
+    """Download the packages, without installing them, and lay their PDFs into `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="marcelcms-fidelity-") as name:
         place = Path(name)
@@ -59,7 +59,7 @@ def fetch(folder: Path) -> None:
 
 
 def compare(path: Path) -> dict[str, Any]:
-    """Raises BadPdf."""
+    """Read a PDF's text. Raise BadPdf."""
     started = time.perf_counter()
     text = read_pdf(path)
     seconds = time.perf_counter() - started
@@ -96,7 +96,7 @@ def our_pages(markdown: str) -> dict[int, str]:
 
 
 def running_left(reference: Reference, ours: Mapping[int, str]) -> float:
-    """The share of the running lines' words that stand in our text of their page, as a line of their own."""
+    """Return the share of the running lines' words that stand in our text of their page, as a line of their own."""
     left = count = 0
     for page, (lines, running) in enumerate(zip(reference.lines, reference.running, strict=True), start=1):
         if page in reference.contents:

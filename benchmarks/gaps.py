@@ -97,7 +97,7 @@ def labelled(data: Path) -> list[tuple[str, list[str], list[str]]]:
 
 
 def threshold_for(vectors: "np.ndarray[Any, Any]", truth: Labels) -> float:
-    """The highest similarity whose V-measure is `CLOSE` to the best."""
+    """Return the highest similarity whose V-measure is `CLOSE` to the best."""
     found = {each: measures(truth, average_link(vectors, threshold=cosine(each)))["v"] for each in THRESHOLDS}
     return max(each for each, v in found.items() if v >= max(found.values()) - CLOSE)
 

@@ -68,7 +68,7 @@ def alarms(texts: Iterator[str]) -> dict[str, Any]:
 
 
 def score_ms(text: str) -> float:
-    """The classifier's own time, the vector at hand: the median of 200 runs."""
+    """Return the classifier's own time, the vector at hand: the median of 200 runs."""
     classifier, vector, times = get_classifier(), multilingual_vector(text), []
     for _ in range(200):
         began = time.perf_counter()

@@ -42,7 +42,7 @@ class Loader:
         self._real = self._embedder.embed([text for page in pages for text in passage_inputs(page)])
 
     def grow(self, size: int) -> None:
-        """Adds pages up to `size`; the HNSW index is made afresh, as after a first import."""
+        """Add pages up to `size`; the HNSW index is made afresh, as after a first import."""
         drop_indexes(self._generation)
         with self.texts.open("a") as texts:
             for start in range(self.size, size, BATCH):
@@ -59,13 +59,13 @@ class Loader:
         self.settle()
 
     def settle(self) -> None:
-        """What autovacuum does within minutes."""
+        """Do what autovacuum does within minutes."""
         with connection.cursor() as cursor:
             cursor.execute("VACUUM (ANALYZE)")
             cursor.execute("CHECKPOINT")
 
     def add_faqs(self, count: int) -> None:
-        """Published FAQs on the pages there are, embedded for real."""
+        """Publish FAQs on the pages there are, and embed them."""
         for question, phrasings, pages in self.corpus.faqs(count, pages=self.size):
             faq = FAQ.objects.create(question=question, status=FAQ.Status.PUBLISHED)
             Phrasing.objects.bulk_create(Phrasing(faq=faq, text=text) for text in dict.fromkeys(phrasings))
@@ -122,7 +122,7 @@ def passage_inputs(page: Page) -> list[str]:
 
 
 def as_minilm(vectors: Vectors) -> Vectors:
-    """The part of all-MiniLM-L6-v2, which stands first where two models are joined: the peer has no other."""
+    """Return the part of all-MiniLM-L6-v2, which stands first where two models are joined: the peer has no other."""
     return unit(vectors[:, :384])
 
 

@@ -21,7 +21,7 @@ def percentiles(values: Iterable[float], *, digits: int = 2) -> dict[str, float]
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Prints a Markdown table, numbers to the right."""
+    """Print a Markdown table, numbers to the right."""
     cells = [list(head), *([str(cell) for cell in row] for row in rows)]
     widths = [max(len(row[column]) for row in cells) for column in range(len(head))]
     rule = ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]
@@ -31,7 +31,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
 
 
 def machine() -> dict[str, object]:
-    """What kind it is, without its name."""
+    """Name the kind of an error, without its module."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     return {
         "cores": len(os.sched_getaffinity(0)),

@@ -83,7 +83,7 @@ def _is_contents(lines: list[str]) -> bool:
 
 
 def _running(pages: list[list[str]], titles: set[str]) -> list[list[str]]:
-    """The lines at each page's edges whose words, but for numbers, stand there on two more of the pages near.
+    """Return the lines at each page's edges whose words, but for numbers, stand there on two more of the pages near.
 
     A bookmark's title is none: it may be the heading itself.
     """

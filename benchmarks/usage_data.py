@@ -214,12 +214,12 @@ def _drawn(chance: random.Random, weighted: Iterable[tuple[Any, int]]) -> Any:
 
 
 def _popular(chance: random.Random, ids: Sequence[int]) -> int:
-    """The first ones far more often than the last; the last tenth never."""
+    """Draw the first ones far more often than the last; the last tenth never."""
     return ids[int(len(ids) * 0.9 * chance.random() ** 3)]
 
 
 def _copy(model: Any, rows: Sequence[Mapping[str, Any]]) -> None:
-    """What a row does not say is the field's default."""
+    """Fill in what a row does not say: the field's default."""
     fields = model._meta.concrete_fields
     names = ", ".join(f'"{field.column}"' for field in fields)
     with connection.cursor() as cursor, cursor.copy(f"COPY {model._meta.db_table} ({names}) FROM STDIN") as copy:

@@ -38,7 +38,7 @@ def tag_in(text: str) -> str:
     return f"{main.lower()}{hyphen}{variety}"
 
 
-def language_of(text: str) -> str | None:
+def detect_language(text: str) -> str | None:
     """Detect `de` or `en` by which language's words are more frequent; None if neither is."""
     text = nfc(text[:LOOKED_AT])
     words = [word.casefold() for word in LETTERS.findall(text.replace("ß", "ss"))]
@@ -49,4 +49,4 @@ def language_of(text: str) -> str | None:
 
 def guess_language(text: str) -> str:
     """Guess `de` or `en`: English if it cannot be detected."""
-    return language_of(text) or "en"
+    return detect_language(text) or "en"

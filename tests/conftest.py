@@ -90,7 +90,7 @@ def _emptied_fast() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _empty_lexical_index() -> None:
-    """This process's index outlives the rows that a test leaves behind."""
+    """Forget the live index: this process's index outlives the rows that a test leaves behind."""
     from knowledge.retrieval.live_index import forget_indexes
     from knowledge.retrieval.query_vectors import forget_vectors
 
@@ -100,13 +100,13 @@ def _empty_lexical_index() -> None:
 
 @pytest.fixture(autouse=True)
 def _default_language() -> None:
-    """A request's language outlives it in a test's thread."""
+    """Reset the language: a request's outlives it in a test's thread."""
     translation.deactivate()
 
 
 @pytest.fixture
 def word_reranker(settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """A cross-encoder for profiles that rerank, which counts shared words."""
+    """Provide a cross-encoder for profiles that rerank, which counts shared words."""
     from tests.knowledge.rerankers import overlap_reranker
 
     settings.RERANKER_MODEL = str(overlap_reranker(tmp_path_factory.getbasetemp() / "overlap"))
@@ -124,7 +124,7 @@ def _fake_llm() -> Iterator[FakeLLM]:
 
 @pytest.fixture
 def llm(_fake_llm: FakeLLM, settings: Settings) -> Iterator[FakeLLM]:
-    """A model's endpoint, configured."""
+    """Provide a model's endpoint, configured."""
     _fake_llm.reset()
     settings.LLM_BASE_URL, settings.LLM_MODEL = _fake_llm.base_url, "fake"
     settings.LLM_FIRST_TOKEN_SECONDS = 10
@@ -143,7 +143,7 @@ def _served(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterat
 
 @pytest.fixture
 def server(transactional_db: None, _served: Server, caplog: pytest.LogCaptureFixture) -> Iterator[Server]:
-    """The real application over HTTP and websockets, on the test's database and settings.
+    """Provide the real application over HTTP and websockets, on the test's database and settings.
 
     Nothing may break in it unnoticed: what others than our own modules log as an error fails the test.
     """

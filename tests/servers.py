@@ -52,13 +52,13 @@ class Server:
                 return error.code, json.load(error)
 
     def session(self, **data: Any) -> str:
-        """A new visitor's token."""
+        """Return a new visitor's token."""
         status, body = self.post("/api/v1/session", {"consent": True, **data})
         assert status == 200, body
         return str(body["token"])
 
     def connect(self, token: str | None = None, **session: Any) -> "Tab":
-        """A tab with its token at hand, of a new visitor where none is given."""
+        """Return a tab with its token at hand, of a new visitor where none is given."""
         return Tab(self, self.session(**session) if token is None else token)
 
 
@@ -87,7 +87,7 @@ class Tab:
         self._open.close()
 
     def drop(self) -> None:
-        """The network goes away: no closing handshake."""
+        """Cut the network: no closing handshake."""
         self.socket.socket.shutdown(socket.SHUT_RDWR)
         self.close()
 
@@ -99,7 +99,7 @@ class Tab:
     def ask(
         self, text: object, *, conversation: str | None = None, client_id: str | None = None, **extra: object
     ) -> str:
-        """Sends a question and returns its client_id."""
+        """Send a question and return its client_id."""
         client_id = client_id or str(uuid.uuid4())
         frame = {"type": "ask", "text": text, "client_id": client_id}
         self.send({**frame, "conversation": conversation or self.conversation, **extra})
@@ -114,7 +114,7 @@ class Tab:
         return event
 
     def until(self, *types: str) -> list[dict[str, Any]]:
-        """The events up to and with the next one of these types."""
+        """Return the events up to and with the next one of these types."""
         events = []
         while not events or events[-1]["type"] not in types:
             try:
@@ -129,7 +129,7 @@ class Tab:
         return Answer(self.until("message_end"))
 
     def refused(self, frame: dict[str, Any] | None = None) -> dict[str, Any]:
-        """Sends the frame, if any, and returns the error that answers it."""
+        """Send the frame, if any, and return the error that answers it."""
         if frame is not None:
             self.send(frame)
         error = self.next()
@@ -216,7 +216,7 @@ async def _close_what_belongs_to_the_loop() -> None:
 
 @contextmanager
 def server_process(**environment: str) -> Iterator[Server]:
-    """A process of its own on this process's test database, as `make run` starts it."""
+    """Return a process of its own on this process's test database, as `make run` starts it."""
     from django.db import connection
 
     with socket.create_server(("127.0.0.1", 0)) as probe:

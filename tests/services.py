@@ -19,7 +19,7 @@ from marcelcms.embedded.services import PARTS, provide
 
 @pytest.hookimpl(wrapper=True)
 def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None]:
-    """A wrapper, because it must be earlier than pytest-django, which reads the settings in the same hook."""
+    """Wrap the hook, because it must be earlier than pytest-django, which reads the settings in the same hook."""
     stack = ExitStack()
     early_config.add_cleanup(stack.close)
     # Short, and open to the user that PostgreSQL runs as when the tests run as root.

@@ -23,7 +23,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 
 @pytest.hookimpl(wrapper=True)
 def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
-    """A module that skips itself as a whole never says which of its tests are extras."""
+    """Report a module that skips itself as a whole: it never says which of its tests are extras."""
     return _failed((yield))
 
 

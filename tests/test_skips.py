@@ -36,7 +36,7 @@ WHOLE = 'import pytest\npytest.importorskip("a_module_that_there_is_not")\n'
 
 
 def outcome(folder: Path, text: str) -> str:
-    """What pytest says at the end of a file of such tests."""
+    """Return what pytest says at the end of a file of such tests."""
     (folder / "test_it.py").write_text(text)
     (folder / "pytest.ini").write_text("[pytest]\nmarkers = slow\n")
     command = [sys.executable, "-m", "pytest", "-p", "tests.skips", "-p", "no:django", "-p", "no:cacheprovider", "-rA"]

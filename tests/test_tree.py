@@ -31,7 +31,7 @@ def name_of(path: Path) -> str:
 
 
 def imported(source: str) -> Iterator[str]:
-    """What a module imports, within functions and for the type checker too."""
+    """Return what a module imports, within functions and for the type checker too."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)

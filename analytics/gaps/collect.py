@@ -11,7 +11,7 @@ from analytics.models import GapQuestion
 from analytics.privacy import mask_pii, standalone_text
 from chat.models import Message
 from core.inference.embeddings import Embedder
-from core.language import language_of
+from core.language import detect_language
 
 #: The newest questions alone are clustered: with them a run takes half a minute and some 200 MB.
 MOST = 20_000
@@ -55,7 +55,7 @@ def _embed(ids: list[int], embedder: Embedder, bridge: Bridge, pool: ThreadPoolE
         (
             GapQuestion(
                 message=message,
-                language=language_of(text) or bridge.find_language(vector),
+                language=detect_language(text) or bridge.find_language(vector),
                 embedding=vector.astype(np.float16).tobytes(),
                 recipe=embedder.recipe,
             )

@@ -10,7 +10,7 @@ from analytics.models import Gap
 from chat.pipeline.question import build_question
 from chat.pipeline.retrieval.candidates import Candidate, load_candidates
 from chat.pipeline.retrieval.profiles import Profile, retrieve_with
-from chat.pipeline.retrieval.search import SIMILARITIES, evidence_of
+from chat.pipeline.retrieval.search import SIMILARITIES, measure_evidence
 from faqs.models import FAQ
 from faqs.retriever import confidence, match
 from knowledge.models import Document
@@ -91,4 +91,4 @@ def _evidence(question: str, retrieval: Retrieval, candidate: Candidate) -> floa
     }
     if compares and not any(runs.get(origin) for origin in SIMILARITIES):
         return 0.0
-    return evidence_of(question, replace(retrieval, runs=runs), [candidate])
+    return measure_evidence(question, replace(retrieval, runs=runs), [candidate])

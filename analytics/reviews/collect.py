@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from analytics.models import Review, ReviewComment, ReviewFeed, ReviewReader
 from chat.models import Conversation, Feedback, Message
-from core.language import language_of
+from core.language import detect_language
 
 BATCH = 500
 #: What is saved with a time may be seen only so much later: by another server's clock, or in a long transaction.
@@ -130,7 +130,7 @@ def _new(message: Message, question: Message, reasons: list[str]) -> Review:
     return Review(
         message=message,
         assistant_id=message.conversation.assistant_id,
-        language=question.language or language_of(question.text) or "",
+        language=question.language or detect_language(question.text) or "",
         asked_at=question.created_at,
         reasons=reasons,
     )

@@ -19,7 +19,7 @@ from chat.pipeline.reply import fold
 from chat.pipeline.retrieval.search import find_passages, guess
 from chat.pipeline.run import respond
 from chat.pipeline.understanding.route import understand
-from core.language import language_of
+from core.language import detect_language
 from knowledge.retrieval.live_index import served_generation
 from knowledge.retrieval.query_vectors import question_vector
 from knowledge.retrieval.scope import build_scope
@@ -67,7 +67,7 @@ class Asking:
 
     def ask(self, question: TriedQuestion) -> Question:
         assistant, plain = self._assistants[question.assistant_id], self._plain[question.assistant_id]
-        language = assistant.language_for(language_of(question.text) or "en")
+        language = assistant.language_for(detect_language(question.text) or "en")
         return replace(
             plain,
             text=question.text,
@@ -76,7 +76,7 @@ class Asking:
             history=question.history,
             audience=question.audience,
             caller=CALLER,
-            may_write=self._asks_model,
+            allow_llm=self._asks_model,
         )
 
     def find_scope(self, ask: Question) -> Scope:

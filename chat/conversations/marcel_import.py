@@ -16,7 +16,7 @@ from django.db import transaction
 from django.utils.crypto import salted_hmac
 
 from chat.models import Assistant, Citation, Conversation, Feedback, Message, Visitor
-from core.language import language_of
+from core.language import detect_language
 from core.terms import make_title
 from core.text import strip_nul
 from knowledge.models import Document
@@ -308,7 +308,7 @@ def _save(said: Said, conversation: Conversation, role: str, question: Message |
         text=text,
         status=status,
         strategy=Message.Strategy.GENERATED if question else Message.Strategy.NONE,
-        language=language_of(text) or "en",
+        language=detect_language(text) or "en",
         timings_ms={"total": round(said.seconds * 1000, 1)} if question and said.seconds else {},
     )
     Message.objects.filter(pk=row.pk).update(created_at=said.at, finished_at=said.at if question else None)

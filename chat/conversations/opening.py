@@ -17,7 +17,7 @@ from chat.pipeline.understanding.clarify import chosen
 from chat.prompt_template import HISTORY_MESSAGES
 from chat.sites.lookup import UnknownSite
 from core.db.prepared import fetch_all
-from core.language import language_of
+from core.language import detect_language
 from core.terms import make_title
 from knowledge.guardrails.injection import flag_injection
 
@@ -206,7 +206,7 @@ def open_question(
             role=Message.Role.USER,
             client_id=client_id,
             text=text,
-            language=language_of(text) or ask.language,
+            language=detect_language(text) or ask.language,
             flags=list(flag_injection(text)),
             created_at=timezone.now(),
         )

@@ -7,8 +7,8 @@ from uuid import UUID
 
 from chat.errors import NotFound
 from chat.models import Assistant, Conversation, Message
-from chat.pipeline.answering.help_contacts import card_of, contacts_of
-from chat.pipeline.question import contact_of
+from chat.pipeline.answering.help_contacts import build_card, list_contacts
+from chat.pipeline.question import build_contact
 
 #: What of a citation a student sees.
 SHOWN_OF_SOURCE = ("n", "title", "url", "heading", "page", "quote", "links")
@@ -32,8 +32,8 @@ def own_running_answer(visitor: UUID, message_id: int) -> int:
 
 def saved_messages(conversation: Conversation) -> list[dict[str, Any]]:
     """Return the conversation as the widget shows it, oldest message first; two queries however long it is."""
-    contact = contact_of(conversation.assistant)
-    contacts = lru_cache(partial(contacts_of, conversation.assistant or Assistant()))
+    contact = build_contact(conversation.assistant)
+    contacts = lru_cache(partial(list_contacts, conversation.assistant or Assistant()))
     messages = conversation.messages.select_related("feedback").prefetch_related("citations").order_by("pk")
     return [
         {
@@ -52,7 +52,7 @@ def saved_messages(conversation: Conversation) -> list[dict[str, Any]]:
             "choices": [option["label"] for option in message.choices["options"]] if message.choices else [],
             "related": message.related,
             "contact": asdict(contact) if contact and message.status == Message.Status.ABSTAINED else None,
-            "help": asdict(card_of(message.route, contacts(), message.language)) if _shows_card(message) else None,
+            "help": asdict(build_card(message.route, contacts(), message.language)) if _shows_card(message) else None,
             "feedback": message.feedback.value if hasattr(message, "feedback") else 0,
             "feedback_reasons": message.feedback.reasons if hasattr(message, "feedback") else [],
         }

@@ -8,15 +8,15 @@ from functools import lru_cache
 from typing import Any
 
 from chat.models import Assistant, EmergencyContact, Message
-from chat.pipeline.answering.help_contacts import contacts_of
+from chat.pipeline.answering.help_contacts import list_contacts
 from chat.pipeline.retrieval.candidates import Candidate
-from chat.pipeline.retrieval.profiles import PROFILES, Profile, profile_of
-from chat.pipeline.retrieval.trace import boosting_faq, rows_of
+from chat.pipeline.retrieval.profiles import PROFILES, Profile, build_profile
+from chat.pipeline.retrieval.trace import boosting_faq, describe_ranking
 from chat.prompt_template import BUILT_IN, Template
 from chat.protocol.events import End
 from chat.protocol.shapes import Contact
 from core.inference.llm.client import PROSE, Sampling, Usage
-from core.language import language_of
+from core.language import detect_language
 from core.text import nfc
 from knowledge.retrieval.search import Retrieval
 from knowledge.retrieval.types import Scope
@@ -35,7 +35,7 @@ class Question:
     `history` is (role, text), oldest first. `language` is that of the answer, one of the `languages` that are
     spoken. `audience` is what is known of who asks, as tags `kind:value`, and `asked_kinds` are the kinds that were
     asked for already. `caller` is who waits for the model, so that nobody's many questions hold up another's one;
-    `may_write` is off where the model has no time for it. `emergency_contacts` are shown to a student in need; with
+    `allow_llm` is off where the model has no time for it. `emergency_contacts` are shown to a student in need; with
     `as_question` the student has said that the message is no cry for help.
     """
 
@@ -56,7 +56,7 @@ class Question:
     audience: Sequence[str] = ()
     asked_kinds: Sequence[str] = ()
     caller: str = ""
-    may_write: bool = True
+    allow_llm: bool = True
     emergency_contacts: Sequence[EmergencyContact] = ()
     as_question: bool = False
 
@@ -144,7 +144,7 @@ class Context:
             given = self.candidates[:PASSAGES]
         elif self.model:
             given = self.candidates
-        return rows_of(self.retrieval, self.found, {each.passage_id for each in given})
+        return describe_ranking(self.retrieval, self.found, {each.passage_id for each in given})
 
 
 def build_question(assistant: Assistant | None, text: str, language: str) -> Question:
@@ -152,14 +152,14 @@ def build_question(assistant: Assistant | None, text: str, language: str) -> Que
 
     It is answered in the language that it is asked in; `language`, that of the page, decides where that cannot be told.
     """
-    return replace(assistant_config(assistant, language_of(text) or language), text=text)
+    return replace(assistant_config(assistant, detect_language(text) or language), text=text)
 
 
 def build_question_cached(
     assistant: int | None, versions: tuple[str | None, ...], text: str, language: str
 ) -> Question:
     """Build a question as `build_question` does; read the assistant only if its `versions` have changed."""
-    return replace(cached_config(assistant, versions, language_of(text) or language), text=text)
+    return replace(cached_config(assistant, versions, detect_language(text) or language), text=text)
 
 
 @lru_cache(maxsize=128)
@@ -171,7 +171,7 @@ def cached_config(assistant: int | None, _versions: tuple[str | None, ...], lang
 def assistant_config(assistant: Assistant | None, language: str) -> Question:
     """Build all of a question but its text."""
     if assistant is None:
-        return Question("", language=language, emergency_contacts=contacts_of(Assistant()))
+        return Question("", language=language, emergency_contacts=list_contacts(Assistant()))
     spoken = assistant.language_for(language)
     suggestions = (spoken == "de" and assistant.suggestions_de) or assistant.suggestions
     return Question(
@@ -185,9 +185,9 @@ def assistant_config(assistant: Assistant | None, language: str) -> Question:
         persona=assistant.persona,
         template=assistant.template,
         sampling=Sampling(assistant.model, assistant.temperature, assistant.max_tokens or 0),
-        contact=contact_of(assistant),
+        contact=build_contact(assistant),
         abstention=assistant.abstention_in(spoken),
-        emergency_contacts=contacts_of(assistant),
+        emergency_contacts=list_contacts(assistant),
         suggestions=tuple(line.strip() for line in suggestions.splitlines() if line.strip()),
     )
 
@@ -197,10 +197,10 @@ def profile_for(assistant: Assistant | None) -> Profile:
     row = assistant.profile if assistant else None
     if row is None or row.is_built_in:
         return PROFILES[row.name if row else "default"]
-    return profile_of(row)
+    return build_profile(row)
 
 
-def contact_of(assistant: Assistant | None) -> Contact | None:
+def build_contact(assistant: Assistant | None) -> Contact | None:
     if assistant is None or not (assistant.contact_name or assistant.contact_email or assistant.contact_url):
         return None
     return Contact(assistant.contact_name, assistant.contact_url, assistant.contact_email)

@@ -15,7 +15,7 @@ from chat.pipeline.answering.abstain import abstain
 from chat.pipeline.answering.canned import abuse_reply, chit_chat_reply, help_reply, person_reply, self_description
 from chat.pipeline.answering.extract import quote
 from chat.pipeline.answering.generate import generate
-from chat.pipeline.answering.help_contacts import card_of
+from chat.pipeline.answering.help_contacts import build_card
 from chat.pipeline.guardrails.eligibility import asks_for_decision
 from chat.pipeline.question import Context, Question
 from chat.pipeline.reply import Reply, fold
@@ -68,7 +68,7 @@ def _choose(context: Context) -> AsyncGenerator[Event]:
         return clarify(context, kind)
     if not client.is_configured():
         return quote(context)
-    return generate(context) if context.ask.may_write else quote(context, notice="busy")
+    return generate(context) if context.ask.allow_llm else quote(context, notice="busy")
 
 
 def _needs_note(context: Context) -> bool:
@@ -82,7 +82,7 @@ async def _reply(context: Context) -> AsyncGenerator[Event]:
     context.mark("first_token")
     with translation.override(ask.language):
         if route in Message.HELP_ROUTES:
-            event: Event = Help(help_reply(route), card_of(route, ask.emergency_contacts, ask.language))
+            event: Event = Help(help_reply(route), build_card(route, ask.emergency_contacts, ask.language))
         elif route == Route.ABUSE:
             event = Abstain("abuse", abuse_reply(), ask.contact)
         elif route == Route.META:

@@ -8,7 +8,7 @@ from django.utils.formats import date_format, number_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from chat.pipeline.understanding.clarify import label_of
+from chat.pipeline.understanding.clarify import write_label
 from chat.playground.facts import Facts, LinkedFAQ, Merged, Outcome, Rank, Standing
 from knowledge.models import Document
 from knowledge.retrieval.scope import read_kind
@@ -115,7 +115,7 @@ def _whose(standing: Standing, facts: Facts) -> Iterator[Finding]:
     for kind in sorted({read_kind(tag) for tag in facts.scope.audience}):
         tags = [tag for tag in standing.audience if read_kind(tag) == kind]
         if tags and not set(tags) & set(facts.scope.audience):
-            text = _("It is for others than who asks: %(audience)s.") % {"audience": ", ".join(map(label_of, tags))}
+            text = _("It is for others than who asks: %(audience)s.") % {"audience": ", ".join(map(write_label, tags))}
             yield blocks("other_audience", text, _("Correct its audience, if it is wrong."))
 
 

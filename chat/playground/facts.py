@@ -15,7 +15,7 @@ from chat.pipeline.question import Context
 from chat.pipeline.understanding.clarify import matches_audience, mentioned_tags
 from chat.playground.rankings import Share, faq_retriever, fusion_shares
 from chat.playground.trial import Search, Trial
-from core.language import language_of
+from core.language import detect_language
 from core.terms import WORD, topic_words
 from faqs.models import FAQ
 from faqs.retriever import Match
@@ -139,7 +139,7 @@ def collect_facts(document: Document, trial: Trial) -> Facts:
         scope=scope,
         searched=tuple(Collection.objects.filter(pk__in=scope.collection_ids).values_list("name", flat=True)),
         is_question=trial.reading.turn.route == Message.Route.QUESTION,
-        question_language=language_of(question),
+        question_language=detect_language(question),
         sources=ask.profile.sources,
     )
     if search is None or not _can_be_found(document, scope):

@@ -161,10 +161,10 @@ def _retraced(answered: _Answered) -> Trial:
         except (EmbeddingUnavailable, RerankerUnavailable) as error:
             failure = str(error)
     sent = _sent(answered.context, reply, reply.end)
-    return Trial(ask, reply, reply.end, reading_of(ask, turn), search, failure, sent)
+    return Trial(ask, reply, reply.end, describe_reading(ask, turn), search, failure, sent)
 
 
-def reading_of(ask: Question, turn: Turn) -> Reading:
+def describe_reading(ask: Question, turn: Turn) -> Reading:
     rewriter = Rewriter.ALONE
     if turn.by_model:
         rewriter = Rewriter.MODEL

@@ -34,7 +34,7 @@ class Preview:
 
 @transaction.atomic
 def make_version(*, version: PromptVersion, by: AbstractBaseUser) -> PromptVersion:
-    """Saves it as the next one; raises ValidationError by field."""
+    """Save a version as the next one. Raise ValidationError by field."""
     version.created_by_id = by.pk
     check_texts(version.template)
     version.full_clean()
@@ -43,7 +43,7 @@ def make_version(*, version: PromptVersion, by: AbstractBaseUser) -> PromptVersi
 
 
 def check_texts(template: Template) -> None:
-    """Raises ValidationError by field."""
+    """Check both texts. Raise ValidationError by field."""
     problems = {"system": system_problems(template.system), "question": question_problems(template.question)}
     if found := {field: said for field, said in problems.items() if said}:
         raise ValidationError(found)
@@ -59,7 +59,7 @@ def use_version(*, version: PromptVersion | None, assistant: Assistant) -> Assis
 
 @transaction.atomic
 def delete_version(*, version: PromptVersion) -> None:
-    """Raises ValidationError for one that an assistant uses or an answer was made with."""
+    """Delete an unused version. Raise ValidationError if an assistant uses it or an answer was made with it."""
     check_unused(version)
     version.delete()
 
@@ -71,7 +71,7 @@ def count_answers(names: Collection[str]) -> dict[str, int]:
 
 
 def check_unused(version: PromptVersion) -> None:
-    """Raises ValidationError for one that an assistant uses or an answer was made with."""
+    """Raise ValidationError if an assistant uses the version or an answer was made with it."""
     if names := ", ".join(version.assistants.values_list("name", flat=True)):
         said = _("“%(version)s” is used by %(assistants)s: give them another version, then delete this one.")
         raise ValidationError(said % {"version": version, "assistants": names})

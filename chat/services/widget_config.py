@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from chat.conversations.retention import kept_days
 from chat.models import Language
-from chat.pipeline.question import contact_of
+from chat.pipeline.question import build_contact
 from chat.sites.lookup import SiteContext
 from core.inference.llm import client
 
@@ -19,7 +19,7 @@ def widget_config(place: SiteContext, *, base_url: str) -> dict[str, Any]:
     """`base_url` is where the page reaches this server, with a slash at its end. Texts fall back to the other
     language's, as the page itself does."""
     assistant, site = place.assistant, place.site
-    contact = contact_of(assistant)
+    contact = build_contact(assistant)
     logo = base_url.rstrip("/") + reverse("site-logo", args=[site.public_id]) if site.logo else ""
     return {
         "site": site.public_id if site.pk else "",

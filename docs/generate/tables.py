@@ -14,7 +14,7 @@ def cell(text: object) -> str:
 
 
 def prose(text: str) -> str:
-    """A description without the list of its values, which the type says already."""
+    """Return a description without the list of its values, which the type says already."""
     return cell("\n".join(line for line in text.splitlines() if not line.lstrip().startswith("* `")))
 
 
@@ -28,12 +28,12 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def anchor(name: str) -> str:
-    """The address that MkDocs gives a heading of these words."""
+    """Return the address that MkDocs gives a heading of these words."""
     return re.sub(r"[\s]+", "-", re.sub(r"[^\w\s-]", "", name.lower()).strip())
 
 
 def type_of(schema: Schema) -> str:
-    """What a value may be, with links to the shapes of the same page."""
+    """Return what a value may be, with links to the shapes of the same page."""
     if ref := schema.get("$ref"):
         name = str(ref).rsplit("/", 1)[-1]
         return f"[{name}](#{anchor(name)})"
@@ -55,7 +55,7 @@ def type_of(schema: Schema) -> str:
 
 
 def limits_of(schema: Schema) -> str:
-    """What narrows a value, in words."""
+    """Return what narrows a value, in words."""
     words = {
         "minLength": "at least {} characters",
         "maxLength": "at most {} characters",
@@ -71,7 +71,7 @@ def limits_of(schema: Schema) -> str:
 
 
 def properties(schema: Schema) -> str:
-    """A table of an object's properties; empty where it names none."""
+    """Return a table of an object's properties; empty where it names none."""
     required = set(schema.get("required", ()))
     rows = []
     for name, part in schema.get("properties", {}).items():
@@ -81,7 +81,7 @@ def properties(schema: Schema) -> str:
 
 
 def shape(name: str, schema: Schema, *, level: int = 3) -> str:
-    """A named shape with its heading."""
+    """Return a named shape with its heading."""
     parts = [f"{'#' * level} {name}\n"]
     if said := schema.get("description"):
         parts.append(f"{prose(said)}\n")

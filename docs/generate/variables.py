@@ -54,7 +54,7 @@ def read_variables() -> dict[str, Variable]:
 
 
 def page() -> str:
-    """Raises ValueError where `descriptions` and the code do not name the same variables."""
+    """Check the descriptions. Raise ValueError if `descriptions` and the code do not name the same variables."""
     found = read_variables()
     described = [name for section in SECTIONS.values() for name in section]
     if missing := sorted(set(found) - set(described)):
@@ -73,7 +73,7 @@ def _shown(variable: Variable) -> str:
 
 
 def _reads(tree: ast.AST) -> Iterator[tuple[str, ast.Call]]:
-    """Calls of the functions of `env` that name a variable, each with which of them it calls."""
+    """Return the calls of the functions of `env` that name a variable, each with which of them it calls."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
             called = node.func

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
 
-from core.language import language_of
+from core.language import detect_language
 
 _MONTHS = (
     "jan(?:uary|uar)?|jänner", "feb(?:ruary|ruar)?", "mar(?:ch)?|märz", "apr(?:il)?", "may|mai", "june?|juni",
@@ -149,7 +149,7 @@ def without_periods(text: str) -> str:
 
 def in_full(text: str) -> str:
     """Return the text with years and terms as pages write them: "WS 26/27" as "winter semester 2026/27"."""
-    is_german = language_of(text) != "en"
+    is_german = detect_language(text) != "en"
     for mention in reversed(mentions(text)):
         if written := mention.in_full:
             if is_german:

@@ -53,7 +53,7 @@ def secret_files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Start]:
-    """Starts docker/entrypoint with words and variables; `tmp_path/output` is what it says."""
+    """Start docker/entrypoint with words and variables; `tmp_path/output` is what it says."""
     begun: list[Process] = []
 
     def start(*words: str, **variables: str) -> Process:
@@ -73,7 +73,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
 
 
 def asked(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    """What docker/healthcheck.py says."""
+    """Provide what docker/healthcheck.py says."""
     command = [sys.executable, ROOT / "docker" / "healthcheck.py", *words]
     env = environment(**variables)
     return subprocess.run(command, cwd=ROOT, env=env, timeout=30, stdout=subprocess.PIPE, text=True, check=False)
@@ -85,7 +85,7 @@ def is_well(*words: str, **variables: str) -> bool:
 
 @pytest.fixture(scope="session")
 def tools() -> Path:
-    """The folder of the programs in tools.in, installed once for each state of the lock.
+    """Provide the folder of the programs in tools.in, installed once for each state of the lock.
 
     They stand beside the project, and nothing imports them; some (ansible-core, ansible-lint) are GPL-3.
     """

@@ -54,7 +54,7 @@ class Proxy:
     def asking(
         self, path: str, *, method: str = "GET", body: str | None = None, **headers: str
     ) -> Iterator[HTTPSConnection]:
-        """A visitor's request that is under way."""
+        """Return a visitor's request that is under way."""
         connection = HTTPSConnection(
             "127.0.0.1", self.encrypted, context=self.context, timeout=20, source_address=(VISITOR, 0)
         )

@@ -32,7 +32,7 @@ Variables = dict[str, str]
 
 @contextmanager
 def pgbouncer(change: Callable[[str], str] = str) -> Iterator[Variables]:
-    """What a process that goes through it has in its environment; `change` is made to the file."""
+    """Return what a process that goes through it has in its environment; `change` is made to the file."""
     url, port = urlsplit(database_url()), free_port()
     there = f"* = host={url.hostname} port={url.port} user={url.username} password={url.password or 'none'}"
     text = (ROOT / "docker" / "pgbouncer.ini").read_text()
@@ -128,14 +128,14 @@ READ = """
 import django
 django.setup()
 from pathlib import Path
-from core.db.cursors import rows_of
+from core.db.cursors import stream_rows
 from knowledge.models import Passage
 def peak():
     return int(Path("/proc/self/status").read_text().partition("VmHWM:")[2].split()[0]) / 1024
 found = Passage.objects.order_by().values_list("pk", "text")
-next(rows_of(found, size=10))
+next(stream_rows(found, size=10))
 before = peak()
-read = sum(len(text) for _pk, text in rows_of(found, size=500))
+read = sum(len(text) for _pk, text in stream_rows(found, size=500))
 assert read > 60e6, read
 print(peak() - before)
 """

@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 
 def output_of(*command: str | Path, cwd: Path = DOCKER, **variables: str) -> str:
-    """What a program that was content wrote; else its complaint is the test's."""
+    """Return what a program that was content wrote; else its complaint is the test's."""
     done = subprocess.run(
         command,
         cwd=cwd,

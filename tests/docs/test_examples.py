@@ -40,7 +40,7 @@ def write(example: str, folder: Path) -> str:
 
 @pytest.fixture
 def title_retriever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The example's file as one of the folder's modules."""
+    """Provide the example's file as one of the folder's modules."""
     write(RETRIEVER, tmp_path)
     monkeypatch.setattr(retrievers, "__path__", [*retrievers.__path__, str(tmp_path)])
     retrievers.register_all()
@@ -97,7 +97,7 @@ def test_two_retrievers_of_one_name_are_refused(title_retriever: None) -> None:
 
 
 def docx(path: Path, *paragraphs: tuple[str, str]) -> Path:
-    """A Word file of (style, text)."""
+    """Return a Word file of (style, text)."""
     inner = "".join(
         f'<w:p><w:pPr><w:pStyle w:val="{style}"/></w:pPr><w:r><w:t>{text}</w:t></w:r></w:p>'
         for style, text in paragraphs

@@ -36,19 +36,19 @@ def start(**variables: str) -> Iterator[Run]:
 
 @pytest.fixture(scope="session")
 def quoting() -> Iterator[Run]:
-    """The stack as a newcomer starts it, without a language model."""
+    """Provide the stack as a newcomer starts it, without a language model."""
     yield from start()
 
 
 @pytest.fixture(scope="session")
 def writing(llm: FakeLLM) -> Iterator[Run]:
-    """The stack with a language model that says what the test tells it to."""
+    """Provide the stack with a language model that says what the test tells it to."""
     yield from start(LLM_BASE_URL=llm.base_url, LLM_MODEL="fake", LLM_FIRST_TOKEN_SECONDS="5")
 
 
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
-    """A new visitor's page; whatever goes wrong in it fails the test."""
+    """Provide a new visitor's page; whatever goes wrong in it fails the test."""
     context = browser.new_context(viewport={"width": 1440, "height": 900}, locale="en-GB")
     page = context.new_page()
     problems: list[str] = []
@@ -60,20 +60,20 @@ def page(browser: Browser) -> Iterator[Page]:
 
 
 def keep(page: Page, name: str) -> None:
-    """A screenshot for people to look at."""
+    """Save a screenshot for people to look at."""
     ARTEFACTS.mkdir(exist_ok=True)
     page.screenshot(path=ARTEFACTS / f"{name}.png")
 
 
 def drawn(page: Page) -> None:
-    """Waits until each chart is on its canvas. Asked from outside: what would poll in the page is forbidden there."""
+    """Wait until each chart is on its canvas. Asked from outside: what would poll in the page is forbidden there."""
     charts = "[...document.querySelectorAll('canvas')].every(each => window.Chart && Chart.getChart(each))"
     wait_until(lambda: page.evaluate(charts))
     page.wait_for_timeout(1_000)
 
 
 def violations(page: Page) -> list[str]:
-    """What axe finds wrong by WCAG 2.2 AA."""
+    """Provide what axe finds wrong by WCAG 2.2 AA."""
     tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
     found = Axe().run(page, options={"runOnly": {"type": "tag", "values": tags}}).response["violations"]
     return [f"{rule['id']}: {[node['html'][:120] for node in rule['nodes']]}" for rule in found]

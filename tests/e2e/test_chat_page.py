@@ -172,13 +172,13 @@ def test_a_changed_faq_changes_the_sources_of_the_next_answer(page: Page, browse
     office.get_by_role("button", name="Log in").click()
 
     def save() -> None:
-        """Saves, and waits for the second after which it must count."""
+        """Save, and wait for the second after which it must count."""
         office.get_by_role("button", name="Save and continue editing").click()
         expect(office.locator(".messagelist .success")).to_be_visible()
         office.wait_for_timeout(1000)
 
     def link(title: str) -> None:
-        """Makes the FAQ's only source the document of that title."""
+        """Make the FAQ's only source the document of that title."""
         choice = office.locator("#sources-group .form-row.has_original, #sources-group .dynamic-sources").first
         choice.locator(".select2-selection").click()
         office.locator(".select2-search__field").last.fill(title)

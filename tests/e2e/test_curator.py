@@ -35,7 +35,7 @@ Assistant.objects.get(slug="lindental").teams.add(office)
 
 @pytest.fixture
 def office(browser: Browser, quoting: Run) -> Iterator[Page]:
-    """A curator's page, logged in; whatever goes wrong in it fails the test."""
+    """Provide a curator's page, logged in; whatever goes wrong in it fails the test."""
     quoting.does(A_CURATOR)
     context = browser.new_context(viewport={"width": 1440, "height": 900}, locale="en-GB")
     page = context.new_page()
@@ -87,7 +87,7 @@ class Steps:
 
 
 def wait_for_news(office: Page) -> None:
-    """The worker looks for answers to review once a minute."""
+    """Wait for the worker, which looks for answers to review once a minute."""
     until = time.monotonic() + PATIENT / 1000
     news = office.get_by_role("link", name=re.compile(r"questions? got no answer"))
     while not news.count():

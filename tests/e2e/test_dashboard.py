@@ -69,7 +69,7 @@ def signed_in(browser: Browser, run: Run, name: str = "analyst", **options: Any)
 
 
 def whole(page: Page, name: str) -> None:
-    """A screenshot of all of the page, for people to look at."""
+    """Save a screenshot of the whole page for people to look at."""
     ARTEFACTS.mkdir(exist_ok=True)
     page.screenshot(path=ARTEFACTS / f"{name}.png", full_page=True)
 

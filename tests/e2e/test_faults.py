@@ -42,7 +42,7 @@ class Cluster:
         return Student(context, Stage(address, f"{address}/"))
 
     def of_latest_socket(self) -> Web:
-        """The process that writes what is asked over the socket that was opened last."""
+        """Return the process that writes what is asked over the socket that was opened last."""
         return self.webs[self.balancer.websockets[-1]]
 
 
@@ -88,7 +88,7 @@ def said(answer: Locator) -> list[str]:
 
 
 def begins(answer: Locator, *, sentences: int) -> None:
-    """Waits until it has so many sentences."""
+    """Wait until it has so many sentences."""
     numbers = answer.locator('[data-test="citation"]')
     expect(numbers.nth(sentences - 1)).to_be_visible(timeout=SOON)
 

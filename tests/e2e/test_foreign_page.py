@@ -118,7 +118,7 @@ def student(browser: Browser, quoting_site: Stage, options: dict[str, Any]) -> I
 
 @pytest.fixture
 def reader(browser: Browser, writing_site: Stage, llm: FakeLLM, options: dict[str, Any]) -> Iterator[Student]:
-    """A student for whom the model writes."""
+    """Provide a student for whom the model writes."""
     llm.reset()
     yield from visitor(browser, writing_site, options)
     llm.release()

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.e2e
 
 
 def serve(route: Any) -> None:
-    """The test's server has no static files."""
+    """Serve static files: the test's server has none."""
     name = re.sub(r"\.[0-9a-f]{12}\.", ".", route.request.url.split("/static/")[1])
     path = finders.find(name)
     route.fulfill(path=path) if path else route.abort()

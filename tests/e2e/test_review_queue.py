@@ -26,7 +26,7 @@ for text in ("What does the moon weigh?", "Who won the cup in 1954?"):
 
 
 def faults(page: Page) -> list[str]:
-    """What axe finds on the page, opened once more beside it: the styles that axe brings along are blocked."""
+    """Return what axe finds on the page, opened once more beside it: the styles that axe brings along are blocked."""
     beside = page.context.new_page()
     beside.goto(page.url)
     found = violations(beside)

@@ -181,7 +181,7 @@ def the_widget(browser: Browser, demo: Run, public_id: str) -> None:
 
 
 def tried(page: Page, address: str) -> Page:
-    """The shadow test of the draft FAQ that a gap leads to."""
+    """Return the shadow test of the draft FAQ that a gap leads to."""
     page.goto(address)
     page.get_by_role("checkbox", name="University Library").check()
     page.get_by_role("button", name="Make a draft FAQ").click()

@@ -83,7 +83,7 @@ class FakeLLM:
     def completes(
         self, write: Callable[[str], str], *, tokens: tuple[int, int] = (100, 50), knows_schemas: bool = True
     ) -> None:
-        """Replies at once, not streamed, with what `write` makes of the last message, and its tokens as used; to a
+        """Reply at once, not streamed, with what `write` makes of the last message, and its tokens as used; to a
         schema that it does not know with 400."""
 
         def script(handler: "_Handler") -> None:
@@ -105,7 +105,7 @@ class FakeLLM:
         self.script = script
 
     def fails(self, status: int, *, headers: dict[str, str] | None = None, times: int | None = None) -> None:
-        """Replies with an error status; after `times` of them it goes on as before."""
+        """Reply with an error status; after `times` of them it goes on as before."""
         before, left = self.script, [times]
 
         def script(handler: "_Handler") -> None:
@@ -120,7 +120,7 @@ class FakeLLM:
         self.script = script
 
     def refuses(self, option: str, status: int = 400) -> None:
-        """Does as before, but replies with an error to a request that has this option."""
+        """Reply as before, but with an error to a request that has this option."""
         before = self.script
 
         def script(handler: "_Handler") -> None:
@@ -132,7 +132,7 @@ class FakeLLM:
         self.script = script
 
     def breaks(self, times: int) -> None:
-        """Closes the connection without a word; after `times` of them it goes on as before."""
+        """Close the connection without a word; after `times` of them it goes on as before."""
         before, left = self.script, [times]
 
         def script(handler: "_Handler") -> None:
@@ -155,15 +155,15 @@ class FakeLLM:
         self.script = script
 
     def sends(self, body: bytes, *, content_type: str = "text/event-stream") -> None:
-        """Replies 200 with this body, whatever it is."""
+        """Reply 200 with this body, whatever it is."""
         self.script = lambda handler: handler.reply(200, body, content_type, {})
 
     def hangs(self) -> None:
-        """Reads the request and says nothing until it is released."""
+        """Read the request and say nothing until it is released."""
         self.script = lambda handler: handler.hold()
 
     def streams_split(self, text: str, *, size: int = 1) -> None:
-        """A normal answer whose bytes arrive `size` at a time, also within a character."""
+        """Answer normally, with bytes that arrive `size` at a time, also within a character."""
         body = (
             b"".join(_chunk(word) for word in text.split(" ") for word in (word + " ",)) + _chunk(None, "stop") + DONE
         )
@@ -296,7 +296,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(b"0\r\n\r\n")
 
     def hold(self) -> None:
-        """Waits for the release, or for the client to hang up."""
+        """Wait for the release, or for the client to hang up."""
         for _attempt in range(1500):
             if self.llm.released.wait(0.02):
                 return

@@ -90,7 +90,7 @@ class Cluster:
         self.server = Server(self.run.port)
 
     def prepare(self) -> None:
-        """What traffic needs."""
+        """Return what traffic needs."""
         self.token, document = self.run.does(PREPARE).split()
         self.document = int(document)
 
@@ -161,7 +161,7 @@ class Cluster:
             second.end()
 
     def worker(self, name: str) -> int:
-        """The leading process of a worker, 0 where there is none."""
+        """Return the leading process of a worker, 0 where there is none."""
         ours = descendants(self.run.process.pid)
         found = (pid for pid, line in command_lines().items() if pid in ours and f" {name}@" in line)
         return next((pid for pid in found if os.getsid(pid) == pid), 0)

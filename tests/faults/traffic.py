@@ -73,7 +73,7 @@ class Student(threading.Thread):
             time.sleep(0.3)
 
     def _takes(self, tab: Tab, one: Asked) -> bool:
-        """Takes an event; False where the question must be sent again."""
+        """Take an event. Return False if the question must be sent again."""
         try:
             event = tab.next(SILENCE)
         except TimeoutError:
@@ -147,7 +147,7 @@ class Editor(threading.Thread):
             self.times.append(time.monotonic())
 
     def call(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
-        """Raises OSError, also for a status that tells of an error."""
+        """Send a request. Raise OSError, also for a status that tells of an error."""
         data = None if body is None else json.dumps(body).encode()
         headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
         address = f"{self.server.origin}/api/staff/v1/{path}"
@@ -182,7 +182,7 @@ class Traffic:
 
 @contextmanager
 def traffic(server: Server, token: str, document: int, *, students: int = 3, drops: int = 0) -> Iterator[Traffic]:
-    """Ends when every question that was asked is answered."""
+    """End when every question that was asked is answered."""
     asking = [Student(server, server.session(), drops=drops) for _ in range(students)]
     going = Traffic(asking, Editor(server, token, document))
     threads = [*asking, going.editor]

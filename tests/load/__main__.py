@@ -109,7 +109,7 @@ def measure(idle: int, streams: int, served: set[int]) -> Result:
 
 
 def measured_asks(served: set[int], processes: int) -> Iterator[Asked]:
-    """The same servers for all: the first questions warm them up. Tabs take turns between them, as behind a proxy."""
+    """Measure on the same servers. The first questions warm them up; tabs take turns, as behind a proxy."""
 
     def worked() -> tuple[float, float]:
         return sum(cpu_of(pid) for _port, pid in servers), database_cpu()

@@ -26,7 +26,7 @@ class Seen:
 
 
 async def open_tab(port: int, token: str) -> ClientConnection:
-    """Connected, and told that its conversation is empty."""
+    """Connect, and wait for the empty conversation."""
     origin = f"http://127.0.0.1:{port}"
     socket = await connect(f"ws://127.0.0.1:{port}/ws/chat", origin=origin, proxy=None)  # type: ignore[arg-type]
     conversation = str(uuid.uuid4())

@@ -9,12 +9,12 @@ UNIT, ROUND = 10_000, len(LETTERS) ** 6
 
 
 def word(number: int) -> str:
-    """Ends with a blank: words are passed on when they are complete."""
+    """End with a blank: words are passed on when they are complete."""
     return f"w{_letters(number, 2)}x{_letters(_now(), 6)} "
 
 
 def read(word: str) -> tuple[int, float]:
-    """(number, seconds since it was sent)"""
+    """Return (number, seconds since it was sent)."""
     number, _, sent = word.strip().removeprefix("w").partition("x")
     return _number(number), (_now() - _number(sent)) % ROUND * UNIT / 1e9
 

@@ -36,7 +36,7 @@ class Run:
         return (self.state / "admin_password").read_text().strip()
 
     def web(self) -> int:
-        """The process number of the web server, 0 when there is none."""
+        """Return the process number of the web server, 0 when there is none."""
         ours = descendants(self.process.pid)
         return next((pid for pid, line in command_lines().items() if pid in ours and "uvicorn" in line), 0)
 
@@ -47,14 +47,14 @@ class Run:
         self.output.close()
 
     def manage(self, *arguments: str) -> str:
-        """What a management command beside it printed on standard output."""
+        """Return what a management command beside it printed on standard output."""
         command = [sys.executable, "manage.py", *arguments]
         done = subprocess.run(command, cwd=ROOT, env=self.environment, capture_output=True, text=True, timeout=90)
         assert done.returncode == 0, done.stderr
         return done.stdout
 
     def does(self, code: str) -> str:
-        """What Python beside it printed."""
+        """Return what Python beside it printed."""
         return self.manage("shell", "--no-imports", "-c", code)
 
 

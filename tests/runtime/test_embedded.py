@@ -67,7 +67,7 @@ class Holder:
 
 @pytest.fixture
 def folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """An empty state folder that PostgreSQL's user reaches, and an environment that names no servers."""
+    """Provide an empty state folder that PostgreSQL's user reaches, and an environment that names no servers."""
     for name in ("DATABASE_URL", "REDIS_URL", "SECRET_KEY"):
         monkeypatch.setenv(name, "")
     path = Path(tempfile.mkdtemp(prefix="marcelcms-embedded-"))

@@ -72,7 +72,7 @@ def test_a_killed_web_server_is_started_again(run: Run) -> None:
 
 
 def manage(state: Path, code: str) -> str:
-    """What a command printed on standard output."""
+    """Return what a command printed on standard output."""
     command = [sys.executable, "manage.py", "shell", "--no-imports", "-c", code]
     environment = bare_environment(STATE_DIR=str(state))
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=90, check=False)

@@ -208,7 +208,7 @@ def with_children(pid: int) -> int:
 
 
 def grown(samples: list[Sample]) -> list[str]:
-    """What lies higher in the last quarter of the time than in the second one: memory by the median, connections by the
+    """Return what grew from the second quarter of the time to the last: memory by the median, connections by the
     fewest."""
     quarter = len(samples) // 4
     early, late = samples[quarter : 2 * quarter], samples[-quarter:]

@@ -75,7 +75,7 @@ def schema_of(name: str) -> dict[str, set[tuple[Any, ...]]]:
         }
 
 
-def rows_of(name: str) -> Rows:
+def read_rows(name: str) -> Rows:
     """All rows of all tables."""
     with psycopg.connect(address(name)) as database:
         tables = [row[0] for row in database.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")]
@@ -110,13 +110,13 @@ def upgrade(
         stack.callback(server.execute, sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
         with psycopg.connect(address(name)) as database:
             database.execute(gzip.decompress(request.param.read_bytes()))
-        before = rows_of(name)
+        before = read_rows(name)
         stack.enter_context(django_db_blocker.unblock())
         stack.callback(_work_on, new, kept)
         # A thread of a command's loop would leave its connection behind.
         _work_on(name, 0)
         call_command("migrate", verbosity=0)
-        after = rows_of(name)
+        after = read_rows(name)
         call_command("reindex", stdout=StringIO())
         call_command("verify_index", stdout=StringIO())  # not in a test's transaction: it begins one of its own
         yield Upgrade(name, new, before, after)

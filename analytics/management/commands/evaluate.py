@@ -66,7 +66,7 @@ class Command(BaseCommand):
             raise CommandError(f"{error.filename} cannot be read: {error.strerror}.") from error
         runs = []
         for name in names:
-            begun = run_of(loaded, name, answers if options["answers"] else None, rewrites=not options["as_asked"])
+            begun = start_run(loaded, name, answers if options["answers"] else None, rewrites=not options["as_asked"])
             try:
                 with progress_bar(name) as show:
                     runs.append(run(begun, progress=show))
@@ -88,8 +88,10 @@ class Command(BaseCommand):
             self.stdout.write(line)
 
 
-def run_of(evaluation_set: EvaluationSet, name: str, answers: AnswerOptions | None, *, rewrites: bool) -> EvaluationRun:
-    """A new run, or the one of that kind that was broken off. Raises UnknownProfile."""
+def start_run(
+    evaluation_set: EvaluationSet, name: str, answers: AnswerOptions | None, *, rewrites: bool
+) -> EvaluationRun:
+    """Start a run, or go on with the one of that kind that was broken off. Raise UnknownProfile."""
     if answers is None:
         return EvaluationRun.objects.create(evaluation_set=evaluation_set, profile=name, rewrites=rewrites)
     profile = get_profile(name)

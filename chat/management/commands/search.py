@@ -37,7 +37,7 @@ class Command(BaseCommand):
             raise CommandError("--k takes a number from 1 to 1000.")
         try:
             chosen, scope = get_profile(profile), build_scope(collection)
-            guesses = async_to_sync(hypothesise)(query) if chosen.guesses else ()
+            guesses = async_to_sync(hypothesise)(query) if chosen.uses_hyde else ()
             retrieval = retrieve_with(chosen, query, scope=scope, k=k, guesses=guesses)
         except (UnknownProfile, UnknownCollection, RerankerUnavailable, EmbeddingUnavailable) as error:
             raise CommandError(str(error)) from error

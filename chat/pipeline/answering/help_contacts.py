@@ -58,7 +58,7 @@ def built_in(assistant: Assistant) -> list[EmergencyContact]:
     ]
 
 
-def contacts_of(assistant: Assistant) -> list[EmergencyContact]:
+def list_contacts(assistant: Assistant) -> list[EmergencyContact]:
     """Return the assistant's contacts in order; for a kind of need without any, the built-in ones."""
     own = list(assistant.emergency_contacts.all()) if assistant.pk else []
     missing = {*Need.values}.difference(*(contact.needs for contact in own))
@@ -68,7 +68,7 @@ def contacts_of(assistant: Assistant) -> list[EmergencyContact]:
     return [*own, *others]
 
 
-def card_of(need: str, contacts: Iterable[EmergencyContact], language: str) -> HelpCard:
+def build_card(need: str, contacts: Iterable[EmergencyContact], language: str) -> HelpCard:
     """Return the card for this kind of need."""
     shown: Sequence[HelpContact] = [
         HelpContact(each.name_in(language), each.phone, each.url, each.email) for each in contacts if need in each.needs

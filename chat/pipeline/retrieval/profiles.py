@@ -38,7 +38,7 @@ class Profile:
         return [leg.retriever.origin for leg in self.legs]
 
     @property
-    def guesses(self) -> bool:
+    def uses_hyde(self) -> bool:
         """Whether a language model must guess an answer first (HyDE)."""
         return Origin.HYDE in self.origins
 
@@ -91,10 +91,10 @@ def get_profile(name: str) -> Profile:
     row = RetrievalProfile.objects.filter(name=name, is_built_in=False).prefetch_related("legs").first()
     if row is None:
         raise UnknownProfile(f"No profile is called {name}. There are: {', '.join(profile_names())}.")
-    return profile_of(row)
+    return build_profile(row)
 
 
-def profile_of(row: RetrievalProfile) -> Profile:
+def build_profile(row: RetrievalProfile) -> Profile:
     legs = tuple(RetrieverConfig(RETRIEVERS[leg.retriever], leg.weight, leg.k) for leg in row.legs.all())
     plan = Plan(legs, Fusion(row.fusion), row.rerank_first, row.protect_faqs)
     return Profile(row.name, plan, row.sources, row.threshold)

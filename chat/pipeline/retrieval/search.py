@@ -25,7 +25,7 @@ from knowledge.retrieval.types import Origin
 SIMILARITIES = (Origin.DENSE, Origin.DENSE_SENTENCE, Origin.DENSE_PROPOSITION, Origin.FAQ)
 
 
-def evidence_of(question: str, retrieval: Retrieval, candidates: Sequence[Candidate]) -> float:
+def measure_evidence(question: str, retrieval: Retrieval, candidates: Sequence[Candidate]) -> float:
     """Measure from 0 to 1 how likely an answer was found: the best similarity, and the question's words in a passage.
 
     A year or term counts as one word, however it is written, and passages of others do not count at all.
@@ -70,7 +70,7 @@ def look_up(ask: Question, turn: Turn, retrieved: Callable[[str], Retrieval], *,
         retrieval = retrieved(question)
         hits = [hit for hit in retrieval.hits[:sources] if hit.passage_id not in retrieval.other_periods]
         candidates = load_candidates(hits)
-        found.append(Found(question, retrieval, candidates, evidence_of(question, retrieval, candidates)))
+        found.append(Found(question, retrieval, candidates, measure_evidence(question, retrieval, candidates)))
     own = content_words(ask.text)
 
     def answers(each: Found) -> tuple[int, float]:
@@ -93,7 +93,7 @@ async def retrieve(context: Context) -> None:
 
 async def guess(context: Context) -> None:
     """Have the model guess what a page with the answer says, if the profile uses HyDE."""
-    if context.ask.profile.guesses and context.ask.may_write:
+    if context.ask.profile.uses_hyde and context.ask.allow_llm:
         context.guesses = await hypothesise(context.turn.question, caller=context.ask.caller)
 
 

@@ -20,7 +20,7 @@ class BoostingFAQ:
     similarity: float
 
 
-def rows_of(retrieval: Retrieval, found: Sequence[Candidate], given: Collection[int]) -> list[dict[str, Any]]:
+def describe_ranking(retrieval: Retrieval, found: Sequence[Candidate], given: Collection[int]) -> list[dict[str, Any]]:
     """Describe the head of the ranking as a message's `retrieved`, best first.
 
     A row is {"passage", "document", "title", "heading", "page", "rank", "score", "origins": {origin: rank}, "given"}.

@@ -36,7 +36,7 @@ def mentioned_tags(question: str, candidates: Sequence[Candidate]) -> tuple[str,
     """Return the passages' tags whose value the question names: "in the master's" needs no asking back."""
     asked = distinct_words(question)
     tags = dict.fromkeys(tag for candidate in candidates for tag in candidate.audience)
-    named = [tag for tag in tags if distinct_words(label_of(tag)) <= asked]
+    named = [tag for tag in tags if distinct_words(write_label(tag)) <= asked]
     kinds = [read_kind(tag) for tag in named]
     return tuple(tag for tag in named if kinds.count(read_kind(tag)) == 1)
 
@@ -51,7 +51,7 @@ def matches_audience(candidate: Candidate, audience: Sequence[str]) -> bool:
 async def clarify(context: Context, kind: str) -> AsyncGenerator[Event]:
     values = _values(context.candidates, kind)[:MOST_CHOICES]
     with translation.override(context.ask.language):
-        choices = [Choice(label_of(tag), tag) for tag in values]
+        choices = [Choice(write_label(tag), tag) for tag in values]
         choices.append(Choice(_("None of these, or I do not know"), ""))
         text = _question_about(kind)
     yield Clarify(text, tuple(choices), kind, context.turn.question)
@@ -74,7 +74,7 @@ def chosen(text: str, choices: dict[str, Any]) -> Choice | None:
     return mentioned[0] if len(mentioned) == 1 else None
 
 
-def label_of(tag: str) -> str:
+def write_label(tag: str) -> str:
     """Write a tag's value as people read it."""
     return tag.partition(":")[2].replace("_", " ").strip()
 

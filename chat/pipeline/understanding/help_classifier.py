@@ -59,7 +59,7 @@ class HelpClassifier:
         distances = self.lengths + centred @ centred - 2 * (self.support @ centred)
         return float(self.weights @ np.exp(-self.gamma * distances)) - self.threshold
 
-    def kind_of(self, vector: "NDArray[np.float32]") -> str:
+    def classify(self, vector: "NDArray[np.float32]") -> str:
         """Return the likeliest kind of need."""
         return self.kinds[int(np.argmax(self.directions @ (vector - self.mean) + self.offsets))]
 
@@ -103,7 +103,7 @@ def recognised_need(text: str) -> str | None:
         logger.exception("cries for help are recognised by their words alone")
         return _need_by_words(text)
     classifier = get_classifier()
-    return classifier.kind_of(vector) if classifier.score(vector) >= 0 else None
+    return classifier.classify(vector) if classifier.score(vector) >= 0 else None
 
 
 @cache

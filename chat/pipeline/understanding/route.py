@@ -97,7 +97,7 @@ WANTS_PERSON = re.compile(
 EDGES = " \t\n.,!?…:;-()'\"😀🙂😊👍🙏❤️"
 
 
-def route_of(text: str) -> Message.Route | None:
+def match_route(text: str) -> Message.Route | None:
     """Return what the message plainly is; None for whatever may be a question."""
     said = _said(text)
     if any(pattern.fullmatch(said) for pattern in (GREETING, THANKS, FAREWELL, DISPLEASED)):
@@ -181,10 +181,10 @@ async def _read(ask: Question) -> tuple[Turn, Usage | None]:
     """Return the turn, and the tokens that the model used for it."""
     if not ask.as_question and (need := await asyncio.to_thread(recognised_need, ask.text)):
         return Turn(Route(need), ask.text), None
-    if route := route_of(ask.text):
+    if route := match_route(ask.text):
         return Turn(route, ask.text), None
     by_rule = Turn(Route.QUESTION, condense_question(ask.text, ask.history))
-    needs_model = ask.may_write and ask.history and needs_context(ask.text)
+    needs_model = ask.allow_llm and ask.history and needs_context(ask.text)
     if not needs_model or not client.is_configured():
         return by_rule, None
     messages = [{"role": "system", "content": INSTRUCTION}, {"role": "user", "content": _chat(ask)}]

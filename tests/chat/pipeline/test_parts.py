@@ -22,7 +22,7 @@ from chat.pipeline.answering.quotable import LONGEST, quotable, readable, table_
 from chat.pipeline.guardrails.input import clean_question
 from chat.pipeline.question import SENTENCES, Context, Question, Turn
 from chat.pipeline.retrieval.candidates import Candidate, as_source, deep_link, plain
-from chat.pipeline.retrieval.search import evidence_of
+from chat.pipeline.retrieval.search import measure_evidence
 from chat.pipeline.understanding.rewrite import needs_context
 from chat.prompt_template import DECLINE
 from chat.protocol.frames import Resume
@@ -220,19 +220,19 @@ def retrieval(**best: float) -> Retrieval:
 
 @given(st.floats(-1, 1), st.floats(-1, 1), st.text(max_size=40), st.text(max_size=40))
 def test_evidence_lies_between_nothing_and_everything(dense: float, faq: float, question: str, text: str) -> None:
-    assert 0 <= evidence_of(question, retrieval(dense=dense, faq=faq), [candidate(text=text)]) <= 1
+    assert 0 <= measure_evidence(question, retrieval(dense=dense, faq=faq), [candidate(text=text)]) <= 1
 
 
 def test_evidence_grows_with_closeness_and_with_the_questions_own_words() -> None:
-    far, near = (evidence_of("parking permit", retrieval(dense=score), [candidate()]) for score in (0.3, 0.6))
-    named = evidence_of("parking permit", retrieval(dense=0.6), [candidate(text="A parking permit costs 5.")])
+    far, near = (measure_evidence("parking permit", retrieval(dense=score), [candidate()]) for score in (0.3, 0.6))
+    named = measure_evidence("parking permit", retrieval(dense=0.6), [candidate(text="A parking permit costs 5.")])
     assert far < near < named
-    assert evidence_of("parking permit", retrieval(dense=0.3, faq=0.9), [candidate()]) > near
+    assert measure_evidence("parking permit", retrieval(dense=0.3, faq=0.9), [candidate()]) > near
 
 
 def test_evidence_of_words_alone_is_their_share() -> None:
-    assert evidence_of("parking permit", retrieval(lexical=17.0), [candidate(text="A parking lot")]) == 0.5
-    assert evidence_of("of the", retrieval(lexical=17.0), []) == 0
+    assert measure_evidence("parking permit", retrieval(lexical=17.0), [candidate(text="A parking lot")]) == 0.5
+    assert measure_evidence("of the", retrieval(lexical=17.0), []) == 0
 
 
 # --- quotes ---

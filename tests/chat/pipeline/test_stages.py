@@ -48,7 +48,7 @@ def test_a_shadow_test_does_not_take_a_greeting_for_an_abstention(pages: None) -
 
 def test_the_playground_asks_no_model_for_guesses_where_a_student_would_get_none(pages: None, llm: FakeLLM) -> None:
     llm.completes(lambda _prompt: json.dumps({"passages": ["Books are lent for four weeks."] * 3}))
-    try_question([Question(QUESTION, profile=PROFILES["bm25+hyde"], may_write=False)])
+    try_question([Question(QUESTION, profile=PROFILES["bm25+hyde"], allow_llm=False)])
     assert llm.requests == []
 
 

@@ -17,7 +17,7 @@ from chat.models import Message
 from chat.pipeline.question import Question
 from chat.pipeline.reply import Reply
 from chat.pipeline.retrieval.candidates import Candidate
-from chat.pipeline.retrieval.trace import KEPT, boosting_faq, rows_of
+from chat.pipeline.retrieval.trace import KEPT, boosting_faq, describe_ranking
 from chat.pipeline.run import collect
 from chat.protocol.events import End
 from faqs.indexing import sync_faq
@@ -60,7 +60,7 @@ def candidate(number: int, pk: int) -> Candidate:
 
 
 def test_a_row_tells_the_passage_its_place_and_who_found_it() -> None:
-    (row,) = rows_of(retrieval_of(7), [candidate(1, 7)], given={7})
+    (row,) = describe_ranking(retrieval_of(7), [candidate(1, 7)], given={7})
     assert row == {
         "passage": 7,
         "document": 70,
@@ -76,12 +76,12 @@ def test_a_row_tells_the_passage_its_place_and_who_found_it() -> None:
 
 def test_only_the_head_of_the_ranking_is_kept() -> None:
     passages = range(1, 31)
-    rows = rows_of(retrieval_of(*passages), [candidate(pk, pk) for pk in passages], given=())
+    rows = describe_ranking(retrieval_of(*passages), [candidate(pk, pk) for pk in passages], given=())
     assert [row["rank"] for row in rows] == list(range(1, KEPT + 1))
 
 
 def test_a_passage_that_was_withdrawn_meanwhile_is_left_out() -> None:
-    assert [row["rank"] for row in rows_of(retrieval_of(7, 8), [candidate(1, 8)], given={8})] == [2]
+    assert [row["rank"] for row in describe_ranking(retrieval_of(7, 8), [candidate(1, 8)], given={8})] == [2]
 
 
 def test_an_faq_too_far_away_steers_nothing() -> None:
@@ -99,7 +99,7 @@ def test_keeping_it_takes_no_time_to_speak_of() -> None:
     retrieval, found = retrieval_of(*passages), [candidate(pk, pk) for pk in passages]
     began = time.perf_counter()
     for _ in range(100):
-        rows_of(retrieval, found, given={1, 2, 3})
+        describe_ranking(retrieval, found, given={1, 2, 3})
     assert (time.perf_counter() - began) / 100 < 0.001
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from chat.models import Message
 from chat.pipeline.question import Question, Turn
 from chat.pipeline.understanding.rewrite import condense_question, needs_context
-from chat.pipeline.understanding.route import route_of, understand
+from chat.pipeline.understanding.route import match_route, understand
 from core.inference.llm.client import Usage
 from tests.fakes.llm import FakeLLM
 
@@ -139,7 +139,7 @@ def test_no_text_breaks_it_and_the_question_stays_whole(question: str, history: 
     ],
 )
 def test_small_talk_needs_no_page(text: str) -> None:
-    assert route_of(text) == Message.Route.CHIT_CHAT
+    assert match_route(text) == Message.Route.CHIT_CHAT
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,7 @@ def test_small_talk_needs_no_page(text: str) -> None:
     ],
 )
 def test_questions_about_the_assistant_are_its_own(text: str) -> None:
-    assert route_of(text) == Message.Route.META
+    assert match_route(text) == Message.Route.META
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ def test_questions_about_the_assistant_are_its_own(text: str) -> None:
     ],
 )
 def test_whatever_may_be_a_question_is_one(text: str) -> None:
-    assert route_of(text) is None
+    assert match_route(text) is None
 
 
 # --- by a model ---

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from core.language import guess_language, language_of
+from core.language import detect_language, guess_language
 from knowledge.chunking.page_markers import without_markers
 from knowledge.ingest.pdf.document import read_document
 from knowledge.ingest.pdf.headings.candidates import recognise_kind
@@ -299,7 +299,7 @@ def test_a_text_cannot_forge_a_page() -> None:
 def test_the_language_is_guessed() -> None:
     assert guess_language("Die Anmeldung ist bis zum 1. Mai möglich und wird nicht verlängert.") == "de"
     assert guess_language("The registration is open until the first of May.") == "en"
-    assert [language_of(text) for text in ("Wann öffnet die Bibliothek?", "When does it open?", "Deadline?")] == [
+    assert [detect_language(text) for text in ("Wann öffnet die Bibliothek?", "When does it open?", "Deadline?")] == [
         "de",
         "en",
         None,
