@@ -12,6 +12,7 @@ from chat.pipeline.answering.help_contacts import list_contacts
 from chat.pipeline.retrieval.candidates import Candidate
 from chat.pipeline.retrieval.profiles import PROFILES, Profile, build_profile
 from chat.pipeline.retrieval.trace import boosting_faq, describe_ranking
+from chat.pipeline.tuning import QUOTED_PASSAGES
 from chat.prompt_template import BUILT_IN, Template
 from chat.protocol.events import End
 from chat.protocol.shapes import Contact
@@ -20,10 +21,6 @@ from core.language import detect_language
 from core.text import nfc
 from knowledge.retrieval.search import Retrieval
 from knowledge.retrieval.types import Scope
-
-#: Passages whose sentences are compared, sentences that are quoted, and their least characters.
-PASSAGES, SENTENCES = 6, 3
-
 
 logger = logging.getLogger(__name__)
 
@@ -141,7 +138,7 @@ class Context:
             return []
         given: Sequence[Candidate] = ()
         if strategy == Message.Strategy.EXTRACTIVE:
-            given = self.candidates[:PASSAGES]
+            given = self.candidates[:QUOTED_PASSAGES]
         elif self.model:
             given = self.candidates
         return describe_ranking(self.retrieval, self.found, {each.passage_id for each in given})

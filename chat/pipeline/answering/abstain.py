@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 
 from chat.models import Message
 from chat.pipeline.question import Context
+from chat.pipeline.tuning import LEAST_RELATED_SIMILARITY, RELATED
 from chat.protocol.events import Abstain, Event
 from core.db.prepared import in_database
 from core.terms import GENERAL_WORDS, topic_words
@@ -18,8 +19,6 @@ from knowledge.retrieval.scope import build_scope
 from knowledge.retrieval.types import Origin, Query, Scope
 
 WORDS = LexicalRetriever()
-#: Curated questions that are offered, and how close they must be.
-RELATED, LEAST_SIMILARITY = 3, 0.35
 #: FAQs that are looked at for them: one may come with several passages, or be in another language.
 LOOKED_AT = 12
 #: Words that are looked up, those too short to mean much, and those that are named.
@@ -43,7 +42,7 @@ def _known_instead(context: Context) -> tuple[tuple[str, ...], list[str]]:
     scope = context.scope or build_scope(context.ask.collections, audience=context.ask.audience)
     missing = missing_words(context.ask.text, retrieval.query, scope)
     nearest = retrieval.runs.get(Origin.FAQ)
-    if nearest and nearest[0].score < LEAST_SIMILARITY:
+    if nearest and nearest[0].score < LEAST_RELATED_SIMILARITY:
         return (), missing
     return related_questions(retrieval.query, scope, language=context.ask.language), missing
 
@@ -53,7 +52,7 @@ def related_questions(query: Query, scope: Scope, *, language: str) -> tuple[str
     if not len(query.vector):
         return ()
     near = match(query, scope=scope, faqs=LOOKED_AT)
-    close = (found for found in near if found.similarity >= LEAST_SIMILARITY)
+    close = (found for found in near if found.similarity >= LEAST_RELATED_SIMILARITY)
     questions = dict.fromkeys(found.question for found in close if main_language(found.language) == language)
     return tuple(questions)[:RELATED]
 

@@ -9,8 +9,19 @@ from typing import TYPE_CHECKING
 from chat.models import Message
 from chat.pipeline.answering.abstain import abstain
 from chat.pipeline.answering.quotable import LONGEST, Quotable, quotable
-from chat.pipeline.question import PASSAGES, SENTENCES, Context
+from chat.pipeline.question import Context
 from chat.pipeline.retrieval.candidates import BETWEEN, Candidate, as_source
+from chat.pipeline.tuning import (
+    FIGURE_BONUS,
+    HINT_SHARE,
+    LEAST_FAQ_SIMILARITY,
+    LEXICAL_SHARE,
+    PERIOD_BONUS,
+    QUOTE_MARGIN,
+    QUOTED_PASSAGES,
+    QUOTED_SENTENCES,
+    RANK_PENALTY,
+)
 from chat.protocol.events import Cited, Delta, Event, Sources
 from core.inference.embeddings import Embedder, EmbeddingUnavailable, get_embedder
 from core.terms import content_words
@@ -25,10 +36,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SHORTEST = 20
-#: A further sentence is quoted only when it is nearly as close as the best one.
-MARGIN = 0.12
-LEXICAL_SHARE = 0.5
-RANK_PENALTY = 0.01
 #: Questions after a number or a date, and what a sentence that answers them holds.
 ASKS_FOR_FIGURE = re.compile(
     r"\b(when|how (much|many|long|often|high|old)|what time|deadlines?|cost|fees?|price"
@@ -36,12 +43,6 @@ ASKS_FOR_FIGURE = re.compile(
     re.IGNORECASE,
 )
 FIGURE = re.compile(r"\d")
-FIGURE_BONUS = 0.15
-#: Of a sentence about the year or term that the question names; more than MARGIN, so that no vaguer one comes along.
-PERIOD_BONUS = 0.15
-#: From this similarity on, the more exactly a curated FAQ asks the same, the more its documents are preferred.
-FAQ_LEAST = 0.6
-HINT_SHARE = 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,7 @@ def quote_best(
     *,
     curated: Mapping[int, Hit],
 ) -> list[Quotation]:
-    """Choose at most SENTENCES quotations, best first, by similarity plus the share of the question's terms.
+    """Choose at most QUOTED_SENTENCES quotations, best first, by similarity plus the share of the question's terms.
 
     `curated` holds the hits of passages that a FAQ points to: staff know best, the more so the more exactly the FAQ
     asks the same, and what they wrote as a good answer tells which sentence to quote. Without a vector terms alone
@@ -69,7 +70,7 @@ def quote_best(
     wanted = periods.asked(question)
     units = [
         (rank, candidate, quote, grade)
-        for rank, candidate in enumerate(candidates[:PASSAGES])
+        for rank, candidate in enumerate(candidates[:QUOTED_PASSAGES])
         for quote, grade in _graded(candidate, wanted)
         if SHORTEST <= len(quote.text) <= LONGEST and grade != Grade.OTHER
     ]
@@ -87,17 +88,17 @@ def quote_best(
         overlap = len(asked & held) / len(asked) if asked else 0.0
         bonus = FIGURE_BONUS if wants_figure and FIGURE.search(quote.text) else 0.0
         bonus += PERIOD_BONUS if wanted and grade == Grade.FITS else 0.0
-        if (hit := curated.get(candidate.passage_id)) and hit.score > FAQ_LEAST:
+        if (hit := curated.get(candidate.passage_id)) and hit.score > LEAST_FAQ_SIMILARITY:
             hinted = content_words(hit.hint)
             share = len(hinted & held) / len(hinted) if hinted else 0.0
-            exactness = (hit.score - FAQ_LEAST) / (1 - FAQ_LEAST)
-            bonus += hit.score - FAQ_LEAST + HINT_SHARE * hit.confidence * exactness * share
+            exactness = (hit.score - LEAST_FAQ_SIMILARITY) / (1 - LEAST_FAQ_SIMILARITY)
+            bonus += hit.score - LEAST_FAQ_SIMILARITY + HINT_SHARE * hit.confidence * exactness * share
         score = closeness + LEXICAL_SHARE * overlap + bonus - RANK_PENALTY * rank
         scored.append(Quotation(candidate, quote.shown, score))
     scored.sort(key=lambda quotation: -quotation.score)
     chosen: list[Quotation] = []
     for quotation in scored:
-        if len(chosen) == SENTENCES or quotation.score < scored[0].score - MARGIN:
+        if len(chosen) == QUOTED_SENTENCES or quotation.score < scored[0].score - QUOTE_MARGIN:
             break
         if any(quotation.text in other.text for other in chosen):
             continue

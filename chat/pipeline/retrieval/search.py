@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from chat.pipeline.question import Context, Question, Turn, logger
 from chat.pipeline.retrieval.candidates import BETWEEN, Candidate, load_candidates
 from chat.pipeline.retrieval.profiles import PROFILES, Profile, retrieve_with
+from chat.pipeline.tuning import COVERAGE_WEIGHT, SIMILARITY_WEIGHT
 from chat.pipeline.understanding.clarify import matches_audience, mentioned_tags
 from chat.pipeline.understanding.hyde import hypothesise
 from chat.pipeline.understanding.rewrite import has_anaphora
@@ -39,7 +40,7 @@ def measure_evidence(question: str, retrieval: Retrieval, candidates: Sequence[C
     coverage = covered / words if words else 0.0
     if best is None:
         return coverage
-    return min(1.0, max(0.0, 0.8 * best + 0.2 * coverage))
+    return min(1.0, max(0.0, SIMILARITY_WEIGHT * best + COVERAGE_WEIGHT * coverage))
 
 
 def _is_of(wanted: Sequence[Period], candidate: Candidate) -> bool:

@@ -10,18 +10,17 @@ from django.utils.translation import gettext as _
 from chat.models import Message
 from chat.pipeline.question import Context
 from chat.pipeline.retrieval.candidates import Candidate
+from chat.pipeline.tuning import COMPARED_PASSAGES
 from chat.protocol.events import Choice, Clarify, Event
 from core.terms import distinct_words, figures
 from knowledge.retrieval.scope import read_kind
 
 MOST_CHOICES = 6
-#: Passages that are compared: those behind add what nobody would miss.
-COMPARED = 4
 
 
 def clarifying_facet(context: Context) -> str:
     """Return the kind of tag that decides between the best passages and is not known yet; else empty."""
-    best = context.candidates[:COMPARED]
+    best = context.candidates[:COMPARED_PASSAGES]
     known = {read_kind(tag) for tag in (*context.ask.audience, *context.named)} | set(context.ask.asked_kinds)
     if not best:
         return ""

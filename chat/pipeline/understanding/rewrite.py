@@ -7,14 +7,11 @@ itself. A question that stands alone is left as it is, since rewriting those cos
 import re
 from collections.abc import Sequence
 
+from chat.pipeline.tuning import FEW_WORDS, FOLLOWED_TURNS
 from core.terms import topic_words
 from knowledge.chunking.periods import asked as asked_periods
 from knowledge.chunking.periods import without_periods
 
-#: Questions that a follow-up may go on from.
-TURNS = 3
-#: With so few words of its own a question needs those before it.
-FEW_WORDS = 2
 #: Words that point at something without pointing back: "is it possible", "gibt es", "this semester".
 POINTS_NOWHERE = re.compile(
     r"\b(?:is|are|was|were|will|would|can|could) (?:it|there) (?:be )?"
@@ -80,7 +77,7 @@ def condense_question(question: str, history: Sequence[tuple[str, str]]) -> str:
         return question
     own = {word.lower() for word in topic_words(question)}
     turns: list[str] = []
-    for text in reversed(asked[-TURNS:]):
+    for text in reversed(asked[-FOLLOWED_TURNS:]):
         turns.insert(0, text)
         if not needs_context(text):
             break

@@ -10,6 +10,7 @@ from typing import Any
 
 from chat.models import Message
 from chat.pipeline.question import Context, Question, Turn
+from chat.pipeline.tuning import LEAST_KEPT, LEAST_SAID
 from chat.pipeline.understanding.help_classifier import recognised_need
 from chat.pipeline.understanding.rewrite import condense_question, has_anaphora, needs_context
 from chat.prompt_template import HISTORY_CHARACTERS, HISTORY_MESSAGES
@@ -121,8 +122,6 @@ KINDS = (Route.QUESTION, Route.CHIT_CHAT, Route.META, Route.ABUSE)
 SECONDS = 6.0
 MAX_TOKENS = 120
 LONGEST = 400
-#: Shares of a rewritten question's terms that were said before, and of the question's own that it keeps.
-LEAST_SAID, LEAST_KEPT = 0.6, 0.5
 #: Stems are shorter than elsewhere: a rewritten question inflects ("Frist", "Fristen").
 STEM_LETTERS = 5
 SCHEMA: dict[str, Any] = {

@@ -210,7 +210,7 @@ def test_the_curated_questions_that_are_offered_are_of_the_questions_language(
         ("de-AT", "Wie hoch ist der Semesterbeitrag?"),
     ):
         sync_faq(FAQFactory(question=text, language=language, status="published", documents=[fees]).pk)
-    monkeypatch.setattr("chat.pipeline.answering.abstain.LEAST_SIMILARITY", -1)
+    monkeypatch.setattr("chat.pipeline.answering.abstain.LEAST_RELATED_SIMILARITY", -1)
     with server.connect() as tab:
         assert tab.answer(question).events[1]["related"] == offered
 

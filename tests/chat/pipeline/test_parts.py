@@ -20,9 +20,10 @@ from chat.pipeline.answering.extract import content_words, quote_best
 from chat.pipeline.answering.prompt import Prompt, WindowTooSmall, build_prompt
 from chat.pipeline.answering.quotable import LONGEST, quotable, readable, table_rows
 from chat.pipeline.guardrails.input import clean_question
-from chat.pipeline.question import SENTENCES, Context, Question, Turn
+from chat.pipeline.question import Context, Question, Turn
 from chat.pipeline.retrieval.candidates import Candidate, as_source, deep_link, plain
 from chat.pipeline.retrieval.search import measure_evidence
+from chat.pipeline.tuning import QUOTED_SENTENCES
 from chat.pipeline.understanding.rewrite import needs_context
 from chat.prompt_template import DECLINE
 from chat.protocol.frames import Resume
@@ -357,7 +358,7 @@ def test_a_sentence_is_not_quoted_again_within_another() -> None:
 def test_nothing_is_quoted_twice_and_never_more_than_fits() -> None:
     text = "A parking permit costs 12 euros. " * 30 + "Another parking permit costs 13 euros each. " + "x " * LONGEST
     found = best("What does a parking permit cost?", candidate(1, text=text), candidate(2, text=text))
-    assert len(found) == len(set(found)) <= SENTENCES
+    assert len(found) == len(set(found)) <= QUOTED_SENTENCES
     assert max(map(len, found)) <= LONGEST
 
 
