@@ -23,7 +23,7 @@ SIMILARITY_WEIGHT, COVERAGE_WEIGHT = 0.8, 0.2
 QUOTED_PASSAGES, QUOTED_SENTENCES = 6, 3
 #: A further sentence is quoted only if its score is this close to the best one's. Chosen by hand on the demo's pages.
 QUOTE_MARGIN = 0.12
-#: Weight of the share of the question's words that a sentence has, beside its similarity. Chosen by hand on the demo's pages.
+#: Weight of the share of the question's words that a sentence has, beside its similarity. Chosen by hand.
 LEXICAL_SHARE = 0.5
 #: What each place lower in the ranking costs a sentence. It only decides between equals.
 RANK_PENALTY = 0.01
