@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from analytics.privacy import mask_pii, without
+from analytics.privacy import mask_pii, remove_pii
 from chat.pipeline.answering.citations import CitationProcessor, last_sentence
 from chat.pipeline.guardrails.addresses import emails, links, phones, without_links
 from chat.pipeline.guardrails.eligibility import decisions
@@ -36,7 +36,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "a model's markers": lambda text: [*CitationProcessor({}).feed(text)],
     "the last sentence": last_sentence,
     "masking": mask_pii.__wrapped__,
-    "masking by what was said": lambda text: without(text, ["My name is Anna Schmidt."]),
+    "masking by what was said": lambda text: remove_pii(text, ["My name is Anna Schmidt."]),
     "a page in HTML": lambda text: read_html(f"<main><p>{text}</p></main>".encode(), url=PAGE),
     "emphasis": lambda text: wrap_in_marks(f"a{text}b", "**", "**"),
     "lines": split_lines,

@@ -5,17 +5,17 @@ from collections.abc import Sequence
 
 from chat.pipeline.guardrails.addresses import emails, links, phones
 from chat.pipeline.verification.alignment import Alignment, Candidate, has_word
-from chat.pipeline.verification.differences import Differences
-from chat.pipeline.verification.facts import Facts, read_facts
-from chat.pipeline.verification.figure_differences import compare_figures
-from chat.pipeline.verification.statement_differences import (
+from chat.pipeline.verification.differences.figures import compare_figures
+from chat.pipeline.verification.differences.statements import (
     compare_bounds,
     compare_conditions,
     compare_modality,
     compare_polarity,
     compare_quantities,
 )
-from chat.pipeline.verification.subject_differences import compare_subjects
+from chat.pipeline.verification.differences.subjects import compare_subjects
+from chat.pipeline.verification.differences.types import Differences
+from chat.pipeline.verification.facts import Facts, read_facts
 
 #: From this share of known words on, an unknown one stands in the place of another.
 CLOSE = 0.6

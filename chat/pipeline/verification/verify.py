@@ -14,7 +14,7 @@ from chat.pipeline.guardrails.eligibility import decisions
 from chat.pipeline.verification.alignment import Alignment, Candidate, align, make_candidates
 from chat.pipeline.verification.classifier import Strictness, get_classifier
 from chat.pipeline.verification.comparison import compare
-from chat.pipeline.verification.differences import Differences
+from chat.pipeline.verification.differences.types import Differences
 from chat.pipeline.verification.facts import Facts, read_facts
 from chat.pipeline.verification.units import LONGEST, make_plain, split_units
 

@@ -98,7 +98,7 @@ def test_an_unknown_profile_is_named_before_anything_is_loaded(dataset: Path, ar
 
 def test_a_bad_data_set_leaves_nothing_behind(dataset: Path) -> None:
     (dataset / "faqs.json").write_text(json.dumps([{"question": "A?", "sources": ["https://nowhere.example/"]}]))
-    with pytest.raises(CommandError, match="no document has the address"):
+    with pytest.raises(CommandError, match="There is no page with the address"):
         evaluate(dataset)
     assert not Collection.objects.exists()
     assert not Document.objects.exists()

@@ -126,7 +126,7 @@ def test_staff_go_through_the_list(admin_client: Client) -> None:
     document = relied_on(title="<script>alert(1)</script>")
     assert "Nothing to verify" in admin_client.get(reverse("impact")).content.decode()
     edit(document)
-    assert "1 page changed under FAQs" in admin_client.get(reverse("admin:index")).content.decode()
+    assert "1 FAQ to check: its page changed." in admin_client.get(reverse("admin:index")).content.decode()
     page = admin_client.get(reverse("impact")).content.decode()
     address = reverse("impact-document", args=[document.pk])
     assert address in page

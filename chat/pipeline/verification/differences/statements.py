@@ -4,9 +4,9 @@ import re
 from collections.abc import Sequence
 
 from chat.pipeline.verification.alignment import has_word
-from chat.pipeline.verification.differences import Differences
+from chat.pipeline.verification.differences.figures import DIRECTIONS
+from chat.pipeline.verification.differences.types import Differences
 from chat.pipeline.verification.facts import Facts, read_facts
-from chat.pipeline.verification.figure_differences import DIRECTIONS
 from chat.pipeline.verification.signals import split_clauses
 from chat.pipeline.verification.words import fold, read_words, stem
 

@@ -3,7 +3,7 @@
 import re
 
 from chat.pipeline.verification.alignment import Candidate, holds
-from chat.pipeline.verification.differences import Differences
+from chat.pipeline.verification.differences.types import Differences
 from chat.pipeline.verification.facts import NON_EU, Facts, read_facts
 from chat.pipeline.verification.measured_figures import Figure
 from chat.pipeline.verification.numerals import ORDINALS

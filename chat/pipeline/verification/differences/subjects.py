@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from chat.pipeline.verification.alignment import Alignment, Candidate, has_word
-from chat.pipeline.verification.differences import Differences
+from chat.pipeline.verification.differences.figures import find_nearer_figure, find_other_column
+from chat.pipeline.verification.differences.types import Differences
 from chat.pipeline.verification.facts import Facts
-from chat.pipeline.verification.figure_differences import find_nearer_figure, find_other_column
 from chat.pipeline.verification.words import alternatives, read_words
 
 
