@@ -256,7 +256,7 @@ def test_who_asked_in_another_language_is_not_had_by_subtracting(few: int, analy
     assert told["parts"]["language"] == []
     assert figures(analyst, language="de") is figures(analyst, language="en") is None
     page = reply_text(sign_in(analyst).get(reverse("dashboard"), {"language": "de"}))
-    assert "in what it leaves out" in page
+    assert "visitors are hidden for privacy. Choose a longer period" in page
     analyst.user_permissions.add(Permission.objects.get(codename="see_small_groups"))
     analyst = User.objects.get(pk=analyst.pk)
     rare = figures(analyst, language="en")
