@@ -66,8 +66,9 @@ class TabHub:
     async def _open(self, channel: str) -> None:
         if self._pubsub is None:
             self._pubsub = connections().pubsub()
-        await self._pubsub.subscribe(channel)
+        # Before it is sent: while the command is written, the confirmation may be read already.
         self._confirmed[channel] = asyncio.Event()
+        await self._pubsub.subscribe(channel)
         if self._listening is None:
             self._listening = asyncio.create_task(self._listen(self._pubsub))
 

@@ -4,10 +4,12 @@ import asyncio
 import json
 import uuid
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 import pytest_asyncio
 from redis import RedisError
+from redis.asyncio.client import PubSub
 
 from chat.streaming import event_log
 from chat.streaming.tabs import TabHub
@@ -62,3 +64,23 @@ async def test_a_tab_that_cannot_be_subscribed_is_told_so_and_forgotten(settings
     with pytest.raises((RedisError, OSError)):
         await hub.subscribe(uuid.uuid4(), lambda _text: None)
     assert (hub._tabs, hub._pubsub) == ({}, None)
+
+
+async def test_a_confirmation_that_comes_while_the_command_is_written_is_not_missed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    send = PubSub.execute_command
+
+    async def slowly(self: PubSub, *arguments: str) -> Any:
+        sent = await send(self, *arguments)  # type: ignore[no-untyped-call]
+        await asyncio.sleep(0.1)
+        return sent
+
+    hub, visitors = TabHub(), [uuid.uuid4() for _ in range(3)]
+    received: asyncio.Queue[str] = asyncio.Queue()
+    await hub.subscribe(visitors[0], received.put_nowait)
+    monkeypatch.setattr(PubSub, "execute_command", slowly)
+    for visitor in visitors[1:]:
+        await hub.subscribe(visitor, received.put_nowait)
+    for visitor in visitors:
+        await hub.unsubscribe(visitor, received.put_nowait)
