@@ -1,5 +1,7 @@
 # Every target works in a fresh clone: it needs Python 3.11 to 3.14 and make, and installs the rest below this folder.
 SHELL := /bin/sh
+# Python keeps what it compiled: each of the many processes that tests start would otherwise compile everything again.
+unexport PYTHONDONTWRITEBYTECODE
 ARGS ?=
 IS_FIT := import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 15))
 PYTHON = $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
