@@ -85,6 +85,7 @@ def test_pages_read_before_figures_counted_are_still_known() -> None:
     assert Document.objects.count() == 61
 
 
+@pytest.mark.slow
 def test_a_question_that_names_a_year_is_answered_with_that_years_figure() -> None:
     with serving(twins) as site:
         crawled(source_of(site), sync_document)

@@ -162,6 +162,7 @@ def test_what_stands_below_a_dimension_that_claims_too_little_is_read() -> None:
     assert [row.cells["question"] for row in table.rows] == ["How much?", "When?"]
 
 
+@pytest.mark.slow
 def test_a_workbook_as_large_as_the_limits_allow_is_read() -> None:
     book, stream = openpyxl.Workbook(write_only=True), io.BytesIO()
     page = book.create_sheet()

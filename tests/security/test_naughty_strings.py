@@ -33,6 +33,8 @@ from tests.security.strings import OWN, strings
 from tests.sent import as_sent
 from tests.servers import Server
 
+pytestmark = pytest.mark.slow
+
 #: Are no characters, says Unicode.
 NONE = "\ufffe\uffff"
 HALVES = re.compile("[\ud800-\udfff]")

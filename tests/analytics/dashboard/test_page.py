@@ -455,6 +455,7 @@ def test_what_was_not_understood_is_said(client):
 # --- cost ---
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rights", [(), (SMALL,)])
 @pytest.mark.parametrize("period", [{"range": "7"}, {"from": "2026-01-03", "to": "2026-07-14"}, {"range": "all"}])
 def test_the_whole_page_costs_twelve_queries(client, django_assert_max_num_queries, period, rights):

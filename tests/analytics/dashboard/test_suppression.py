@@ -3,6 +3,7 @@
 import itertools
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -43,6 +44,7 @@ def indicator_row(view):
 
 @given(st.lists(st.integers(0, 3) | st.integers(5, 30), min_size=len(CELLS), max_size=len(CELLS)), st.integers(2, 7))
 @settings(max_examples=400)
+@pytest.mark.slow
 def test_no_small_group_is_a_sum_or_a_difference_of_what_is_shown(counts, least):
     people = dict(zip(CELLS, counts, strict=True))
     published = published_views(people, least=least)

@@ -260,6 +260,7 @@ def test_the_list_of_changes_is_narrowed(admin_client: Client) -> None:
     assert (shown["worse"], shown["better"]) == (test.worse, test.better)
 
 
+@pytest.mark.slow
 def test_the_page_asks_the_database_as_often_for_many_results_as_for_one(
     admin_client: Client, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
@@ -400,6 +401,7 @@ def test_the_panel_says_what_to_put_right(admin_client: Client) -> None:
     assert "No student has asked anything like this" in admin_client.post(PANEL, faq_form()).content.decode()
 
 
+@pytest.mark.slow
 def test_the_panel_asks_the_database_as_often_for_many_questions_as_for_thirty(
     admin_client: Client, django_assert_max_num_queries: DjangoAssertNumQueries, monkeypatch: pytest.MonkeyPatch
 ) -> None:

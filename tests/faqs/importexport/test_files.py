@@ -438,6 +438,7 @@ NONSENSE = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 @pytest.mark.parametrize("query", NONSENSE)
 def test_an_address_of_nonsense_is_no_error_of_ours(admin_client: Client, query: str) -> None:

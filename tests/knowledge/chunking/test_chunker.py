@@ -216,6 +216,7 @@ def timed_cut(source: str) -> tuple[float, list[Chunk]]:
     return time.thread_time() - started, chunks
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_documents_cost_in_proportion_to_their_length(source: str) -> None:
     whole, chunks = timed_cut(source)

@@ -105,6 +105,7 @@ def test_no_words_give_no_sentences() -> None:
 @pytest.mark.parametrize(
     "unit", ["x", ".", ". ", "wort ", "\n", " ", "- a\n", ">", "1.", "(", ")", "| ", "a.)", "Das ist gut. "]
 )
+@pytest.mark.slow
 def test_long_texts_take_linear_time(unit: str) -> None:
     def seconds(length: int) -> float:
         text, quickest = unit * (length // len(unit)), float("inf")

@@ -88,6 +88,7 @@ def test_odd_text_is_judged_without_failing(text):
 
 
 @pytest.mark.parametrize("piece", ["not ", "1 ", "zwei und ", "nicht, ", "| a ", "bis zum ", "ohne (", "a.b@c "])
+@pytest.mark.slow
 def test_the_time_is_in_proportion_to_the_length(piece):
     def seconds(count: int) -> float:
         page = Passage(f"{piece * count}{count}")
