@@ -15,6 +15,14 @@ from core.access import Row, StaffScoped
 from knowledge.models import Collection
 
 
+class Strictness(models.TextChoices):
+    """How much doubt a written sentence may raise and still be shown as written."""
+
+    STRICT = "strict", _("Strict: quote the page at the least doubt")
+    BALANCED = "balanced", _("Balanced")
+    LENIENT = "lenient", _("Lenient: let most sentences stand")
+
+
 class OfAssistants(StaffScoped[Row]):
     """Sites, conversations and gaps: their assistant's teams look after them."""
 
@@ -91,6 +99,16 @@ class Assistant(models.Model):
         blank=True,
         validators=[MinValueValidator(16), MaxValueValidator(8192)],
         help_text=_("In tokens; four are about three words. Empty: the server’s own (LLM_MAX_TOKENS)."),
+    )
+    strictness = models.CharField(
+        _("check of sentences"),
+        max_length=10,
+        choices=Strictness,
+        default=Strictness.STRICT,
+        help_text=_(
+            "Each sentence of the language model is compared with the page that it cites. If there is doubt, the "
+            "page’s own words are shown instead. Less strict: fewer quotes, more wrong sentences."
+        ),
     )
     welcome = models.TextField(_("welcome"), blank=True, help_text=_("Shown before the first question."))
     welcome_de = models.TextField(_("welcome in German"), blank=True)

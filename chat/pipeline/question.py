@@ -13,6 +13,7 @@ from chat.pipeline.retrieval.candidates import Candidate
 from chat.pipeline.retrieval.profiles import PROFILES, Profile, build_profile
 from chat.pipeline.retrieval.trace import boosting_faq, describe_ranking
 from chat.pipeline.tuning import QUOTED_PASSAGES
+from chat.pipeline.verification.classifier import Strictness
 from chat.prompt_template import BUILT_IN, Template
 from chat.protocol.events import End
 from chat.protocol.shapes import Contact
@@ -45,6 +46,7 @@ class Question:
     assistant: str = "MarcelCMS"
     institution: str = "the university"
     persona: str = ""
+    strictness: Strictness = Strictness.STRICT
     template: Template = BUILT_IN
     sampling: Sampling = PROSE
     contact: Contact | None = None
@@ -180,6 +182,7 @@ def assistant_config(assistant: Assistant | None, language: str) -> Question:
         assistant=assistant.name,
         institution=assistant.institution,
         persona=assistant.persona,
+        strictness=Strictness(assistant.strictness),
         template=assistant.template,
         sampling=Sampling(assistant.model, assistant.temperature, assistant.max_tokens or 0),
         contact=build_contact(assistant),

@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass, field
 
-from chat.protocol.events import Abstain, Cited, Clarify, Delta, End, Error, Event, Help, Replace
+from chat.protocol.events import Abstain, Cited, Clarify, Delta, End, Error, Event, Help
 from chat.protocol.shapes import Contact, HelpCard, Source
 
 
@@ -28,8 +28,6 @@ class Reply:
         match event:
             case Delta():
                 self.text += event.text
-            case Replace():
-                self._replace(event.text)
             case Cited():
                 self.cited.append(event)
             case Abstain():

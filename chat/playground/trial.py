@@ -43,7 +43,7 @@ from knowledge.retrieval.search import Retrieval
 from knowledge.retrieval.types import Scope
 
 #: Reasons to abstain that are known only once the model has written.
-AFTER_THE_MODEL = frozenset({"model_declined", "ungrounded", "unsupported", "leaked"})
+AFTER_THE_MODEL = frozenset({"model_declined"})
 
 
 class NotAsked(StrEnum):

@@ -144,14 +144,6 @@ class Queued(AnswerEvent):
     position: int
 
 
-@dataclass(frozen=True, slots=True, config=ConfigDict(title="MessageReplace"))
-class Replace(AnswerEvent):
-    """The whole text so far is to be replaced, and what it cited is not cited any more."""
-
-    type: Literal["message_replace"] = field(default="message_replace", kw_only=True)
-    text: str
-
-
 @dataclass(frozen=True, slots=True, config=ConfigDict(title="ErrorEvent"))
 class Error(AnswerEvent):
     """Something failed; `detail` is a sentence for the student in their language.
@@ -275,7 +267,6 @@ ServerEvent = TypeAliasType(
         | Help
         | Clarify
         | Queued
-        | Replace
         | End
         | Error
         | FeedbackEvent

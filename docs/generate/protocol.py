@@ -21,8 +21,8 @@ check every frame that the server sends against it. The widget's TypeScript type
    address, and no cookie is set.
 4. It sends `ask` with a `client_id` of its own making. Sent twice, it is still one question.
 5. The server sends `message_start`, then `message_delta` for the words, `citation` before the first use of a source,
-   `sources` with all of them, and `message_end`. An answer that must not stand is taken back with `message_replace`,
-   and an `abstain` follows. `clarify` asks the student back. `help` comes alone, instead of an answer, if the message
+   `sources` with all of them, and `message_end`. What was sent is never taken back. `abstain` comes instead of an
+   answer. `clarify` asks the student back. `help` comes alone, instead of an answer, if the message
    is a cry for help; `as_question` in the next `ask` looks the same text up all the same. `queued` says how many wait
    for the model before this one.
 6. Every event of an answer has a number, `seq`. After a lost line the client sends `resume` with the last number it

@@ -67,7 +67,10 @@ def test_every_operation_and_every_frame_is_covered(server: Server) -> None:
 @pytest.mark.parametrize("is_running", [False, True])
 def test_no_operation_touches_what_is_somebody_elses(server: Server, llm: FakeLLM, is_running: bool) -> None:
     if is_running:
-        llm.says_words("The semester contribution is 318.40 euros each semester [1].", hold_before=3)
+        llm.says_words(
+            "The semester contribution is 318.40 euros each semester [1]. It covers the semester ticket [1].",
+            hold_before=12,
+        )
     owner, other = Client.begin(server), Client.begin(server)
     with owner.stream_ask(QUESTION) as stream:
         stream.until("message_delta" if is_running else "message_end")
@@ -90,7 +93,10 @@ def test_no_operation_touches_what_is_somebody_elses(server: Server, llm: FakeLL
 @pytest.mark.parametrize("is_running", [False, True])
 def test_no_frame_touches_what_is_somebody_elses(server: Server, llm: FakeLLM, is_running: bool) -> None:
     if is_running:
-        llm.says_words("The semester contribution is 318.40 euros each semester [1].", hold_before=3)
+        llm.says_words(
+            "The semester contribution is 318.40 euros each semester [1]. It covers the semester ticket [1].",
+            hold_before=12,
+        )
     owner = Client.begin(server)
     with owner.stream_ask(QUESTION) as stream, server.connect() as other:
         stream.until("message_delta" if is_running else "message_end")

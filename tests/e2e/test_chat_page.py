@@ -157,7 +157,7 @@ def test_what_a_model_or_a_student_writes_is_never_markup(page: Page, writing: R
     evil = '<img src=x onerror="document.title=1"><script>document.title=2</script> <form action=//x>[go](javascript:x)'
     llm.says(evil + " 318.40 euros [1]")
     enter(page, writing)
-    finished(ask(page, f"{FEE} <b onmouseover=alert(1)>now</b>"), "abstained")  # the server takes such an answer back
+    finished(ask(page, f"{FEE} <b onmouseover=alert(1)>now</b>"))  # the server leaves such a sentence out
     expect(test_id(page, "question-text")).to_contain_text("<b onmouseover=alert(1)>now</b>")
     assert test_id(page, "messages").locator("img, script, form[action], b").all_inner_texts() == []
     assert re.match(r"Lindi", page.title())

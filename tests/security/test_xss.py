@@ -124,7 +124,6 @@ def test_no_payload_of_a_question_an_answer_or_a_page_runs_while_it_is_written(w
     answers = page.locator('[data-test="message"][data-role="assistant"]')
     texts = [*batches(1_500, before="What does a parking permit cost? ")[:12], "What does a parking permit cost?"]
     for number, text in enumerate(texts):
-        # Word by word, so that what the server then takes back was on the page.
         llm.says_words(f"A parking permit costs 12 euros [1]. {text[33:]}", between=0.002)
         page.locator('[data-test="question"]').fill(text)
         page.locator('[data-test="send"]').click()

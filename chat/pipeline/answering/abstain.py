@@ -27,7 +27,7 @@ QUESTION_CHARACTERS, WORD_CHARACTERS = 160, 40
 
 
 async def abstain(context: Context, reason: str) -> AsyncGenerator[Event]:
-    """`reason` is nothing_found, no_evidence, model_declined, ungrounded, unsupported or leaked."""
+    """`reason` is nothing_found, no_evidence or model_declined."""
     related, missing = await in_database(_known_instead)(context)
     with translation.override(context.ask.language):
         text = _text(context, reason, missing)
@@ -75,8 +75,6 @@ def shortened(word: str) -> str:
 def _text(context: Context, reason: str, missing: list[str]) -> str:
     if reason == "nothing_found":
         return _("There is nothing to look this up in yet, so I cannot answer it.")
-    if reason in {"ungrounded", "unsupported", "leaked"}:
-        return _("I had begun an answer, but could not confirm it in the pages I know, so I took it back.")
     own = context.ask.abstention or _(
         "I could not find an answer to this in the pages I know, so I would rather not guess."
     )

@@ -5,7 +5,7 @@ goes, so an answer can only point at what was retrieved.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from chat.pipeline.answering.quotable import quotable
 from chat.pipeline.retrieval.candidates import Candidate, as_source
@@ -28,8 +28,6 @@ CLAIM = re.compile(r"[^\n.!?]*(?:[.!?](?!\s|$)[^\n.!?]*)*(?:[.!?]+|\n|$)(?:[ \t]
 MARKER = re.compile(r"(?:(?<![ \t])[ \t]++)?\[(\d{1,3})\]")
 #: After this nothing more of a word can follow.
 WORD_ENDS = re.compile(r"[.,;:!?)]*(?:\s|$)")
-#: Shares of an answer's terms that a first and a further source must hold to be named by us.
-LEAST_SHARE, FURTHER_SHARE, MOST_ATTRIBUTED = 0.5, 0.15, 3
 #: What may stand before a verdict: blanks, quotes, brackets, numbers of sources.
 BEFORE_VERDICT = re.compile(r"^[\s\"'`*\[\]<(:.\d]+")
 #: Past this a word is shown before it ends.
@@ -45,15 +43,19 @@ class CitationProcessor:
     def __init__(self, candidates: Mapping[int, Candidate], *, question: str = "") -> None:
         self._candidates = candidates
         self._question = question
-        self._cited: dict[int, Candidate] = {}
         self.text = ""
         self._pending = ""
         self._numbers: dict[int, int] = {}
         self.sources: list[Source] = []
 
-    def cite(self, candidate: Candidate) -> Iterator[Cited | Delta]:
-        """Names a source after the text, as if the model had."""
-        yield from self._resolve(f" [{candidate.number}]")
+    def cite(self, candidate: Candidate, *, quoted: str = "") -> Iterator[Cited | Delta]:
+        """Name a source after the text, as if the model had; `quoted` are the words that are meant."""
+        yield from self._resolve(f" [{candidate.number}]", quoted=quoted)
+
+    def show(self, text: str) -> Iterator[Delta]:
+        """Show a page's own words as they are."""
+        self.text += text
+        yield Delta(text)
 
     def feed(self, text: str) -> Iterator[Cited | Delta]:
         self._pending += text
@@ -78,7 +80,7 @@ class CitationProcessor:
                 end = _last_space(text, token.start())
         return len(text[:end].rstrip(" \t"))  # the blanks before a marker go with it
 
-    def _resolve(self, text: str) -> Iterator[Cited | Delta]:
+    def _resolve(self, text: str, *, quoted: str = "") -> Iterator[Cited | Delta]:
         done = 0
         shown = looked_through = ""
         for token in TOKEN.finditer(text):
@@ -97,9 +99,8 @@ class CitationProcessor:
                     yield from self._delta(looked_through + shown)
                     shown = looked_through = ""
                     n = self._numbers[candidate.passage_id] = len(self._numbers) + 1
-                    self._cited[n] = candidate
-                    quoted = closest_sentence(last_sentence(self.text), candidate)
-                    source = as_source(candidate, n=n, quoted=quoted, question=self._question)
+                    meant = quoted or closest_sentence(last_sentence(self.text), candidate)
+                    source = as_source(candidate, n=n, quoted=meant, question=self._question)
                     self.sources.append(source)
                     yield Cited(source, candidate.passage_id, candidate.document_id)
                 shown += f" [{n}]"
@@ -110,17 +111,11 @@ class CitationProcessor:
             self.text += shown
             yield Delta(shown)
 
-    def claims(self, language: str) -> list[tuple[str, list[str]]]:
-        """Each sentence that was shown with markers, and the texts of the passages that it cites.
 
-        Only those whose passages are all in this language: across languages there are no words to compare.
-        """
-        found = []
-        for sentence in CLAIM.findall(self.text):
-            cited = [self._cited[n] for n in map(int, MARKER.findall(sentence)) if n in self._cited]
-            if cited and all(each.language == language for each in cited):
-                found.append((MARKER.sub("", sentence).strip(), [f"{each.label}\n{each.text}" for each in cited]))
-        return found
+def split_markers(text: str) -> tuple[str, list[int]]:
+    """Return a text as it will read without its markers and addresses, and the numbers that it cites."""
+    numbers = [int(number) for token in TOKEN.finditer(text) for number in re.findall(r"\d+", token["numbers"] or "")]
+    return URL.sub("", TOKEN.sub(lambda token: token["label"] or "", text)), numbers
 
 
 def last_sentence(text: str) -> str:
@@ -140,25 +135,6 @@ def closest_sentence(claim: str, candidate: Candidate) -> str:
 def _last_space(text: str, before: int) -> int:
     """Return the place of the last white space before that place; 0 if there is none."""
     return max(0, *(text.rfind(space, 0, before) for space in " \n\t"))
-
-
-def attribute_sources(text: str, candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Name the sources of an answer whose model named none: those that hold most of its words, best first.
-
-    Empty if no source holds at least half of the answer's terms: then it came from somewhere else.
-    """
-    said = content_words(text)
-    held = {candidate.number: said & content_words(f"{candidate.label} {candidate.text}") for candidate in candidates}
-    chosen: list[Candidate] = []
-    covered: set[str] = set()
-    while len(chosen) < MOST_ATTRIBUTED and said:
-        best = max(candidates, key=lambda candidate: (len(held[candidate.number] - covered), -candidate.number))
-        gain = len(held[best.number] - covered) / len(said)
-        if gain < (FURTHER_SHARE if chosen else LEAST_SHARE):
-            break
-        chosen.append(best)
-        covered |= held[best.number]
-    return chosen
 
 
 class RefusalDetector:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+QUOTATION_MARKS = {"en": "“”", "de": "„“"}
 SHORTEST = 20
 #: Questions after a number or a date, and what a sentence that answers them holds.
 ASKS_FOR_FIGURE = re.compile(
@@ -126,7 +127,7 @@ async def quote(context: Context, *, notice: str = "") -> AsyncGenerator[Event]:
         async for event in abstain(context, "no_evidence"):
             yield event
         return
-    opening, closing = "„“" if context.ask.language == "de" else "“”"
+    opening, closing = QUOTATION_MARKS.get(context.ask.language, QUOTATION_MARKS["en"])
     sources = []
     for n, quotation in enumerate(quotations, start=1):
         source = as_source(quotation.candidate, n=n, quoted=quotation.text, question=context.ask.text)

@@ -15,7 +15,7 @@ from typing import Literal
 from chat.pipeline.guardrails import figures
 from chat.pipeline.guardrails.addresses import emails, hosts, links, normal, phones, without_links
 from chat.pipeline.guardrails.eligibility import decisions
-from core.terms import WORD, content_words
+from core.terms import WORD
 from knowledge.guardrails.deobfuscation import decoded
 from knowledge.guardrails.injection import flag_document
 
@@ -23,11 +23,6 @@ Kind = Literal["link", "contact", "markup", "system_prompt", "figure", "decision
 
 #: So many words of the rules in a row are no coincidence.
 LEAKED_WORDS = 8
-#: Below this share of its content words in its cited passages a sentence says something else. A share and no meaning:
-#: a sentence in another language than its passages falls below it, too.
-LEAST_OVERLAP = 0.3
-LEAST_TERMS = 4
-
 #: Characters of a stream's end that are looked at again: more than LEAKED_WORDS of the rules, or an address.
 TAIL = 160
 #: Without one of these a piece begins or ends no address and no markup.
@@ -111,13 +106,16 @@ class OutputGuard:
         """Find what must not be shown for a moment in the next words: links, contacts, markup, rules.
 
         Only the end of what came before is looked at again, so that a word costs the same however long the answer is.
+        A piece with a violation is not shown, so nothing after it is compared with it.
         """
-        self._tail = _end_of(self._tail + MARKER.sub("", piece))
-        text = _visible(self._tail)
+        looked_at = self._tail + MARKER.sub("", piece)
+        text = _visible(looked_at)
         violations = list(self._leaks(text))
         if SUSPICIOUS.search(piece):
             violations += [*self._bad_links(text), *self._bad_contacts(text), *_markup(text)]
         violations += [Violation("markup", begun) for begun in BEGUN_MARKUP.findall(piece)]
+        if not violations:
+            self._tail = _end_of(looked_at)
         return tuple(dict.fromkeys(violations))
 
     def _bad_links(self, text: str) -> Iterator[Violation]:
@@ -159,20 +157,6 @@ class OutputGuard:
             held = any(reading <= self._keys for reading in figure.readings) or _stands(figure.text, self._known)
             if not (held or figure.is_count):
                 yield Violation("figure", figure.text)
-
-
-def unsupported_claims(answer: Sequence[tuple[str, Sequence[str]]]) -> list[str]:
-    """Return the sentences that share less than LEAST_OVERLAP of their terms with the passages that they cite.
-
-    Sentences of fewer than LEAST_TERMS terms claim too little to tell.
-    """
-    unsupported = []
-    for sentence, passages in answer:
-        said = content_words(MARKER.sub(" ", sentence))
-        held = said.intersection(*[set().union(*map(content_words, passages))])
-        if len(said) >= LEAST_TERMS and len(held) < LEAST_OVERLAP * len(said):
-            unsupported.append(sentence)
-    return unsupported
 
 
 def _end_of(text: str) -> str:

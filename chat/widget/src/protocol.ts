@@ -215,15 +215,6 @@ export type MessageEnd = {
   finished_at?: string | null;
 };
 
-/** The whole text so far is to be replaced, and what it cited is not cited any more. */
-export type MessageReplace = {
-  type: "message_replace";
-  seq?: number | null;
-  conversation: string;
-  message: number;
-  text: string;
-};
-
 /** The first event of every answer. */
 export type MessageStart = {
   type: "message_start";
@@ -277,7 +268,7 @@ export type Resume = {
   after?: number | null;
 };
 
-export type ServerEvent = MessageStart | MessageDelta | Citation | Sources | Abstain | Help | Clarify | Queued | MessageReplace | MessageEnd | ErrorEvent | FeedbackEvent | RatingEvent | ConversationDeleted | Erased | Ping | Snapshot;
+export type ServerEvent = MessageStart | MessageDelta | Citation | Sources | Abstain | Help | Clarify | Queued | MessageEnd | ErrorEvent | FeedbackEvent | RatingEvent | ConversationDeleted | Erased | Ping | Snapshot;
 
 /** POST /api/v1/session. */
 export type SessionReply = {
@@ -527,13 +518,6 @@ export const SHAPES = {
     "notice?": "s",
     "finished_at?": "s|0"
   },
-  "MessageReplace": {
-    "type": "=message_replace",
-    "seq?": "i|0",
-    "conversation": "s",
-    "message": "i",
-    "text": "s"
-  },
   "MessageStart": {
     "type": "=message_start",
     "seq?": "i|0",
@@ -569,7 +553,7 @@ export const SHAPES = {
     "stars": "i"
   },
   "Reason": "=wrong|=outdated|=incomplete|=not_my_question|=other",
-  "ServerEvent": "$MessageStart|$MessageDelta|$Citation|$Sources|$Abstain|$Help|$Clarify|$Queued|$MessageReplace|$MessageEnd|$ErrorEvent|$FeedbackEvent|$RatingEvent|$ConversationDeleted|$Erased|$Ping|$Snapshot",
+  "ServerEvent": "$MessageStart|$MessageDelta|$Citation|$Sources|$Abstain|$Help|$Clarify|$Queued|$MessageEnd|$ErrorEvent|$FeedbackEvent|$RatingEvent|$ConversationDeleted|$Erased|$Ping|$Snapshot",
   "SessionReply": {
     "token": "s",
     "expires_in": "i"

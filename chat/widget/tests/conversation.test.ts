@@ -250,16 +250,6 @@ test("an answer asks back, waits its turn, abstains", () => {
   assert.deepEqual([conversation.messages.at(-1)?.abstained, conversation.messages.at(-1)?.related], [true, ["A?"]]);
 });
 
-test("what is taken back takes its sources along", () => {
-  const conversation = answering();
-  const source = { n: 1, title: "Fees", url: "https://uni.example/fees", heading: "", page: null, quote: "", links: [] };
-  conversation.apply(delta(2, "It is 999.50 euros [1]."));
-  conversation.apply({ type: "citation", seq: 3, conversation: HERE, message: 2, source });
-  assert.equal(conversation.generating?.sources.length, 1);
-  conversation.apply({ type: "message_replace", seq: 4, conversation: HERE, message: 2, text: "" });
-  assert.deepEqual([conversation.generating?.text, conversation.generating?.sources], ["", []]);
-});
-
 test("a cry for help is answered by a card at once, and the saved answer is the same", () => {
   const conversation = answering();
   const help: NumberedEvent = {

@@ -20,7 +20,7 @@ ADD = reverse("admin:chat_assistant_add")
 def form(**changes: Any) -> dict[str, Any]:
     values = {"name": "Lindi", "slug": "lindi", "institution": "University of Lindental"}
     values |= {"emergency_contacts-TOTAL_FORMS": "0", "emergency_contacts-INITIAL_FORMS": "0"}
-    return values | {"languages": ["en", "de"], "temperature": "0.1"} | changes
+    return values | {"languages": ["en", "de"], "temperature": "0.1", "strictness": "strict"} | changes
 
 
 def url_of(assistant: Assistant) -> str:
@@ -41,6 +41,7 @@ def test_an_assistant_is_set_up_with_all_that_makes_its_answers(admin_client: Cl
         "model": " mistral-small ",
         "temperature": "0.3",
         "max_tokens": "500",
+        "strictness": "balanced",
         "abstention": "Ask the office.",
         "abstention_de": "Fragen Sie das Büro.",
     }
@@ -52,7 +53,7 @@ def test_an_assistant_is_set_up_with_all_that_makes_its_answers(admin_client: Cl
         prompt,
         "mistral-small",
     )
-    assert (made.temperature, made.max_tokens) == (0.3, 500)
+    assert (made.temperature, made.max_tokens, made.strictness) == (0.3, 500, "balanced")
     assert (made.abstention_in("en"), made.abstention_in("de")) == ("Ask the office.", "Fragen Sie das Büro.")
     assert made.template == prompt.template
 
@@ -74,6 +75,7 @@ def test_what_is_left_alone_is_the_servers_and_built_in(admin_client: Client) ->
         ({"temperature": "nan"}, "temperature", "Enter a number."),
         ({"max_tokens": "3"}, "max_tokens", "greater than or equal to 16"),
         ({"persona": "x" * 1001}, "persona", "at most 1000 characters"),
+        ({"strictness": "blind"}, "strictness", "not one of the available choices"),
         ({"prompt": "999999"}, "prompt", "Select a valid choice"),
     ],
 )

@@ -78,7 +78,10 @@ def test_other_tabs_are_told_that_all_is_erased_and_their_session_is_over(server
 def test_an_answer_on_its_way_ends_and_leaves_nothing_behind(server: Server, llm: FakeLLM, settings: Settings) -> None:
     from chat.streaming import runner
 
-    llm.says_words("The semester contribution is 318.40 euros each semester [1].", hold_before=3)
+    llm.says_words(
+        "The semester contribution is 318.40 euros each semester [1]. It covers the semester ticket [1].",
+        hold_before=12,
+    )
     client = Client.begin(server)
     with client.stream_ask(QUESTION) as stream:
         stream.until("message_delta")

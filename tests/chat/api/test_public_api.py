@@ -189,7 +189,10 @@ def test_a_conversation_deleted_in_the_middle_of_an_answer_stays_deleted(
 ) -> None:
     import redis
 
-    llm.says_words("The semester contribution is 318.40 euros each semester [1].", hold_before=3)
+    llm.says_words(
+        "The semester contribution is 318.40 euros each semester [1]. It covers the semester ticket [1].",
+        hold_before=12,
+    )
     client = Client.begin(server)
     with client.stream_ask(QUESTION) as stream:
         stream.until("message_delta")

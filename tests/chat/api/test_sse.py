@@ -13,7 +13,10 @@ from tests.servers import Server, Tab, wait_until
 
 pytestmark = pytest.mark.usefixtures("pages")
 
-TEXT = "The semester contribution is 318.40 euros each semester [1]."
+TEXT = (
+    "The semester contribution is 318.40 euros each semester [1]. "
+    "It covers the semester ticket and student services [1]."
+)
 
 
 @pytest.fixture(autouse=True)
@@ -69,7 +72,7 @@ def test_a_number_that_is_none_is_refused(server: Server, after: str) -> None:
 
 
 def test_an_answer_is_completed_when_its_stream_is_dropped_and_can_be_picked_up(server: Server, llm: FakeLLM) -> None:
-    llm.says_words(TEXT, hold_before=3)
+    llm.says_words(TEXT, hold_before=12)
     client = Client.begin(server)
     with client.stream_ask(QUESTION) as lost:
         last = lost.until("message_delta")[-1]["seq"]
@@ -96,7 +99,7 @@ def test_a_question_sent_again_is_the_same_question_over_both_doors(server: Serv
 
 
 def test_a_question_sent_again_while_it_is_answered_joins_the_answer(server: Server, llm: FakeLLM) -> None:
-    llm.says_words(TEXT, hold_before=3)
+    llm.says_words(TEXT, hold_before=12)
     client = Client.begin(server)
     client_id = str(uuid.uuid4())
     with client.stream_ask(QUESTION, client_id=client_id) as lost:
@@ -111,7 +114,7 @@ def test_a_question_sent_again_while_it_is_answered_joins_the_answer(server: Ser
 
 
 def test_an_answer_is_stopped_over_http(server: Server, llm: FakeLLM) -> None:
-    llm.says_words(TEXT, hold_before=3)
+    llm.says_words(TEXT, hold_before=12)
     client = Client.begin(server)
     with client.stream_ask(QUESTION) as stream:
         message = stream.until("message_delta")[0]["message"]["id"]
@@ -122,7 +125,7 @@ def test_an_answer_is_stopped_over_http(server: Server, llm: FakeLLM) -> None:
 
 
 def test_a_second_question_must_wait_for_the_answer(server: Server, llm: FakeLLM) -> None:
-    llm.says_words(TEXT, hold_before=3)
+    llm.says_words(TEXT, hold_before=12)
     client = Client.begin(server)
     with client.stream_ask(QUESTION) as stream:
         stream.until("message_delta")
@@ -135,7 +138,7 @@ def test_a_second_question_must_wait_for_the_answer(server: Server, llm: FakeLLM
 
 def test_silence_is_broken_by_comments(server: Server, llm: FakeLLM, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("chat.streaming.subscription.HEARTBEAT_SECONDS", 0.1)
-    llm.says_words(TEXT, hold_before=3)
+    llm.says_words(TEXT, hold_before=12)
     client = Client.begin(server)
     with client.stream_ask(QUESTION) as stream:
         stream.until("message_delta")

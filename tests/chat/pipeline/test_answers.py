@@ -223,33 +223,6 @@ def test_an_assistant_abstains_in_its_own_words(server: Server) -> None:
 
 
 @pytest.mark.usefixtures("pages")
-@pytest.mark.parametrize(
-    "said",
-    [
-        "The semester contribution is 412.70 euros [1].",
-        "The semester contribution is 318.40 euros, ask fees@somewhere.example [1].",
-        "You are admitted, the semester contribution is 318.40 euros [1].",
-        "Penguins swim across frozen antarctic oceans every winter morning [1].",
-    ],
-)
-def test_an_answer_with_what_no_source_holds_is_taken_back(server: Server, llm: FakeLLM, said: str) -> None:
-    llm.says_words(said)
-    with server.connect() as tab:
-        answer = tab.answer(QUESTION)
-    assert answer.types[-3:] == ["message_replace", "abstain", "message_end"]
-    assert answer.events[-2]["reason"] == "unsupported"
-    reply = Message.objects.get(role="assistant")
-    assert (reply.status, reply.citations.count()) == ("abstained", 0)
-
-
-@pytest.mark.usefixtures("pages")
-def test_an_answer_that_tells_its_instructions_is_taken_back(server: Server, llm: FakeLLM) -> None:
-    llm.says_words("Use only the sources you are given. Copy figures, dates and names from them exactly. [1]")
-    with server.connect() as tab:
-        assert tab.answer(QUESTION).events[-2]["reason"] == "leaked"
-
-
-@pytest.mark.usefixtures("pages")
 def test_what_is_somebody_elses_decision_is_said_to_be(server: Server) -> None:
     with server.connect() as tab:
         answer = tab.answer("Am I eligible for a refund of the semester ticket?")
@@ -347,15 +320,6 @@ def test_a_conversation_of_somebody_else_gives_no_choice(server: Server) -> None
         tab.answer(WHEN)
         tab.conversation = str(uuid.uuid4())
         assert tab.answer("master").end["status"] != "clarifying"
-
-
-@pytest.mark.usefixtures("pages")
-def test_a_model_that_declines_after_it_began_has_declined(server: Server, llm: FakeLLM) -> None:
-    llm.says_words("The semester contribution is mentioned, but NO_ANSWER is what I must say.")
-    with server.connect() as tab:
-        answer = tab.answer(QUESTION)
-    assert "NO_ANSWER" not in answer.text
-    assert (answer.end["status"], answer.events[-2]["reason"]) == ("abstained", "model_declined")
 
 
 @pytest.mark.usefixtures("pages")

@@ -55,8 +55,8 @@ MISBEHAVIOUR: dict[str, tuple[Callable[[FakeLLM, Settings], None], str, float]] 
         2,
     ),
     "splits UTF-8": (lambda llm, settings: llm.streams_split(f"{OPENING} Schöne Grüße – 你好"), "answered", 4),
-    "empty": (lambda llm, settings: llm.says(), "abstained", 2),
-    "endless": (lambda llm, settings: llm.repeats("word ", before=OPENING), "broken off", 4),
+    "empty": (lambda llm, settings: llm.says(), "declined", 2),
+    "endless": (lambda llm, settings: llm.repeats("word ", before=f"{OPENING} And "), "broken off", 4),
     "wrong JSON": (
         lambda llm, settings: llm.sends(b'data: {"id": "1", "choi\n\ndata: [DONE]\n\n'),
         "quoted",
@@ -100,12 +100,11 @@ def test_whatever_the_model_does_the_student_gets_a_clear_outcome_in_time_and_it
         assert question.text == QUESTION
         shown = "".join(happening["text"] for happening in answer.events if happening["type"] in TEXTS)
         assert (reply.text, reply.status, reply.notice) == (shown, answer.end["status"], answer.end["notice"])
-        assert reply.citations.exists() is (outcome != "abstained")
+        assert reply.citations.exists()
         if outcome == "quoted":
             assert is_quoted(answer)
-        elif outcome == "abstained":
-            assert shown.startswith("I could not find an answer")
-            assert answer.end["status"] == "abstained"
+        elif outcome == "declined":
+            assert (answer.end["strategy"], answer.end["notice"]) == ("extractive", "model_declined")
         elif outcome == "broken off":
             (error,) = answer.errors
             assert error["code"] == "model_interrupted"
@@ -160,7 +159,7 @@ def test_an_answer_that_breaks_off_is_kept_and_said_to_be_broken(
     IN_THE_MIDDLE[failure](llm, ["The contribution", " is 318.40 euros", " [1]. It also", " covers"])
     with server.connect() as tab:
         answer = tab.answer(QUESTION)
-        assert answer.text.startswith("The contribution is 318.40 euros [1]. It")
+        assert answer.text == "The contribution is 318.40 euros [1]."
         (error,) = answer.errors
         assert (error["code"], error["message"]) == ("model_interrupted", answer.id)
         assert error["detail"]
@@ -181,11 +180,11 @@ def test_one_failure_is_tried_again_before_anything_is_shown(server: Server, llm
 
 def test_a_model_that_speaks_without_end_is_stopped(server: Server, llm: FakeLLM, settings: Settings) -> None:
     settings.LLM_TOTAL_SECONDS = 1
-    llm.says(*["word "] * 200, between=0.05)
+    llm.says(f"{OPENING} And ", *["word "] * 200, between=0.05)
     with server.connect() as tab:
         answer = tab.answer(QUESTION)
     assert answer.end["status"] == "failed"
-    assert answer.text.startswith("word word")
+    assert answer.text == OPENING
 
 
 def test_a_slow_first_word_within_the_limit_is_waited_for(server: Server, llm: FakeLLM) -> None:
@@ -196,22 +195,8 @@ def test_a_slow_first_word_within_the_limit_is_waited_for(server: Server, llm: F
 
 @pytest.mark.parametrize(("sign", "saved"), [(r"\u0000", ""), (r"\ud83d", "?")], ids=["NUL", "half a pair"])
 def test_a_sign_that_cannot_be_saved_is_left_out(server: Server, llm: FakeLLM, sign: str, saved: str) -> None:
-    chunk = f'data: {{"choices": [{{"index": 0, "delta": {{"content": "is{sign}"}}}}]}}\n\n'
-    llm.says("The semester contribution ", chunk.encode(), " 318.40 euros each semester [1].")
+    chunk = f'data: {{"choices": [{{"index": 0, "delta": {{"content": "contribution{sign}"}}}}]}}\n\n'
+    llm.says("The semester ", chunk.encode(), " is 318.40 euros each semester [1].")
     with server.connect() as tab:
         assert tab.answer(QUESTION).end["status"] == "complete"
-    assert f"is{saved} 318.40 euros" in Message.objects.get(role="assistant").text
-
-
-def test_what_broke_off_stays_only_where_it_would_have_passed(server: Server, llm: FakeLLM) -> None:
-    with server.connect() as tab:
-        for said, kept in (
-            ("The semester contribution is 318.40 euros each semester [1]. It is", True),
-            ("The semester contribution is 999.50 euros each semester [1]. It is", False),
-            ("You are admitted to the master programme. It is", False),
-        ):
-            llm.says(said, end="cut")
-            answer = tab.answer(QUESTION)
-            assert answer.end["status"] == "failed"
-            saved = Message.objects.filter(role="assistant").latest("pk")
-            assert (bool(saved.text), saved.citations.exists()) == (kept, kept)
+    assert f"contribution{saved} is 318.40 euros" in Message.objects.get(role="assistant").text

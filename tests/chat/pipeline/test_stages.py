@@ -14,7 +14,7 @@ from chat.pipeline.retrieval.profiles import PROFILES
 from chat.pipeline.understanding import hyde
 from chat.playground.trial import try_question
 from chat.prompt_template import BUILT_IN
-from chat.protocol.events import Abstain, Cited, Delta, Replace
+from chat.protocol.events import Abstain, Cited, Delta
 from chat.protocol.shapes import Source
 from knowledge.retrieval.scope import build_scope
 from tests.analytics.shadow.rows import keep, looked_up, the_assistant
@@ -52,9 +52,9 @@ def test_the_playground_asks_no_model_for_guesses_where_a_student_would_get_none
     assert llm.requests == []
 
 
-def test_the_events_of_an_abstention_leave_no_source_of_the_text_that_was_taken_back() -> None:
+def test_an_abstention_leaves_no_source_of_the_text_before() -> None:
     reply = Reply()
     cited = Cited(Source(1, "Fees", "https://www.uni.example/fees", "", None, "318 euros"), 1, 2)
-    for event in (cited, Delta("318 euros [1]."), Replace(""), Abstain("unsupported", "I do not know.", None)):
+    for event in (cited, Delta("318 euros [1]."), Abstain("model_declined", "I do not know.", None)):
         reply.take(event)
-    assert (reply.text, reply.sources, reply.reason) == ("I do not know.", [], "unsupported")
+    assert (reply.text, reply.sources, reply.reason) == ("I do not know.", [], "model_declined")

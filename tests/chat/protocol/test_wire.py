@@ -23,7 +23,6 @@ from chat.protocol.events import (
     Ping,
     Queued,
     RatingEvent,
-    Replace,
     Sources,
     StartedMessage,
     StartedQuestion,
@@ -69,7 +68,6 @@ RECORDED: list[tuple[Event, str]] = [
         '{"type": "clarify", "text": "Which?", "choices": ["Bachelor", "Other"]}',
     ),
     (Queued(3), '{"type": "queued", "position": 3}'),
-    (Replace("Anew"), '{"type": "message_replace", "text": "Anew"}'),
     (Error("busy", "Wait", 5), '{"type": "error", "code": "busy", "detail": "Wait", "retry_after": 5}'),
     (Error("internal", "Sorry"), '{"type": "error", "code": "internal", "detail": "Sorry", "retry_after": null}'),
     (

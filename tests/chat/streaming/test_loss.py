@@ -14,7 +14,10 @@ from tests.servers import Server, Tab, wait_until
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("pages")]
 
-TEXT = "The semester contribution is 318.40 euros each semester [1]."
+TEXT = (
+    "The semester contribution is 318.40 euros each semester [1]. "
+    "It covers the semester ticket and student services [1]."
+)
 
 
 @pytest.fixture(autouse=True)
@@ -82,7 +85,7 @@ def test_a_question_sent_again_is_the_same_question(server: Server, llm: FakeLLM
 
 
 def test_a_question_sent_again_while_it_is_answered_joins_the_answer(server: Server, llm: FakeLLM) -> None:
-    llm.says_words(TEXT, hold_before=3)
+    llm.says_words(TEXT, hold_before=12)
     token = server.session()
     with Tab(server, token) as lost, Tab(server, token) as tab:
         client_id = lost.ask(QUESTION)
@@ -97,7 +100,7 @@ def test_a_question_sent_again_while_it_is_answered_joins_the_answer(server: Ser
 
 
 def test_a_second_question_must_wait_for_the_answer(server: Server, llm: FakeLLM) -> None:
-    llm.says_words(TEXT, hold_before=3)
+    llm.says_words(TEXT, hold_before=12)
     with server.connect() as tab:
         tab.ask(QUESTION)
         tab.until("message_delta")
@@ -115,7 +118,7 @@ def test_a_second_question_must_wait_for_the_answer(server: Server, llm: FakeLLM
 
 @pytest.mark.parametrize("leave", ["close", "drop"])
 def test_an_answer_is_completed_and_saved_when_its_reader_leaves(server: Server, llm: FakeLLM, leave: str) -> None:
-    llm.says_words(TEXT, hold_before=3)
+    llm.says_words(TEXT, hold_before=12)
     with server.connect() as tab:
         tab.ask(QUESTION)
         message = tab.until("message_delta")[0]["message"]["id"]
@@ -139,7 +142,7 @@ def test_an_answer_is_completed_when_its_reader_leaves_before_the_first_word(ser
 def test_a_new_conversation_in_the_middle_of_an_answer_takes_nothing_from_the_old_one(
     server: Server, llm: FakeLLM
 ) -> None:
-    llm.says_words(TEXT, hold_before=3)
+    llm.says_words(TEXT, hold_before=12)
     with server.connect() as tab:
         tab.ask(QUESTION)
         old = tab.until("message_delta")[0]
@@ -161,7 +164,7 @@ def test_a_new_conversation_in_the_middle_of_an_answer_takes_nothing_from_the_ol
 
 
 def test_stopping_keeps_what_was_written_and_hangs_up_on_the_model(server: Server, llm: FakeLLM) -> None:
-    llm.says_words(TEXT, hold_before=4)
+    llm.says_words(TEXT, hold_before=12)
     with server.connect() as tab:
         tab.ask(QUESTION)
         message = tab.until("message_delta")[0]["message"]["id"]
@@ -236,7 +239,7 @@ def test_a_tab_that_knows_nothing_gets_the_conversation(server: Server, after: o
 def test_a_tab_that_comes_back_in_the_middle_of_an_answer_gets_all_of_it(
     server: Server, llm: FakeLLM, after: int | None
 ) -> None:
-    llm.says_words(TEXT, hold_before=4)
+    llm.says_words(TEXT, hold_before=12)
     with server.connect() as one, Tab(server, one.token) as two:
         one.ask(QUESTION)
         one.until("message_delta")
@@ -288,7 +291,7 @@ def test_a_lost_broker_is_said_and_the_socket_outlives_it(server: Server, settin
 def test_an_answer_is_saved_when_the_broker_goes_while_it_is_written(
     server: Server, llm: FakeLLM, settings: Settings
 ) -> None:
-    llm.says_words(TEXT, hold_before=3)
+    llm.says_words(TEXT, hold_before=12)
     url = settings.REDIS_URL
     with server.connect() as tab:
         tab.ask(QUESTION)
@@ -325,7 +328,7 @@ def test_a_lost_database_is_said_and_the_socket_outlives_it(
 def test_an_answer_is_saved_once_a_database_that_went_while_it_was_written_is_back(
     server: Server, llm: FakeLLM, database: dict[str, object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    llm.says_words(TEXT, hold_before=3)
+    llm.says_words(TEXT, hold_before=12)
     with server.connect() as tab:
         tab.ask(QUESTION)
         message = tab.until("message_delta")[0]["message"]["id"]

@@ -51,21 +51,6 @@ def snapshot(server: Server, token: str, conversation: uuid.UUID) -> dict:
         return tab.until("conversation")[-1]
 
 
-def test_what_was_taken_back_before_the_process_died_stays_taken_back(server: Server, abandoned: Abandoned) -> None:
-    async def say() -> None:
-        for kind, text in (
-            ("message_delta", "It is 999.50"),
-            ("message_replace", ""),
-            ("message_delta", "I do not know."),
-        ):
-            event = {"type": kind, "message": abandoned.opened.reply.pk, "text": text}
-            await event_log.append_all([event_log.Entry(uuid.uuid4(), abandoned.opened.conversation, event)])
-
-    in_valkey(say)
-    answer = snapshot(server, abandoned.token, abandoned.opened.conversation)["messages"][-1]
-    assert (answer["status"], answer["text"]) == ("failed", "I do not know.")
-
-
 def test_what_was_said_is_saved_as_a_failed_answer_on_the_next_visit(server: Server, abandoned: Abandoned) -> None:
     async def say() -> None:
         for text in ("The fee ", "is 3"):

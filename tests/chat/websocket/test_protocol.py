@@ -30,7 +30,10 @@ from tests.servers import Server, Tab, server_process, wait_until
 
 SCHEMA = json.loads((Path(__file__).parents[3] / "chat" / "widget" / "protocol.schema.json").read_text("utf-8"))
 NAUGHTY = Path(__file__).parents[4] / "shared" / "data" / "security" / "naughty-strings.json"
-TEXT = "The semester contribution is 318.40 euros each semester [1]."
+TEXT = (
+    "The semester contribution is 318.40 euros each semester [1]. "
+    "It covers the semester ticket and student services [1]."
+)
 
 
 def check(name: str, value: Any) -> None:
@@ -240,7 +243,7 @@ def test_who_reads_too_slowly_is_cut_off_and_finds_all_of_the_answer_later(
 @pytest.mark.slow
 @pytest.mark.usefixtures("transactional_db", "pages")
 def test_a_server_that_stops_says_so_and_what_was_said_is_saved(llm: FakeLLM) -> None:
-    llm.says_words(TEXT, hold_before=4)
+    llm.says_words(TEXT, hold_before=12)
     with server_process(LLM_BASE_URL=llm.base_url, LLM_MODEL="fake") as server:
         tab = server.connect()
         tab.ask(QUESTION)

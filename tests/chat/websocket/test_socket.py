@@ -10,7 +10,7 @@ from websockets.exceptions import InvalidStatus
 
 from chat.models import Citation, Conversation, Feedback, Message, Visitor
 from knowledge.models import Document
-from tests.conftest import QUESTION
+from tests.conftest import QUESTION, load_pages
 from tests.fakes.llm import FakeLLM
 from tests.servers import Server, Tab
 
@@ -58,21 +58,6 @@ def test_a_renewal_that_is_none_leaves_the_session_as_it_was(server: Server) -> 
         assert tab.answer(QUESTION).end["status"] == "complete"
 
 
-def test_a_stopped_answer_vouches_for_nothing(server: Server, llm: FakeLLM) -> None:
-    """Nobody has checked it."""
-    said = "The semester contribution is 999.50 euros each semester [1]."
-    llm.says_words(f"{said} It is due soon, and more of it follows here", hold_before=12)
-    with server.connect() as tab:
-        tab.ask(QUESTION)
-        message = tab.until("message_delta")[-1]["message"]
-        while "999.50" not in "".join(event.get("text", "") for event in tab.seen):
-            tab.until("message_delta")
-        tab.send({"type": "stop", "message": message})
-        assert tab.until("message_end")[-1]["status"] == "stopped"
-        llm.says_words(said)
-        assert tab.answer(QUESTION).end["status"] == "abstained"
-
-
 def test_without_a_model_the_pages_are_quoted_with_their_sources(server: Server) -> None:
     with server.connect() as tab:
         answer = tab.answer(QUESTION)
@@ -105,7 +90,10 @@ def test_without_any_pages_there_is_nothing_to_answer_from(server: Server, llm: 
 @pytest.mark.parametrize(
     "refusal", ["NO_ANSWER", '  "no_answer".', "NO_ANSWER because [1] says nothing of it.", "[1] NO_ANSWER", ""]
 )
-def test_a_model_that_declines_shows_neither_text_nor_sources(server: Server, llm: FakeLLM, refusal: str) -> None:
+def test_a_model_that_declines_beside_thin_evidence_shows_neither_text_nor_sources(
+    server: Server, llm: FakeLLM, monkeypatch: pytest.MonkeyPatch, refusal: str
+) -> None:
+    monkeypatch.setattr("chat.pipeline.answering.generate.GOOD_EVIDENCE_MARGIN", 1)
     llm.says(*refusal)
     with server.connect() as tab:
         answer = tab.answer(QUESTION)
@@ -129,21 +117,23 @@ def test_an_abstention_names_who_can_help_now_and_after_a_reload(server: Server)
 
 def test_an_answer_points_only_at_what_was_retrieved(server: Server, llm: FakeLLM) -> None:
     llm.says_words(
-        "See [here](https://evil.example/x) or https://evil.example/?q=1 now [99] [1, 77] "
-        "![pixel](https://evil.example/p.png) www.evil.example [1]."
+        "The [semester contribution](https://evil.example/x) is 318.40 euros [99] [1, 77]. "
+        "Pay it at https://evil.example/?q=1 or www.evil.example [1]. ![pixel](https://evil.example/p.png)"
     )
     with server.connect() as tab:
         answer = tab.answer(QUESTION)
     assert "evil" not in json.dumps(answer.events)
-    assert answer.text == "See here or  now [1] pixel  [1]."
+    assert answer.text.startswith("The semester contribution is 318.40 euros [1].")
     assert [source["n"] for source in answer.cited] == [1]
     assert "evil" not in Message.objects.get(role="assistant").text
 
 
 def test_a_character_split_between_packets_arrives_whole(server: Server, llm: FakeLLM) -> None:
-    llm.streams_split("Über 318,40 € – “groß” 🎓 [1].", size=3)
+    said = "Über 318,40 € semester contribution – “groß” 🎓."
+    load_pages([{"url": "https://www.uni.example/split", "title": "Semester contribution", "text": said}])
+    llm.streams_split(said, size=3)
     with server.connect() as tab:
-        assert tab.answer(QUESTION).text == "Über 318,40 € – “groß” 🎓 [1]."
+        assert tab.answer(QUESTION).text == f"{said} [1]"
 
 
 def test_what_the_bot_says_itself_is_in_the_visitors_language(server: Server) -> None:
@@ -368,7 +358,10 @@ def test_only_a_thumb_is_a_rating(server: Server) -> None:
 
 
 def test_nobody_reads_asks_stops_or_rates_in_somebody_elses_conversation(server: Server, llm: FakeLLM) -> None:
-    llm.says_words("The semester contribution is 318.40 euros [1].", hold_before=3)
+    llm.says_words(
+        "The semester contribution is 318.40 euros each semester [1]. It covers the semester ticket [1].",
+        hold_before=12,
+    )
     with server.connect() as owner, server.connect() as other:
         owner.ask(QUESTION)
         started = owner.until("message_delta")[0]

@@ -9,7 +9,6 @@ import type {
   Help,
   MessageDelta,
   MessageEnd,
-  MessageReplace,
   Queued,
   Sources,
 } from "../protocol.ts";
@@ -24,7 +23,6 @@ export type AnswerEvent =
   | Help
   | MessageDelta
   | MessageEnd
-  | MessageReplace
   | Queued
   | Sources;
 
@@ -32,8 +30,6 @@ export function applyTo(message: Message, event: AnswerEvent): void {
   switch (event.type) {
     case "message_delta":
       return change(message, { text: message.text + event.text, queue: 0 });
-    case "message_replace":
-      return change(message, { text: event.text, sources: [] });
     case "citation": {
       const others = message.sources.filter((source) => source.n !== event.source.n);
       return change(message, { sources: [...others, event.source].sort((a, b) => a.n - b.n) });

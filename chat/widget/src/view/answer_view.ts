@@ -68,11 +68,13 @@ export class AnswerView {
     const shown = quoting && !abstained && text !== "" && choices.length === 0;
     const absent = told === "model_unavailable" || told === "window_too_small";
     const wordsOnly = told === "words_only";
+    const partlyQuoted = told === "partly_quoted";
     const waiting = writing && !text;
-    fill(this.#before, [shown, absent, wordsOnly, waiting, abstained, queue], () => [
+    fill(this.#before, [shown, absent, wordsOnly, partlyQuoted, waiting, abstained, queue], () => [
       abstained && notice("abstained", "help", t("abstained_title")),
       absent && notice("model-unavailable", "warning", t("notice_model_unavailable")),
       wordsOnly && notice("words-only", "warning", t("notice_words_only")),
+      partlyQuoted && notice("partly-quoted", "quote", t("notice_partly_quoted")),
       shown && notice("quoting-notice", "quote", t("notice_quoting")),
       waiting && waitingFor(queue),
     ]);

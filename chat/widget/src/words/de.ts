@@ -59,6 +59,7 @@ export const de: Words = {
   try_again: "Noch einmal versuchen",
   dismiss: "Ausblenden",
   notice_quoting: "Dies sind Zitate von den Seiten der Universität, keine ausformulierte Antwort.",
+  notice_partly_quoted: "Was in Anführungszeichen steht, ist von den Seiten der Universität zitiert.",
   notice_words_only: "Gerade konnten nur Wörter verglichen werden, deshalb kann der Antwort etwas fehlen.",
   notice_model_unavailable: "Das Sprachmodell ist zurzeit nicht erreichbar, deshalb werden die Seiten zitiert.",
   abstained_title: "Keine verlässliche Antwort gefunden",

@@ -59,6 +59,7 @@ export const en = {
   dismiss: "Dismiss",
   // Answers
   notice_quoting: "These are quotes from the university's pages, not a written answer.",
+  notice_partly_quoted: "What stands in quotation marks is quoted from the university's pages.",
   notice_words_only: "Only words could be compared just now, so the answer may miss something.",
   notice_model_unavailable: "The language model cannot be reached at the moment, so the pages are quoted.",
   abstained_title: "No reliable answer found",

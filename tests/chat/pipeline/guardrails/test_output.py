@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chat.pipeline.guardrails.eligibility import decisions
-from chat.pipeline.guardrails.output import OutputGuard, Violation, unsupported_claims
+from chat.pipeline.guardrails.output import OutputGuard, Violation
 from tests.chat.attacks import planted, repeated
 from tests.chat.data_sets import FOLDER, needs_data_sets
 
@@ -292,18 +292,6 @@ def test_time_grows_no_faster_than_the_text(piece: str) -> None:
 
     seconds(100)
     assert min(seconds(8_000), seconds(8_000)) < 30 * max(seconds(2_000), 0.005)
-
-
-def test_claims_that_their_passages_do_not_hold_are_unsupported() -> None:
-    held = "The semester contribution is always due each July."
-    invented = "Students receive free laptops from the dean every winter [1]."
-    answer = [
-        (f"{held} [1]", [FEES, "The contribution is due in July each semester."]),
-        (invented, [FEES]),
-        ("Yes.", []),
-    ]
-    assert unsupported_claims(answer) == [invented]
-    assert unsupported_claims([(held, [])]) == [held]
 
 
 # --- attacks in retrieved text, and a model that does what they say ---

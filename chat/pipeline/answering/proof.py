@@ -1,0 +1,127 @@
+"""The proof of a model's sentences: each against the passages that it cites, by words and by vectors."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from chat.pipeline.retrieval.candidates import Candidate
+from chat.pipeline.verification.alignment import make_candidates
+from chat.pipeline.verification.classifier import Strictness
+from chat.pipeline.verification.units import split_units
+from chat.pipeline.verification.verify import Embed, Passage, Verdict, choose_passage, verify
+from core.inference.embeddings import EmbeddingUnavailable
+from knowledge.chunking.sentences import sentence_spans
+from knowledge.guardrails.injection import flag_document
+from knowledge.retrieval.query_vectors import multilingual_vectors
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+#: Vectors of pages' sentences that a process keeps: 1.5 KB each.
+KEPT = 4096
+#: Texts whose vectors are computed at once: more of them would be padded to the longest.
+BATCH = 8
+MAX_LENGTH = 1_000
+
+
+class _UnitVectors:
+    """Vectors of pages' sentences, kept by their text: the next question is answered from the same pages."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._vectors: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
+
+    def compute(self, texts: Sequence[str]) -> "dict[str, NDArray[np.float32]]":
+        """Return the vectors by text. Raise EmbeddingUnavailable."""
+        with self._lock:
+            known = {text: self._vectors[text] for text in texts if text in self._vectors}
+            for text in known:
+                self._vectors.move_to_end(text)
+        new = compute_vectors([text for text in texts if text not in known])
+        with self._lock:
+            self._vectors.update(new)
+            while len(self._vectors) > KEPT:
+                self._vectors.popitem(last=False)
+        return known | new
+
+
+_unit_vectors = _UnitVectors()
+
+
+def compute_vectors(texts: Sequence[str]) -> "dict[str, NDArray[np.float32]]":
+    """Compute the vectors of texts, short ones first, so that few are padded. Raise EmbeddingUnavailable."""
+    ordered = sorted(set(texts), key=len)
+    found: dict[str, NDArray[np.float32]] = {}
+    for start in range(0, len(ordered), BATCH):
+        batch = ordered[start : start + BATCH]
+        found.update(zip(batch, multilingual_vectors([text[:MAX_LENGTH] for text in batch]), strict=True))
+    return found
+
+
+class Prover:
+    """Proves one answer's sentences against the candidates of its prompt.
+
+    What a passage says to the model instead of its readers proves nothing and is never quoted.
+    """
+
+    def __init__(self, candidates: Sequence[Candidate], *, language: str, strictness: Strictness) -> None:
+        self._candidates = candidates
+        self._language, self._strictness = language, strictness
+        self._passages = [Passage(without_orders(each.text), each.title, each.heading) for each in candidates]
+        self._vectors: dict[str, NDArray[np.float32]] = {}
+        self._embed: Embed | None = None
+        self._prepare()
+
+    def prove(self, sentence: str, numbers: Sequence[int]) -> tuple[Verdict, Candidate | None]:
+        """Return the verdict on a sentence and the candidate that it was compared with.
+
+        `numbers` are the candidates that it cites; without one, the candidate that supports it best is taken.
+        """
+        try:
+            return self._prove(sentence, numbers)
+        except EmbeddingUnavailable:
+            self._embed = None
+            return self._prove(sentence, numbers)
+
+    def _prove(self, sentence: str, numbers: Sequence[int]) -> tuple[Verdict, Candidate | None]:
+        places = [place for place, each in enumerate(self._candidates) if each.number in numbers]
+        if not places:
+            best = choose_passage(sentence, self._passages, embed=self._embed)
+            places = [] if best is None else [best]
+        passages = [self._passages[place] for place in places]
+        verdict = verify(sentence, passages, language=self._language, strictness=self._strictness, embed=self._embed)
+        return verdict, None if verdict.passage is None else self._candidates[places[verdict.passage]]
+
+    def _prepare(self) -> None:
+        """Compute the vectors of all units. If the embedding model is away, words alone are compared."""
+        texts = [
+            each.text
+            for passage in self._passages
+            for each in make_candidates(split_units(passage.text, passage.title, passage.heading))
+        ]
+        try:
+            self._vectors = _unit_vectors.compute(texts)
+        except EmbeddingUnavailable:
+            return
+        self._embed = self._look_up
+
+    def _look_up(self, texts: Sequence[str]) -> "NDArray[np.float32]":
+        """Return the vectors of a sentence and of units; the sentence's is forgotten with the answer."""
+        if new := [text for text in texts if text not in self._vectors]:
+            self._vectors.update(compute_vectors(new))
+        return np.stack([self._vectors[text] for text in texts])
+
+
+def without_orders(text: str) -> str:
+    """Return a passage without the sentences that address the model."""
+    if not flag_document(text):
+        return text
+    kept, done = "", 0
+    for start, end in sentence_spans(text):
+        kept += text[done:start]
+        kept += "" if flag_document(text[start:end]) else text[start:end]
+        done = end
+    return kept if not flag_document(kept) else ""
