@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-QUOTATION_MARKS = {"en": "“”", "de": "„“"}
+QUOTATION_MARKS = {"en": ("“", "”"), "de": ("„", "“")}
 SHORTEST = 20
 #: Questions after a number or a date, and what a sentence that answers them holds.
 ASKS_FOR_FIGURE = re.compile(

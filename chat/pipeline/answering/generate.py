@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import re
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass, field
 
@@ -156,7 +156,7 @@ class _HeldAnswer:
     guard: OutputGuard
     prover: Prover
     numbers: frozenset[int]
-    marks: str
+    marks: tuple[str, str]
     quoted: set[str] = field(default_factory=set)
     lead: list[HeldSentence] = field(default_factory=list)
     table: list[HeldSentence] = field(default_factory=list)
@@ -234,5 +234,5 @@ class _HeldAnswer:
         yield from self.resolver.finish()
 
 
-def _cells(row: str) -> Sequence[str]:
+def _cells(row: str) -> list[str]:
     return [cell.strip() for cell in row.strip().strip("|").split("|")]
