@@ -131,14 +131,14 @@ def test_the_page_fits_a_phone_in_german(browser: Browser, quoting: Run, scheme:
 
 def test_a_streamed_answer_can_be_stopped_and_keeps_what_was_said(page: Page, writing: Run, llm: FakeLLM) -> None:
     llm.reset()
-    llm.says("The contribution ", "is 318.40 euros [1]. ", "It is made of ", "more parts.", hold_before=3)
+    llm.says("The contribution ", "is €318.40 per semester [1]. ", "It is made of ", "more parts.", hold_before=3)
     enter(page, writing)
     answer = ask(page, FEE)
-    expect(answer).to_contain_text("The contribution is 318.40 euros", timeout=LONG)
+    expect(answer).to_contain_text("The contribution is €318.40 per semester", timeout=LONG)
     keep(page, "streaming")
     test_id(page, "stop").click()
     finished(answer, "stopped")
-    expect(answer).to_contain_text("The contribution is 318.40 euros")
+    expect(answer).to_contain_text("The contribution is €318.40 per semester")
     expect(test_id(page, "send")).to_be_visible()
     llm.release()
 

@@ -97,7 +97,7 @@ def test_a_web_process_killed_in_the_middle_of_an_answer_is_made_up_for_by_the_o
     student: Student, cluster: Cluster, llm: FakeLLM
 ) -> None:
     llm.reset()
-    llm.says_words(TEXT, hold_before=15)
+    llm.says_words(TEXT, hold_before=18)
     enters(student)
     answer = student.asks(FEE, None)
     begins(answer, sentences=2)
@@ -134,7 +134,7 @@ def test_an_answer_is_whole_when_the_browser_that_was_closed_returns(
     browser: Browser, student: Student, cluster: Cluster, llm: FakeLLM
 ) -> None:
     llm.reset()
-    llm.says_words(TEXT, hold_before=15)
+    llm.says_words(TEXT, hold_before=18)
     enters(student)
     begins(student.asks(FEE, None), sentences=1)
     state = student.context.storage_state()

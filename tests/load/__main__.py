@@ -1,13 +1,14 @@
 """Idle sockets and streaming answers at once, on one ASGI process: `python -m tests.load [--asks] [--json FILE]`; with
 `--asks` questions at once instead (`tests.load.asks`), on as many processes as `--web` says.
 
-Words come from a stub of a language model over real HTTP, each with the time when it was sent; the extra delay of a
-delta is the time from there to the tab. PostgreSQL and Valkey are started for it. They and the server's process share
-the machine's first two cores, the stub and the tabs have its others where there are any.
+Words come from a stub of a language model over real HTTP, which keeps when each sentence was whole; the extra delay of
+a sentence is the time from there to the tab. PostgreSQL and Valkey are started for it. They and the server's process
+share the machine's first two cores, the stub and the tabs have its others where there are any.
 """
 
 import argparse
 import asyncio
+import itertools
 import json
 import os
 import statistics
@@ -25,23 +26,19 @@ from marcelcms.embedded.run import WEBSOCKETS
 from marcelcms.embedded.services import provide
 from tests.load import asks
 from tests.load.asks import Asked
+from tests.load.sentences import PAGE, Sent, read_sent
 from tests.load.tabs import Seen, open_tabs, read_answer
 
 ROOT = Path(__file__).resolve().parents[2]
 #: (idle sockets, streaming answers)
 LEVELS = ((10, 1), (100, 10), (1000, 100))
-WORDS, PER_SECOND = 400, 20
+SENTENCES, PER_SECOND = 30, 20
 #: Seconds over which the questions come: answers are streamed together for the rest.
 RAMP = 12.0
 LIMITS = (
     *("SESSIONS_PER_MINUTE_AND_ADDRESS", "QUESTIONS_PER_MINUTE"),
     *("QUESTIONS_PER_MINUTE_AND_ADDRESS", "QUESTIONS_PER_MINUTE_AND_SITE"),
 )
-PAGE = {
-    "url": "https://www.uni.example/fees",
-    "title": "Fees",
-    "text": "# Semester contribution\n\nThe semester contribution is 318.40 euros each semester.",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +47,7 @@ class Result:
 
     idle: int
     streams: int
-    words: int
+    sentences: int
     together: int
     lost: int
     disordered: int
@@ -104,8 +101,8 @@ def cores() -> tuple[set[int], set[int]]:
 
 
 def measure(idle: int, streams: int, served: set[int]) -> Result:
-    with stub_model(WORDS) as base_url, one_server(base_url, streams, served) as (port, pid):
-        return asyncio.run(load(port, pid, idle, streams))
+    with stub_model(SENTENCES) as (base_url, log), one_server(base_url, streams, served) as (port, pid):
+        return asyncio.run(load(port, pid, idle, streams, log))
 
 
 def measured_asks(served: set[int], processes: int) -> Iterator[Asked]:
@@ -118,11 +115,15 @@ def measured_asks(served: set[int], processes: int) -> Iterator[Asked]:
         ports = [servers[number % processes][0] for number in range(at_once)]
         opened = [await open_tabs(port, [await asyncio.to_thread(session, port)]) for port in ports]
         sockets = [socket for sockets in opened for socket in sockets]
-        asked = await asks.measure(sockets, seconds=asks.SECONDS, worked=worked)
+        asked = await asks.measure(sockets, numbers, seconds=asks.SECONDS, worked=worked, read_sent=sent)
         await asyncio.gather(*(socket.close() for socket in sockets))
         return asked
 
-    with stub_model(1) as base_url, ExitStack() as stack:
+    def sent() -> dict[int, Sent]:
+        return read_sent(log)
+
+    numbers = itertools.count(1)
+    with stub_model(1) as (base_url, log), ExitStack() as stack:
         at_once = max(asks.AT_ONCE) // processes
         servers = [stack.enter_context(one_server(base_url, at_once, served)) for _ in range(processes)]
         asyncio.run(ask(8 * processes))
@@ -130,10 +131,10 @@ def measured_asks(served: set[int], processes: int) -> Iterator[Asked]:
             yield asyncio.run(ask(at_once))
 
 
-async def load(port: int, pid: int, idle: int, streams: int) -> Result:
+async def load(port: int, pid: int, idle: int, streams: int, log: Path) -> Result:
     tokens = [await asyncio.to_thread(session, port) for _ in range(idle + streams + 1)]
     (warm,) = await open_tabs(port, tokens[:1])
-    await read_answer(warm, WORDS)
+    await read_answer(warm, 0, SENTENCES)
     await asyncio.sleep(1)
     before = memory_of(pid)
     waiting = await open_tabs(port, tokens[1 : idle + 1])
@@ -141,18 +142,20 @@ async def load(port: int, pid: int, idle: int, streams: int) -> Result:
     per_socket = (memory_of(pid) - before) / idle
     readers = await open_tabs(port, tokens[idle + 1 :])
     began, used = time.monotonic(), cpu_of(pid)
-    asked = (read_answer(socket, WORDS, after=RAMP * n / streams) for n, socket in enumerate(readers))
+    asked = (read_answer(socket, n + 1, SENTENCES, after=RAMP * n / streams) for n, socket in enumerate(readers))
     seen: list[Seen] = await asyncio.gather(*asked)
     cpu = (cpu_of(pid) - used) / (time.monotonic() - began)
     memory = memory_of(pid)
     await asyncio.gather(*(socket.close() for socket in (warm, *waiting, *readers)))
-    begin, end = max(one.words[0][0] for one in seen), min(one.words[-1][0] for one in seen)
-    delays = [delay * 1000 for one in seen for came, delay in one.words if begin <= came <= end]
+    begin, end = max(one.sentences[0] for one in seen), min(one.sentences[-1] for one in seen)
+    sent = read_sent(log)
+    times = [pair for one in seen for pair in zip(one.sentences, sent[one.number].sentences, strict=False)]
+    delays = [(came - left) * 1000 for came, left in times if begin <= came <= end]
     cuts = statistics.quantiles(delays, n=100, method="inclusive")
     return Result(
         idle,
         streams,
-        words=sum(len(one.words) for one in seen),
+        sentences=sum(len(one.sentences) for one in seen),
         together=len(delays),
         lost=sum(one.lost for one in seen),
         disordered=sum(one.disordered for one in seen),
@@ -175,10 +178,13 @@ def session(port: int) -> str:
 
 
 @contextmanager
-def stub_model(words: int) -> Iterator[str]:
+def stub_model(sentences: int) -> Iterator[tuple[str, Path]]:
+    """Start the stub. Yield its address, and the file that it writes its times to."""
     port = free_port()
-    with process("-m", "tests.load.stub", str(port), str(words), str(PER_SECOND)):
-        yield f"http://127.0.0.1:{port}/v1"
+    with tempfile.TemporaryDirectory() as folder:
+        log = Path(folder) / "sent.jsonl"
+        with process("-m", "tests.load.stub", str(port), str(sentences), str(PER_SECOND), str(log)):
+            yield f"http://127.0.0.1:{port}/v1", log
 
 
 @contextmanager

@@ -9,16 +9,15 @@ from typing import Any
 
 from websockets.asyncio.client import ClientConnection, connect
 
-from tests.load.words import read
-
-QUESTION = "How much is the semester contribution?"
+from tests.load.sentences import ROOMS, named, question
 
 
 @dataclass
 class Seen:
-    """What came of an answer: for each word when it came and its delay, in seconds; and what was wrong with them."""
+    """What came of an answer: for each sentence when it came, in seconds; and what was wrong with them."""
 
-    words: list[tuple[float, float]] = field(default_factory=list)
+    number: int
+    sentences: list[float] = field(default_factory=list)
     lost: int = 0
     disordered: int = 0
     gaps: int = 0
@@ -46,13 +45,13 @@ async def open_tabs(port: int, tokens: list[str]) -> list[ClientConnection]:
     return await asyncio.gather(*map(one, tokens))
 
 
-async def read_answer(socket: ClientConnection, words: int, *, after: float = 0) -> Seen:
-    """Asks `after` so many seconds."""
+async def read_answer(socket: ClientConnection, number: int, sentences: int, *, after: float = 0) -> Seen:
+    """Ask the question of this number `after` so many seconds."""
     await asyncio.sleep(after)
-    seen = Seen()
-    frame = {"type": "ask", "text": QUESTION, "client_id": str(uuid.uuid4()), "conversation": str(uuid.uuid4())}
+    seen = Seen(number)
+    frame = {"type": "ask", "text": question(number), "client_id": str(uuid.uuid4()), "conversation": str(uuid.uuid4())}
     await socket.send(json.dumps(frame))
-    last, upcoming = 0, 0
+    last = 0
     while True:
         event: dict[str, Any] = json.loads(await socket.recv())
         if event.get("seq") is None:
@@ -62,13 +61,9 @@ async def read_answer(socket: ClientConnection, words: int, *, after: float = 0)
         last = event["seq"]
         if event["type"] == "message_delta":
             now = time.monotonic()
-            for text in event["text"].split():
-                if not text.startswith("w"):
-                    continue  # a source's mark
-                number, delay = read(text)
-                seen.disordered += number != upcoming
-                upcoming = number + 1
-                seen.words.append((now, delay))
+            for place in named(event["text"]):
+                seen.disordered += place != len(seen.sentences) % len(ROOMS)
+                seen.sentences.append(now)
         elif event["type"] == "message_end":
-            seen.lost, seen.end = words - len(seen.words), event["status"]
+            seen.lost, seen.end = sentences - len(seen.sentences), event["status"]
             return seen
