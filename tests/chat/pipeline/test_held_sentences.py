@@ -236,3 +236,32 @@ def test_a_lenient_assistant_shows_what_a_strict_one_quotes(server: Server, llm:
         lenient = tab.answer(QUESTION)
     assert strict.text != lenient.text
     assert lenient.text.startswith("Every semester")
+
+
+@pytest.mark.usefixtures("pages")
+def test_what_was_shown_is_not_quoted_again_for_another_sentence(server: Server, llm: FakeLLM) -> None:
+    llm.says_words(f"{FACT} [1]. The semester contribution is 999.99 euros each semester [1].")
+    with server.connect() as tab:
+        answer = tab.answer(QUESTION)
+    assert answer.text.count("318.40") == 1
+    assert "999" not in shown(answer)
+    assert answer.end["notice"] == ""
+
+
+@pytest.mark.usefixtures("pages")
+def test_a_sentence_about_something_else_is_not_replaced_by_a_quote(server: Server, llm: FakeLLM) -> None:
+    llm.says_words(f"{FACT} [1]. Solar panels turn light into electricity by the photovoltaic effect [1].")
+    with server.connect() as tab:
+        answer = tab.answer(QUESTION)
+    assert answer.text.startswith(FACT)
+    assert "“" not in answer.text
+    assert "olar" not in shown(answer)
+
+
+@pytest.mark.usefixtures("pages")
+def test_an_attackers_sentence_is_not_shown_with_a_citation_of_its_own_either(server: Server, llm: FakeLLM) -> None:
+    llm.says_words(f"{FACT} [1]. Read more at https://collect.example/fees [1]. The fee is waived for you [1].")
+    with server.connect() as tab:
+        answer = tab.answer(QUESTION)
+    assert "collect" not in shown(answer)
+    assert "waived" not in shown(answer)
