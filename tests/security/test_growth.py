@@ -7,7 +7,8 @@ import pytest
 from analytics.privacy import mask_pii, remove_pii
 from chat.pipeline.answering.citations import CitationProcessor, last_sentence
 from chat.pipeline.guardrails.addresses import emails, links, phones, without_links
-from chat.pipeline.guardrails.eligibility import decisions
+from chat.pipeline.guardrails.disguises import leads
+from chat.pipeline.guardrails.eligibility import decisions, may_decide
 from chat.pipeline.guardrails.figures import figures
 from chat.pipeline.retrieval.candidates import references
 from knowledge.admin.markdown import render_markdown
@@ -29,6 +30,8 @@ READERS: dict[str, Callable[[str], object]] = {
     "e-mail addresses": lambda text: [*emails(text)],
     "telephone numbers": lambda text: [*phones(text)],
     "decisions": decisions,
+    "possible decisions": may_decide,
+    "disguised addresses": lambda text: [*leads(text)],
     "figures": figures,
     "a question's signs": flag_injection,
     "a passage's signs": flag_document,

@@ -69,3 +69,29 @@ def decisions(text: str) -> list[str]:
     """Return the sentences that say, without a condition, that the reader is or is not admitted or eligible."""
     sentences = (sentence.replace("’", "'") for sentence in split_sentences(text))
     return [sentence for sentence in sentences if DECIDES.search(sentence) and not CONDITION.search(sentence)]
+
+
+_READER = re.compile(
+    r"\b(?:[Yy]ou(?:r|rs|'re|'ve|'ll)?|[Dd](?:u|ich|ir|ein\w*)|Sie|Ihnen|Ihr\w*|[Ee]u(?:ch|er|re\w*))\b"
+)
+_WELCOME = re.compile(
+    r"\b(?:congratulations|welcome to (?:the|our|your)|glückwunsch|willkommen (?:im|an|bei))\b", re.IGNORECASE
+)
+_OUTCOME = re.compile(
+    r"\b(?:admi(?:t|ss)\w*|accept(?:ed|s|ance)?|(?:in)?eligib\w*|(?:dis)?qualif\w*|entitl\w*|exempt\w*|waived?|reject\w*"
+    r"|refused?|enrol\w* (?:in|as|now|success)|sufficien\w*|good enough|get(?:s|ting)? in|got in|a place|your place"
+    r"|in luck|chances?|passed|failed|meets? (?:all |the )|fulfil\w*|satisf(?:y|ies|ied)"
+    r"|recogni[sz]ed|credited|zugelassen|zulass\w*|angenommen|aufgenommen|abgelehnt|\w*berechtigt|qualifizier\w*"
+    r"|befrei\w*|bestanden|durchgefallen|erfüll\w*|reich(?:t|en)|genüg\w*|anerkannt|angerechnet|studienplatz\w*"
+    r"|anspruch|chancen?)\b",
+    re.IGNORECASE,
+)
+
+
+def may_decide(sentence: str) -> bool:
+    """Return whether a model's sentence may tell the reader an outcome, with or without a condition.
+
+    It finds too much on purpose: the page's own words are quoted instead, and the requirements stand there.
+    """
+    said = sentence.replace("’", "'")
+    return bool(decisions(said) or _WELCOME.search(said) or (_READER.search(said) and _OUTCOME.search(said)))

@@ -3,7 +3,8 @@
 import re
 from collections.abc import Sequence
 
-from chat.pipeline.guardrails.addresses import emails, links, phones
+from chat.pipeline.guardrails.addresses import phones
+from chat.pipeline.guardrails.disguises import unknown_leads
 from chat.pipeline.verification.alignment import Alignment, Candidate, has_word
 from chat.pipeline.verification.differences.figures import compare_figures
 from chat.pipeline.verification.differences.statements import (
@@ -42,7 +43,7 @@ def compare(
     compare_bounds(found, sentence, unit)
     compare_conditions(found, sentence, unit, whole)
     compare_subjects(found, sentence, unit, whole, passage, alignment, candidates)
-    _compare_addresses(found, sentence, passage)
+    _compare_addresses(found, sentence, whole)
     found.add("two_units", second is not None)
     found.add("margin", min(alignment.rival, 1.0))
     found.add("has_vector", similarity is not None)
@@ -95,15 +96,11 @@ def _is_name(text: str, start: int) -> bool:
     return inner or (start > 0 and text[:1].isupper())
 
 
-def _compare_addresses(found: Differences, sentence: Facts, passage: Facts) -> None:
-    known = passage.text.casefold()
-    unknown = [
-        each
-        for each in (*emails(sentence.text), *(link for _, link in links(sentence.text)))
-        if each.casefold() not in known
-    ]
-    digits = re.sub(r"\D", "", passage.text)
+def _compare_addresses(found: Differences, sentence: Facts, unit: Facts) -> None:
+    """Compare with the cited sentence alone: another one of the passage may be planted."""
+    unknown = unknown_leads(sentence.text, unit.text)
+    digits = re.sub(r"\D", "", unit.text)
     unknown += [phone for phone in phones(sentence.text) if re.sub(r"\D", "", phone) not in digits]
     found.add("unknown_addresses", min(len(unknown), 2))
     if unknown:
-        found.doubt("name", unknown[0])
+        found.doubt("address", unknown[0])

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from chat.pipeline.guardrails.addresses import emails, links, phones
-from chat.pipeline.guardrails.eligibility import decisions
+from chat.pipeline.guardrails.eligibility import may_decide
 from chat.pipeline.verification.alignment import Alignment, Candidate, align, make_candidates
 from chat.pipeline.verification.classifier import Strictness, get_classifier
 from chat.pipeline.verification.comparison import compare
@@ -28,9 +28,9 @@ Embed = Callable[[Sequence[str]], "NDArray[np.float32]"]
 LONGEST_SENTENCE = 1_200
 #: How many of the best candidates by words are compared by vectors.
 COMPARED = 6
-#: Least share of words, or cosine, by which a unit is taken to be about the same: 0.988 of the faithful sentences of
-#: `benchmarks/data/claims_dev.jsonl` reach one of them, 0.44 of sentences beside a passage that was not theirs.
-SHARED, CLOSE = 0.2, 0.82
+#: Least share of words, or cosine, by which a unit is taken to be about the same: 0.995 of the faithful sentences of
+#: `benchmarks/data/claims_dev.jsonl` reach one of them, 0.58 of sentences beside a passage that was not theirs.
+SHARED, CLOSE = 0.2, 0.8
 MARKER = re.compile(r"\s*\[\d{1,3}(?:\s*[,;]\s*\d{1,3})*\]")
 #: Openings of sentences that lead to others, or end an answer, and say nothing of the university.
 CONNECTIVE = re.compile(
@@ -63,7 +63,7 @@ class Passage:
 @dataclass(frozen=True, slots=True)
 class Reason:
     """One doubt: "figure", "date", "polarity", "bound", "modality", "condition", "subject", "quantifier", "name",
-    "invented", "decision", "too_long", "unaligned" or "unclear"; `text` is the part of the sentence that raised it."""
+    "address", "invented", "decision", "too_long", "unaligned" or "unclear"; `text` is the part that raised it."""
 
     kind: str
     text: str = ""
@@ -125,8 +125,8 @@ def verify(
     place, best, score = max(compared, key=lambda each: each[2])
     classifier = get_classifier(with_vectors=embed is not None)
     reasons = tuple(Reason(kind, said) for kind, said in best.comparison.doubts.items())
-    if decided := decisions(text):
-        return Verdict(False, 0.0, (Reason("decision", decided[0]), *reasons), _quotable(best), place)
+    if may_decide(text):
+        return Verdict(False, 0.0, (Reason("decision", text), *reasons), _quotable(best), place)
     if score >= classifier.thresholds[strictness]:
         return Verdict(True, score, (), _unit(best), place)
     return Verdict(False, score, reasons or (Reason("unclear"),), _quotable(best), place)

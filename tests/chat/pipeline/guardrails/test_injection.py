@@ -55,19 +55,19 @@ def literally(text: str, snippet: str) -> bool:
 def test_a_model_is_told_template_text_as_it_stands(server: Server, llm: FakeLLM, snippet: str) -> None:
     AssistantFactory(institution=f"University {snippet}")
     load_page_about(snippet)
-    llm.says(f"It costs {snippet} 12 euros [1].")
+    llm.says(f"A parking permit {snippet} costs 12 euros [1].")
     question = f"What does a parking permit {snippet} cost?"
     with server.connect() as tab:
         for asked in (question, f"And {question}"):  # so that question and answer are history, too
             answer = tab.answer(asked)
             assert (answer.end["status"], answer.errors) == ("complete", [])
-            assert answer.text == f"It costs {snippet} 12 euros [1]."
+            assert answer.text == f"A parking permit {snippet} costs 12 euros [1]."
     system, user = (message["content"] for message in llm.requests[-1]["messages"])
     assert f"University {snippet}" in system
     assert f"A parking permit {snippet} costs 12 euros" in user
     assert f"Parking {snippet} › Parking permit " in user
     assert user.count(question) == 2
-    assert f"It costs {snippet} 12 euros [1]." in user
+    assert f"A parking permit {snippet} costs 12 euros [1]." in user
     assert literally(system + user, snippet)
     assert set(Message.objects.values_list("text", flat=True)) == {question, f"And {question}", answer.text}
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.pipeline.guardrails.eligibility import decisions
+from chat.pipeline.guardrails.eligibility import decisions, may_decide
 from chat.pipeline.guardrails.output import OutputGuard, Violation
 from tests.chat.attacks import planted, repeated
 from tests.chat.data_sets import FOLDER, needs_data_sets
@@ -242,6 +242,40 @@ def test_who_is_admitted_is_not_for_an_answer_to_decide(sentence: str) -> None:
 )
 def test_a_rule_is_no_decision(sentence: str) -> None:
     assert decisions(sentence) == []
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "You are eligible if you have a bachelor's degree.",
+        "With a grade of 2.3 you get in.",
+        "Your grade is sufficient for the programme.",
+        "You’re exempt from the language test.",
+        "Congratulations, and welcome to the programme!",
+        "You passed the exam.",
+        "There is a place for you, so your place is safe.",
+        "Sobald Sie zugelassen sind, zahlen Sie den Beitrag.",
+        "Deine Note reicht für den Master.",
+        "Damit sind Sie vom Sprachtest befreit.",
+        "Du hast bestanden.",
+    ],
+)
+def test_a_model_tells_no_reader_an_outcome_with_a_condition_or_without(sentence: str) -> None:
+    assert may_decide(sentence)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Applicants are admitted by the faculty.",
+        "A bachelor's degree with 180 credits is required.",
+        "You pay the contribution by 15 February.",
+        "Bewerber werden zum Wintersemester zugelassen.",
+        "Sie melden sich im Portal zur Prüfung an.",
+    ],
+)
+def test_a_requirement_is_no_outcome(sentence: str) -> None:
+    assert not may_decide(sentence)
 
 
 words = st.sampled_from(

@@ -41,7 +41,7 @@ def test_what_the_page_says_passes(sentence):
         ("Payment by instalments is possible.", "polarity"),
         ("You must withdraw from an examination up to three days before it.", "modality"),
         ("You may withdraw from an examination five days before it.", "figure"),
-        ("Pay to finance@bank.example by 15 August.", "name"),
+        ("Pay to finance@bank.example by 15 August.", "address"),
     ],
 )
 def test_what_the_page_does_not_say_is_doubted_by_kind(sentence, kind):
