@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
 
+from django.db import transaction
 from django.db.models import Count
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -74,8 +75,11 @@ def running_answers(visitor: UUID, conversations: Iterable[UUID]) -> list[int]:
 
 
 def delete_conversation(*, visitor: UUID, conversation: UUID) -> None:
-    """With all that was said in it, its citations and ratings. Raises NotFound."""
-    own_conversation(visitor, conversation).delete()
+    """Delete it with all that was said in it, its citations and ratings. Raise NotFound."""
+    with transaction.atomic():
+        mine = own_conversation(visitor, conversation)
+        _lock([mine.pk])
+        mine.delete()
 
 
 def conversation_ids(visitor: UUID) -> list[UUID]:
@@ -83,8 +87,20 @@ def conversation_ids(visitor: UUID) -> list[UUID]:
 
 
 def delete_visitor(visitor: UUID) -> None:
-    """With all conversations."""
-    Visitor.objects.filter(pk=visitor).delete()
+    """Delete the visitor with all conversations."""
+    with transaction.atomic():
+        visitors = Visitor.objects.select_for_update().filter(pk=visitor)
+        _lock(conversation_ids(visitor) if visitors.exists() else [])
+        visitors.delete()
+
+
+def _lock(conversations: list[UUID]) -> None:
+    """Wait for answers that are just being saved there, and have later ones find nothing.
+
+    What an answer saves between the look for citations and the deletion of its row would make the deletion fail.
+    """
+    list(Conversation.objects.select_for_update().filter(pk__in=conversations).order_by("pk").values_list("pk"))
+    list(Message.objects.select_for_update().filter(conversation__in=conversations).order_by("pk").values_list("pk"))
 
 
 def export_visitor(visitor: UUID) -> dict[str, Any]:

@@ -1,23 +1,27 @@
 """A question's way into the database and its answer's: in how few statements, and as the assistant is set up now."""
 
+import time
 import unicodedata
 import uuid
 from collections.abc import Callable
+from threading import Event, Thread
 from typing import Any
 
 import pytest
+from django.db import connection, transaction
 
 from chat.conversations.closing import close_answer
 from chat.conversations.opening import StartedAnswer, load_state, open_question, save_question
-from chat.conversations.visitors import new_visitor
+from chat.conversations.visitors import delete_visitor, new_visitor
 from chat.errors import Busy, NotFound
 from chat.models import Assistant, Conversation, Message, PromptVersion, RetrievalProfile
 from chat.pipeline.reply import Reply
-from chat.protocol.events import End
+from chat.protocol.events import Cited, End
+from chat.protocol.shapes import Source
 from chat.sites.lookup import UnknownSite
 from tests.chat.statements import statements
 from tests.conftest import QUESTION
-from tests.factories import AssistantFactory, CollectionFactory, SiteFactory
+from tests.factories import AssistantFactory, CollectionFactory, DocumentFactory, SiteFactory
 from tests.fakes.llm import FakeLLM
 from tests.servers import Server
 
@@ -165,3 +169,29 @@ def test_what_was_said_is_understood_in_one_spelling_and_kept_as_it_was_typed() 
         assert (one.question.text, one.ask.text) == (typed, text)
         close_answer(reply_id=one.reply.pk, reply=Reply(text="318 Euro."), status="complete")
     assert one.ask.history[0] == ("user", "Prüfungsgebühren in der Universität?")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_visitor_is_erased_while_an_answer_is_just_being_saved() -> None:
+    visitor = new_visitor()
+    started = opened(visitor=visitor)
+    page = DocumentFactory()
+    source = Source(n=1, title=page.title, url=page.url, heading="", page=None, quote="")
+    reply = Reply(text="It is 318.40 euros [1].", cited=[Cited(source, 0, page.pk)])
+    is_saved, began = Event(), Event()
+
+    def save() -> None:
+        with transaction.atomic():
+            close_answer(reply_id=started.reply.pk, reply=reply, status=Message.Status.COMPLETE)
+            is_saved.set()
+            began.wait(5)
+            time.sleep(0.3)  # the erasure waits by now, or has looked for citations in vain
+        connection.close()
+
+    saving = Thread(target=save)
+    saving.start()
+    assert is_saved.wait(5)
+    began.set()
+    delete_visitor(visitor)
+    saving.join()
+    assert not Message.objects.exists()
