@@ -33,6 +33,8 @@ ROOT = Path(__file__).resolve().parents[2]
 #: (idle sockets, streaming answers)
 LEVELS = ((10, 1), (100, 10), (1000, 100))
 SENTENCES, PER_SECOND = 30, 20
+#: Words a second where only what the server takes is measured.
+AT_ONCE_PER_SECOND = 10_000
 #: Seconds over which the questions come: answers are streamed together for the rest.
 RAMP = 12.0
 LIMITS = (
@@ -123,7 +125,7 @@ def measured_asks(served: set[int], processes: int) -> Iterator[Asked]:
         return read_sent(log)
 
     numbers = itertools.count(1)
-    with stub_model(1) as (base_url, log), ExitStack() as stack:
+    with stub_model(1, AT_ONCE_PER_SECOND) as (base_url, log), ExitStack() as stack:
         at_once = max(asks.AT_ONCE) // processes
         servers = [stack.enter_context(one_server(base_url, at_once, served)) for _ in range(processes)]
         asyncio.run(ask(8 * processes))
@@ -178,12 +180,12 @@ def session(port: int) -> str:
 
 
 @contextmanager
-def stub_model(sentences: int) -> Iterator[tuple[str, Path]]:
+def stub_model(sentences: int, per_second: int = PER_SECOND) -> Iterator[tuple[str, Path]]:
     """Start the stub. Yield its address, and the file that it writes its times to."""
     port = free_port()
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "sent.jsonl"
-        with process("-m", "tests.load.stub", str(port), str(sentences), str(PER_SECOND), str(log)):
+        with process("-m", "tests.load.stub", str(port), str(sentences), str(per_second), str(log)):
             yield f"http://127.0.0.1:{port}/v1", log
 
 
