@@ -16,7 +16,7 @@ from knowledge.models import Collection
 
 
 class Strictness(models.TextChoices):
-    """How much doubt a written sentence may raise and still be shown as written."""
+    """Names how much doubt the check of sentences accepts before it quotes the page."""
 
     STRICT = "strict", _("Strict: quote the page at the least doubt")
     BALANCED = "balanced", _("Balanced")

@@ -1,6 +1,6 @@
-"""Whatever in a sentence may lead a reader somewhere: addresses, numbers, names of accounts, however they are written.
+"""Find addresses, telephone numbers, bank details and accounts in a sentence, disguised ones too.
 
-It finds too much on purpose. What it finds must stand in the page's own sentence, or that sentence is quoted instead.
+The patterns find too much on purpose. A sentence with a find that the page's sentence lacks is not shown as written.
 """
 
 import html
@@ -70,5 +70,6 @@ def leads(text: str) -> Iterator[str]:
 
 def unknown_leads(text: str, known: str) -> list[str]:
     """Return what a text leads to that does not stand in `known`."""
-    there = fold(known)
+    # A word of two alphabets is compared as it is written, everything else as it is read.
+    there = f"{fold(known)}\n{unicodedata.normalize('NFKC', known).casefold()}"
     return [lead for lead in dict.fromkeys(leads(text)) if lead not in there]

@@ -59,6 +59,11 @@ def test_what_the_pages_sentence_has_may_be_said_in_another_writing() -> None:
     assert unknown_leads("Write to HELP@uni.example or see www.uni.example.", "help@uni.example, www.uni.example") == []
 
 
+def test_a_word_of_two_alphabets_may_be_said_as_the_page_writes_it() -> None:
+    assert unknown_leads("The \u03b1-helix course", "A course on the \u03b1-helix and \u03b2Test") == []
+    assert unknown_leads("Take the \u03b2Test", "Then take the \u03b2Test") == []
+
+
 def test_another_sentence_of_the_page_vouches_for_no_address() -> None:
     page = f"{PAGE} Parking permits are sold at cheap.example."
     assert verify("The semester contribution is 318.40 euros.", [Passage(page)]).is_supported
