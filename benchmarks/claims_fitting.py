@@ -23,7 +23,7 @@ NEUTRAL = frozenset(
 )  # fmt: skip
 #: Strength of the penalty on large weights, and the share of false sentences that each strictness lets pass.
 PENALTY = 4.0
-PASSING = {Strictness.STRICT: 0.035, Strictness.BALANCED: 0.08, Strictness.LENIENT: 0.15}
+PASSING = {Strictness.STRICT: 0.025, Strictness.BALANCED: 0.08, Strictness.LENIENT: 0.15}
 HARD = ("figure", "date", "amount_in_words", "polarity", "bound", "modality")
 FOLDS = 8
 
@@ -37,13 +37,13 @@ def fit(
     supported = np.array([row["supported"] for row in rows])
     passages = sorted({row["passage"] for row in rows})
     fold = np.array([_fold(passages.index(row["passage"])) for row in rows])
+    hard = np.array([row["kind"] in HARD for row in rows])
     scores = np.zeros(len(rows))
     for number in range(FOLDS):
         kept = fold != number
         weights, offset = _regress(names, matrix[kept], supported[kept])
         scores[~kept] = 1 / (1 + np.exp(-(matrix[~kept] @ weights + offset)))
     weights, offset = _regress(names, matrix, supported)
-    hard = np.array([row["kind"] in HARD for row in rows])
     vetoed = np.array([any(each[name] for name in VETOES) for each in features])
     scores[vetoed] = 0.0
     thresholds = {level.value: float(np.quantile(scores[hard], 1 - share)) for level, share in PASSING.items()}

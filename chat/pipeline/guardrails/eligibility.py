@@ -83,7 +83,17 @@ _OUTCOME = re.compile(
     r"|in luck|chances?|passed|failed|meets? (?:all |the )|fulfil\w*|satisf(?:y|ies|ied)"
     r"|recogni[sz]ed|credited|zugelassen|zulass\w*|angenommen|aufgenommen|abgelehnt|\w*berechtigt|qualifizier\w*"
     r"|befrei\w*|bestanden|durchgefallen|erfüll\w*|reich(?:t|en)|genüg\w*|anerkannt|angerechnet|studienplatz\w*"
-    r"|anspruch|chancen?)\b",
+    r"|anspruch|chancen?|approved?|granted|agreed to|allowed you|extended|cancel+ed|guaranteed|dismissed|money back"
+    r"|bewillig\w*|genehmigt|gewährt|erteilt|zusage|zugesagt|verlängert|freigestellt|erlassen|entlassen|geeignet"
+    r"|(?:platz|stipendium) (?:ist|bekommen|erhalten|sicher))\b",
+    re.IGNORECASE,
+)
+#: What is said of one reader alone is an outcome, whatever it is.
+_ONE_READER = re.compile(
+    r"\b(?:in your (?:case|situation)|you in particular|given your|considering your|because of your|for you,? (?:since"
+    r"|because|as)|we(?:'ve| have| will|'ll) \w+ (?:\w+ ){0,4}(?:for )?you"
+    r"|in (?:ihrem|deinem) fall|für sie persönlich|mit (?:ihre[mnr]|deine[mnr]) [^.,]{1,40} (?:sind|bist|haben|hast"
+    r"|gelten|bekommen) (?:sie|du))\b",
     re.IGNORECASE,
 )
 
@@ -94,4 +104,5 @@ def may_decide(sentence: str) -> bool:
     It finds too much on purpose: the page's own words are quoted instead, and the requirements stand there.
     """
     said = sentence.replace("’", "'")
-    return bool(decisions(said) or _WELCOME.search(said) or (_READER.search(said) and _OUTCOME.search(said)))
+    is_of_one = _WELCOME.search(said) or _ONE_READER.search(said)
+    return bool(decisions(said) or is_of_one or (_READER.search(said) and _OUTCOME.search(said)))

@@ -20,7 +20,7 @@ FIGURE_SHARE = 0.45
 LENGTH_PENALTY = 0.002
 VECTOR_SHARE = 4.0
 #: A unit whose score is this near the best one's may be the one that is meant; it is quoted beside it.
-TIE = 0.05
+TIE = 0.3
 #: What a second unit must add, as a share of the sentence's words.
 LEAST_GAIN = 0.18
 #: The shortest beginning, or end, that two words may have in common to be taken for one.

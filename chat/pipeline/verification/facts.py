@@ -19,6 +19,7 @@ from chat.pipeline.verification.signals import (
     ANSWER,
     CONDITION,
     EXCEPTION,
+    PLAIN,
     find_modality,
     find_negators,
     find_quantities,
@@ -96,6 +97,8 @@ class Facts:
 def read_facts(text: str) -> Facts:
     """Return the facts of a sentence or unit."""
     text = NON_EU.sub("noneu", spell_out(COUNTED.sub(" 1", text)))
+    for pattern, plain in PLAIN:
+        text = pattern.sub(plain, text)
     words = tuple(read_words(text))
     negators = find_negators(text)
     signs, poles = _signs(text, words, negators)

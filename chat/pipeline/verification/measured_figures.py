@@ -14,7 +14,7 @@ UPPER_BEFORE = re.compile(
     r"|no later than|not later than|by|until"
     r"|till|before|prior to|latest|bis(?: zum| zur| spätestens)?|spätestens|vor(?: dem)?|through"
     r"|to|ends? (?:on|at)|deadline(?: is)?|nicht später als|limit of"
-    r"|as much as|as many as|closes? (?:on|at))[\s:]+(?:(?:the|dem|der|den|am|zum|on|at|of|about"
+    r"|as much as|as many as|closes? (?:on|at)|endet?|schließt)[\s:]+(?:(?:the|dem|der|den|am|zum|on|at|of|about"
     r"|and including|einschließlich|monday|friday|einer|eine|ein|a)\s+){0,3}$",
     re.IGNORECASE,
 )

@@ -34,6 +34,21 @@ _MONTH = (
     r"|januar|februar|märz|mai|juni|juli|oktober|dezember)"
 )
 WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)?")
+REPEATED = {"twice": "2 times", "thrice": "3 times"} | {
+    f"{name}mal": f"{number} mal" for name, number in ONES.items() if name.isalpha() and 2 <= number <= 12
+}
+#: "the 15th to the 26th of June", "zwischen dem 15. und dem 26. Juni": the month is of both days.
+DAY_RANGE = re.compile(
+    r"\b(\d{1,2})(?:\.|st|nd|rd|th)?(\s*(?:–|-|to|and|bis|und|bis zum)\s*(?:the\s+|dem\s+|den\s+)?"
+    rf"\d{{1,2}}(?:\.|st|nd|rd|th)?\s+(?:of\s+)?({_MONTH})\b)",
+    re.IGNORECASE,
+)
+#: "no later than two weeks before" is "at least two weeks before".
+LEAD_TIME = re.compile(
+    r"\b(?:(?P<german>spätestens|bis(?: zu)?)|no later than|not later than|up to|until)"
+    r"(?=\s+\d+\s+[\w-]+\s+(?:vor|before|prior|in advance)\b)",
+    re.IGNORECASE,
+)
 ORDINAL_DAY = re.compile(
     rf"\b([^\W\d_]+(?:-[^\W\d_]+)?)(\s+(?:of\s+|day\s+of\s+)?)(?={_MONTH}\b)|\b({_MONTH}\s+(?:the\s+)?)([^\W\d_]+(?:-[^\W\d_]+)?)",
     re.IGNORECASE,
@@ -42,7 +57,7 @@ CENTS = re.compile(
     r"(\d+)\s*(euros?|€|dollars?)(?:\s+(?:and|und))?\s+(\d{1,2})(?:\s*(?:cents?)\b|(?=\s*(?:[.,;]|$)))", re.I
 )
 COUNTED = re.compile(
-    r"\b(one|a single|einen?|eine[mrs]?)(?=\s+(?:single\s+)?(?:working\s+)?"
+    r"\b(one|a single|einen?|eine[mrs]?)(?=\s+(?:single\s+|full\s+|whole\s+|volles\s+|ganzes\s+)?(?:working\s+)?"
     r"(?:months?|weeks?|years?|days?|hours?|semesters?|attempts?|courses?|units?|pages?|half|Monats?|Monat|Woche|Jahr"
     r"|Jahres|Tag|Tages|Stunde|Semester|Semesters|Versuch|Werktag|Kurs)\b)",
     re.IGNORECASE,
@@ -50,7 +65,7 @@ COUNTED = re.compile(
 
 
 def spell_out(text: str) -> str:
-    """Return the text with its number words as digits."""
+    """Return the text with its number words as digits, and what is said by figures in one way."""
     text = ORDINAL_DAY.sub(_as_day, text)
     pieces: list[str] = []
     ended = 0
@@ -62,10 +77,15 @@ def spell_out(text: str) -> str:
             run.append(match)
             continue
         ended = _close(text, run, pieces, ended)
+        if word in REPEATED:
+            pieces += [text[ended : match.start()], REPEATED[word]]
+            ended = match.end()
         run = [match] if _value(word) is not None or (word in SCALES) else []
     ended = _close(text, run, pieces, ended)
     pieces.append(text[ended:])
-    return CENTS.sub(r"\1.\3 \2", "".join(pieces))
+    text = CENTS.sub(r"\1.\3 \2", "".join(pieces))
+    text = DAY_RANGE.sub(r"\1 \3\2", text)
+    return LEAD_TIME.sub(lambda match: "mindestens" if match["german"] else "at least", text)
 
 
 def _close(text: str, run: list[re.Match[str]], pieces: list[str], ended: int) -> int:

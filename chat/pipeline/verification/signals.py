@@ -17,6 +17,13 @@ NOT_NEGATING = _pattern(
     r"|nicht (?:später|mehr|älter|länger|weniger|früher|höher) als|nothing but|not until|nicht zuletzt|not just"
     r"|in no time|no doubt|no matter|whether or not|no\. ?\d|keine sorge)\b"
 )
+#: Said with a negating word, meant without one.
+PLAIN = (
+    (_pattern(r"\bcosts? (?:you |them |students )?nothing\b"), "is free of charge"),
+    (_pattern(r"\bkostet (?:sie |dich |studierende )?nichts\b"), "ist kostenlos"),
+    (_pattern(r"\b(?:no (?:fee|cost|charge) is charged|without (?:charge|a fee))\b"), "free of charge"),
+    (_pattern(r"\bohne zinsen\b"), "zinslos"),
+)
 NEGATORS = _pattern(
     r"\b(?:not|never|cannot|neither|nor|no one|nobody|none|no|without|nothing|nowhere|no longer|nicht|nie|niemals"
     r"|nichts|niemand|kein|keine|keinen|keinem|keiner|keines|ohne|weder|keinerlei|keineswegs)\b|n['’]t\b|\bcannot\b"
@@ -37,7 +44,8 @@ MODALITY: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         EXEMPT,
         _pattern(
-            r"\bneed not\b|\bneedn['’]t\b|\b(?:do|does|did|will|would)(?: not|n['’]t) (?:\w+ )?(?:need"
+            r"\b(?:no one|nobody|niemand) (?:needs? to|has to|muss|braucht)\b"
+            r"|\bneed not\b|\bneedn['’]t\b|\b(?:do|does|did|will|would)(?: not|n['’]t) (?:\w+ )?(?:need"
             r"|have to|require)\b"
             r"|\b(?:is|are|be|was|were|was|being)(?: not|n['’]t) (?:\w+ )?(?:required|necessary|compulsory|mandatory"
             r"|obligatory|needed|obliged)\b|\bnot (?:required|necessary|compulsory|mandatory|obligatory|needed)\b"
@@ -72,7 +80,8 @@ MODALITY: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         ADVISED,
         _pattern(
-            r"\b(?:should|recommend\w*|advis(?:able|ed)|ought to|preferably|suggested|encouraged|ideally|best to)\b"
+            r"(?<!^)\bshould\b"
+            r"|\b(?:recommend\w*|advis(?:able|ed)|ought to|preferably|suggested|encouraged|ideally|best to)\b"
             r"|\b(?:soll(?:te|ten|en|st)?|empfohlen|empfiehlt|ratsam|möglichst|am besten|idealerweise)\b"
         ),
     ),

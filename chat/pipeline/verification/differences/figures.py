@@ -10,7 +10,8 @@ from chat.pipeline.verification.numerals import ORDINALS
 from chat.pipeline.verification.words import read_words, word_keys
 
 ORDINAL = re.compile(
-    r"\b(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth"
+    r"(?<!\bat )\b(?:first(?!\s*(?:$|[,.;:!?]|(?:because|before|and|if|when|then)\b))"
+    r"|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth"
     r"|(?:erst|zweit|dritt|viert|fünft|sechst|siebt|acht|neunt|zehnt)e[nrsm]?)\b",
     re.I,
 )

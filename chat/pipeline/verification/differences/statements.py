@@ -108,10 +108,10 @@ def compare_modality(found: Differences, sentence: Facts, unit: Facts) -> None:
     if "permitted" in ours and "most" in sentence.bounds:  # "may be at most" is a bound
         ours = ours - {"permitted"}
     told = bool(IMPERATIVE.search(unit.text))
-    if told:
+    if told and "advised" not in theirs:
         theirs = theirs | {"obliged"}
     said = bool(IMPERATIVE.search(sentence.text))
-    if said:
+    if said and "advised" not in ours:  # "stellen Sie am besten" is advice
         ours = ours | {"obliged"}
     for name in ("forbidden", "exempt", "obliged", "advised", "permitted"):
         found.add(f"{name}_here", name in ours and name not in theirs)
