@@ -9,6 +9,7 @@ NUMBERS = (
     *("visitors", "newcomers", "conversations", "messages"),
     *("questions", "answered", "abstained", "failed", "stopped", "asked_back"),
     *("thumbs_up", "thumbs_down", "ratings", "stars", "prompt_tokens", "answer_tokens"),
+    *("sentences_shown", "sentences_quoted", "sentences_left_out", "held_back_rightly", "held_back_wrongly"),
 )
 
 
@@ -61,6 +62,11 @@ class Totals:
     stars: int | None = 0
     prompt_tokens: int = 0
     answer_tokens: int = 0
+    sentences_shown: int = 0
+    sentences_quoted: int = 0
+    sentences_left_out: int = 0
+    held_back_rightly: int = 0
+    held_back_wrongly: int = 0
     busiest: int = 0
     complement: Mapping[int, "Totals"] = field(default_factory=dict)
 
@@ -86,6 +92,25 @@ class Totals:
         """Return the share of the questions that came to an end, from 0 to 1."""
         ended = self.answered + self.abstained + self.failed + self.stopped + self.asked_back
         return self.abstained / ended if ended else None
+
+    @property
+    def sentences(self) -> int:
+        """Return how many sentences the language model wrote."""
+        return self.sentences_shown + self.sentences_quoted + self.sentences_left_out
+
+    @property
+    def held_back_share(self) -> float | None:
+        """Return the share of the model's sentences that were not shown as written, from 0 to 1."""
+        return 1 - self.sentences_shown / self.sentences if self.sentences else None
+
+    @property
+    def held_back_judged(self) -> int:
+        return self.held_back_rightly + self.held_back_wrongly
+
+    @property
+    def rightly_share(self) -> float | None:
+        """Return the share of the judged sentences that were rightly held back, from 0 to 1."""
+        return self.held_back_rightly / self.held_back_judged if self.held_back_judged else None
 
     @property
     def liked_share(self) -> float | None:
