@@ -10,6 +10,7 @@ from django.db import transaction
 from django.db.models import Prefetch, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.functional import Promise
 from django.utils.http import url_has_allowed_host_and_scheme
@@ -73,7 +74,7 @@ def describe_held_back(row: HeldBackSentence) -> HeldBackShown:
     return HeldBackShown(row, reasons)
 
 
-def prefetch_held_back() -> Prefetch:
+def prefetch_held_back() -> "Prefetch[Any]":
     """Return what `held_back_of` reads, to be fetched before."""
     return Prefetch("held_back", HeldBackSentence.objects.select_related("judged_by").order_by("n"))
 
@@ -140,9 +141,11 @@ class HeldBackAdmin(ScopedAdmin, HeldBackModelAdmin):
     # --- the list ---
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        """Show each sentence as a whole, with its reasons and the page's words, instead of a table's row."""
         response = super().changelist_view(request, extra_context)
-        if found := getattr(response, "context_data", {}).get("cl"):
-            rows = found.result_list.select_related("assistant", "judged_by", "message__question")
+        if isinstance(response, TemplateResponse) and response.context_data and "cl" in response.context_data:
+            rows = response.context_data["cl"].result_list
+            rows = rows.select_related("assistant", "judged_by", "message__question")
             rows = rows.defer("message__retrieved", "message__question__retrieved", "message__text")
             response.context_data["shown"] = [describe_held_back(row) for row in rows]
         return response
@@ -153,7 +156,7 @@ class HeldBackAdmin(ScopedAdmin, HeldBackModelAdmin):
         """Lead to the sentence in its conversation, where all that there is to read stands beside it."""
         row = self.get_object(request, object_id)
         if row is None:
-            return self._get_obj_does_not_exist_redirect(request, self.opts, object_id)
+            return super().change_view(request, object_id, form_url, extra_context)
         if request.method == "POST" or not self.has_view_or_change_permission(request, row):
             raise PermissionDenied
         if not request.user.has_perm("chat.view_conversation"):

@@ -34,7 +34,7 @@ class Migration(migrations.Migration):
             name='HeldBackSentence',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('n', models.PositiveSmallIntegerField()),
+                ('n', models.PositiveIntegerField()),
                 ('language', models.CharField(blank=True, choices=[('en', 'English'), ('de', 'German')], max_length=2, verbose_name='language')),
                 ('text', models.TextField(verbose_name='sentence')),
                 ('reasons', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(choices=[('figure', 'Figure'), ('date', 'Date'), ('polarity', 'Yes or no'), ('bound', 'Limit'), ('modality', 'Must, may, need not'), ('condition', 'Condition'), ('subject', 'About something else'), ('quantifier', 'All, some, only'), ('name', 'Name'), ('address', 'Address'), ('invented', 'Not on the page'), ('decision', 'Decision on a person'), ('too_long', 'Too long'), ('unaligned', 'No sentence like it'), ('unclear', 'Not sure enough'), ('link', 'Unknown link'), ('contact', 'Unknown contact'), ('markup', 'Markup or code'), ('system_prompt', 'Instructions of the model')], max_length=15), size=None, verbose_name='reasons')),

@@ -59,7 +59,7 @@ class HeldBackSentence(models.Model):
         WRONGLY = "wrongly", _("Was right")
 
     message = models.ForeignKey(Message, on_delete=models.CASCADE, related_name="held_back")
-    n = models.PositiveSmallIntegerField()
+    n = models.PositiveIntegerField()
     assistant = models.ForeignKey(
         Assistant, on_delete=models.SET_NULL, null=True, related_name="held_back", verbose_name=_("assistant")
     )

@@ -37,6 +37,8 @@ def _value(row: models.Model, field: Any, first: int, last: int) -> str:
         return f"CASE WHEN {column} IS NULL THEN NULL ELSE gen_random_uuid() END"
     if isinstance(field, models.DateTimeField):
         return f"{column} - n * interval '1 minute'"
+    if isinstance(field, models.PositiveIntegerField) and _is_place(field):
+        return f"{column} + n"
     if isinstance(field, models.DecimalField) and _is_part_of_key(field):
         return f"{column} + n / 10000.0"
     if isinstance(field, models.CharField | models.TextField) and not field.choices:
@@ -48,6 +50,12 @@ def _value(row: models.Model, field: Any, first: int, last: int) -> str:
 
 def _id_of_copy(row: models.Model) -> str:
     return f"{BEYOND + row.pk * (MOST + 1)} + n"
+
+
+def _is_place(field: Any) -> bool:
+    """Return whether the number tells the rows of one owner apart."""
+    constraints = field.model._meta.constraints
+    return any(field.name in each.fields for each in constraints if isinstance(each, models.UniqueConstraint))
 
 
 def _is_part_of_key(field: Any) -> bool:
