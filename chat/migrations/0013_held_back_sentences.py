@@ -57,9 +57,9 @@ class Migration(migrations.Migration):
             options={
                 'verbose_name': 'held-back sentence',
                 'verbose_name_plural': 'held-back sentences',
-                'ordering': ['-created_at', '-pk'],
+                'ordering': ['-created_at', 'pk'],
                 'default_permissions': ('view', 'change'),
-                'indexes': [models.Index(fields=['-created_at', '-id'], name='chat_heldba_created_39a208_idx'), models.Index(fields=['assistant', '-created_at'], name='chat_heldba_assista_ba80fc_idx')],
+                'indexes': [models.Index(fields=['-created_at', 'id'], name='chat_heldba_created_8692fa_idx'), models.Index(fields=['assistant', '-created_at'], name='chat_heldba_assista_ba80fc_idx')],
                 'constraints': [models.UniqueConstraint(fields=('message', 'n'), name='one_held_back_a_place')],
             },
         ),

@@ -87,10 +87,10 @@ class HeldBackSentence(models.Model):
     class Meta:
         verbose_name = _("held-back sentence")
         verbose_name_plural = _("held-back sentences")
-        ordering = ["-created_at", "-pk"]
+        ordering = ["-created_at", "pk"]  # in an answer as they stood there
         default_permissions = ("view", "change")
         indexes = [
-            models.Index(fields=["-created_at", "-id"]),
+            models.Index(fields=["-created_at", "id"]),
             models.Index(fields=["assistant", "-created_at"]),
         ]
         constraints = [models.UniqueConstraint(fields=["message", "n"], name="one_held_back_a_place")]

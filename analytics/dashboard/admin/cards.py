@@ -19,7 +19,7 @@ from analytics.dashboard.formatting import (
     whole,
 )
 from analytics.dashboard.overview import Overview
-from analytics.dashboard.types import Totals
+from analytics.dashboard.types import Totals, Written
 
 BETTER, WORSE = 1, -1
 
@@ -75,9 +75,7 @@ def build_card_groups(found: Overview, links: Links) -> list[Group]:
         return count(label, name, "", hint=hint)
 
     def rightly(label: str) -> Card:
-        hint = ngettext("of %(count)s judged sentence", "of %(count)s judged sentences", now.held_back_judged)
-        card = ratio(label, "rightly_share", "", percent)
-        return replace(card, hint=hint % {"count": whole(now.held_back_judged)} if now.held_back_judged else "")
+        return replace(ratio(label, "rightly_share", "", percent), hint=judged_text(now.written))
 
     of_model = Group(
         _("Sentences of the language model"),
@@ -133,6 +131,12 @@ def build_card_groups(found: Overview, links: Links) -> list[Group]:
             ],
         ),
     ]
+
+
+def judged_text(written: Written) -> str:
+    """Say how many sentences a share is of; empty if staff judged none."""
+    said = ngettext("of %(count)s judged sentence", "of %(count)s judged sentences", written.judged)
+    return said % {"count": whole(written.judged)} if written.judged else ""
 
 
 def _said(value: float | None, say: Callable[[float], str]) -> str:

@@ -500,6 +500,8 @@ def test_sentences_of_the_language_model_are_told_with_what_became_of_them(clien
         assert card(shown, "Quoted instead").startswith("3 ")
         assert card(shown, "Left out").startswith("1 ")
         assert card(shown, "Rightly held back") == "75 % – of 4 judged sentences"
+        told = f"{assistant.name} 40 % of 10 Rightly held back: 75 % of 4 judged sentences"
+        assert f"Sentences held back, by assistant {told}" in words(shown)
 
 
 @pytest.mark.django_db

@@ -77,7 +77,7 @@ def test_the_list_says_why_and_what_was_shown_instead(client: Client) -> None:
     assert "The fee is 300 euros." in shown
     assert "The page does not give this figure" in shown
     assert ">300 euros</q>" in shown
-    assert "The page’s words were shown instead" in shown
+    assert "The page’s words were shown instead:" in shown
     assert "The fee is 318.40 euros." in shown
     assert 'href="https://www.uni.example/fees"' in shown
 
