@@ -92,9 +92,9 @@ def spreads(view: View) -> tuple[Spread, Spread]:
     is_inside = f" AND outside = {INSIDE}"
     keys = ", ".join(f"coalesce({column}::text, '')" for column in SPLITS.values())
     arrays = (
-        f"SELECT '{name}', now, outside, ARRAY[place::text], sum(value), 0, 0, NULL::bigint[]"
-        f" FROM chosen, unnest(chosen.{name}) WITH ORDINALITY AS element(value, place) WHERE value > 0{'' if name in WEIGHED else is_inside}"
-        " GROUP BY now, outside, place"
+        f"SELECT '{name}', now, outside, ARRAY[place::text], sum(value), 0, 0, NULL::bigint[] FROM chosen,"
+        f" unnest(chosen.{name}) WITH ORDINALITY AS element(value, place)"
+        f" WHERE value > 0{'' if name in WEIGHED else is_inside} GROUP BY now, outside, place"
         for name in ARRAYS
     )
     written = ", ".join(f"sum({name})" for name in SENTENCES)

@@ -51,7 +51,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('share', models.FloatField()),
                 ('share_before', models.FloatField()),
-                ('reason', models.CharField(blank=True, choices=[('figure', 'Figure'), ('date', 'Date'), ('polarity', 'Yes or no'), ('bound', 'Limit'), ('modality', 'Must, may, need not'), ('condition', 'Condition'), ('subject', 'About something else'), ('quantifier', 'All, some, only'), ('name', 'Name'), ('address', 'Address'), ('invented', 'Not on the page'), ('decision', 'Decision on a person'), ('too_long', 'Too long'), ('unaligned', 'No sentence like it'), ('unclear', 'Not sure enough'), ('link', 'Unknown link'), ('contact', 'Unknown contact'), ('markup', 'Markup or code'), ('system_prompt', 'Instructions of the model')], max_length=15)),
+                ('reason', models.CharField(blank=True, choices=[('figure', 'Figure'), ('date', 'Date'), ('polarity', 'Yes or no'), ('bound', 'Limit'), ('modality', 'Must, may, need not'), ('condition', 'Condition'), ('subject', 'About something else'), ('quantifier', 'All, some, only'), ('name', 'Name'), ('address', 'Address'), ('invented', 'Not on the page'), ('decision', 'Decision on a person'), ('too_long', 'Too long'), ('unaligned', 'No sentence like it'), ('unclear', 'Not sure enough'), ('link', 'Unknown link'), ('contact', 'Unknown contact'), ('markup', 'Markup or code'), ('system_prompt', 'Instructions of the model')], max_length=30)),
                 ('first_day', models.DateField()),
                 ('noticed_at', models.DateTimeField(auto_now_add=True)),
                 ('ended_at', models.DateTimeField(null=True)),

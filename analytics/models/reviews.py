@@ -83,7 +83,7 @@ class HeldBackRise(models.Model):
     assistant = models.ForeignKey(Assistant, on_delete=models.CASCADE, related_name="held_back_rises")
     share = models.FloatField()
     share_before = models.FloatField()
-    reason = models.CharField(max_length=15, choices=HeldBackSentence.Reason, blank=True)
+    reason = models.CharField(max_length=30, choices=HeldBackSentence.Reason, blank=True)
     first_day = models.DateField()
     noticed_at = models.DateTimeField(auto_now_add=True)
     ended_at = models.DateTimeField(null=True)

@@ -73,7 +73,7 @@ RECORDED = (
     *("prompt_tokens", "answer_tokens", "retrieved", "faq_similarity"),
 )
 #: What is kept of the sentences that were held back from one answer, and characters of each text.
-MOST_HELD_BACK, SENTENCE_CHARACTERS, PART_CHARACTERS = 40, 1_500, 200
+MOST_HELD_BACK, SENTENCE_CHARACTERS, PART_CHARACTERS, KIND_CHARACTERS = 40, 1_500, 200, 30
 #: An answer so young may not have begun to give signs of life.
 JUST_BEGUN = datetime.timedelta(seconds=5)
 
@@ -131,7 +131,7 @@ def _held_row(n: int, held: HeldBack) -> dict[str, Any]:
     return {
         "n": n,
         "text": strip_nul(held.text[:SENTENCE_CHARACTERS]),
-        "reasons": [kind for kind, _part in held.reasons],
+        "reasons": [kind[:KIND_CHARACTERS] for kind, _part in held.reasons],
         "parts": [strip_nul(part[:PART_CHARACTERS]) for _kind, part in held.reasons],
         "outcome": held.outcome,
         "page_words": held.page_words[:SENTENCE_CHARACTERS],

@@ -65,7 +65,7 @@ class HeldBackSentence(models.Model):
     )
     language = models.CharField(_("language"), max_length=2, choices=Language, blank=True)
     text = models.TextField(_("sentence"))
-    reasons = ArrayField(models.CharField(max_length=15, choices=Reason), verbose_name=_("reasons"))
+    reasons = ArrayField(models.CharField(max_length=30, choices=Reason), verbose_name=_("reasons"))
     parts = ArrayField(models.TextField(blank=True))
     outcome = models.CharField(_("shown instead"), max_length=8, choices=Outcome)
     page_words = models.TextField(_("the page’s words"), blank=True)

@@ -1,6 +1,7 @@
 """What was held back from answers, as staff read and judge it."""
 
-from typing import Any
+import re
+from typing import Any, get_args
 
 import pytest
 from django.contrib.admin.models import LogEntry
@@ -12,7 +13,10 @@ from django.urls import reverse
 from django.utils import timezone
 
 from analytics.models import Review
+from chat.admin.held_back import SAID
 from chat.models import HeldBackSentence, Message
+from chat.pipeline.guardrails import output
+from chat.pipeline.verification import verify
 from tests.factories import AnswerFactory, AssistantFactory, UserFactory
 
 pytestmark = pytest.mark.django_db
@@ -80,6 +84,12 @@ def test_the_list_says_why_and_what_was_shown_instead(client: Client) -> None:
     assert "The page’s words were shown instead:" in shown
     assert "The fee is 318.40 euros." in shown
     assert 'href="https://www.uni.example/fees"' in shown
+
+
+def test_each_kind_of_doubt_is_put_in_words() -> None:
+    kinds = {*re.findall(r'"(\w+)"', verify.Reason.__doc__ or ""), *get_args(output.Kind)}
+    assert len(kinds) > 15
+    assert kinds == set(HeldBackSentence.Reason.values) == set(SAID)
 
 
 def test_a_part_that_is_no_word_of_the_sentence_is_not_shown(client: Client) -> None:
