@@ -78,6 +78,14 @@ def count_changed_days() -> None:
     count_changed()
 
 
+@shared_task(soft_time_limit=240, time_limit=300)
+def notice_held_back() -> None:
+    """Notice, every morning, where clearly more of what the language model writes is held back than before."""
+    from analytics.reviews.held_back import notice_rises
+
+    notice_rises()
+
+
 #: Hundreds of questions answered twice by a language model take hours.
 SHADOW_SECONDS = 12 * 3600
 

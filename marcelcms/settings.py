@@ -314,6 +314,10 @@ CELERY_BEAT_SCHEDULE = {
     "embed-asked-questions": {"task": "analytics.tasks.embed_asked_questions", "schedule": 60.0},
     "count-changed-days": {"task": "analytics.tasks.count_changed_days", "schedule": 60.0},
     "find-gaps": {"task": "analytics.tasks.find_gaps", "schedule": crontab(hour="4", minute="0")},
+    "notice-held-back": {
+        "task": "analytics.tasks.notice_held_back",
+        "schedule": crontab(hour="5", minute="0"),
+    },
     "apply-retention": {
         "task": "analytics.tasks.apply_retention",
         "schedule": crontab(hour="3", minute="30"),

@@ -14,16 +14,18 @@ from django.utils import timezone
 from analytics.histograms import BINS, FIRST_MS, GROWTH
 from analytics.models import DocumentCount, FAQCount, UsageCount
 from analytics.models.counts import Counted
-from chat.models import Citation, Conversation, Feedback, Message
+from chat.models import Citation, Conversation, Feedback, HeldBackSentence, Message
 
 #: Whose counts they are: assistant, site, language.
 Group = tuple[int | None, int | None, str]
 WHOSE = ("conversation__assistant", "conversation__site", "language")
-#: As `WHOSE`, from a citation.
-WHOSE_CITED = tuple(f"message__{name}" for name in WHOSE)
+#: As `WHOSE`, from a citation or a held-back sentence.
+WHOSE_OF_PART = tuple(f"message__{name}" for name in WHOSE)
 LN_GROWTH = math.log(GROWTH)
 VISITOR = "conversation__visitor_id"
 REASONS = tuple(Feedback.Reason.values)
+#: What an answer's row holds a number of.
+SUMMED = ("prompt_tokens", "answer_tokens", "sentences_shown", "sentences_quoted", "sentences_left_out")
 STATUSES = {
     "answered": Message.Status.COMPLETE,
     "abstained": Message.Status.ABSTAINED,
@@ -79,6 +81,7 @@ def count_day(day: datetime.date, *, without: Collection[int | None] = ()) -> Da
     _count_times(messages, row)
     _count_reasons(messages, row)
     _count_newcomers_reasons(of_newcomers, row)
+    _count_judgements(messages, row)
     _count_conversations(conversations, row)
     return Day(list(usage.values()), _documents(messages, of_newcomers, day), _faqs(messages, of_newcomers, day))
 
@@ -103,8 +106,7 @@ def _count_messages(messages: QuerySet[Message], row: Callable[[Group], UsageCou
         **{name: Count("pk", filter=answers & Q(status=status)) for name, status in STATUSES.items()},
         "thumbs_up": Count("pk", filter=Q(feedback__value=1)),
         "thumbs_down": Count("pk", filter=Q(feedback__value=-1)),
-        "prompt_tokens": Coalesce(Sum("prompt_tokens"), 0),
-        "answer_tokens": Coalesce(Sum("answer_tokens"), 0),
+        **{name: Coalesce(Sum(name), 0) for name in SUMMED},
     }
     for assistant, site, language, *found in _grouped(messages, WHOSE, counts):
         counted = row((assistant, site, language))
@@ -164,6 +166,15 @@ def _count_newcomers_reasons(messages: QuerySet[Message], row: Callable[[Group],
                 row(_group(group)).newcomers_by_reason[place] += 1
 
 
+def _count_judgements(messages: QuerySet[Message], row: Callable[[Group], UsageCount]) -> None:
+    """Count what staff found of the sentences that were held back from these messages."""
+    judged = HeldBackSentence.objects.filter(message__in=messages.values("pk")).exclude(verdict="")
+    counts = {verdict: Count("pk", filter=Q(verdict=verdict)) for verdict in HeldBackSentence.Verdict.values}
+    for *group, rightly, wrongly in _grouped(judged, WHOSE_OF_PART, counts):
+        counted = row(_group(group))
+        counted.held_back_rightly, counted.held_back_wrongly = rightly, wrongly
+
+
 def _count_conversations(conversations: QuerySet[Conversation], row: Callable[[Group], UsageCount]) -> None:
     """Count conversations, each in the language of its first message."""
     first = Message.objects.filter(conversation=OuterRef("pk")).order_by("pk").values("language")[:1]
@@ -177,7 +188,7 @@ def _count_conversations(conversations: QuerySet[Conversation], row: Callable[[G
 
 def _documents(messages: QuerySet[Message], of_newcomers: QuerySet[Message], day: datetime.date) -> list[DocumentCount]:
     cited = Citation.objects.filter(message__in=messages.values("pk"), document__isnull=False)
-    whose = (*WHOSE_CITED, "document_id")
+    whose = (*WHOSE_OF_PART, "document_id")
     counts = {
         "answers": Count("message", distinct=True),
         "who": Count("message__conversation__visitor", distinct=True),

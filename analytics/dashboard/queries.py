@@ -16,7 +16,19 @@ from django.db.models.expressions import Combinable
 from django.db.models.functions import Cast, TruncMonth, TruncWeek
 from django.db.models.lookups import GreaterThanOrEqual
 
-from analytics.dashboard.types import NUMBERS, Complement, NeverCited, Part, People, Point, Ranked, Spread, Totals
+from analytics.dashboard.types import (
+    NUMBERS,
+    SENTENCES,
+    Complement,
+    NeverCited,
+    Part,
+    People,
+    Point,
+    Ranked,
+    Spread,
+    Totals,
+    Written,
+)
 from analytics.dashboard.visibility import INSIDE, Row, View, is_now, rows_in_view, span_filter, wider
 from analytics.histograms import BINS, quantile
 from analytics.models import DocumentCount, FAQCount, UsageCount
@@ -75,28 +87,30 @@ def spreads(view: View) -> tuple[Spread, Spread]:
     rows = rows_in_view(UsageCount.objects.all(), view).filter(
         span_filter(view.period) | span_filter(view.period.before)
     )
-    columns = ("now", "outside", *ARRAYS, *SPLITS.values(), "questions", "newcomers", "busiest")
+    columns = ("now", "outside", *ARRAYS, *SPLITS.values(), *SENTENCES, "questions", "newcomers", "busiest")
     chosen, parameters = rows.annotate(now=is_now(view.period)).order_by().values(*columns).query.sql_with_params()
     is_inside = f" AND outside = {INSIDE}"
     keys = ", ".join(f"coalesce({column}::text, '')" for column in SPLITS.values())
     arrays = (
-        f"SELECT '{name}', now, outside, ARRAY[place::text], sum(value), 0, 0 FROM chosen, unnest(chosen.{name})"
-        f" WITH ORDINALITY AS element(value, place) WHERE value > 0{'' if name in WEIGHED else is_inside}"
-        " GROUP BY now, outside, place"
+        f"SELECT '{name}', now, outside, ARRAY[place::text], sum(value), 0, 0, NULL::bigint[] FROM chosen,"
+        f" unnest(chosen.{name}) WITH ORDINALITY AS element(value, place)"
+        f" WHERE value > 0{'' if name in WEIGHED else is_inside} GROUP BY now, outside, place"
         for name in ARRAYS
     )
+    written = ", ".join(f"sum({name})" for name in SENTENCES)
     cells = (
-        f"SELECT '', now, outside, ARRAY[{keys}], sum(questions), sum(newcomers), max(busiest)"
+        f"SELECT '', now, outside, ARRAY[{keys}], sum(questions), sum(newcomers), max(busiest), ARRAY[{written}]"
         f" FROM chosen GROUP BY now, outside, {', '.join(SPLITS.values())}"
     )
     found: dict[bool, _Found] = {True: _Found(), False: _Found()}
     with connection.cursor() as cursor:
         cursor.execute(f"WITH chosen AS ({chosen}) {' UNION ALL '.join((*arrays, cells))}", parameters)
-        for name, now, outside, key, count, newcomers, busiest in cursor.fetchall():
+        for name, now, outside, key, count, newcomers, busiest, sentences in cursor.fetchall():
             if name:
                 found[now].array(name, outside)[int(key[0]) - 1] = int(count)
             else:
-                found[now].add(outside, tuple(key), Part(int(count), People(int(newcomers), int(busiest))))
+                people = People(int(newcomers), int(busiest))
+                found[now].add(outside, tuple(key), Part(int(count), people, Written(*map(int, sentences))))
     return found[True].spread(view), found[False].spread(view)
 
 

@@ -22,7 +22,7 @@ from chat.models.assistants import Language
 from core.rest.views import StaffViewSet
 
 VIEW_GAP = "analytics.view_gap"
-RATIOS = ("rating", "questions_a_conversation", "abstained_share", "liked_share")
+RATIOS = ("rating", "questions_a_conversation", "abstained_share", "liked_share", "held_back_share", "rightly_share")
 HIDDEN = "null: too few people are known to be behind it, or behind what it leaves out."
 
 

@@ -4,11 +4,14 @@ import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+#: What became of the language model's sentences, in the order of `Written`.
+SENTENCES = ("sentences_shown", "sentences_quoted", "sentences_left_out", "held_back_rightly", "held_back_wrongly")
 #: Figures that are added up as they are.
 NUMBERS = (
     *("visitors", "newcomers", "conversations", "messages"),
     *("questions", "answered", "abstained", "failed", "stopped", "asked_back"),
     *("thumbs_up", "thumbs_down", "ratings", "stars", "prompt_tokens", "answer_tokens"),
+    *SENTENCES,
 )
 
 
@@ -30,6 +33,45 @@ class People:
     def __add__(self, other: "People") -> "People":
         """Add the people of other rows."""
         return People(self.newcomers + other.newcomers, max(self.busiest, other.busiest))
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """Sentences of the language model by what became of them, and what staff found of those held back."""
+
+    shown: int = 0
+    quoted: int = 0
+    left_out: int = 0
+    rightly: int = 0
+    wrongly: int = 0
+
+    @property
+    def sentences(self) -> int:
+        return self.shown + self.quoted + self.left_out
+
+    @property
+    def held_back_share(self) -> float | None:
+        """Return the share that was not shown as written, from 0 to 1."""
+        return 1 - self.shown / self.sentences if self.sentences else None
+
+    @property
+    def judged(self) -> int:
+        return self.rightly + self.wrongly
+
+    @property
+    def rightly_share(self) -> float | None:
+        """Return the share of the judged sentences that were rightly held back, from 0 to 1."""
+        return self.rightly / self.judged if self.judged else None
+
+    def __add__(self, other: "Written") -> "Written":
+        """Add the sentences of other rows."""
+        return Written(
+            self.shown + other.shown,
+            self.quoted + other.quoted,
+            self.left_out + other.left_out,
+            self.rightly + other.rightly,
+            self.wrongly + other.wrongly,
+        )
 
 
 #: The people behind what each wider view holds besides (`visibility.wider`).
@@ -61,6 +103,11 @@ class Totals:
     stars: int | None = 0
     prompt_tokens: int = 0
     answer_tokens: int = 0
+    sentences_shown: int = 0
+    sentences_quoted: int = 0
+    sentences_left_out: int = 0
+    held_back_rightly: int = 0
+    held_back_wrongly: int = 0
     busiest: int = 0
     complement: Mapping[int, "Totals"] = field(default_factory=dict)
 
@@ -88,6 +135,25 @@ class Totals:
         return self.abstained / ended if ended else None
 
     @property
+    def written(self) -> Written:
+        return Written(*(getattr(self, name) for name in SENTENCES))
+
+    @property
+    def sentences(self) -> int:
+        """Return how many sentences the language model wrote."""
+        return self.written.sentences
+
+    @property
+    def held_back_share(self) -> float | None:
+        """Return the share of them that was not shown as written, from 0 to 1."""
+        return self.written.held_back_share
+
+    @property
+    def rightly_share(self) -> float | None:
+        """Return the share of the judged ones that were rightly held back, from 0 to 1."""
+        return self.written.rightly_share
+
+    @property
     def liked_share(self) -> float | None:
         """Return the share of the thumbs, from 0 to 1, or None if a count is suppressed: the share would reveal it."""
         if self.thumbs_up is None or self.thumbs_down is None:
@@ -107,14 +173,15 @@ class Totals:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The share of one assistant, site or language in the period."""
+    """The share of one assistant, site or language in the period; `written` is what the language model wrote."""
 
     questions: int
     people: People
+    written: Written = field(default_factory=Written)
 
     def __add__(self, other: "Part") -> "Part":
         """Add the part of other rows."""
-        return Part(self.questions + other.questions, self.people + other.people)
+        return Part(self.questions + other.questions, self.people + other.people, self.written + other.written)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from analytics.models.evaluation import (
 from analytics.models.gaps import Gap, GapQuestion, GapRun
 from analytics.models.reports import Report, StoredReport
 from analytics.models.retention import AnonymisedQuestion, RetentionRun
-from analytics.models.reviews import Review, ReviewComment, ReviewFeed, ReviewReader
+from analytics.models.reviews import HeldBackRise, Review, ReviewComment, ReviewFeed, ReviewReader
 from analytics.models.shadow import AskedVector, ShadowResult, ShadowTest
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "Gap",
     "GapQuestion",
     "GapRun",
+    "HeldBackRise",
     "Judgment",
     "ModelRequest",
     "QuestionResult",

@@ -64,7 +64,8 @@ class Counted(models.Model):
 class UsageCount(Counted):
     """Questions by what became of them. `conversations` are those begun, and `stars` the sum of their `ratings`;
     `reasons` are in the order of `Feedback.Reason`; times in the bins of `analytics.histograms`. Newcomers by hour are
-    those whose first question was asked then; by reason, those who gave it for an answer of their first day."""
+    those whose first question was asked then; by reason, those who gave it for an answer of their first day. Sentences
+    are those that the language model wrote, and `held_back_*` what staff found of those that were not shown."""
 
     conversations = models.PositiveIntegerField(default=0)
     messages = models.PositiveIntegerField(default=0)
@@ -80,6 +81,11 @@ class UsageCount(Counted):
     stars = models.PositiveIntegerField(default=0)
     prompt_tokens = models.PositiveBigIntegerField(default=0)
     answer_tokens = models.PositiveBigIntegerField(default=0)
+    sentences_shown = models.PositiveIntegerField(default=0)
+    sentences_quoted = models.PositiveIntegerField(default=0)
+    sentences_left_out = models.PositiveIntegerField(default=0)
+    held_back_rightly = models.PositiveIntegerField(default=0)
+    held_back_wrongly = models.PositiveIntegerField(default=0)
     reasons = ArrayField(models.PositiveIntegerField(), default=no_reasons)
     newcomers_by_reason = ArrayField(models.PositiveIntegerField(), default=no_reasons)
     hours = ArrayField(models.PositiveIntegerField(), default=no_hours)

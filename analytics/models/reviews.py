@@ -5,7 +5,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from chat.models import Assistant, Message
+from chat.models import Assistant, HeldBackSentence, Message
 from chat.models.assistants import Language, OfAssistants
 
 
@@ -71,6 +71,36 @@ class Review(models.Model):
     def __str__(self) -> str:
         """Return what goes into the audit log, which outlives the conversation."""
         return f"#{self.pk}"
+
+
+class HeldBackRise(models.Model):
+    """More of an assistant's sentences are held back than before (`analytics.reviews.held_back`), until it `ended_at`.
+
+    `share` and `share_before` are those of the day on which it was noticed, from 0 to 1; `reason` is the most frequent
+    one of then.
+    """
+
+    assistant = models.ForeignKey(Assistant, on_delete=models.CASCADE, related_name="held_back_rises")
+    share = models.FloatField()
+    share_before = models.FloatField()
+    reason = models.CharField(max_length=30, choices=HeldBackSentence.Reason, blank=True)
+    first_day = models.DateField()
+    noticed_at = models.DateTimeField(auto_now_add=True)
+    ended_at = models.DateTimeField(null=True)
+
+    objects = OfAssistants.as_manager()
+
+    class Meta:
+        ordering = ["-noticed_at"]
+        default_permissions = ()
+        constraints = [
+            models.UniqueConstraint(
+                fields=["assistant"], condition=models.Q(ended_at=None), name="one_rise_at_a_time_an_assistant"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.assistant_id}: {self.first_day}"
 
 
 class ReviewComment(models.Model):

@@ -2,6 +2,7 @@
 
 from chat.admin.assistants import AssistantAdmin
 from chat.admin.conversations import ConversationAdmin
+from chat.admin.held_back import HeldBackAdmin
 from chat.admin.impact import impact_document_view, impact_list_view
 from chat.admin.profiles import RetrievalProfileAdmin
 from chat.admin.prompts import PromptVersionAdmin
@@ -11,6 +12,7 @@ from chat.admin.try_question import try_question_view
 __all__ = [
     "AssistantAdmin",
     "ConversationAdmin",
+    "HeldBackAdmin",
     "PromptVersionAdmin",
     "RetrievalProfileAdmin",
     "SiteAdmin",

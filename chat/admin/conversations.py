@@ -14,6 +14,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from chat.admin.conversation_filters import FILTERS, misread_in, no_choice
+from chat.admin.held_back import HeldBackShown, held_back_of, prefetch_held_back
 from chat.conversations.filters import with_answer, with_thumbs
 from chat.models import Conversation, Feedback, Message
 from chat.models.conversations import may_read_help
@@ -168,12 +169,14 @@ class Turn:
     flags: list[str]
     timings: list[tuple[str, float]]
     found: list[Found]
+    held_back: list[HeldBackShown]
+    held_back_count: int
 
 
 def build_turn(message: Message, user: Staff) -> Turn:
     """Return the message as this member of staff may read it.
 
-    Reads its feedback, and its citations where something was retrieved: to be fetched before.
+    Reads its feedback, what was held back, and its citations where something was retrieved: to be fetched before.
     """
     feedback: Feedback | None = getattr(message, "feedback", None)
     return Turn(
@@ -187,6 +190,8 @@ def build_turn(message: Message, user: Staff) -> Turn:
         flags=[label(SIGNS, flag) for flag in message.flags],
         timings=timings(message.timings_ms),
         found=describe_retrieved(message) if message.retrieved else [],
+        held_back=held_back_of(message, user),
+        held_back_count=(message.sentences_quoted or 0) + (message.sentences_left_out or 0),
     )
 
 
@@ -205,8 +210,9 @@ def describe_retrieved(answer: Message, texts: Mapping[int, str] | None = None) 
 
 
 def dialogue(conversation: Conversation, user: Staff) -> list[Turn]:
-    """Oldest first; two queries however long it is."""
-    messages = conversation.messages.select_related("feedback", "faq").prefetch_related("citations").order_by("pk")
+    """Oldest first; three queries however long it is."""
+    messages = conversation.messages.select_related("feedback", "faq").order_by("pk")
+    messages = messages.prefetch_related("citations", prefetch_held_back())
     return [build_turn(message, user) for message in messages]
 
 
@@ -223,7 +229,8 @@ class ConversationAdmin(ScopedAdmin, ConversationModelAdmin):
     change_form_template = "admin/chat/conversation/change_form.html"
 
     class Media:
-        css = {"all": ["chat/retrieved.css"]}
+        css = {"all": ["knowledge/screens.css", "chat/retrieved.css", "chat/held_back.css"]}
+        js = ["chat/held_back.js"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Conversation]:
         conversations: QuerySet[Conversation] = super().get_queryset(request).select_related("assistant")

@@ -11,24 +11,26 @@ from django.utils import timezone
 from psycopg.types.json import Jsonb
 
 from chat.conversations.inserts import insert
-from chat.models import Citation, Message
+from chat.models import Citation, HeldBackSentence, Message
 from chat.pipeline.reply import Reply
 from chat.pipeline.understanding.clarify import stored
 from chat.pipeline.understanding.help_classifier import recognised_need
-from chat.protocol.events import Cited
+from chat.protocol.events import Cited, End, HeldBack, Outcome
 from core.db.prepared import fetch_all
+from core.text import strip_nul
 from knowledge.guardrails.injection import flag_document
 
 #: What of an answer stays as it is where nothing is known of it.
 KEPT = (
     *("strategy", "reason", "notice", "model", "profile", "prompt", "route", "rewritten", "choices", "related"),
     *("prompt_tokens", "answer_tokens", "evidence", "retrieved", "faq_similarity", "timings_ms"),
+    *("sentences_shown", "sentences_quoted", "sentences_left_out"),
 )
 CLOSE = f"""
 UPDATE chat_message SET text = %(text)s, status = %(status)s, finished_at = %(now)s, flags = %(flags)s,
     {", ".join(f"{name} = coalesce(%({name})s, {name})" for name in KEPT)},
     faq_id = coalesce((SELECT id FROM faqs_faq WHERE id = %(faq)s), faq_id)
-WHERE id = %(id)s RETURNING id
+WHERE id = %(id)s RETURNING id, conversation_id, language
 """  # noqa: S608
 #: A document or passage that is gone is not named.
 CITATION = insert(
@@ -45,16 +47,33 @@ LEFT JOIN knowledge_passage AS passage ON passage.id = cited.passage
     passage_id="passage.id",
     **{name: f"cited.{name}" for name in ("n", "title", "url", "heading", "page", "quote", "links")},
 )
-CITE = f"""
-WITH saved AS ({CLOSE})
-{CITATION.sql}
-RETURNING n
-"""
+HELD_BACK = insert(
+    "held",
+    HeldBackSentence,
+    """
+FROM saved JOIN chat_conversation AS conversation ON conversation.id = saved.conversation_id
+CROSS JOIN jsonb_to_recordset(%(held)s) AS held(n int, text text, reasons text[], parts text[], outcome text,
+    page_words text, document bigint, title text, url text, heading text, page int)
+LEFT JOIN knowledge_document AS document ON document.id = held.document
+""",
+    message_id="saved.id",
+    language="saved.language",
+    assistant_id="conversation.assistant_id",
+    document_id="document.id",
+    **{name: f"held.{name}" for name in ("n", "text", "reasons", "parts", "outcome", "page_words")},
+    **{name: f"held.{name}" for name in ("title", "url", "heading", "page")},
+)
+CLOSE_WITH_PARTS = f"""
+WITH saved AS ({CLOSE}), cited AS ({CITATION.sql} RETURNING n), held_back AS ({HELD_BACK.sql} RETURNING n)
+SELECT id FROM saved
+"""  # noqa: S608
 #: What the last event tells of an answer that its row keeps under the same name.
 RECORDED = (
     *("strategy", "notice", "model", "profile", "prompt", "route", "rewritten", "evidence"),
     *("prompt_tokens", "answer_tokens", "retrieved", "faq_similarity"),
 )
+#: What is kept of the sentences that were held back from one answer, and characters of each text.
+MOST_HELD_BACK, SENTENCE_CHARACTERS, PART_CHARACTERS, KIND_CHARACTERS = 40, 1_500, 200, 30
 #: An answer so young may not have begun to give signs of life.
 JUST_BEGUN = datetime.timedelta(seconds=5)
 
@@ -71,13 +90,27 @@ def close_answer(*, reply_id: int, reply: Reply, status: str) -> None:
     if end is not None:
         row |= {name: getattr(end, name) for name in (*RECORDED, "faq")}
         row["timings_ms"] = {name: round(value, 1) for name, value in (end.timings_ms or {}).items()}
+        row |= count_sentences(end)
     # A passage may have been re-cut or deleted while the model wrote: the citation keeps its words all the same.
     passages = flagged_texts({event.passage_id for event in reply.cited}) if reply.cited else []
     row["flags"] = sorted({flag for passage in passages for flag in flag_document(passage)})
-    save_answer(reply_id, cited=reply.cited, status=str(status), now=timezone.now(), **row)
+    held_back = end.held_back if end else ()
+    save_answer(reply_id, cited=reply.cited, held_back=held_back, status=str(status), now=timezone.now(), **row)
 
 
-def save_answer(reply_id: int, *, cited: Sequence[Cited], **row: Any) -> None:
+def count_sentences(end: End) -> dict[str, int]:
+    """Return the counts of the sentences that the language model wrote, if it wrote any."""
+    if end.sentences_shown is None:
+        return {}
+    quoted = sum(each.outcome == Outcome.QUOTED for each in end.held_back)
+    return {
+        "sentences_shown": end.sentences_shown,
+        "sentences_quoted": quoted,
+        "sentences_left_out": len(end.held_back) - quoted,
+    }
+
+
+def save_answer(reply_id: int, *, cited: Sequence[Cited], held_back: Sequence[HeldBack] = (), **row: Any) -> None:
     """Update the row if it is still there.
 
     `row` has text, status, now and flags, and what is known of KEPT and `faq`.
@@ -85,12 +118,26 @@ def save_answer(reply_id: int, *, cited: Sequence[Cited], **row: Any) -> None:
     known = dict.fromkeys((*KEPT, "faq")) | row | {"id": reply_id}
     for name in ("choices", "related", "retrieved", "timings_ms"):
         known[name] = None if known[name] is None else Jsonb(known[name])
-    if not cited:
+    if not cited and not held_back:
         fetch_all(CLOSE, known)
         return
     sources = [{"document": each.document_id, "passage": each.passage_id, **asdict(each.source)} for each in cited]
-    known |= {name: make() for name, make in CITATION.made.items()}
-    fetch_all(CITE, known | {"cited": Jsonb(sources)})
+    known |= {name: make() for statement in (CITATION, HELD_BACK) for name, make in statement.made.items()}
+    held = [_held_row(n, each) for n, each in enumerate(held_back[:MOST_HELD_BACK], start=1)]
+    fetch_all(CLOSE_WITH_PARTS, known | {"cited": Jsonb(sources), "held": Jsonb(held)})
+
+
+def _held_row(n: int, held: HeldBack) -> dict[str, Any]:
+    return {
+        "n": n,
+        "text": strip_nul(held.text[:SENTENCE_CHARACTERS]),
+        "reasons": [kind[:KIND_CHARACTERS] for kind, _part in held.reasons],
+        "parts": [strip_nul(part[:PART_CHARACTERS]) for _kind, part in held.reasons],
+        "outcome": held.outcome,
+        "page_words": held.page_words[:SENTENCE_CHARACTERS],
+        "document": held.document_id,
+        **{name: getattr(held, name) for name in ("title", "url", "heading", "page")},
+    }
 
 
 def flagged_texts(passages: Collection[int]) -> list[str]:

@@ -1,5 +1,6 @@
 """Visitors, and what is theirs: their conversations, all that is stored of them, and their wish to be forgotten."""
 
+from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
@@ -12,7 +13,7 @@ from django.utils.translation import gettext as _
 from chat.conversations.retention import kept_days
 from chat.conversations.store import own_conversation, saved_messages
 from chat.errors import NotFound, Refused
-from chat.models import Conversation, Message, Visitor
+from chat.models import Conversation, HeldBackSentence, Message, Visitor
 from chat.pipeline.guardrails.input import CONTROLS, LONE_SURROGATES
 from chat.sites.lookup import SiteContext, load_site
 from chat.sites.session_tokens import InvalidToken, Session
@@ -132,10 +133,16 @@ def export_visitor(visitor: UUID) -> dict[str, Any]:
 def _export_messages(conversation: Conversation) -> Iterable[dict[str, Any]]:
     """Also what the widget does not show."""
     more = conversation.messages.order_by("pk").values("rewritten", "flags", "feedback__comment")
+    held_back = defaultdict(list)
+    for each in HeldBackSentence.objects.filter(message__conversation=conversation).order_by("message", "n"):
+        held_back[each.message_id].append(
+            {"sentence": each.text, "reasons": each.reasons, "outcome": each.outcome, "page_words": each.page_words}
+        )
     for message, hidden in zip(saved_messages(conversation), more, strict=False):
         yield {
             **message,
             "looked_up_as": hidden["rewritten"],
             "signs_of_an_attack": hidden["flags"],
             "feedback_comment": hidden["feedback__comment"] or "",
+            "held_back": held_back[message["id"]],
         }

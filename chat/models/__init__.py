@@ -3,6 +3,7 @@
 from chat.models.assistants import Assistant, Language
 from chat.models.conversations import Citation, Conversation, Feedback, Message, Visitor
 from chat.models.emergency_contacts import EmergencyContact, Need
+from chat.models.held_back import HeldBackSentence
 from chat.models.profiles import ProfileLeg, RetrievalProfile
 from chat.models.prompts import PromptVersion
 from chat.models.sites import Site
@@ -13,6 +14,7 @@ __all__ = [
     "Conversation",
     "EmergencyContact",
     "Feedback",
+    "HeldBackSentence",
     "Language",
     "Message",
     "Need",

@@ -102,7 +102,8 @@ class Message(models.Model):
     student was asked back (`chat.pipeline.understanding.clarify`), `related` the curated questions offered instead of
     an answer. `retrieved` is the head of the ranking that it was made from (`chat.pipeline.retrieval.trace`), and `faq`
     the curated question that steered it, as close to the student's as `faq_similarity` (0 to 1). `language` is what the
-    message is written in."""
+    message is written in. Of the sentences that the language model wrote, `sentences_shown` stand there as written, for
+    `sentences_quoted` the page's own words, and `sentences_left_out` not at all; None if it wrote none."""
 
     class Role(models.TextChoices):
         USER = "user", _("student")
@@ -155,6 +156,9 @@ class Message(models.Model):
     related = models.JSONField(default=list, blank=True)
     prompt_tokens = models.PositiveIntegerField(_("tokens read"), null=True)
     answer_tokens = models.PositiveIntegerField(_("tokens written"), null=True)
+    sentences_shown = models.PositiveSmallIntegerField(null=True)
+    sentences_quoted = models.PositiveSmallIntegerField(null=True)
+    sentences_left_out = models.PositiveSmallIntegerField(null=True)
     evidence = models.FloatField(_("evidence"), null=True)
     retrieved = models.JSONField(default=list, blank=True)
     faq = models.ForeignKey(FAQ, on_delete=models.SET_NULL, null=True, related_name="answers", verbose_name=_("FAQ"))

@@ -15,7 +15,7 @@ from chat.pipeline.retrieval.trace import boosting_faq, describe_ranking
 from chat.pipeline.tuning import QUOTED_PASSAGES
 from chat.pipeline.verification.classifier import Strictness
 from chat.prompt_template import BUILT_IN, Template
-from chat.protocol.events import End
+from chat.protocol.events import End, HeldBack
 from chat.protocol.shapes import Contact
 from core.inference.llm.client import PROSE, Sampling, Usage
 from core.language import detect_language
@@ -76,6 +76,14 @@ class Turn:
 
 
 @dataclass(slots=True)
+class SentenceRecord:
+    """What became of the sentences that the language model wrote: those shown as written, and those held back."""
+
+    shown: int = 0
+    held_back: list[HeldBack] = field(default_factory=list)
+
+
+@dataclass(slots=True)
 class Context:
     """A question on its way through the pipeline, and what each stage found out.
 
@@ -96,6 +104,7 @@ class Context:
     model: str = ""
     notice: str = ""
     usage: list[Usage] = field(default_factory=list)
+    sentences: SentenceRecord = field(default_factory=SentenceRecord)
     started: float = field(default_factory=time.perf_counter)
     timings_ms: dict[str, float] = field(default_factory=dict)
 
@@ -133,6 +142,8 @@ class Context:
             faq=steering.faq_id if steering else None,
             faq_similarity=steering.similarity if steering else None,
             timings_ms=self.timings_ms,
+            sentences_shown=self.sentences.shown if self.sentences.shown or self.sentences.held_back else None,
+            held_back=tuple(self.sentences.held_back),
         )
 
     def _retrieved(self, strategy: Message.Strategy) -> list[dict[str, Any]]:

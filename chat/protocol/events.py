@@ -4,6 +4,7 @@ The event log adds `seq` and `conversation` to each event, the runner adds `mess
 """
 
 from dataclasses import field
+from enum import StrEnum
 from functools import cache
 from typing import Annotated, Any, ClassVar, Literal, cast
 
@@ -164,6 +165,33 @@ class Error(AnswerEvent):
     retry_after: int | None = None
 
 
+class Outcome(StrEnum):
+    """What stands in an answer in place of a held-back sentence: a quote, one that stood there already, or nothing."""
+
+    QUOTED = "quoted"
+    REPEATED = "repeated"
+    LEFT_OUT = "left_out"
+
+
+@dataclass(frozen=True, slots=True)
+class HeldBack:
+    """A sentence of the language model that was not shown as written, for staff.
+
+    `reasons` are the kinds of doubt, each with the part of the sentence that raised it. `page_words` are the page's own
+    words that it was compared with; they stand in the answer if `outcome` says so.
+    """
+
+    text: str
+    reasons: tuple[tuple[str, str], ...]
+    outcome: Outcome
+    page_words: str = ""
+    document_id: int | None = None
+    title: str = ""
+    url: str = ""
+    heading: str = ""
+    page: int | None = None
+
+
 @dataclass(frozen=True, slots=True, config=ConfigDict(title="MessageEnd"))
 class End(AnswerEvent):
     """The last event of every answer."""
@@ -185,6 +213,9 @@ class End(AnswerEvent):
     faq: Annotated[int | None, Recorded] = None
     faq_similarity: Annotated[float | None, Recorded] = None
     timings_ms: Annotated[dict[str, float] | None, Recorded] = None
+    #: Sentences of the language model that are shown as written; None if it wrote none.
+    sentences_shown: Annotated[int | None, Recorded] = None
+    held_back: Annotated[tuple[HeldBack, ...], Recorded] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,8 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from analytics.models import EvaluationRun, Gap, GapRun, Review, ReviewFeed, ShadowTest, StoredReport
+from analytics.dashboard.formatting import percent
+from analytics.models import EvaluationRun, Gap, GapRun, HeldBackRise, Review, ReviewFeed, ShadowTest, StoredReport
 from chat.conversations.impact import stale_documents
 from core.access import sees_everything
 from faqs.models import FAQ
@@ -84,7 +85,7 @@ def sections_for(user: "User") -> list[Section]:
     counted = {"content": list(_content(user)), "jobs": list(_jobs(user))}
     items = _count_pending(counted, user)
     found = [
-        Section(_("Answers to review"), _reviews(user)),
+        Section(_("Answers to review"), [*_reviews(user), *_rises(user)]),
         _gaps(user),
         Section(_("FAQs, pages and sources"), items["content"]),
         Section(_("Jobs in the background"), [*_standing_still(), *items["jobs"]]),
@@ -141,6 +142,27 @@ def _reviews(user: "User") -> list[PendingItem]:
         for name, sentence in said.items()
         if counts[name]
     ]
+
+
+def _rises(user: "User") -> Iterator[PendingItem]:
+    """Yield the assistants of which clearly more is held back than before; each rise for some days, once."""
+    if not user.has_perm("chat.change_heldbacksentence"):
+        return
+    rises = HeldBackRise.objects.visible_to(user).filter(ended_at=None, noticed_at__gte=news_start())
+    for rise in rises.select_related("assistant").order_by("assistant__name", "pk"):
+        values = {
+            "assistant": rise.assistant,
+            "share": percent(rise.share),
+            "before": percent(rise.share_before),
+            "reason": rise.get_reason_display(),
+        }
+        said = _(
+            "%(assistant)s: more of what the language model writes is held back, %(share)s in 7 days after %(before)s "
+            "in the 28 days before. Most frequent reason: %(reason)s."
+        )
+        since = timezone.make_aware(datetime.combine(rise.first_day, time.min))
+        filters = {"assistant__id__exact": rise.assistant_id, "reason": rise.reason, "created_at__gte": since}
+        yield PendingItem(said % values, list_url("chat_heldbacksentence", **filters))
 
 
 def _gaps(user: "User") -> Section:

@@ -1,7 +1,7 @@
 """The dashboard's single figures, each with its change and the conversations behind it."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -19,7 +19,7 @@ from analytics.dashboard.formatting import (
     whole,
 )
 from analytics.dashboard.overview import Overview
-from analytics.dashboard.types import Totals
+from analytics.dashboard.types import Totals, Written
 
 BETTER, WORSE = 1, -1
 
@@ -69,6 +69,24 @@ def build_card_groups(found: Overview, links: Links) -> list[Group]:
     def ended(name: str, said: str, status: str, wanted: int = 0) -> Card:
         return count(said, name, links.asked(answer=status), wanted=wanted, hint=_share(getattr(now, name), now))
 
+    def sentences(label: str, name: str) -> Card:
+        share = getattr(now, name) / now.sentences if now.sentences else 0
+        hint = _("%(share)s of the model’s sentences") % {"share": percent(share)} if now.sentences else ""
+        return count(label, name, "", hint=hint)
+
+    def rightly(label: str) -> Card:
+        return replace(ratio(label, "rightly_share", "", percent), hint=judged_text(now.written))
+
+    of_model = Group(
+        _("Sentences of the language model"),
+        [
+            count(_("Written"), "sentences", ""),
+            sentences(_("Shown as written"), "sentences_shown"),
+            sentences(_("Quoted instead"), "sentences_quoted"),
+            sentences(_("Left out"), "sentences_left_out"),
+            rightly(_("Rightly held back")),
+        ],
+    )
     once_a_day = _("counted once a day")
     return [
         Group(
@@ -92,6 +110,7 @@ def build_card_groups(found: Overview, links: Links) -> list[Group]:
                 ended("stopped", _("Stopped by students"), "stopped", WORSE),
             ],
         ),
+        *([of_model] if now.sentences or (before and before.sentences) else []),
         Group(
             _("Opinions"),
             [
@@ -112,6 +131,12 @@ def build_card_groups(found: Overview, links: Links) -> list[Group]:
             ],
         ),
     ]
+
+
+def judged_text(written: Written) -> str:
+    """Say how many sentences a share is of; empty if staff judged none."""
+    said = ngettext("of %(count)s judged sentence", "of %(count)s judged sentences", written.judged)
+    return said % {"count": whole(written.judged)} if written.judged else ""
 
 
 def _said(value: float | None, say: Callable[[float], str]) -> str:

@@ -13,11 +13,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_safe
 
-from analytics.dashboard.admin.cards import build_card_groups
+from analytics.dashboard.admin.cards import build_card_groups, judged_text
 from analytics.dashboard.admin.charts import build_charts
 from analytics.dashboard.admin.form import RANGE_NAMES, DashboardForm
 from analytics.dashboard.admin.links import Links
-from analytics.dashboard.formatting import Change, change, count_text, period_name, whole
+from analytics.dashboard.formatting import NOTHING, Change, change, count_text, percent, period_name, whole
 from analytics.dashboard.overview import Choices, Overview, choices_for, overview, reach
 from analytics.dashboard.suppression import without_small_groups
 from analytics.dashboard.types import Ranked
@@ -38,6 +38,17 @@ class Listed:
     link: str
     row_link: str = ""
     thumbs: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenListed:
+    """What became of the language model's sentences of one assistant, in words."""
+
+    name: str
+    held_back: str
+    sentences: str
+    rightly: str
+    judged: str
 
 
 @require_safe
@@ -103,8 +114,26 @@ def shown(view: View, form: DashboardForm, choices: Choices, links: Links) -> di
         "documents": [listed(each, links.asked(document=each.pk), links.document(each.pk)) for each in found.documents],
         "never": [(title, links.document(pk)) for pk, title in found.never.documents],
         "gaps": [(gap, links.gap(gap.pk)) for gap in found.gaps],
+        "written": written_by_assistant(found, choices),
         "may_see_gaps": view.by.has_perm("analytics.view_gap"),
     }
+
+
+def written_by_assistant(found: Overview, choices: Choices) -> list[WrittenListed]:
+    """Return what became of the language model's sentences, by assistant, the largest share held back first."""
+    parts = [(choices.assistants.get(int(key or 0), ""), part) for key, part in found.spread.parts["assistant"].items()]
+    written = [(name, part.written) for name, part in parts if name and part.written.sentences]
+    written.sort(key=lambda each: (-(each[1].held_back_share or 0), each[0]))
+    return [
+        WrittenListed(
+            name=name,
+            held_back=percent(each.held_back_share or 0),
+            sentences=whole(each.sentences),
+            rightly=NOTHING if each.rightly_share is None else percent(each.rightly_share),
+            judged=judged_text(each),
+        )
+        for name, each in written
+    ]
 
 
 def listed(row: Ranked, link: str, row_link: str) -> Listed:

@@ -27,6 +27,7 @@ from analytics.reviews.admin.order import FILTERS, neighbours, next_open, review
 from analytics.reviews.presence import forget_reader, note_reader, others_reading
 from analytics.reviews.services import Decided, OutOfDate, assign_review, decided, judge_review, restore_review
 from chat.admin.conversations import Turn, build_turn, describe_retrieved
+from chat.admin.held_back import prefetch_held_back
 from chat.models import Message
 from chat.pipeline.question import profile_for
 from core.admin.scoped import ScopedAdmin
@@ -103,7 +104,7 @@ def passage_texts(answer: Message) -> dict[int, str]:
 def turns_around(answer: Message, user: "User") -> tuple[list[Turn], list[Turn]]:
     """Return the turns before the question and after the answer, oldest first."""
     said = Message.objects.filter(conversation=answer.conversation_id).select_related("feedback")
-    said = said.prefetch_related("citations")
+    said = said.prefetch_related("citations", prefetch_held_back())
     before = list(said.filter(pk__lt=answer.question_id or answer.pk).order_by("-pk")[:BEFORE])
     after = said.filter(pk__gt=answer.pk).order_by("pk")[:AFTER]
     return [build_turn(message, user) for message in reversed(before)], [build_turn(message, user) for message in after]
@@ -112,7 +113,7 @@ def turns_around(answer: Message, user: "User") -> tuple[list[Turn], list[Turn]]
 def answer_under(review: Review) -> Message:
     """Return the reviewed answer with all that the page shows of it."""
     rows = Message.objects.select_related("question", "feedback", "faq", "conversation__assistant__profile")
-    return rows.prefetch_related("citations").get(pk=review.message_id)
+    return rows.prefetch_related("citations", prefetch_held_back()).get(pk=review.message_id)
 
 
 def faq_address(answer: Message, review: Review) -> str:

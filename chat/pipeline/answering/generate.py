@@ -124,6 +124,7 @@ def _prepare(context: Context, prompt: Prompt) -> HeldAnswer:
         prover=Prover(prompt.candidates, language=ask.language, strictness=ask.strictness),
         numbers=frozenset(each.number for each in prompt.candidates),
         marks=QUOTATION_MARKS.get(ask.language, QUOTATION_MARKS["en"]),
+        record=context.sentences,
     )
 
 

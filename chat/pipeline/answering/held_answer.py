@@ -2,16 +2,17 @@
 
 import logging
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 from chat.pipeline.answering.citations import CitationProcessor, split_markers
 from chat.pipeline.answering.proof import Prover
 from chat.pipeline.answering.sentence_stream import HeldSentence
 from chat.pipeline.guardrails.eligibility import decisions
 from chat.pipeline.guardrails.output import OutputGuard
-from chat.pipeline.retrieval.candidates import Candidate
-from chat.protocol.events import Event
+from chat.pipeline.question import SentenceRecord
+from chat.pipeline.retrieval.candidates import Candidate, as_source
+from chat.protocol.events import Event, HeldBack, Outcome
 from core.terms import WORD
 
 logger = logging.getLogger(__name__)
@@ -26,7 +27,8 @@ class HeldAnswer:
     """Takes the sentences of one answer, gives the events that show them.
 
     `shown` are the sentences that it shows, bare of marks; `is_quoted` tells whether one of them is a quote; `lead` is
-    connective text, which is shown with the next sentence, `table` the header of the table that is written.
+    connective text, which is shown with the next sentence, `table` the header of the table that is written. `record` is
+    kept for staff: each sentence that states something is in it once.
     """
 
     resolver: CitationProcessor
@@ -36,6 +38,7 @@ class HeldAnswer:
     marks: tuple[str, str]
     shown: set[str] = field(default_factory=set)
     is_quoted: bool = False
+    record: SentenceRecord = field(default_factory=SentenceRecord)
     lead: list[HeldSentence] = field(default_factory=list)
     table: list[HeldSentence] = field(default_factory=list)
     is_table_shown: bool = False
@@ -50,19 +53,28 @@ class HeldAnswer:
             return []
         if not text.strip():
             return []
-        if self.guard.check_piece(f"{sentence.separator}{text}"):
+        if violations := self.guard.check_piece(f"{sentence.separator}{text}"):
             logger.warning("sentence left out by the guard")
+            self._hold(text, [(each.kind, each.text) for each in violations])
             return []
         cited = [number for number in numbers if number in self.numbers]
         verdict, candidate = self.prover.prove(self._statement(sentence, text), cited)
         if verdict.is_connective:
             self.lead.append(sentence)
             return []
-        if verdict.is_supported and candidate is not None and not decisions(text):
+        decided = decisions(text)
+        if verdict.is_supported and candidate is not None and not decided:
+            self.record.shown += 1
             return list(self._show(sentence, candidate, has_citation=bool(cited)))
+        reasons = [(each.kind, each.text) for each in verdict.reasons] or [("decision", "")]
         if candidate is None or HEADING.match(text):
+            self._hold(text, reasons)
             return []
-        return list(self._quote(sentence, verdict.unit, candidate))
+        is_repeated = bool(verdict.unit) and _bare(verdict.unit) in self.shown
+        events = list(self._quote(sentence, verdict.unit, candidate))
+        instead = Outcome.QUOTED if events else Outcome.REPEATED if is_repeated else Outcome.LEFT_OUT
+        self._hold(text, reasons, instead, verdict.unit, candidate)
+        return events
 
     def finish(self) -> list[Event]:
         """Return the connective text that ends the answer, if there is an answer."""
@@ -103,6 +115,29 @@ class HeldAnswer:
         separator = separator if self.resolver.text else ""
         yield from self.resolver.show(f"{separator}{sentence.list_mark}{self.marks[0]}{unit}{self.marks[1]}")
         yield from self.resolver.cite(candidate, quoted=unit)
+
+    def _hold(
+        self,
+        text: str,
+        reasons: Sequence[tuple[str, str]],
+        outcome: Outcome = Outcome.LEFT_OUT,
+        unit: str = "",
+        candidate: Candidate | None = None,
+    ) -> None:
+        """Record a sentence that is not shown as written, with the page's words that it was compared with."""
+        held = HeldBack(text.strip(), tuple(reasons), outcome)
+        if candidate and unit:
+            source = as_source(candidate, n=candidate.number, quoted=unit)
+            held = replace(
+                held,
+                page_words=unit,
+                document_id=candidate.document_id,
+                title=source.title,
+                url=source.url,
+                heading=source.heading,
+                page=source.page,
+            )
+        self.record.held_back.append(held)
 
     def _begin(self) -> Iterator[Event]:
         for each in self.lead:

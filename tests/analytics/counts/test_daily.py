@@ -17,7 +17,16 @@ from analytics.counts.refresh import count_changed, freeze, local_days
 from analytics.histograms import ACCURACY, BINS, FIRST_MS, GROWTH, quantile
 from analytics.models import ChangedDay, DocumentCount, FAQCount, UsageCount
 from chat.models import Citation, Conversation, Feedback, Message, Visitor
-from tests.factories import AssistantFactory, ConversationFactory, DocumentFactory, FAQFactory, SiteFactory
+from chat.services.held_back import judge_held_back
+from tests.chat.admin.test_held_back import held_back
+from tests.factories import (
+    AssistantFactory,
+    ConversationFactory,
+    DocumentFactory,
+    FAQFactory,
+    SiteFactory,
+    UserFactory,
+)
 
 pytestmark = pytest.mark.django_db
 ZONE = ZoneInfo("Europe/Berlin")
@@ -336,12 +345,29 @@ def test_a_late_thumb_is_counted_on_its_answers_day():
     assert UsageCount.objects.get(span="day").thumbs_up == 1
 
 
+def test_sentences_of_the_model_are_counted_and_what_staff_found_of_them_on_the_answers_day():
+    moment = timezone.now() - datetime.timedelta(days=5)
+    answer = asks(begins(moment), moment)
+    Message.objects.filter(pk=answer.pk).update(sentences_shown=3, sentences_quoted=2, sentences_left_out=1)
+    rows = [held_back(answer=answer) for _ in range(3)]
+    count_changed()
+    day = UsageCount.objects.get(span="day")
+    assert (day.sentences_shown, day.sentences_quoted, day.sentences_left_out) == (3, 2, 1)
+    assert (day.held_back_rightly, day.held_back_wrongly) == (0, 0)
+    for row, verdict in zip(rows, ("rightly", "rightly", "wrongly"), strict=True):
+        judge_held_back(sentence_id=row.pk, version=0, by=UserFactory(), verdict=verdict)
+    count_changed()
+    for row in UsageCount.objects.filter(sentences_shown=3):
+        assert (row.held_back_rightly, row.held_back_wrongly) == (2, 1)
+    assert UsageCount.objects.filter(span="month", sentences_shown=3).count() == 1
+
+
 def test_only_days_that_changed_are_counted_again(django_assert_max_num_queries):
     for number, moment in enumerate(MOMENTS):
         asks(begins(moment), moment, first_token=number + 1)
     count_changed()
     asks(begins(MOMENTS[0]), MOMENTS[0])
-    with django_assert_max_num_queries(94):
+    with django_assert_max_num_queries(98):
         count_changed()
     assert count_changed() == 0
 

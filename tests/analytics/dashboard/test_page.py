@@ -21,6 +21,7 @@ from analytics.periods import Period, Range, Step, period_for, semester_around, 
 from chat.models import Conversation, Feedback
 from tests.analytics.counts.test_daily import asks, begins
 from tests.analytics.gaps.rows import new_gap
+from tests.chat.admin.test_held_back import held_back
 from tests.factories import (
     AssistantFactory,
     DocumentFactory,
@@ -478,3 +479,41 @@ def test_the_whole_page_costs_twelve_queries(client, django_assert_max_num_queri
             page = client.get(reverse("dashboard"), {**period, **narrowed})
         assert b"cards__item" in page.content
         assert len(queries) > 8
+
+
+# --- what the language model wrote ---
+
+
+@pytest.mark.django_db
+def test_sentences_of_the_language_model_are_told_with_what_became_of_them(client):
+    assistant = AssistantFactory()
+    (answer,) = ask_by(1, day(7, 10), assistant=assistant)
+    type(answer).objects.filter(pk=answer.pk).update(sentences_shown=6, sentences_quoted=3, sentences_left_out=1)
+    for verdict in ("rightly", "rightly", "rightly", "wrongly"):
+        held_back(answer=answer, verdict=verdict)
+    ask_by(1, day(7, 11))
+    count_changed()
+    for chosen in ({}, {"assistant": assistant.pk}):
+        shown = visit(client, **chosen)
+        assert card(shown, "Written").startswith("10 ")
+        assert card(shown, "Shown as written").endswith("60 % of the model’s sentences")
+        assert card(shown, "Quoted instead").startswith("3 ")
+        assert card(shown, "Left out").startswith("1 ")
+        assert card(shown, "Rightly held back") == "75 % – of 4 judged sentences"
+        told = f"{assistant.name} 40 % of 10 Rightly held back: 75 % of 4 judged sentences"
+        assert f"Sentences held back, by assistant {told}" in words(shown)
+
+
+@pytest.mark.django_db
+def test_without_a_language_model_no_sentences_are_told(client):
+    ask_by(1, day(7, 10))
+    count_changed()
+    assert "Sentences of the language model" not in words(visit(client))
+
+
+@pytest.mark.django_db
+def test_sentences_of_a_small_group_are_not_told(client):
+    for answer in ask_by(4, day(7, 10)):
+        type(answer).objects.filter(pk=answer.pk).update(sentences_shown=6, sentences_quoted=3, sentences_left_out=1)
+    count_changed()
+    assert "Sentences of the language model" not in words(visit(client, READS))

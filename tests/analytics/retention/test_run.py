@@ -11,9 +11,10 @@ from django.utils import timezone
 from analytics.counts.refresh import count_changed
 from analytics.models import AnonymisedQuestion, RetentionRun, UsageCount
 from analytics.retention.run import anonymise, apply_retention
-from chat.models import Conversation, Message, Visitor
+from chat.models import Conversation, HeldBackSentence, Message, Visitor
 from core.db.locks import Lock, advisory_lock
 from tests.analytics.counts.test_daily import asks, begins
+from tests.chat.admin.test_held_back import held_back
 from tests.factories import AssistantFactory, FAQFactory, UserFactory
 
 pytestmark = pytest.mark.django_db
@@ -209,3 +210,15 @@ def test_staff_read_what_each_night_deleted(client):
     assert client.get(reverse("admin:analytics_retentionrun_add")).status_code == 403
     assert client.get(reverse("admin:analytics_anonymisedquestion_changelist")).status_code == 200
     assert RetentionRun.objects.count() == 1
+
+
+def test_what_was_held_back_goes_with_its_answer_and_stays_counted():
+    said = said_long_ago(91)
+    answer = Message.objects.get(conversation=said, role="assistant")
+    Message.objects.filter(pk=answer.pk).update(sentences_shown=1, sentences_quoted=2, sentences_left_out=0)
+    held_back(answer=answer, verdict="rightly")
+    apply_retention()
+    assert not HeldBackSentence.objects.exists()
+    count_changed()
+    day = UsageCount.objects.get(span="day")
+    assert (day.sentences_shown, day.sentences_quoted, day.held_back_rightly) == (1, 2, 1)

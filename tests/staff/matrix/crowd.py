@@ -17,7 +17,7 @@ def crowd(row: models.Model, *, first: int, last: int) -> None:
     names = ", ".join(connection.ops.quote_name(name) for name in columns)
     values = ", ".join(columns.values())
     table, key = (connection.ops.quote_name(name) for name in (row._meta.db_table, row._meta.pk.column))
-    numbers = "generate_series(%s, %s) AS n"
+    numbers = "generate_series(%s, %s) AS nth"
     with connection.cursor() as cursor:
         cursor.execute(
             f"INSERT INTO {table} ({names}) SELECT {values} FROM {table}, {numbers} WHERE {key} = %s",
@@ -36,18 +36,26 @@ def _value(row: models.Model, field: Any, first: int, last: int) -> str:
     if isinstance(field, models.UUIDField):
         return f"CASE WHEN {column} IS NULL THEN NULL ELSE gen_random_uuid() END"
     if isinstance(field, models.DateTimeField):
-        return f"{column} - n * interval '1 minute'"
+        return f"{column} - nth * interval '1 minute'"
+    if isinstance(field, models.PositiveIntegerField) and _is_place(field):
+        return f"{column} + nth"
     if isinstance(field, models.DecimalField) and _is_part_of_key(field):
-        return f"{column} + n / 10000.0"
+        return f"{column} + nth / 10000.0"
     if isinstance(field, models.CharField | models.TextField) and not field.choices:
         longest = field.max_length or 1_000_000
         if longest >= SHORTEST_TEXT:
-            return f"CASE {column} WHEN '' THEN '' ELSE left({column}, {longest - 10}) || ' ' || n END"
+            return f"CASE {column} WHEN '' THEN '' ELSE left({column}, {longest - 10}) || ' ' || nth END"
     return column
 
 
 def _id_of_copy(row: models.Model) -> str:
-    return f"{BEYOND + row.pk * (MOST + 1)} + n"
+    return f"{BEYOND + row.pk * (MOST + 1)} + nth"
+
+
+def _is_place(field: Any) -> bool:
+    """Return whether the number tells the rows of one owner apart."""
+    constraints = field.model._meta.constraints
+    return any(field.name in each.fields for each in constraints if isinstance(each, models.UniqueConstraint))
 
 
 def _is_part_of_key(field: Any) -> bool:

@@ -148,6 +148,14 @@ DOORS = _read(
     chat_conversation_delete POST                            . . . x . .
     chat_conversation_change GET                             x x . x x .
     chat_conversation_change POST                            . . . . . .
+    chat_heldbacksentence_judge POST                         x x . x x .
+    chat_heldbacksentence_changelist GET                     x x . x x .
+    chat_heldbacksentence_add GET                            . . . . . .
+    chat_heldbacksentence_history GET                        x x . x x .
+    chat_heldbacksentence_delete GET                         . . . . . .
+    chat_heldbacksentence_delete POST                        . . . . . .
+    chat_heldbacksentence_change GET                         x x . x x .
+    chat_heldbacksentence_change POST                        . . . . . .
     chat_retrievalprofile_clone POST                         . . . x . .
     chat_retrievalprofile_changelist GET                     x . x x x .
     chat_retrievalprofile_add GET                            . . . x . .

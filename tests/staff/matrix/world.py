@@ -12,7 +12,7 @@ from django_celery_beat.models import ClockedSchedule, CrontabSchedule, Interval
 from analytics.models import AnonymisedQuestion, EvaluationQuestion, Report, RetentionRun, ShadowTest, StoredReport
 from analytics.reports.definition import Definition
 from analytics.shadow.drafts import FAQDraft
-from chat.models import PromptVersion, RetrievalProfile
+from chat.models import HeldBackSentence, PromptVersion, RetrievalProfile
 from faqs.models import FAQ, FAQVersion, SimilarPair
 from faqs.versions.history import recording
 from knowledge.models import CrawlRun, DocumentRevision, FlaggedText, Generation, PdfUpload, Source
@@ -34,7 +34,7 @@ OF_TEAMS = frozenset(
             "chat_assistant",
             "chat_site",
         ),
-        *("chat_conversation", "analytics_gap", "analytics_review", "analytics_shadowtest"),
+        *("chat_conversation", "chat_heldbacksentence", "analytics_gap", "analytics_review", "analytics_shadowtest"),
         *("analytics_evaluationset", "analytics_evaluationrun", "analytics_evaluationquestion"),
         *("analytics_anonymisedquestion", "analytics_report", "marcelcms_apitoken"),
     }
@@ -88,6 +88,17 @@ def make_world(team: str, owner: User, *, mark: str) -> World:
         "chat_assistant": assistant,
         "chat_site": SiteFactory(assistant=assistant, name=f"{mark} site"),
         "chat_conversation": api.conversation,
+        "chat_heldbacksentence": HeldBackSentence.objects.create(
+            message=api.review.message,
+            n=1,
+            assistant=assistant,
+            text=f"{mark} it is.",
+            reasons=["unclear"],
+            parts=[""],
+            outcome=HeldBackSentence.Outcome.QUOTED,
+            page_words=f"{mark} it is not.",
+            title=f"{mark} page",
+        ),
         "analytics_gap": api.gap,
         "analytics_review": api.review,
         "analytics_shadowtest": _shadow_test(api, owner, mark),
