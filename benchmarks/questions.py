@@ -45,7 +45,7 @@ def measure() -> dict[str, Any]:
 
 def ask(text: str) -> dict[str, Any]:
     """Return the pages found and quoted, best first, and the evidence."""
-    from chat.pipeline.answering.extract import closest_sentences
+    from chat.pipeline.answering.extract import compose_quotes
     from chat.pipeline.question import Question
     from chat.pipeline.retrieval.search import retrieve
     from chat.pipeline.understanding.route import understand
@@ -54,7 +54,7 @@ def ask(text: str) -> dict[str, Any]:
     async_to_sync(retrieve)(context)
     return {
         "found": list(dict.fromkeys(candidate.url for candidate in context.candidates)),
-        "quoted": [quotation.candidate.url for quotation in closest_sentences(context)],
+        "quoted": [piece.candidate.url for piece in compose_quotes(context)],
         "evidence": context.evidence,
     }
 

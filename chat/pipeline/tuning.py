@@ -19,23 +19,25 @@ COMPARED_PASSAGES = 4
 #: more signals was no better on other sets (docs/decisions/0009-evidence.md).
 SIMILARITY_WEIGHT, COVERAGE_WEIGHT = 0.8, 0.2
 
-#: Passages whose sentences are compared, and sentences that are quoted at most. Not measured.
-QUOTED_PASSAGES, QUOTED_SENTENCES = 6, 3
-#: A further sentence is quoted only if its score is this close to the best one's. Chosen by hand on the demo's pages.
-QUOTE_MARGIN = 0.12
-#: Weight of the share of the question's words that a sentence has, beside its similarity. Chosen by hand.
-LEXICAL_SHARE = 0.5
-#: What each place lower in the ranking costs a sentence. It only decides between equals.
-RANK_PENALTY = 0.01
-#: Bonus of a sentence with a figure, if the question asks for one. Chosen by hand on the demo's pages.
-FIGURE_BONUS = 0.15
+#: Passages in another language than the question's that are among the sources. Of ten questions whose page is in the
+#: other language all have it there; words of the question find it for half.
+OTHER_LANGUAGE_SHARE = 2
+
+#: Passages whose sentences are compared. Not measured.
+QUOTED_PASSAGES = 6
+#: Sentences that are quoted at most, and how close to the best one's score a further one must be: more of either
+#: brought few right answers more (`benchmarks.sentence_ranking`).
+QUOTED_SENTENCES, QUOTE_MARGIN = 4, 2.0
+#: Words of quoted sentences and rows of a quoted table at most; a longer table shows the row that answers.
+MOST_PROSE_WORDS, MOST_TABLE_ROWS = 60, 12
 #: Bonus of a sentence about the year or term that the question names. More than QUOTE_MARGIN: no vaguer sentence is
 #: quoted beside it.
-PERIOD_BONUS = 0.15
+PERIOD_BONUS = 2.5
 #: From this similarity on, passages of a curated FAQ are preferred, the more the closer the FAQ is. Chosen by hand.
 LEAST_FAQ_SIMILARITY = 0.6
-#: Weight of the words of a FAQ's key points. Chosen by hand on the demo's FAQs.
-HINT_SHARE = 0.8
+#: Bonus of a sentence of a passage that a FAQ points to, and thrice that if it has the FAQ's key points. By hand on the
+#: demo's FAQs.
+HINT_BONUS = 6.0
 
 #: Curated questions offered with an abstention, and how close they must be. Chosen by hand on the demo's pages.
 RELATED, LEAST_RELATED_SIMILARITY = 3, 0.35

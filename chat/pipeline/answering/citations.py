@@ -7,7 +7,7 @@ goes, so an answer can only point at what was retrieved.
 import re
 from collections.abc import Iterator, Mapping
 
-from chat.pipeline.answering.quotable import quotable
+from chat.pipeline.answering.quoting.quotable import quotable
 from chat.pipeline.retrieval.candidates import Candidate, as_source
 from chat.prompt_template import DECLINE
 from chat.protocol.events import Cited, Delta

@@ -27,7 +27,7 @@ BATCH = 8
 MAX_LENGTH = 1_000
 
 
-class _UnitVectors:
+class UnitVectors:
     """Vectors of pages' sentences, kept by their text: the next question is answered from the same pages."""
 
     def __init__(self) -> None:
@@ -48,7 +48,7 @@ class _UnitVectors:
         return known | new
 
 
-_unit_vectors = _UnitVectors()
+unit_vectors = UnitVectors()
 
 
 def compute_vectors(texts: Sequence[str]) -> "dict[str, NDArray[np.float32]]":
@@ -103,7 +103,7 @@ class Prover:
             for each in make_candidates(split_units(passage.text, passage.title, passage.heading))
         ]
         try:
-            self._vectors = _unit_vectors.compute(texts)
+            self._vectors = unit_vectors.compute(texts)
         except EmbeddingUnavailable:
             return
         self._embed = self._look_up

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from chat.pipeline.question import Context, Question, Turn, logger
 from chat.pipeline.retrieval.candidates import BETWEEN, Candidate, load_candidates
+from chat.pipeline.retrieval.other_languages import add_other_languages
 from chat.pipeline.retrieval.profiles import PROFILES, Profile, retrieve_with
 from chat.pipeline.tuning import COVERAGE_WEIGHT, SIMILARITY_WEIGHT
 from chat.pipeline.understanding.clarify import matches_audience, mentioned_tags
@@ -14,7 +15,7 @@ from chat.pipeline.understanding.rewrite import has_anaphora
 from core.db.prepared import in_database
 from core.inference.embeddings import EmbeddingUnavailable
 from core.inference.reranker import RerankerUnavailable
-from core.terms import content_words
+from core.terms import GENERAL_WORDS, content_words, topic_words
 from knowledge.chunking import periods
 from knowledge.chunking.period_match import grade_passage
 from knowledge.chunking.periods import Grade, Period, without_periods
@@ -22,6 +23,8 @@ from knowledge.retrieval.scope import build_scope
 from knowledge.retrieval.search import Retrieval
 from knowledge.retrieval.types import Origin
 
+#: Languages of pages that are searched where an assistant names none.
+LANGUAGES = ("en", "de")
 #: Whose scores are similarities to the question itself, on one scale for all models.
 SIMILARITIES = (Origin.DENSE, Origin.DENSE_SENTENCE, Origin.DENSE_PROPOSITION, Origin.FAQ)
 
@@ -61,7 +64,8 @@ class Found:
 def look_up(ask: Question, turn: Turn, retrieved: Callable[[str], Retrieval], *, sources: int) -> Found:
     """Retrieve for the rewritten question and, if only the rule rewrote it, for the original; keep the better result.
 
-    The better one has more of the original's own words in its best passage, or else the higher evidence.
+    The better one has more of the original's own words in its best passage, or else the higher evidence. If neither
+    has any of them, the original is asked: what was said before must not answer in its place.
     """
     readings = [turn.question]
     if turn.question != ask.text and not turn.by_model and not has_anaphora(ask.text):
@@ -77,6 +81,9 @@ def look_up(ask: Question, turn: Turn, retrieved: Callable[[str], Retrieval], *,
     def answers(each: Found) -> tuple[int, float]:
         return max((len(own & content_words(best.text)) for best in each.candidates[:1]), default=0), each.evidence
 
+    names_something = any(word.lower() not in GENERAL_WORDS for word in topic_words(ask.text))
+    if names_something and not any(answers(each)[0] for each in found):
+        return found[-1]
     return max(found, key=answers)
 
 
@@ -126,10 +133,13 @@ def find_passages(context: Context, *, depth: int = 0, degrades: bool = True) ->
     found = look_up(ask, context.turn, rank_anyhow if degrades else rank, sources=profile.sources)
     if found.question != context.turn.question:
         context.turn = replace(context.turn, question=found.question, begins_anew=True)
-    context.retrieval, context.evidence = found.retrieval, found.evidence
-    context.found = context.candidates = found.candidates
-    if context.is_answerable and (named := mentioned_tags(context.turn.question, found.candidates)):
+    shared, foreign = add_other_languages(
+        found.question, found.candidates, found.retrieval, scope=scope, languages=ask.languages or LANGUAGES
+    )
+    context.retrieval, context.evidence = found.retrieval, max(found.evidence, foreign)
+    context.found = context.candidates = shared
+    if context.is_answerable and (named := mentioned_tags(context.turn.question, shared)):
         context.named = named
-        context.candidates = [each for each in found.candidates if matches_audience(each, named)]
+        context.candidates = [each for each in shared if matches_audience(each, named)]
     context.timings_ms.update(found.retrieval.timings_ms)
     context.timings_ms["retrieval"] = (time.perf_counter() - began) * 1000

@@ -23,6 +23,15 @@ JOINED = f"{MINILM}+{MULTILINGUAL}"
 ENGLISH_SHARE = 0.25
 
 
+#: Reads the cosines of `only_multilingual` and joined vectors.
+MULTILINGUAL_SCALE = Scale(
+    *(
+        Band(*((1 - ENGLISH_SHARE) ** 0.5 * edge for edge in (band.unrelated, band.same)))
+        for band in (MultilingualEmbedder.scale.questions, MultilingualEmbedder.scale.passages)
+    )
+)
+
+
 class JoinedEmbedder:
     """all-MiniLM-L6-v2 and multilingual-e5-small; safe to share between threads."""
 
@@ -51,6 +60,14 @@ def multilingual_part(joined: "NDArray[np.float32]") -> "NDArray[np.float32]":
     """Return the multilingual model's own unit vector, of which a joined one is made."""
     part: NDArray[np.float32] = joined[MiniLMEmbedder.dimensions :] / (1 - ENGLISH_SHARE) ** 0.5
     return part
+
+
+def only_multilingual(joined: "NDArray[np.float32]") -> "NDArray[np.float32]":
+    """Return a joined question's unit vector that compares by the multilingual model alone."""
+    vector: NDArray[np.float32] = np.concatenate(
+        (np.zeros(MiniLMEmbedder.dimensions, dtype=np.float32), multilingual_part(joined))
+    )
+    return vector
 
 
 def _joined(english: "NDArray[np.float32]", multilingual: "NDArray[np.float32]") -> "NDArray[np.float32]":

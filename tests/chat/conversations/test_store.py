@@ -92,7 +92,7 @@ def test_a_question_to_an_assistant_that_is_known_takes_two_statements_and_its_a
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("pages")
-def test_a_cited_answer_takes_nine_statements_from_the_socket_to_the_end(server: Server, llm: FakeLLM) -> None:
+def test_a_cited_answer_takes_ten_statements_from_the_socket_to_the_end(server: Server, llm: FakeLLM) -> None:
     llm.says_words("The semester contribution is 318.40 euros each semester [1].")
     with server.connect() as tab:
         tab.answer(QUESTION)
@@ -101,7 +101,7 @@ def test_a_cited_answer_takes_nine_statements_from_the_socket_to_the_end(server:
     assert answer.end["status"] == "complete"
     assert answer.cited
     # Look, save; scope, generation, vectors, FAQs, passages; flags, save.
-    assert len(sent) == 9, "\n".join(sent)
+    assert len(sent) == 10, "\n".join(sent)
 
 
 def test_the_same_question_again_is_the_same_rows() -> None:

@@ -96,7 +96,7 @@ def test_ask_prints_the_answer_with_its_citations_and_stores_nothing() -> None:
     result = read("ask", QUESTION)
     assert {"answer", "abstained", "strategy", "rewritten", "citations", "timings_ms"} <= set(result)
     assert (result["abstained"], result["strategy"], result["rewritten"]) == (False, "extractive", None)
-    assert result["answer"].startswith("“The semester contribution is 318.40 euros each semester.” [1]")
+    assert result["answer"].startswith("“The semester contribution is 318.40 euros each semester.")
     first = result["citations"][0]
     assert list(first) == ["n", "title", "url", "heading", "page", "quote"]
     assert (first["n"], first["title"]) == (1, "Fees")

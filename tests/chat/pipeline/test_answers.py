@@ -343,7 +343,7 @@ def test_without_the_embedding_model_words_are_searched_and_the_answer_says_so(
         raise EmbeddingUnavailable("away")
 
     monkeypatch.setattr("knowledge.retrieval.search.question_vector", away)
-    monkeypatch.setattr("chat.pipeline.answering.extract.question_vector", away)
+    monkeypatch.setattr("chat.pipeline.answering.extract.multilingual_vector", away)
     with server.connect() as tab:
         answer = tab.answer(QUESTION)
     assert (answer.end["status"], answer.end["notice"]) == ("complete", "words_only")

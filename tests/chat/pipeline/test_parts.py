@@ -16,9 +16,10 @@ from pytest_django import Settings
 
 from chat.errors import Refused
 from chat.models import Message
-from chat.pipeline.answering.extract import content_words, quote_best
 from chat.pipeline.answering.prompt import Prompt, WindowTooSmall, build_prompt
-from chat.pipeline.answering.quotable import LONGEST, quotable, readable, table_rows
+from chat.pipeline.answering.quoting.composition import compose
+from chat.pipeline.answering.quoting.quotable import LONGEST, quotable, readable, table_rows
+from chat.pipeline.answering.quoting.ranking import rank_parts
 from chat.pipeline.guardrails.input import clean_question
 from chat.pipeline.question import Context, Question, Turn
 from chat.pipeline.retrieval.candidates import Candidate, as_source, deep_link, plain
@@ -29,8 +30,9 @@ from chat.prompt_template import DECLINE
 from chat.protocol.frames import Resume
 from chat.sites import session_tokens
 from chat.websocket.frames import parse_frame, read_frame
-from core.inference.embeddings import get_embedder
+from core.terms import content_words
 from core.text import nfc
+from knowledge.retrieval.query_vectors import multilingual_vectors
 from knowledge.retrieval.search import Retrieval
 from knowledge.retrieval.types import Hit, Origin, Query
 from tests.chat.candidates import candidate
@@ -264,11 +266,8 @@ def test_any_unit_can_be_read(unit: str, rest: str) -> None:
 
 
 def best(question: str, *candidates: Candidate, curated: dict[int, Hit] | None = None) -> list[str]:
-    embedder = get_embedder()
-    return [
-        found.text
-        for found in quote_best(question, embedder.embed([question])[0], candidates, embedder, curated=curated or {})
-    ]
+    rankings = rank_parts(question, candidates, embed=multilingual_vectors, curated=curated or {})
+    return [piece.text or "\n".join(piece.table) for piece in compose(question, rankings)]
 
 
 def test_the_sentence_that_answers_is_quoted_first() -> None:

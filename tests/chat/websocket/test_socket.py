@@ -61,7 +61,7 @@ def test_a_renewal_that_is_none_leaves_the_session_as_it_was(server: Server) -> 
 def test_without_a_model_the_pages_are_quoted_with_their_sources(server: Server) -> None:
     with server.connect() as tab:
         answer = tab.answer(QUESTION)
-    assert answer.text.startswith("“The semester contribution is 318.40 euros each semester.” [1]")
+    assert answer.text.startswith("“The semester contribution is 318.40 euros each semester.")
     assert answer.cited[0]["url"].startswith("https://www.uni.example/fees#:~:text=The%20semester%20contribution")
     assert (answer.end["status"], answer.end["strategy"], answer.end["notice"]) == ("complete", "extractive", "")
     assert Message.objects.get(role="assistant").text == answer.text

@@ -26,10 +26,11 @@ CELL_END = re.compile(r"(?<!\\)\|")
 @dataclass(frozen=True, slots=True)
 class Quotable:
     """`text` is what is compared with a question, `shown` what a student reads, with what it goes on from; both are
-    empty where nothing is said."""
+    empty where nothing is said. `row` is a table row as the page writes it."""
 
     text: str
     shown: str
+    row: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,7 @@ class _Unit:
 
     text: str
     is_item: bool
-    is_row: bool
+    row: str
     follows: bool
 
 
@@ -52,11 +53,11 @@ def quotable(passage: str) -> list[Quotable]:
     found = []
     lead = before = None
     for place, unit in enumerate(units):
-        text = unit.text if unit.is_item or unit.is_row else _with_items(unit.text, units[place + 1 :])
+        text = unit.text if unit.is_item or unit.row else _with_items(unit.text, units[place + 1 :])
         shown = text
         if text == unit.text and (needed := _needed(unit, before=before, lead=lead)):
             shown = f"{needed} {text.rstrip(',;')}"
-        found.append(Quotable(text, shown))
+        found.append(Quotable(text, shown, unit.row))
         before = unit
         lead = lead if unit.is_item else unit
     return found
@@ -77,6 +78,18 @@ def table_rows(passage: str) -> list[str]:
     return [line.strip() for line in passage.splitlines() if line.strip().startswith("|")]
 
 
+def table_around(passage: str, row: str) -> list[str]:
+    """Return the lines of the table that a row stands in: its header, the rule under it and its rows."""
+    lines = [line.strip() for line in passage.splitlines()]
+    place = lines.index(row)
+    first = last = place
+    while first > 0 and lines[first - 1].startswith("|"):
+        first -= 1
+    while last + 1 < len(lines) and lines[last + 1].startswith("|"):
+        last += 1
+    return lines[first : last + 1]
+
+
 def only_refers(sentence: str) -> bool:
     """Whether it says no more than where else to read: "See [the deadlines](…) (in German)."."""
     said, begins = REFERS.subn("", LINKED.sub(" ", sentence.strip()))
@@ -90,9 +103,9 @@ def _units(passage: str) -> list[_Unit]:
     for start, end in sentence_spans(passage):
         raw, gap = passage[start:end].strip(), passage[ended:start]
         ended = end
-        is_item, is_row = bool(LIST_MARK.match(raw)), raw.startswith("|")
-        is_empty = not is_item and not is_row and only_refers(raw)
-        units.append(_Unit("" if is_empty else readable(raw, rows), is_item, is_row, follows=not BREAK.search(gap)))
+        is_item, row = bool(LIST_MARK.match(raw)), raw if raw.startswith("|") else ""
+        is_empty = not is_item and not row and only_refers(raw)
+        units.append(_Unit("" if is_empty else readable(raw, rows), is_item, row, follows=not BREAK.search(gap)))
     return units
 
 
@@ -111,7 +124,7 @@ def _with_items(text: str, following: Sequence[_Unit]) -> str:
 def _needed(unit: _Unit, *, before: _Unit | None, lead: _Unit | None) -> str:
     """Return what the unit goes on from, empty if it stands alone; `lead` is the last unit that is no list item."""
     goes_on_from = lead if unit.is_item else before
-    if goes_on_from is None or goes_on_from.is_row or len(goes_on_from.text) + len(unit.text) >= LONGEST:
+    if goes_on_from is None or goes_on_from.row or len(goes_on_from.text) + len(unit.text) >= LONGEST:
         return ""
     if unit.is_item:
         goes_on = unit.text[:1].islower() and not ENDED.search(goes_on_from.text)

@@ -1,0 +1,117 @@
+"""An answer put together of the pages' own words: the sentences that answer best, or a whole table; pure."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from chat.pipeline.answering.quoting.quotable import TABLE_RULE, table_around
+from chat.pipeline.answering.quoting.ranking import RankedSentence
+from chat.pipeline.retrieval.candidates import Candidate
+from chat.pipeline.tuning import MOST_PROSE_WORDS, MOST_TABLE_ROWS, QUOTE_MARGIN, QUOTED_SENTENCES
+
+#: Questions that only all rows together answer: superlatives, comparisons, lists.
+ASKS_FOR_ALL = re.compile(
+    r"\b(?:\w{2,}est|most|least|compar\w+|differen\w+|versus|vs|which|list|all|overview|between"
+    r"|welche\w*|höchste\w*|niedrigste\w*|teuerste\w*|billigste\w*|günstigste\w*|größte\w*|kleinste\w*|längste\w*"
+    r"|kürzeste\w*|früheste\w*|späteste\w*|meisten?|wenigsten?|vergleich\w*|unterschied\w*|alle|überblick|zwischen)\b",
+    re.IGNORECASE,
+)
+#: So many rows of one table among the best sentences say that the table answers.
+ROWS_OF_A_TABLE = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """What is quoted of one passage in one go: `text` as a quote, or the lines of a `table` in Markdown."""
+
+    candidate: Candidate
+    text: str
+    table: tuple[str, ...] = ()
+
+
+def compose(question: str, rankings: Sequence[Sequence[RankedSentence]]) -> list[Piece]:
+    """Put an answer together of ranked sentences, one ranking for each part of the question.
+
+    It has at most MOST_PROSE_WORDS of prose and one table. What stands on one page is kept together in the page's
+    order; the page with the best sentence comes first.
+    """
+    rankings = [ranked for ranked in rankings if ranked]
+    if not rankings:
+        return []
+    table = next(filter(None, (_table(question, ranked) for ranked in rankings)), None)
+    chosen = _choose(rankings, table)
+    first_of: dict[int, int] = {}
+    for place, each in enumerate(chosen):
+        first_of.setdefault(each.candidate.document_id, place)
+    chosen.sort(key=lambda each: (first_of[each.candidate.document_id], each.passage, each.place))
+    pieces: list[Piece] = []
+    before: RankedSentence | None = None
+    for each in chosen:
+        is_table = table is not None and _is_of(each, table)
+        if table is not None and is_table:
+            pieces.append(table)
+        elif before and _goes_on(before, each):
+            pieces[-1] = Piece(each.candidate, f"{pieces[-1].text} {each.quote.text}")
+        else:
+            pieces.append(Piece(each.candidate, each.quote.shown))
+        before = None if is_table else each
+    return pieces
+
+
+def _choose(rankings: Sequence[Sequence[RankedSentence]], table: Piece | None) -> list[RankedSentence]:
+    """Return the best sentences of each ranking that are close to its first one and add to the others, best first.
+
+    Of the rows of `table` only the first one is among them.
+    """
+    chosen: list[RankedSentence] = []
+    words = 0
+    most = max(1, QUOTED_SENTENCES // len(rankings))
+    for ranked in rankings:
+        taken = 0
+        for each in ranked:
+            if taken == most or each.score < ranked[0].score - QUOTE_MARGIN:
+                break
+            text = each.quote.shown
+            if table is not None and _is_of(each, table):
+                if not any(_is_of(other, table) for other in chosen):
+                    chosen.append(each)
+                continue
+            length = len(text.split())
+            if any(text in other.quote.shown for other in chosen) or (taken and words + length > MOST_PROSE_WORDS):
+                continue
+            # A sentence that another one brings along is in its place, so that nothing is read twice.
+            place = next((place for place, other in enumerate(chosen) if other.quote.shown in text), None)
+            if place is None:
+                chosen.append(each)
+                taken += 1
+                words += length
+            else:
+                words += length - len(chosen[place].quote.shown.split())
+                chosen[place] = each
+    return chosen
+
+
+def _is_of(each: RankedSentence, table: Piece) -> bool:
+    return each.quote.row in table.table and each.candidate == table.candidate
+
+
+def _goes_on(before: RankedSentence, each: RankedSentence) -> bool:
+    """Return whether a sentence follows another one on its page and can be read on from it."""
+    is_next = before.passage == each.passage and each.place == before.place + 1
+    return is_next and not (before.quote.row or each.quote.row) and each.quote.shown == each.quote.text
+
+
+def _table(question: str, ranked: Sequence[RankedSentence]) -> Piece | None:
+    """Return the best sentence's table as a whole, where it answers better than one row of it."""
+    best = ranked[0]
+    if not best.quote.row:
+        return None
+    lines = table_around(best.candidate.text, best.quote.row)
+    rows = [line for line in lines[2:] if not TABLE_RULE.match(line)]
+    if len(lines) < 3 or not TABLE_RULE.match(lines[1]) or len(rows) > MOST_TABLE_ROWS:
+        return None
+    near = [each for each in ranked[:QUOTED_SENTENCES] if each.score >= best.score - QUOTE_MARGIN]
+    among = sum(each.quote.row in rows and each.candidate == best.candidate for each in near)
+    if among < ROWS_OF_A_TABLE and not ASKS_FOR_ALL.search(question):
+        return None
+    return Piece(best.candidate, "", tuple(lines))

@@ -1,0 +1,101 @@
+"""Answers of the pages' own words: whole tables, several things asked at once, pages in another language."""
+
+import pytest
+from pytest_django import Settings
+
+from chat.pipeline.answering.quoting.composition import Piece, compose
+from chat.pipeline.answering.quoting.ranking import rank_parts, split_question
+from chat.pipeline.retrieval.candidates import Candidate
+from chat.pipeline.tuning import MOST_PROSE_WORDS, MOST_TABLE_ROWS
+from core.inference.embeddings.e5 import MULTILINGUAL
+from knowledge.retrieval.query_vectors import multilingual_vectors
+from tests.chat.candidates import candidate
+from tests.conftest import PAGES, load_pages
+from tests.servers import Server
+
+RENTS = [
+    "| Dormitory | Rent |",
+    "|---|---|",
+    "| Seeblick | €560 |",
+    "| Brückenstraße | €235 |",
+    "| Alte Weberei | €259 |",
+]
+HOUSING = candidate(
+    title="Student housing",
+    heading="Dormitories and rents",
+    text="The dormitories belong to the student services.\n\n" + "\n".join(RENTS),
+)
+
+
+def quoted(question: str, *candidates: Candidate) -> list[Piece]:
+    return compose(question, rank_parts(question, candidates, embed=multilingual_vectors, curated={}))
+
+
+@pytest.mark.parametrize("question", ["Which dormitory has the lowest rent?", "Welches Wohnheim ist am billigsten?"])
+def test_a_question_that_compares_gets_the_whole_table(question: str) -> None:
+    assert tuple(RENTS) in [piece.table for piece in quoted(question, HOUSING)]
+
+
+def test_a_long_table_shows_the_row_that_answers() -> None:
+    rows = [f"| Street {number} | €{300 + number} |" for number in range(MOST_TABLE_ROWS + 1)]
+    page = candidate(title="Rents", text="\n".join([*RENTS[:2], *rows]))
+    first = quoted("What is the rent in Street 7?", page)[0]
+    assert (first.text, first.table) == ("Dormitory: Street 7; Rent: €307", ())
+
+
+def test_each_of_two_things_that_are_asked_is_answered() -> None:
+    fee = candidate(1, title="Fees", text="The fee is 318 euros. It is paid online. It covers the ticket.")
+    library = candidate(2, title="Library", text="The library opens at 8:00. It has 300 seats. Books are lent.")
+    answer = " ".join(
+        piece.text for piece in quoted("How much is the fee and when does the library open?", fee, library)
+    )
+    assert "318 euros" in answer
+    assert "8:00" in answer
+
+
+@pytest.mark.parametrize(
+    ("question", "parts"),
+    [
+        ("When does it start and how much is it?", 2),
+        ("What are the terms and conditions?", 1),
+        ("Wann beginnt das Semester und wie hoch ist der Beitrag?", 2),
+        ("How?", 1),
+    ],
+)
+def test_a_question_is_cut_only_where_another_one_begins(question: str, parts: int) -> None:
+    assert len(split_question(question)) == parts
+
+
+def test_prose_is_short_and_what_follows_on_a_page_is_one_quote() -> None:
+    text = " ".join(
+        f"The parking permit number {number} costs {number}2 euros for each semester." for number in range(30)
+    )
+    pieces = quoted("What does a parking permit cost?", candidate(text=text))
+    assert sum(len(piece.text.split()) for piece in pieces) <= MOST_PROSE_WORDS
+
+
+GERMAN = [
+    {
+        "url": "https://www.uni.example/kita",
+        "title": "Kinderbetreuung",
+        "language": "de",
+        "text": "# Kita\n\nDie Kita kostet ganztags 230 Euro im Monat.",
+    }
+]
+
+
+def test_a_page_in_the_other_language_answers_and_the_answer_says_so(server: Server, settings: Settings) -> None:
+    settings.EMBEDDING_MODEL = MULTILINGUAL
+    load_pages([*PAGES, *GERMAN])
+    with server.connect(language="en") as tab:
+        answer = tab.answer("How much does childcare cost a month?")
+    assert "230 Euro" in answer.text
+    assert "This page is in German:" in answer.text
+
+
+@pytest.mark.usefixtures("pages")
+def test_what_was_asked_before_does_not_answer_another_question(server: Server) -> None:
+    with server.connect(language="en") as tab:
+        tab.answer("How much is the semester contribution?")
+        answer = tab.answer("Who is the dean?")
+    assert answer.end["status"] == "abstained"
