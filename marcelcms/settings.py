@@ -291,6 +291,7 @@ LONG = (
     "analytics.tasks.find_gaps",
     "analytics.tasks.count_changed_days",
     "analytics.tasks.run_shadow_test",
+    "analytics.tasks.run_model_trial",
     "analytics.tasks.embed_asked_questions",
 )
 # A crawl waits for a site all the time, for hours: it takes little, and nobody should wait behind it.

@@ -75,7 +75,7 @@ class AssistantAdmin(TeamsAdmin, AssistantModelAdmin):
         (
             _("How it writes"),
             {
-                "fields": ["persona", "prompt", "model", "temperature", "max_tokens", "strictness"],
+                "fields": ["uses_model", "persona", "prompt", "model", "temperature", "max_tokens", "strictness"],
                 "description": _(
                     "For answers that a language model writes. What is here by default works: change one thing at a "
                     "time, and try a few questions after it."

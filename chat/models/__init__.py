@@ -4,7 +4,7 @@ from chat.models.assistants import Assistant, Language
 from chat.models.conversations import Citation, Conversation, Feedback, Message, Visitor
 from chat.models.emergency_contacts import EmergencyContact, Need
 from chat.models.profiles import ProfileLeg, RetrievalProfile
-from chat.models.prompts import PromptVersion
+from chat.models.prompts import ModelLayout, PromptVersion
 from chat.models.sites import Site
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "Feedback",
     "Language",
     "Message",
+    "ModelLayout",
     "Need",
     "ProfileLeg",
     "PromptVersion",
