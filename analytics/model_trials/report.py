@@ -20,6 +20,11 @@ class Line:
     tally: Tally
     is_used: bool = False
 
+    @property
+    def held_back(self) -> str:
+        """Return the share of answers that a page was quoted in, in percent."""
+        return f"{self.tally.held_back:.0%}".replace("%", " %")
+
 
 @dataclass(frozen=True, slots=True)
 class Report:

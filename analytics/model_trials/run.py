@@ -157,8 +157,8 @@ class _Trial:
         self._check(outcome)
         self._outcomes.append(outcome)
         self._trial.outcomes = [asdict(each) for each in self._outcomes]
-        self._heartbeat.beat(at_once=True, outcomes=self._trial.outcomes)
         done = sum(each.way != QUOTES for each in self._outcomes)
+        self._heartbeat.beat(at_once=True, outcomes=self._trial.outcomes, done=done, total=total)
         self._heartbeat.step(done, total)
 
     def _check(self, outcome: Outcome) -> None:
