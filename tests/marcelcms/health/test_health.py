@@ -27,7 +27,7 @@ def ready(**headers: str) -> tuple[int, str, dict[str, str]]:
     response = Client(headers=headers).get("/health/ready")
     body: dict[str, Any] = response.json()
     checks = {name: check["status"] for name, check in body["checks"].items()}
-    assert set(checks) == {"database", "valkey", "index", "workers", "beat", "llm"}
+    assert set(checks) == {"database", "valkey", "index", "workers", "beat", "llm", "verifier"}
     return response.status_code, body["status"], {name: each for name, each in checks.items() if each != "ok"}
 
 
