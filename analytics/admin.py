@@ -4,6 +4,13 @@ from analytics.evaluation.admin.questions import EvaluationQuestionAdmin
 from analytics.evaluation.admin.runs import EvaluationRunAdmin
 from analytics.evaluation.admin.sets import EvaluationSetAdmin
 from analytics.gaps.admin.gaps import GapAdmin
+from analytics.model_trials.admin import (
+    language_model_view,
+    model_switch_view,
+    trial_progress_view,
+    trial_start_view,
+    trial_stop_view,
+)
 from analytics.reports.admin.reports import ReportAdmin
 from analytics.retention.admin import AnonymisedQuestionAdmin, RetentionRunAdmin
 from analytics.reviews.admin.queue import ReviewAdmin
@@ -21,4 +28,9 @@ __all__ = [
     "ReviewAdmin",
     "ShadowTestAdmin",
     "faq_neighbourhood_view",
+    "language_model_view",
+    "model_switch_view",
+    "trial_progress_view",
+    "trial_start_view",
+    "trial_stop_view",
 ]

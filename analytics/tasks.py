@@ -97,6 +97,13 @@ def run_shadow_test(test_id: int) -> None:
     work_on(test_id)
 
 
+@shared_task(time_limit=SHADOW_SECONDS)
+def run_model_trial(trial_id: int) -> None:
+    from analytics.model_trials.run import work_on
+
+    work_on(trial_id)
+
+
 #: Vectors in one run: short, so that others need not wait long for the worker; the next minute goes on.
 VECTORS_A_RUN = 2_000
 

@@ -1,8 +1,8 @@
 """Fit which sentence answers a question (`chat/pipeline/answering/quoting/fitted_ranking.json`) to judged questions.
 
 `manage.py shell -c "from benchmarks.sentence_ranking import main; main('QUESTIONS.jsonl', 'COLLECTION')"` needs the
-pages that the questions are about in the database. A row has `text`, `lang`, `expect`, `must` (patterns that an answer has to
-hold) and perhaps `history`, as `../shared/data/student-questions` has them.
+pages that the questions are about in the database. A row has `text`, `lang`, `expect`, `must` (patterns that an answer
+has to hold) and perhaps `history`, as `../shared/data/student-questions` has them.
 """
 
 import json

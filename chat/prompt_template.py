@@ -33,11 +33,27 @@ FENCE_LINE = "{fence}"
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """`system` and `question` are the two messages sent; a doubled brace stands for one."""
+    """`system` and `question` are the two messages sent; a doubled brace stands for one.
+
+    `most_sources` is how many of the profile's sources are sent at most; 0: all of them.
+    """
 
     name: str
     system: str
     question: str
+    most_sources: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How the built-in texts are laid out for a model; the defaults are for a model that nobody has tried.
+
+    `may_refuse`: it is told to write the refusal where the sources say nothing. `most_sources` as of a template.
+    """
+
+    may_refuse: bool = True
+    is_question_first: bool = False
+    most_sources: int = 0
 
 
 BUILT_IN = Template(
@@ -66,6 +82,29 @@ Question, between two lines of {fence}:
 Answer the question from the sources in {language}, in a few sentences, and put the number of the source in brackets \
 after each sentence. Reply {decline} only if the sources say nothing about it.""",
 )
+#: With the refusal or without, the sources first or the question, all sources or three.
+LAYOUTS = tuple(
+    Layout(may_refuse, is_question_first, most_sources)
+    for may_refuse in (True, False)
+    for is_question_first in (False, True)
+    for most_sources in (0, 3)
+)
+REFUSAL = " Reply {decline} only if the sources say nothing about it."
+
+
+def lay_out(layout: Layout) -> Template:
+    """Return the built-in texts in a layout; its name says in what they differ from those of `BUILT_IN`."""
+    name, question = [BUILT_IN.name], BUILT_IN.question
+    if not layout.may_refuse:
+        name.append("without refusal")
+        question = question.removesuffix(REFUSAL)
+    if layout.is_question_first:
+        name.append("question first")
+        sources, asked, request = question.removeprefix("{history}").split("\n\n")
+        question = f"{{history}}{asked}\n\n{sources}\n\n{request}"
+    if layout.most_sources:
+        name.append(f"{layout.most_sources} sources")
+    return Template(", ".join(name), BUILT_IN.system, question, layout.most_sources)
 
 
 class Citable(Protocol):

@@ -16,7 +16,7 @@ django_application = get_asgi_application()
 
 from chat.streaming import runner  # noqa: E402  (needs the apps loaded)
 from chat.websocket.routing import websocket_urlpatterns  # noqa: E402
-from core.inference import embeddings  # noqa: E402
+from core.inference import embeddings, verifier  # noqa: E402
 from core.inference.llm import client  # noqa: E402
 from marcelcms.checks import refuse_unsafe  # noqa: E402
 from marcelcms.observability.asgi import Receive, Scope, Send, observed  # noqa: E402
@@ -29,6 +29,8 @@ def warm_up() -> None:
     embeddings.get_embedder()
     if client.is_configured():
         importlib.import_module("openai")
+    if verifier.is_configured():
+        verifier.get_verifier()
 
 
 async def until_answered(_scope: Scope, receive: Receive, send: Send) -> None:

@@ -71,6 +71,11 @@ PASSAGE_TOKENS = env.integer("PASSAGE_TOKENS", default=200, least=32)
 # A cross-encoder for profiles that rerank: a folder with model.onnx and tokenizer.json, or a name that
 # sentence-transformers knows.
 RERANKER_MODEL = env.text("RERANKER_MODEL", "")
+# An entailment model that must agree before a sentence is shown as written: a folder or a name as above, or what the
+# server at VERIFIER_BASE_URL has.
+VERIFIER_MODEL = env.text("VERIFIER_MODEL", "")
+VERIFIER_BASE_URL = env.text("VERIFIER_BASE_URL", "")
+VERIFIER_API_KEY = env.text("VERIFIER_API_KEY", "none")
 EMBEDDING_THREADS = env.integer("EMBEDDING_THREADS", default=1, least=1)
 
 # --- limits at the door ---
@@ -291,6 +296,7 @@ LONG = (
     "analytics.tasks.find_gaps",
     "analytics.tasks.count_changed_days",
     "analytics.tasks.run_shadow_test",
+    "analytics.tasks.run_model_trial",
     "analytics.tasks.embed_asked_questions",
 )
 # A crawl waits for a site all the time, for hours: it takes little, and nobody should wait behind it.

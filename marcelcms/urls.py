@@ -3,7 +3,14 @@ from django.urls import include, path
 from django.views.decorators.csrf import csrf_exempt
 from django.views.i18n import set_language
 
-from analytics.admin import faq_neighbourhood_view
+from analytics.admin import (
+    faq_neighbourhood_view,
+    language_model_view,
+    model_switch_view,
+    trial_progress_view,
+    trial_start_view,
+    trial_stop_view,
+)
 from analytics.dashboard.admin.view import dashboard_view
 from chat.admin import impact_document_view, impact_list_view, try_question_view
 from chat.api import api
@@ -12,6 +19,7 @@ from knowledge.views import document_file
 from marcelcms.health.views import live, ready
 from marcelcms.observability.metrics import metrics
 
+MODEL = "admin/language-model/<int:assistant_id>"
 urlpatterns = [
     path("", chat_page, name="chat"),
     path("api/v1/", api.urls),
@@ -25,6 +33,11 @@ urlpatterns = [
     path("admin/impact/<int:document_id>/", admin.site.admin_view(impact_document_view), name="impact-document"),
     path("admin/dashboard/", admin.site.admin_view(dashboard_view), name="dashboard"),
     path("admin/shadow/faq/", admin.site.admin_view(faq_neighbourhood_view), name="shadow-faq"),
+    path(f"{MODEL}/", admin.site.admin_view(language_model_view), name="language-model"),
+    path(f"{MODEL}/progress/", admin.site.admin_view(trial_progress_view), name="language-model-progress"),
+    path(f"{MODEL}/start/", admin.site.admin_view(trial_start_view), name="language-model-start"),
+    path(f"{MODEL}/stop/", admin.site.admin_view(trial_stop_view), name="language-model-stop"),
+    path(f"{MODEL}/switch/", admin.site.admin_view(model_switch_view), name="language-model-switch"),
     path("admin/", admin.site.urls),
     # Exempt, because a token would be a cookie before consent; forging a choice of language does no harm.
     path("i18n/setlang/", csrf_exempt(set_language), name="set_language"),

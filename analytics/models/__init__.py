@@ -14,6 +14,7 @@ from analytics.models.reports import Report, StoredReport
 from analytics.models.retention import AnonymisedQuestion, RetentionRun
 from analytics.models.reviews import HeldBackRise, Review, ReviewComment, ReviewFeed, ReviewReader
 from analytics.models.shadow import AskedVector, ShadowResult, ShadowTest
+from analytics.models.trials import ModelTrial
 
 __all__ = [
     "AnonymisedQuestion",
@@ -31,6 +32,7 @@ __all__ = [
     "HeldBackRise",
     "Judgment",
     "ModelRequest",
+    "ModelTrial",
     "QuestionResult",
     "Report",
     "RetentionRun",

@@ -29,7 +29,6 @@ from analytics.shadow.overlays import (
 from analytics.shadow.questions import TriedQuestion, questions_for
 from analytics.shadow.verdicts import Verdict
 from chat.models import PromptVersion
-from chat.prompt_template import BUILT_IN
 from core.db.locks import Lock, advisory_lock
 from core.inference.embeddings import EmbeddingUnavailable
 from core.inference.reranker import RerankerUnavailable
@@ -63,18 +62,18 @@ def work_on(test_id: int) -> None:
                 raise Interrupted(_("The search index was replaced meanwhile: test again.")) from error
 
 
-def build_overlay(draft: Draft, live: Draft, target_id: int) -> Overlay:
-    """Build what applies the draft to `target_id` for the length of a transaction."""
+def build_overlay(draft: Draft, live: Draft, test: ShadowTest) -> Overlay:
+    """Build what applies the draft to the test's target for the length of a transaction."""
     match draft, live:
         case FAQDraft(), _:
-            return FAQOverlay(draft, target_id)
+            return FAQOverlay(draft, test.target_id)
         case DocumentDraft(), _:
-            return DocumentOverlay(draft, target_id)
+            return DocumentOverlay(draft, test.target_id)
         case ProfileDraft(), ProfileDraft():
             return ProfileOverlay(draft, live)
         case PromptDraft(), _:
             version = PromptVersion.objects.filter(pk=draft.version).first() if draft.version else None
-            return PromptOverlay(version.template if version else BUILT_IN)
+            return PromptOverlay(version.template if version else test.assistant.built_in_template)
     raise TypeError(f"{type(draft).__name__} is no draft of a {type(live).__name__}")
 
 
@@ -83,7 +82,7 @@ def _run(test: ShadowTest) -> None:
     there = set(test.results.values_list("question", "message"))
     waiting = [question for question in questions if question.key not in there]
     test.beat(total=len(questions), done=len(questions) - len(waiting))
-    overlay = build_overlay(read_draft(test), _unchanged(test), test.target_id)
+    overlay = build_overlay(read_draft(test), _unchanged(test), test)
     overlay.prepare()
     asking = Asking({test.assistant_id: test.assistant}, asks_model=test.asks_model)
     while waiting:

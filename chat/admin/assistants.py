@@ -6,7 +6,7 @@ from django.conf import settings
 from django.contrib import admin
 from django.db import models
 from django.forms import CheckboxSelectMultiple, ModelChoiceField, ModelForm, MultipleChoiceField, Textarea
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -15,6 +15,7 @@ from chat.models import Assistant, Language, PromptVersion, RetrievalProfile
 from chat.prompt_template import BUILT_IN
 from chat.services.profiles import check_usable
 from core.admin.scoped import TeamsAdmin
+from core.inference.llm import client
 from knowledge.admin.collections import university_collections
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ class AssistantAdmin(TeamsAdmin, AssistantModelAdmin):
         (
             _("How it writes"),
             {
-                "fields": ["persona", "prompt", "model", "temperature", "max_tokens", "strictness"],
+                "fields": ["uses_model", "persona", "prompt", "model", "temperature", "max_tokens", "strictness"],
                 "description": _(
                     "For answers that a language model writes. What is here by default works: change one thing at a "
                     "time, and try a few questions after it."
@@ -91,6 +92,12 @@ class AssistantAdmin(TeamsAdmin, AssistantModelAdmin):
     @admin.display(description=_("languages"))
     def spoken(self, assistant: Assistant) -> str:
         return ", ".join(str(Language(code).label) for code in assistant.languages)
+
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        context["has_language_model"] = client.is_configured()
+        return super().render_change_form(request, context, *args, **kwargs)
 
     def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
         """Show in an empty field what it stands for."""

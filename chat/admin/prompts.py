@@ -20,7 +20,7 @@ from chat.errors import Refused
 from chat.models import Assistant, Language, PromptVersion
 from chat.models.assistants import default_assistant
 from chat.pipeline.guardrails.input import clean_question
-from chat.prompt_template import BUILT_IN, REQUIRED, Template, question_problems, system_problems
+from chat.prompt_template import BUILT_IN, LAYOUTS, REQUIRED, Template, lay_out, question_problems, system_problems
 from chat.services.prompts import check_unused, count_answers, delete_version, make_version, preview, use_version
 from core.diffs import compare
 from core.inference.embeddings import EmbeddingUnavailable
@@ -174,13 +174,14 @@ class PromptVersionAdmin(PromptModelAdmin):
         version = self._version(object_id)
         template = version.template if version else BUILT_IN
         before = self._before(version) if version else None
+        names = [version.name] if version else [lay_out(layout).name for layout in LAYOUTS]
         context = {
             **self._page(request, template.name, key=object_id),
             "version": version,
             "template": template,
             "before": before,
             "changes": changes(before, template) if before else [],
-            "answers": count_answers([template.name])[template.name],
+            "answers": sum(count_answers(names).values()),
             "users": own.filter(prompt=version),
             "others": own.exclude(prompt=version) if version else own.exclude(prompt=None),
             "may_use": request.user.has_perm("chat.change_assistant"),
@@ -263,7 +264,7 @@ class PromptVersionAdmin(PromptModelAdmin):
         assistant = get_object_or_404(
             Assistant.objects.visible_to(request.user).select_related("prompt"), pk=int(chosen)
         )
-        template = version.template if version else BUILT_IN
+        template = version.template if version else assistant.built_in_template
         if request.method == "POST":
             use_version(version=version, assistant=assistant)
             self.log_change(request, cast("Any", assistant), [{"changed": {"fields": ["prompt"]}}])

@@ -41,6 +41,9 @@ NOT_ASKED: Mapping[NotAsked, str | Promise] = {
     NotAsked.NO_MODEL: _(
         "No language model is asked: this server has none, so the closest sentences are quoted from the pages."
     ),
+    NotAsked.SWITCHED_OFF: _(
+        "No language model is asked: it is switched off for this assistant, so the closest sentences are quoted."
+    ),
     NotAsked.NO_QUESTION: _("No language model is asked for an answer: this gets a fixed reply."),
     NotAsked.ABSTAINED: _("No language model is asked for an answer: the assistant abstained before."),
     NotAsked.ASKED_BACK: _("No language model is asked for an answer: the student is asked back first."),

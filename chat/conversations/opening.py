@@ -40,7 +40,8 @@ SELECT
         (SELECT string_agg(collection.ctid || ' ' || collection.xmin, ' ' ORDER BY collection.id)
             FROM chat_assistant_collections AS chosen
             JOIN knowledge_collection AS collection ON collection.id = chosen.collection_id
-            WHERE chosen.assistant_id = assistant.id)
+            WHERE chosen.assistant_id = assistant.id),
+        (SELECT string_agg(layout.ctid || ' ' || layout.xmin, ' ' ORDER BY layout.id) FROM chat_modellayout AS layout)
     ],
     (SELECT max(id) FROM said),
     (SELECT id FROM said WHERE client_id = %(client_id)s),

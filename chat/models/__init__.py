@@ -5,7 +5,7 @@ from chat.models.conversations import Citation, Conversation, Feedback, Message,
 from chat.models.emergency_contacts import EmergencyContact, Need
 from chat.models.held_back import HeldBackSentence
 from chat.models.profiles import ProfileLeg, RetrievalProfile
-from chat.models.prompts import PromptVersion
+from chat.models.prompts import ModelLayout, PromptVersion
 from chat.models.sites import Site
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "HeldBackSentence",
     "Language",
     "Message",
+    "ModelLayout",
     "Need",
     "ProfileLeg",
     "PromptVersion",

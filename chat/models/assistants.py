@@ -9,8 +9,8 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from chat.models.profiles import RetrievalProfile
-from chat.models.prompts import PromptVersion
-from chat.prompt_template import BUILT_IN, Template
+from chat.models.prompts import PromptVersion, layout_for
+from chat.prompt_template import Layout, Template, lay_out
 from core.access import Row, StaffScoped
 from knowledge.models import Collection
 
@@ -80,6 +80,11 @@ class Assistant(models.Model):
         related_name="assistants",
         verbose_name=_("prompt version"),
         help_text=_("What the language model is told; empty: the built-in texts."),
+    )
+    uses_model = models.BooleanField(
+        _("have a language model write"),
+        default=True,
+        help_text=_("Off: nothing is sent to a model for this assistant, and it quotes its pages."),
     )
     model = models.CharField(
         _("model"),
@@ -196,7 +201,17 @@ class Assistant(models.Model):
     @property
     def template(self) -> Template:
         """What the model is told when it answers for this assistant."""
-        return self.prompt.template if self.prompt else BUILT_IN
+        return self.prompt.template if self.prompt else self.built_in_template
+
+    @property
+    def built_in_template(self) -> Template:
+        """The built-in texts, laid out as its model did best with."""
+        return lay_out(layout_for(self.model_name) if self.model_name else Layout())
+
+    @property
+    def model_name(self) -> str:
+        """The name of the model that answers for this assistant; empty if the server has none."""
+        return self.model or settings.LLM_MODEL
 
     def language_for(self, wanted: str) -> str:
         """Return the language to answer in: the student's if the assistant speaks it, else its first."""

@@ -148,7 +148,7 @@ class Message(models.Model):
     notice = models.CharField(max_length=40, blank=True)
     model = models.CharField(_("model"), max_length=200, blank=True)
     profile = models.CharField(_("retrieval profile"), max_length=50, blank=True)
-    prompt = models.CharField(_("prompt"), max_length=30, blank=True)
+    prompt = models.CharField(_("prompt"), max_length=80, blank=True)
     route = models.CharField(_("kind"), max_length=12, choices=Route, blank=True)
     rewritten = models.TextField(_("looked up as"), blank=True)
     flags = ArrayField(models.CharField(max_length=30), default=list, blank=True, verbose_name=_("signs of an attack"))

@@ -4,7 +4,7 @@ from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from chat.prompt_template import Template
+from chat.prompt_template import Layout, Template
 
 
 class PromptVersion(models.Model):
@@ -45,3 +45,29 @@ class PromptVersion(models.Model):
     @property
     def template(self) -> Template:
         return Template(self.name, self.system, self.question)
+
+
+class ModelLayout(models.Model):
+    """The layout of the built-in texts that a language model did best with, when it was tried."""
+
+    model = models.CharField(max_length=200, unique=True)
+    may_refuse = models.BooleanField()
+    is_question_first = models.BooleanField()
+    most_sources = models.PositiveSmallIntegerField()
+    chosen_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        default_permissions = ()
+
+    def __str__(self) -> str:
+        return self.model
+
+    @property
+    def layout(self) -> Layout:
+        return Layout(self.may_refuse, self.is_question_first, self.most_sources)
+
+
+def layout_for(model: str) -> Layout:
+    """Return the layout that was chosen for a model; the default for one that nobody has tried."""
+    row = ModelLayout.objects.filter(model=model).first()
+    return row.layout if row else Layout()

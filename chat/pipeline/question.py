@@ -33,8 +33,9 @@ class Question:
     `history` is (role, text), oldest first. `language` is that of the answer, one of the `languages` that are
     spoken. `audience` is what is known of who asks, as tags `kind:value`, and `asked_kinds` are the kinds that were
     asked for already. `caller` is who waits for the model, so that nobody's many questions hold up another's one;
-    `allow_llm` is off where the model has no time for it. `emergency_contacts` are shown to a student in need; with
-    `as_question` the student has said that the message is no cry for help.
+    `uses_model` is off where staff want quotes alone, `allow_llm` where the model has no time for it.
+    `emergency_contacts` are shown to a student in need; with `as_question` the student has said that the message is no
+    cry for help.
     """
 
     text: str
@@ -55,6 +56,7 @@ class Question:
     audience: Sequence[str] = ()
     asked_kinds: Sequence[str] = ()
     caller: str = ""
+    uses_model: bool = True
     allow_llm: bool = True
     emergency_contacts: Sequence[EmergencyContact] = ()
     as_question: bool = False
@@ -62,6 +64,10 @@ class Question:
     def __post_init__(self) -> None:
         object.__setattr__(self, "text", nfc(self.text))
         object.__setattr__(self, "history", tuple((role, nfc(text)) for role, text in self.history))
+
+    @property
+    def may_ask_model(self) -> bool:
+        return self.uses_model and self.allow_llm
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +95,7 @@ class Context:
 
     `guesses` are passages that a model made up to search with (HyDE). `found` are all sources of the ranking's head;
     `candidates` are those that concern the student: `named` are the tags of readers that the question names. Making a
-    prompt leaves out the candidates that find no room in it.
+    prompt leaves out the candidates that find no room in it. `failure` is the code of the model's error, if it had one.
     """
 
     ask: Question
@@ -102,6 +108,7 @@ class Context:
     evidence: float | None = None
     scope: Scope | None = None
     model: str = ""
+    failure: str = ""
     notice: str = ""
     usage: list[Usage] = field(default_factory=list)
     sentences: SentenceRecord = field(default_factory=SentenceRecord)
@@ -195,6 +202,7 @@ def assistant_config(assistant: Assistant | None, language: str) -> Question:
         persona=assistant.persona,
         strictness=Strictness(assistant.strictness),
         template=assistant.template,
+        uses_model=assistant.uses_model,
         sampling=Sampling(assistant.model, assistant.temperature, assistant.max_tokens or 0),
         contact=build_contact(assistant),
         abstention=assistant.abstention_in(spoken),

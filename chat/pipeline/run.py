@@ -66,7 +66,7 @@ def _choose(context: Context) -> AsyncGenerator[Event]:
         return abstain(context, "no_evidence" if found_any else "nothing_found")
     if kind := clarifying_facet(context):
         return clarify(context, kind)
-    if not client.is_configured():
+    if not client.is_configured() or not context.ask.uses_model:
         return quote(context)
     return generate(context) if context.ask.allow_llm else quote(context, notice="busy")
 

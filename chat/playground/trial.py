@@ -50,6 +50,7 @@ class NotAsked(StrEnum):
     """Why an answer was made without the language model; empty where the model was asked."""
 
     NO_MODEL = "no_model"
+    SWITCHED_OFF = "switched_off"
     NO_QUESTION = "no_question"
     ABSTAINED = "abstained"
     ASKED_BACK = "asked_back"
@@ -57,7 +58,7 @@ class NotAsked(StrEnum):
     WAS_ASKED = ""
 
 
-def why_not_asked(reply: Reply, end: End) -> NotAsked:
+def why_not_asked(ask: Question, reply: Reply, end: End) -> NotAsked:
     if end.route != Message.Route.QUESTION:
         return NotAsked.NO_QUESTION
     if end.status == Message.Status.CLARIFYING:
@@ -66,6 +67,8 @@ def why_not_asked(reply: Reply, end: End) -> NotAsked:
         return NotAsked.ABSTAINED
     if not client.is_configured():
         return NotAsked.NO_MODEL
+    if not ask.uses_model:
+        return NotAsked.SWITCHED_OFF
     return NotAsked.TOO_LONG if end.notice == "window_too_small" else NotAsked.WAS_ASKED
 
 
@@ -169,7 +172,8 @@ def describe_reading(ask: Question, turn: Turn) -> Reading:
     if turn.by_model:
         rewriter = Rewriter.MODEL
     elif ask.history and needs_context(ask.text) and not turn.begins_anew:
-        rewriter = Rewriter.RULE_AFTER_MODEL if client.is_configured() else Rewriter.RULE
+        asks_model = ask.uses_model and client.is_configured()
+        rewriter = Rewriter.RULE_AFTER_MODEL if asks_model else Rewriter.RULE
     return Reading(turn, rewriter, flag_injection(ask.text))
 
 
@@ -197,7 +201,7 @@ def _searched(answered: _Answered) -> Search:
 
 
 def _sent(context: Context, reply: Reply, end: End) -> Sent:
-    why_not = why_not_asked(reply, end)
+    why_not = why_not_asked(context.ask, reply, end)
     if why_not:
         return Sent(None, 0, why_not)
     prompt = build_prompt(context)

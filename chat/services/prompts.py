@@ -11,12 +11,12 @@ from django.db.models import Count
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from chat.models import Assistant, Message, PromptVersion
+from chat.models import Assistant, Message, ModelLayout, PromptVersion
 from chat.pipeline.answering.prompt import build_prompt
 from chat.pipeline.question import build_question
 from chat.pipeline.retrieval.search import find_passages, guess
 from chat.pipeline.understanding.route import understand
-from chat.prompt_template import Template, question_problems, system_problems
+from chat.prompt_template import Layout, Template, question_problems, system_problems
 from core.inference.llm.token_budget import estimate_tokens
 
 
@@ -55,6 +55,27 @@ def use_version(*, version: PromptVersion | None, assistant: Assistant) -> Assis
     assistant.prompt = version
     assistant.save(update_fields=["prompt"])
     return assistant
+
+
+@transaction.atomic
+def switch_model(*, assistant: Assistant, is_on: bool) -> Assistant:
+    """From the next question on, a language model writes for the assistant, or it quotes its pages."""
+    assistant.uses_model = is_on
+    assistant.save(update_fields=["uses_model"])
+    return assistant
+
+
+@transaction.atomic
+def keep_layout(*, model: str, layout: Layout) -> None:
+    """From the next question on, this model is sent the built-in texts in this layout."""
+    ModelLayout.objects.update_or_create(
+        model=model,
+        defaults={
+            "may_refuse": layout.may_refuse,
+            "is_question_first": layout.is_question_first,
+            "most_sources": layout.most_sources,
+        },
+    )
 
 
 @transaction.atomic

@@ -44,7 +44,7 @@ def widget_config(place: SiteContext, *, base_url: str) -> dict[str, Any]:
         "contact": asdict(contact) if contact else None,
         "limits": {"question_characters": settings.QUESTION_MAX_CHARACTERS},
         "retention_days": kept_days(assistant),
-        "writes": client.is_configured(),
+        "writes": client.is_configured() and (assistant is None or assistant.uses_model),
         "privacy_url": site.privacy_url,
     }
 

@@ -52,7 +52,7 @@ async def finish(*, seconds: float) -> None:
 
 async def _within_budget(ask: Question) -> Question:
     """Return the question; without the model if that has written enough in this minute."""
-    needs_model = client.is_configured() and not match_route(ask.text)
+    needs_model = ask.uses_model and client.is_configured() and not match_route(ask.text)
     return ask if not needs_model or await rate_limits.llm_quota_available() else replace(ask, allow_llm=False)
 
 

@@ -28,11 +28,12 @@ class Lock(enum.IntEnum):
     EVALUATION_RUN = 0x6D61720000000000
     SHADOW_TEST = 0x6D61730000000000
     REPORT = 0x6D72700000000000
+    MODEL_TRIAL = 0x6D74720000000000
 
 
 ROWS = 2**40
 #: Locks of which every row of a table has its own.
-PER_ROW = frozenset({Lock.EVALUATION_RUN, Lock.SHADOW_TEST, Lock.REPORT})
+PER_ROW = frozenset({Lock.EVALUATION_RUN, Lock.SHADOW_TEST, Lock.REPORT, Lock.MODEL_TRIAL})
 
 
 @contextmanager

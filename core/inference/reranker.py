@@ -13,12 +13,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from django.conf import settings
 
+from core.inference.onnx.pairs import BATCH, WINDOW, PairGraph
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-WINDOW = 512
-#: Pairs scored at once; more need more memory.
-BATCH = 8
 
 
 class RerankerUnavailable(Exception):
@@ -33,37 +31,13 @@ class Reranker(Protocol):
 
 
 class OnnxReranker:
-    """A cross-encoder's graph with the inputs of BERT and one logit; safe to share between threads."""
+    """A cross-encoder's graph whose last logit is the score."""
 
     def __init__(self, folder: Path) -> None:
-        import onnxruntime
-        from tokenizers import Tokenizer
-
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads, options.inter_op_num_threads = settings.EMBEDDING_THREADS, 1
-        self.model = folder.name
-        self._session: onnxruntime.InferenceSession = onnxruntime.InferenceSession(
-            str(folder / "model.onnx"), options, providers=["CPUExecutionProvider"]
-        )
-        self._names = {each.name for each in self._session.get_inputs()}
-        self._tokenizer: Tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-        self._tokenizer.enable_truncation(WINDOW)  # the longer of the two is cut: a pasted page as a question too
-        self._tokenizer.enable_padding()
+        self.model, self._graph = folder.name, PairGraph(folder)
 
     def scores(self, question: str, texts: Sequence[str]) -> "NDArray[np.float32]":
-        found = [self._batch(question, texts[start : start + BATCH]) for start in range(0, len(texts), BATCH)]
-        return np.concatenate(found) if found else np.empty(0, dtype=np.float32)
-
-    def _batch(self, question: str, texts: Sequence[str]) -> "NDArray[np.float32]":
-        encodings = self._tokenizer.encode_batch([(question, text) for text in texts])
-        inputs = {
-            "input_ids": np.array([each.ids for each in encodings], dtype=np.int64),
-            "attention_mask": np.array([each.attention_mask for each in encodings], dtype=np.int64),
-            "token_type_ids": np.array([each.type_ids for each in encodings], dtype=np.int64),
-        }
-        outputs = self._session.run(None, {name: value for name, value in inputs.items() if name in self._names})
-        logits: NDArray[np.float32] = np.asarray(outputs[0], dtype=np.float32).reshape(len(texts), -1)[:, -1]
-        return logits
+        return self._graph.logits(question, texts)[:, -1] if texts else np.empty(0, dtype=np.float32)
 
 
 class SentenceTransformersReranker:

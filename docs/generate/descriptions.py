@@ -62,6 +62,11 @@ SECTIONS = {
         "old one.",
         "RERANKER_MODEL": "A cross-encoder for profiles that rerank: a folder with `model.onnx` and `tokenizer.json`, "
         "or a name for sentence-transformers.",
+        "VERIFIER_MODEL": "An entailment model that must agree before a sentence is shown as written: a folder with "
+        "`model.onnx`, `tokenizer.json` and `config.json`, a name for sentence-transformers, or a name at "
+        "`VERIFIER_BASE_URL`. Empty: the check of sentences decides alone.",
+        "VERIFIER_BASE_URL": "A server with vLLM's `/score`, such as `http://gpu:8002`.",
+        "VERIFIER_API_KEY": "Its key.",
         "PDF_MAX_PAGES": "Pages that an imported PDF may have.",
         "PDF_MAX_MEGABYTES": "Its size.",
     },

@@ -21,6 +21,7 @@ LOOKS: Mapping[str, Look] = {
     "static files": environment.static_files,
     "embeddings": models.embeddings,
     "language model": models.language_model,
+    "second judge": models.second_judge,
     "index": work.index,
     "workers": work.workers,
     "beat": work.beat,

@@ -17,6 +17,7 @@ from django.utils import timezone
 from redis import RedisError
 
 from core import redis
+from core.inference import verifier
 from core.inference.llm import client
 from knowledge.models import Document, Generation
 from knowledge.retrieval.bm25 import newest_change
@@ -147,6 +148,11 @@ def language_model() -> Reading:
     return Reading(Status.DEGRADED if client.has_failed() else Status.OK)
 
 
+def second_judge() -> Reading:
+    """Judge by the last calls; the check of sentences decides alone where it is away."""
+    return Reading(Status.DEGRADED if verifier.has_failed() else Status.OK)
+
+
 PROBES = (
     Probe("database", database, worst=Status.FAILING),
     Probe("valkey", valkey, worst=Status.FAILING),
@@ -154,4 +160,5 @@ PROBES = (
     Probe("workers", workers, worst=Status.DEGRADED),
     Probe("beat", beat, worst=Status.DEGRADED),
     Probe("llm", language_model, worst=Status.DEGRADED),
+    Probe("verifier", second_judge, worst=Status.DEGRADED),
 )

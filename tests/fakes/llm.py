@@ -76,6 +76,15 @@ class FakeLLM:
         """Streams `text` word by word."""
         self.says(*(word if index == 0 else f" {word}" for index, word in enumerate(text.split(" "))), **timing)
 
+    def writes(self, write: Callable[[str], str]) -> None:
+        """Streams what `write` makes of the last message."""
+
+        def script(handler: "_Handler") -> None:
+            text = write(handler.request_body["messages"][-1]["content"])
+            _stream(handler, pieces=[text], first_after=0, between=0, hold_before=None, end="stop", tokens=(100, 10))
+
+        self.script = script
+
     def release(self) -> None:
         """Lets go on what waits at `hold_before`, or hangs."""
         self.released.set()

@@ -6,10 +6,16 @@ import pytest
 from django.db import connections
 from pytest_django import Settings
 
+from analytics.model_trials.report import make_report
+from analytics.model_trials.run import run
+from analytics.model_trials.services import prepare_trial
+from analytics.models import ModelTrial
+from chat.models import ModelLayout
 from chat.pipeline.question import Question
 from chat.pipeline.run import collect
 from faqs.models import FAQ
 from knowledge.indexing.documents import sync_document
+from tests.analytics.model_trials.rows import price_pages
 from tests.factories import DocumentFactory
 
 pytestmark = [
@@ -45,3 +51,14 @@ async def test_it_abstains_where_the_pages_say_nothing() -> None:
     reply = await collect(Question(text="Can the semester contribution be paid in bitcoin at the library desk?"))
     assert reply.reason or "bitcoin" not in reply.text.lower()
     assert not reply.reason or reply.sources == []
+
+
+@pytest.mark.timeout(3600)
+def test_a_trial_comes_to_its_end_and_keeps_a_layout() -> None:
+    trial = prepare_trial(assistant=price_pages(6), wanted=6)
+    run(trial)
+    report = make_report(trial)
+    assert trial.state == ModelTrial.State.FINISHED
+    assert ModelLayout.objects.get().model == trial.model
+    assert report.verdict
+    print(*(f"{line.label}: {line.tally}" for line in report.lines), *report.verdict, sep="\n")

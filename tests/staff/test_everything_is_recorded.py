@@ -36,6 +36,7 @@ STOPPED = {"knowledge_crawlrun_stop POST", "analytics_evaluationrun_cancel POST"
 IDLE = {
     *("analytics_evaluationquestion_review_one POST", "analytics_gap_draft POST", "analytics_gap_phrasings POST"),
     *("analytics_review_undo POST", "analytics_shadowtest_start POST", "faqs_faq_import POST", "faqs_faq_near POST"),
+    *("language-model-start POST", "language-model-stop POST"),
     *("logout POST", "chat_heldbacksentence_judge POST", "shadow-faq POST", "analytics_evaluationset_propose POST"),
     *("chat_promptversion_draft_preview POST", "chat_promptversion_preview POST"),
     *("chat_assistant_delete POST", "knowledge_collection_delete POST", "analytics_review_reading POST"),

@@ -53,7 +53,7 @@ async def generate(context: Context) -> AsyncGenerator[Event]:
             return
     except ModelUnavailable as error:
         logger.warning("model unavailable code=%s partial=%s", error.code, shown)
-        failure = error.code
+        failure = context.failure = error.code
     if shown:
         with translation.override(context.ask.language):
             detail = _("The answer broke off because the language model stopped. Please try again.")

@@ -60,17 +60,18 @@ def build_prompt(context: Context) -> Prompt:
         )
         return render(ask.template, values)
 
+    chosen = context.candidates[: ask.template.most_sources or None]
     answer_tokens = ask.sampling.max_tokens or settings.LLM_MAX_TOKENS
     try:
         fitting = fit(
             fixed=sum(map(estimate_tokens, rendered([], [("user", "")]))),
-            passages=[estimate_tokens(f"{each.label}\n{each.text}") + AROUND for each in context.candidates],
+            passages=[estimate_tokens(f"{each.label}\n{each.text}") + AROUND for each in chosen],
             history=[estimate_tokens(text) + AROUND for _role, text in history],
             room=settings.LLM_CONTEXT_TOKENS - answer_tokens,
         )
     except ValueError as error:
         raise WindowTooSmall from error
-    candidates = context.candidates[: fitting.passages]
+    candidates = chosen[: fitting.passages]
     if fitting.first_passage_tokens is not None:
         candidates = [_trimmed(candidates[0], fitting.first_passage_tokens - AROUND)]
     system, user = rendered(candidates, history[len(history) - fitting.history :])

@@ -3,6 +3,7 @@
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,7 +12,8 @@ from chat.pipeline.retrieval.candidates import Candidate
 from chat.pipeline.verification.alignment import make_candidates
 from chat.pipeline.verification.classifier import Strictness
 from chat.pipeline.verification.units import split_units
-from chat.pipeline.verification.verify import Embed, Passage, Verdict, choose_passage, verify
+from chat.pipeline.verification.verify import Embed, Passage, Reason, Verdict, choose_passage, verify
+from core.inference import verifier
 from core.inference.embeddings import EmbeddingUnavailable
 from knowledge.chunking.sentences import sentence_spans
 from knowledge.guardrails.injection import flag_document
@@ -25,6 +27,8 @@ KEPT = 4096
 #: Texts whose vectors are computed at once: more of them would be padded to the longest.
 BATCH = 8
 MAX_LENGTH = 1_000
+#: Least probability by which the second judge agrees.
+LEAST_LIKELY = 0.5
 
 
 class UnitVectors:
@@ -81,10 +85,11 @@ class Prover:
         `numbers` are the candidates that it cites; without one, the candidate that supports it best is taken.
         """
         try:
-            return self._prove(sentence, numbers)
+            verdict, candidate = self._prove(sentence, numbers)
         except EmbeddingUnavailable:
             self._embed = None
-            return self._prove(sentence, numbers)
+            verdict, candidate = self._prove(sentence, numbers)
+        return (judge_again(verdict, sentence, candidate) if candidate else verdict), candidate
 
     def _prove(self, sentence: str, numbers: Sequence[int]) -> tuple[Verdict, Candidate | None]:
         places = [place for place, each in enumerate(self._candidates) if each.number in numbers]
@@ -113,6 +118,19 @@ class Prover:
         if new := [text for text in texts if text not in self._vectors]:
             self._vectors.update(compute_vectors(new))
         return np.stack([self._vectors[text] for text in texts])
+
+
+def judge_again(verdict: Verdict, sentence: str, candidate: Candidate) -> Verdict:
+    """Ask the second judge, if there is one, about a sentence that passed the check; it can only reject.
+
+    The page's own words need no judge.
+    """
+    if not verdict.is_supported or sentence.strip() == verdict.unit:
+        return verdict
+    likely = verifier.probability(f"{candidate.label}\n{verdict.unit}", sentence)
+    if likely is None or likely >= LEAST_LIKELY:
+        return verdict
+    return replace(verdict, is_supported=False, reasons=(Reason("not_entailed"),))
 
 
 def without_orders(text: str) -> str:

@@ -101,7 +101,7 @@ async def retrieve(context: Context) -> None:
 
 async def guess(context: Context) -> None:
     """Have the model guess what a page with the answer says, if the profile uses HyDE."""
-    if context.ask.profile.uses_hyde and context.ask.allow_llm:
+    if context.ask.profile.uses_hyde and context.ask.may_ask_model:
         context.guesses = await hypothesise(context.turn.question, caller=context.ask.caller)
 
 

@@ -183,7 +183,7 @@ async def _read(ask: Question) -> tuple[Turn, Usage | None]:
     if route := match_route(ask.text):
         return Turn(route, ask.text), None
     by_rule = Turn(Route.QUESTION, condense_question(ask.text, ask.history))
-    needs_model = ask.allow_llm and ask.history and needs_context(ask.text)
+    needs_model = ask.may_ask_model and ask.history and needs_context(ask.text)
     if not needs_model or not client.is_configured():
         return by_rule, None
     messages = [{"role": "system", "content": INSTRUCTION}, {"role": "user", "content": _chat(ask)}]

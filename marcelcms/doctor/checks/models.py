@@ -7,8 +7,10 @@ from collections.abc import Iterator
 import numpy as np
 from django.conf import settings
 
+from core.inference import verifier
 from core.inference.embeddings import EmbeddingUnavailable, get_embedder
 from core.inference.llm import client
+from core.inference.verifier import VerifierUnavailable
 from knowledge.indexing.generations import load_embedder
 from knowledge.models import Generation
 from marcelcms.doctor.findings import Finding, fail, ok, warn
@@ -45,6 +47,23 @@ def embeddings() -> Iterator[Finding]:
             f"questions are still answered from {live.model}: the new index is being built",
             "Nothing, while a worker of the queue `long` runs; `manage.py reindex` does it at once.",
         )
+
+
+def second_judge() -> Iterator[Finding]:
+    """Ask about a sentence that is right and one that is wrong."""
+    if not verifier.is_configured():
+        yield ok("second judge", "none is set: the check of sentences decides alone")
+        return
+    try:
+        judge = verifier.get_verifier()
+        right, wrong = judge.probability(CLOSE, CLOSE), judge.probability(CLOSE, FAR)
+    except (VerifierUnavailable, OSError, RuntimeError, ValueError) as error:
+        yield fail("second judge", str(error), "Check VERIFIER_MODEL and VERIFIER_BASE_URL.")
+        return
+    if right <= wrong:
+        yield fail("second judge", "takes a wrong sentence for right", "Choose another VERIFIER_MODEL.")
+    else:
+        yield ok("second judge", f"{settings.VERIFIER_MODEL} judges")
 
 
 def language_model() -> Iterator[Finding]:

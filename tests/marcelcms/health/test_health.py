@@ -12,6 +12,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from core import redis
+from core.inference import verifier
 from core.inference.llm import client as llm_client
 from knowledge.models import Document
 from marcelcms.health import checks as health_checks
@@ -27,7 +28,7 @@ def ready(**headers: str) -> tuple[int, str, dict[str, str]]:
     response = Client(headers=headers).get("/health/ready")
     body: dict[str, Any] = response.json()
     checks = {name: check["status"] for name, check in body["checks"].items()}
-    assert set(checks) == {"database", "valkey", "index", "workers", "beat", "llm"}
+    assert set(checks) == {"database", "valkey", "index", "workers", "beat", "llm", "verifier"}
     return response.status_code, body["status"], {name: each for name, each in checks.items() if each != "ok"}
 
 
@@ -84,6 +85,15 @@ def test_a_language_model_that_keeps_failing_is_a_loss_not_the_end(well: None, s
         with circuit.attempt() as attempt:
             attempt.failed("unreachable")
     assert ready() == (200, "degraded", {"llm": "degraded"})
+
+
+def test_a_second_judge_that_is_away_is_a_loss_not_the_end(
+    well: None, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(verifier, "_paused_until", 0.0)
+    settings.VERIFIER_MODEL, settings.VERIFIER_BASE_URL = "judge", "http://127.0.0.1:1"
+    assert verifier.probability("The library is open.", "It is open.") is None
+    assert ready() == (200, "degraded", {"verifier": "degraded"})
 
 
 def test_probes_come_by_any_host_name_and_without_tls(well: None, settings: Settings) -> None:

@@ -15,6 +15,7 @@ from tests.staff.matrix.world import World
 #: Whose row an argument of an address is, where its name and the screen do not say it.
 ROWS = {
     "question_id": "analytics_evaluationquestion",
+    "assistant_id": "chat_assistant",
     "set_id": "analytics_evaluationset",
     "test_id": "analytics_shadowtest",
     "review_id": "analytics_review",
@@ -54,7 +55,10 @@ POSTS = frozenset(
         *("analytics_shadowtest_stop", "analytics_shadowtest_again"),
         *("analytics_shadowtest_publish", "analytics_shadowtest_discard"),
     )
-) | {"shadow-faq", "admin:logout"}
+) | {
+    *("shadow-faq", "admin:logout"),
+    *("language-model-start", "language-model-stop", "language-model-switch"),
+}
 #: Pages that show something to a GET and change it with a POST.
 BOTH = frozenset(
     {

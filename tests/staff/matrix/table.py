@@ -23,6 +23,11 @@ DOORS = _read(
     impact-document POST                                     x . . x x .
     dashboard GET                                            . . x x . .
     shadow-faq POST                                          x . . x x .
+    language-model GET                                       x x x x x .
+    language-model-progress GET                              x x x x x .
+    language-model-start POST                                x . . x x .
+    language-model-stop POST                                 x . . x x .
+    language-model-switch POST                               x . . x x .
     index GET                                                x x x x x x
     login GET                                                x x x x x x
     logout POST                                              x x x x x x
