@@ -49,14 +49,21 @@ class MiniLMEmbedder:
     def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
         vectors = np.empty((len(texts), self.dimensions), dtype=np.float32)
         for row, encoding in enumerate(self._tokenizer.encode_batch(list(texts))):
-            ids = np.array([encoding.ids], dtype=np.int64)
-            vectors[row] = self._session.unit_vector(**{IDS: ids, PLACES: np.arange(ids.shape[1])})
+            vectors[row] = self._session.unit_vector(**_inputs(encoding.ids))
         return vectors
 
     def embed_questions(self, texts: Sequence[str]) -> "NDArray[np.float32]":
         return self.embed(texts)
 
+    def encode_pieces(self, text: str) -> "NDArray[np.float32]":
+        """Encode each word piece, of shape (pieces, dimensions), with the marks at both ends."""
+        return self._session.encodings(**_inputs(self._tokenizer.encode(text).ids))
+
 
 def _graph() -> bytes:
     package = PackagedMiniLM()
     return encoder(package, words=package.words())
+
+
+def _inputs(ids: list[int]) -> "dict[str, NDArray[np.int64]]":
+    return {IDS: np.array([ids], dtype=np.int64), PLACES: np.arange(len(ids))}

@@ -73,7 +73,7 @@ class _Graph:
     def constant(self, name: str, values: "NDArray[Any]") -> str:
         from onnx import numpy_helper
 
-        self.weights.append(numpy_helper.from_array(np.ascontiguousarray(values), name))
+        self.weights.append(numpy_helper.from_array(np.asarray(values, order="C"), name))
         return name
 
     def vectors(self, *names: str) -> list[str]:
@@ -121,6 +121,7 @@ class _Graph:
 def encoder(source: Weights, *, words: Words | None = None, pooling: str = "mean") -> bytes:
     """Build the encoder of one text: its pieces in, the `mean` of their encodings out, or the first one's (`cls`).
 
+    The second output is the encodings themselves, (1, length, width).
     Pieces are ids (1, length) and places (length,) where `words` are given, else sums of word, position and type
     embeddings (1, length, width).
     """
@@ -145,7 +146,10 @@ def encoder(source: Weights, *, words: Words | None = None, pooling: str = "mean
         graph.node("ReduceMean", [x, axes], OUTPUT, domain="", keepdims=0)
     else:
         graph.node("Gather", [x, graph.constant("first", np.array(0, dtype=np.int64))], OUTPUT, domain="", axis=1)
-    outputs = [helper.make_tensor_value_info(OUTPUT, TensorProto.FLOAT, [1, shape.width])]
+    outputs = [
+        helper.make_tensor_value_info(OUTPUT, TensorProto.FLOAT, [1, shape.width]),
+        helper.make_tensor_value_info(x, TensorProto.FLOAT, [1, "length", shape.width]),
+    ]
     model: onnx.ModelProto = helper.make_model(
         helper.make_graph(graph.nodes, "encoder", inputs, outputs, graph.weights),
         opset_imports=[helper.make_opsetid("", 18), helper.make_opsetid(CONTRIB, 1)],

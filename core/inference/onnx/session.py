@@ -23,8 +23,16 @@ class EncoderSession:
             str(graph), options, providers=["CPUExecutionProvider"]
         )
 
+        self._outputs = [each.name for each in self._session.get_outputs()]
+
     def unit_vector(self, **inputs: "NDArray[Any]") -> "NDArray[np.float32]":
         """Embed one text: a batch would share its quantization scale, so a vector would depend on its neighbours."""
-        (pooled,) = self._session.run(None, inputs)
+        (pooled,) = self._session.run(self._outputs[:1], inputs)
         unit: NDArray[np.float32] = pooled[0] / np.linalg.norm(pooled[0])
         return unit
+
+    def encodings(self, **inputs: "NDArray[Any]") -> "NDArray[np.float32]":
+        """Encode one text's pieces, of shape (pieces, width)."""
+        (encoded,) = self._session.run(self._outputs[1:2], inputs)
+        pieces: NDArray[np.float32] = encoded[0]
+        return pieces
