@@ -71,6 +71,8 @@ class ProfileLeg(models.Model):
         PROPOSITIONS = "dense-proposition", _("same meaning, by propositions")
         FAQ = "faq", _("curated FAQs, as sure as they are close")
         HARD_FAQ = "faq-hard", _("the closest curated FAQ, always (Marcel’s)")
+        OKAPI = "okapi", _("same words, as published systems look them up (slow, for comparisons)")
+        OKAPI_PAGES = "okapi-pages", _("the same over whole pages (Marcel’s)")
         HYDE = "hyde", _("same meaning as a guessed answer (HyDE, needs a language model)")
 
     profile = models.ForeignKey(RetrievalProfile, on_delete=models.CASCADE, related_name="legs")

@@ -51,11 +51,12 @@ SECTIONS = {
     "Finding": {
         "EMBEDDING_MODEL": "Built in are `all-MiniLM-L6-v2+multilingual-e5-small` (both side by side), "
         "`all-MiniLM-L6-v2` (English only, about three times as fast) and `multilingual-e5-small`. Else the name or "
-        "folder of a sentence-transformers model, or a name at `EMBEDDING_BASE_URL`. After a change a new index is "
-        "built beside the old one.",
+        "folder of a sentence-transformers model, a folder that `manage.py export_embedding_model` wrote, or a name at "
+        "`EMBEDDING_BASE_URL`. After a change a new index is built beside the old one.",
         "EMBEDDING_BASE_URL": "An OpenAI-compatible server with `/embeddings`.",
         "EMBEDDING_API_KEY": "Its key.",
-        "EMBEDDING_QUESTION_PREFIX": "What a model that is not built in wants before a question, such as `query:`.",
+        "EMBEDDING_QUESTION_PREFIX": "What a model that is neither built in nor exported wants before a question, "
+        "such as `query:`.",
         "EMBEDDING_PASSAGE_PREFIX": "The same before a passage, such as `passage:`.",
         "EMBEDDING_THREADS": "Threads for one text. More help only where cores are idle.",
         "PASSAGE_TOKENS": "How long a passage may be, in word pieces. After a change a new index is built beside the "

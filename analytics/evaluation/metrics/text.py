@@ -106,10 +106,7 @@ class TokenEncoder(MiniLMEmbedder):
 
     def pieces(self, text: str) -> "NDArray[np.float32]":
         """Return unit vectors of shape (pieces, dimensions), without those of the marks at both ends."""
-        ids = np.array([self._tokenizer.encode(text).ids], dtype=np.int64)
-        inputs = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
-        (hidden,) = self._session.run(["last_hidden_state"], inputs)
-        inner: NDArray[np.float32] = hidden[0][1:-1]
+        inner = self.encode_pieces(text)[1:-1]
         inner /= np.linalg.norm(inner, axis=1, keepdims=True)
         return inner
 

@@ -53,9 +53,17 @@ HARD_FAQ = (Kind.HARD_FAQ, 2.0, 10)
 BUILT_IN: Mapping[str, tuple[str, Plan]] = {
     "default": (
         _("Words, meanings and several close FAQs, merged by score: best or close to it on all data sets measured."),
-        Plan(_legs((Kind.LEXICAL, 0.35, 100), (Kind.DENSE, 0.65, 100), (Kind.FAQ, 1.05, 30)), Fusion.SCORES),
+        Plan(_legs((Kind.LEXICAL, 0.4, 100), (Kind.DENSE, 0.6, 100), (Kind.FAQ, 1.05, 30)), Fusion.SCORES),
     ),
     "bm25": (_("Words alone."), Plan(_legs(LEXICAL))),
+    "okapi": (
+        _("Words alone, with rank-bm25 as other papers’ baselines use it: slow, for comparisons."),
+        Plan(_legs((Kind.OKAPI, 1.0, 100))),
+    ),
+    "marcel": (
+        _("Marcel as published: rank-bm25 over whole pages, and the closest FAQ’s pages first. Slow, for comparisons."),
+        Plan(_legs((Kind.OKAPI_PAGES, 1.0, 5), HARD_FAQ)),
+    ),
     "dense": (_("Meanings alone."), Plan(_legs(DENSE))),
     "dense-sentence": (_("Meanings of sentences."), Plan(_legs((Kind.SENTENCES, 1.0, 100)))),
     "dense-proposition": (_("Meanings of propositions."), Plan(_legs((Kind.PROPOSITIONS, 1.0, 100)))),

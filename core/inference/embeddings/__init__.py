@@ -4,12 +4,14 @@ import json
 import threading
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 
 from django.conf import settings
 
 from core.inference.embeddings.base import Embedder, EmbeddingUnavailable
 from core.inference.embeddings.e5 import MULTILINGUAL, MultilingualEmbedder
 from core.inference.embeddings.ensemble import JOINED, JoinedEmbedder
+from core.inference.embeddings.exported import EXPORTED, ExportedEmbedder, is_exported
 from core.inference.embeddings.minilm import MINILM, MiniLMEmbedder
 from core.inference.embeddings.remote import (
     ENDPOINT,
@@ -34,6 +36,8 @@ _loading = threading.Lock()
 def _load(model: str) -> Embedder:
     if built_in := BUILT_IN.get(model):
         return built_in(threads=settings.EMBEDDING_THREADS)
+    if model.startswith(EXPORTED):
+        return ExportedEmbedder(Path(model.removeprefix(EXPORTED)), threads=settings.EMBEDDING_THREADS)
     name, mark, prefixes = model.partition(' ["')
     given = Prefixes(*json.loads(mark[1:] + prefixes)) if mark else Prefixes()
     if name.startswith(ENDPOINT):
@@ -43,11 +47,18 @@ def _load(model: str) -> Embedder:
 
 
 def configured_model() -> str:
-    """Return the name of the model that the settings ask for."""
+    """Return the name of the model that the settings ask for; raises EmbeddingUnavailable."""
     name: str = settings.EMBEDDING_MODEL
     prefixes = Prefixes(settings.EMBEDDING_QUESTION_PREFIX, settings.EMBEDDING_PASSAGE_PREFIX)
     if settings.EMBEDDING_BASE_URL:
         return named(f"{ENDPOINT}{name} {settings.EMBEDDING_BASE_URL}", prefixes)
+    if is_exported(Path(name)):
+        if prefixes.recipe:
+            raise EmbeddingUnavailable(
+                f"EMBEDDING_MODEL {name!r} is an exported model, which has its prefixes: leave "
+                "EMBEDDING_QUESTION_PREFIX and EMBEDDING_PASSAGE_PREFIX empty, or export it with others."
+            )
+        return EXPORTED + name
     return name if name in BUILT_IN else named(SENTENCE_TRANSFORMERS + name, prefixes)
 
 

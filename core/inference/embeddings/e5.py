@@ -12,9 +12,10 @@ from django.conf import settings
 
 from core.hashing import fingerprint
 from core.inference.embeddings.calibration import Band, Scale
-from core.inference.embeddings.e5_package import VERSION, PackagedE5, unpacked
+from core.inference.embeddings.e5_package import LARGEST, VERSION, PackagedE5, unpacked
 from core.inference.onnx.cache import made_once
-from core.inference.onnx.graph import INPUT, LARGEST, OUTPUT, encoder
+from core.inference.onnx.graph import EMBEDDINGS, encoder
+from core.inference.onnx.session import EncoderSession
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,24 +35,20 @@ class MultilingualEmbedder:
     scale = Scale(questions=Band(0.81, 0.906), passages=Band(0.773, 0.852))
 
     def __init__(self, *, threads: int = 1, folder: Path | None = None) -> None:
-        import onnxruntime
+        from sentencepiece import SentencePieceProcessor
 
         package = PackagedE5()
-        self._words, self._special, self._tokenizer = package.words(), package.special, package.tokenizer
+        self._words, self._special, self._normalise = package.words(), package.special, package.normalise
         positions = package.vector("emb.pos").reshape(package.shape.window, -1)
         self._places = positions + package.vector("emb.type")[: package.shape.width]
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
-        # Freed memory is returned after each text: the arena would keep as much as the longest one needed.
-        options.enable_cpu_mem_arena = False
-        target = (folder or settings.STATE_DIR / "models") / f"{MULTILINGUAL}-{self.recipe}.onnx"
-        graph = made_once(target, lambda: encoder(package))
-        self._session: onnxruntime.InferenceSession = onnxruntime.InferenceSession(
-            str(graph), options, providers=["CPUExecutionProvider"]
-        )
+        made = (folder or settings.STATE_DIR / "models") / f"{MULTILINGUAL}-{self.recipe}"
+        graph = made_once(made.with_name(f"{made.name}.onnx"), lambda: encoder(package))
+        self._session = EncoderSession(graph, threads=threads)
+        vocabulary = made_once(made.with_name(f"{made.name}.model"), package.sentencepiece_model)
+        self._pieces: SentencePieceProcessor = SentencePieceProcessor(model_file=str(vocabulary))
 
     def count_tokens(self, text: str) -> int:
-        return len(self._tokenizer.ids(text))
+        return len(self._ids(text))
 
     def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
         return self._vectors([PASSAGE + text for text in texts])
@@ -60,12 +57,14 @@ class MultilingualEmbedder:
         return self._vectors([QUESTION + text for text in texts])
 
     def _vectors(self, texts: Sequence[str]) -> "NDArray[np.float32]":
-        """Embed each text alone: a batch shares its quantization scale, so a vector would depend on its neighbours."""
         vectors = np.empty((len(texts), self.dimensions), dtype=np.float32)
         for row, text in enumerate(texts):
-            pieces = self._tokenizer.ids(text)[: len(self._places) - 2]
+            pieces = self._ids(text)[: len(self._places) - 2]
             ids = [self._special.begin, *pieces, self._special.end]
             summed = unpacked(self._words[ids]) + self._places[: len(ids)]
-            (mean,) = self._session.run([OUTPUT], {INPUT: summed[None]})
-            vectors[row] = mean[0] / np.linalg.norm(mean[0])
+            vectors[row] = self._session.unit_vector(**{EMBEDDINGS: summed[None]})
         return vectors
+
+    def _ids(self, text: str) -> list[int]:
+        ids: list[int] = self._pieces.encode(self._normalise(text))
+        return ids

@@ -7,6 +7,8 @@ times as long.
 
 import importlib.util
 import struct
+import unicodedata
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from core.inference.embeddings.base import EmbeddingUnavailable
-from core.inference.embeddings.tokenizer import UnigramTokenizer
+from core.inference.onnx.graph import Shape
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,31 +26,25 @@ FILE, SIZE = "e5-small-q4.bin", 71_622_400
 #: The file begins with a mark and a version, four bytes each.
 HEADER = 8
 BLOCK, BLOCK_BYTES = 32, 18
-
-
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """The network's: BERT's, with `layers` of `heads` heads, vectors of `width` and `feed_forward` numbers."""
-
-    width: int
-    layers: int
-    heads: int
-    feed_forward: int
-    window: int
-    epsilon: float
+#: The largest weight in int8; the package's own have four bits.
+LARGEST = 64
 
 
 @dataclass(frozen=True, slots=True)
 class Special:
-    """Ids of the pieces around a text, and of what the vocabulary lacks."""
+    """Ids of the pieces around a text, of the one that fills a batch, and of what the vocabulary lacks."""
 
     begin: int
     end: int
+    padding: int
     unknown: int
 
 
 class PackagedE5:
     """The file, mapped into memory: all processes share its pages."""
+
+    largest = LARGEST
+    outliers: Mapping[str, Sequence[int]] = {}
 
     def __init__(self) -> None:
         self._bytes: NDArray[np.uint8] = np.memmap(_file(), dtype=np.uint8, mode="r")
@@ -56,25 +52,42 @@ class PackagedE5:
         width, layers, heads, feed_forward, _vocabulary, window, _types = self._read("7i")
         epsilon, _block = self._read("fi")
         self.shape = Shape(width, layers, heads, feed_forward, window, epsilon)
-        count, begin, end, padding, unknown = self._read("5i")
-        self.special = Special(begin, end, unknown)
+        self._count, *special = self._read("5i")
+        self.special = Special(*special)
         (text_bytes,) = self._read("Q")
-        offsets = np.frombuffer(self._take(4 * (count + 1)), "<u4").tolist()
-        scores = np.frombuffer(self._take(4 * count), "<f4").tolist()
-        text = self._take(text_bytes)
-        self.tokenizer = UnigramTokenizer(
-            # The special pieces are never cut out of a text.
-            {
-                text[offsets[i] : offsets[i + 1]].decode(): i
-                for i in range(count)
-                if i not in {begin, end, padding, unknown}
-            },
-            scores,
-            unknown=unknown,
-            characters=self._characters(),
-        )
+        self._vocabulary = self._place
+        self._place += 4 * (self._count + 1) + 4 * self._count + text_bytes
+        self._characters = self._read_characters()
         (tensors,) = self._read("i")
         self._tensors = dict(self._tensor() for _ in range(tensors))
+
+    def normalise(self, text: str) -> str:
+        """Write a text in the characters that the vocabulary has pieces for."""
+        return unicodedata.normalize("NFC", text).translate(self._characters)
+
+    def sentencepiece_model(self) -> bytes:
+        """Return the vocabulary as a unigram model (Kudo 2018) in SentencePiece's own format."""
+        from sentencepiece import sentencepiece_model_pb2 as protobuf
+
+        after = self._vocabulary + 4 * (self._count + 1)
+        offsets = self._bytes[self._vocabulary : after].view("<u4").tolist()
+        text = self._bytes[after + 4 * self._count :]
+        scores = self._bytes[after : after + 4 * self._count].view("<f4").tolist()
+        # The module's classes are made when it is imported, so the type checker finds none.
+        model: Any = vars(protobuf)["ModelProto"]()
+        special, kind = self.special, model.SentencePiece
+        kinds = dict.fromkeys((special.begin, special.end, special.padding), kind.CONTROL)
+        kinds[special.unknown] = kind.UNKNOWN
+        for place, score in enumerate(scores):
+            piece = text[offsets[place] : offsets[place + 1]].tobytes().decode()
+            model.pieces.add(piece=piece, score=score, type=kinds.get(place, kind.NORMAL))
+        trainer = model.trainer_spec
+        trainer.model_type = trainer.UNIGRAM
+        trainer.bos_id, trainer.eos_id, trainer.pad_id = special.begin, special.end, special.padding
+        trainer.unk_id = special.unknown
+        model.normalizer_spec.name = "identity"
+        data: bytes = model.SerializeToString()
+        return data
 
     def vector(self, name: str) -> "NDArray[np.float32]":
         """Return a tensor that is stored in float, flat."""
@@ -99,7 +112,7 @@ class PackagedE5:
     def _read(self, form: str) -> tuple[Any, ...]:
         return struct.unpack(f"<{form}", self._take(struct.calcsize(f"<{form}")))
 
-    def _characters(self) -> dict[int, str]:
+    def _read_characters(self) -> dict[int, str]:
         count, _length = self._read("iI")
         found = {}
         for _ in range(count):

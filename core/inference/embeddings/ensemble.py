@@ -4,7 +4,9 @@ all-MiniLM-L6-v2 distinguishes English paraphrases better, multilingual-e5-small
 languages. The cosine of two joined vectors is the weighted mean of both models' cosines.
 """
 
-from collections.abc import Sequence
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +19,8 @@ from core.inference.embeddings.minilm import MINILM, MiniLMEmbedder
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+Embed = Callable[[Sequence[str]], "NDArray[np.float32]"]
 
 JOINED = f"{MINILM}+{MULTILINGUAL}"
 #: The English model's share of a cosine. Its cosines spread four times as far, so the shares count about the same.
@@ -33,7 +37,7 @@ MULTILINGUAL_SCALE = Scale(
 
 
 class JoinedEmbedder:
-    """all-MiniLM-L6-v2 and multilingual-e5-small; safe to share between threads."""
+    """all-MiniLM-L6-v2 and multilingual-e5-small, each in a thread of its own; safe to share between threads."""
 
     model = JOINED
     dimensions = MiniLMEmbedder.dimensions + MultilingualEmbedder.dimensions
@@ -44,16 +48,23 @@ class JoinedEmbedder:
     def __init__(self, *, threads: int = 1, folder: Path | None = None) -> None:
         self._english = MiniLMEmbedder(threads=threads, folder=folder)
         self._multilingual = MultilingualEmbedder(threads=threads, folder=folder)
+        # Both release the interpreter while they multiply. As many as may ask at once: nobody waits for another's text.
+        self._beside = ThreadPoolExecutor(os.cpu_count() or 1, "english-vectors")
 
     def count_tokens(self, text: str) -> int:
         """Count as the model that needs more pieces: a passage must fit the windows of both."""
         return max(self._english.count_tokens(text), self._multilingual.count_tokens(text))
 
     def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
-        return _joined(self._english.embed(texts), self._multilingual.embed(texts))
+        return self._joined(self._english.embed, self._multilingual.embed, texts)
 
     def embed_questions(self, texts: Sequence[str]) -> "NDArray[np.float32]":
-        return _joined(self._english.embed_questions(texts), self._multilingual.embed_questions(texts))
+        return self._joined(self._english.embed_questions, self._multilingual.embed_questions, texts)
+
+    def _joined(self, english: Embed, multilingual: Embed, texts: Sequence[str]) -> "NDArray[np.float32]":
+        beside = self._beside.submit(english, texts)
+        share, vectors = ENGLISH_SHARE, multilingual(texts)
+        return np.hstack((share**0.5 * beside.result(), (1 - share) ** 0.5 * vectors))
 
 
 def multilingual_part(joined: "NDArray[np.float32]") -> "NDArray[np.float32]":
@@ -68,7 +79,3 @@ def only_multilingual(joined: "NDArray[np.float32]") -> "NDArray[np.float32]":
         (np.zeros(MiniLMEmbedder.dimensions, dtype=np.float32), multilingual_part(joined))
     )
     return vector
-
-
-def _joined(english: "NDArray[np.float32]", multilingual: "NDArray[np.float32]") -> "NDArray[np.float32]":
-    return np.hstack((ENGLISH_SHARE**0.5 * english, (1 - ENGLISH_SHARE) ** 0.5 * multilingual))

