@@ -8,7 +8,8 @@ of BM25 are compared with published ones.
 """
 
 import threading
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from copy import copy
 from datetime import date
@@ -23,6 +24,7 @@ from knowledge.models import IndexChange, Passage
 from knowledge.retrieval.scope import read_kind
 from knowledge.retrieval.tuning import MOST_TERMS
 from knowledge.retrieval.types import Scope
+from knowledge.words.spelling import SHORTEST, WORD
 
 #: Stemmed and without stop words; texts of other languages are only lower-cased.
 STEMMERS = {"en": "english", "de": "german"}
@@ -81,6 +83,8 @@ class LexicalIndex:
         self._languages: set[str] = set()
         self._kinds: set[str] = set()
         self._any_dates = False
+        # The words of all texts with their counts, for slips in questions; those of deleted ones stay until a restart.
+        self._words: Counter[str] = Counter()
 
     def follow(self, newest: int | None = None) -> None:
         """Read every change committed so far, or up to `newest` if that was read just now."""
@@ -168,7 +172,9 @@ class LexicalIndex:
             self._languages.add(language)
             self._kinds |= kinds
             field = language if language in STEMMERS else OTHER
-            document.add_text(field, nfc("\n".join((title, *headings, text))))
+            whole = nfc("\n".join((title, *headings, text)))
+            self._words.update(word for word in WORD.findall(whole.lower()) if len(word) >= SHORTEST)
+            document.add_text(field, whole)
             self._writer.add_document(document)
 
     def search(self, text: str, *, k: int, scope: Scope) -> list[tuple[int, int, float]]:
@@ -193,6 +199,11 @@ class LexicalIndex:
             (int(passage or 0), int(document or 0), score)
             for passage, document, (score, _) in zip(passages, documents, found, strict=True)
         ]
+
+    @property
+    def words(self) -> Mapping[str, int]:
+        """The words of its texts in lower case, with how often each stands there."""
+        return self._words
 
     @property
     def at(self) -> int:

@@ -14,11 +14,12 @@ from core.inference.embeddings import get_embedder
 from core.inference.reranker import get_reranker
 from knowledge.chunking.periods import asked, in_full
 from knowledge.retrieval.fusion import Fusion, weighted_rrf, weighted_scores
-from knowledge.retrieval.live_index import Served, served_generation
-from knowledge.retrieval.query_vectors import guess_vector, question_vector
+from knowledge.retrieval.live_index import Served, lexical_index, served_generation
+from knowledge.retrieval.query_vectors import guess_vector, is_one_piece, question_vector
 from knowledge.retrieval.reordering import put_other_periods_last, rerank
 from knowledge.retrieval.tuning import PROTECTED_CONFIDENCE
 from knowledge.retrieval.types import Hit, Origin, Query, Retriever, Scope
+from knowledge.words.spelling import correct_spelling
 
 #: Embeds while the lexical index is searched; the model releases the interpreter meanwhile.
 _embedding = ThreadPoolExecutor(os.cpu_count() or 1, "question-vector")
@@ -35,12 +36,16 @@ class RetrieverConfig:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Which retrievers run, how their rankings are fused, and whether a cross-encoder reranks the first ones."""
+    """Which retrievers run, how their rankings are fused, and whether a cross-encoder reranks the first ones.
+
+    With `corrects_spelling` a question's words that stand on no page are read as the closest ones that do.
+    """
 
     legs: Sequence[RetrieverConfig]
     fusion: Fusion = Fusion.RRF
     rerank_first: int = 0
     protect_faqs: bool = True
+    corrects_spelling: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +63,11 @@ class RankedPassage:
 class Retrieval:
     """A fused ranking, the rankings it was made of, and milliseconds by step.
 
+    `text` is the question as it was read: without slips of spelling, if the plan corrects them.
     Where the question names a year or a term, `other_periods` are the passages of others, which must not answer it.
     """
 
+    text: str
     query: Query
     hits: Sequence[RankedPassage]
     runs: Mapping[str, Sequence[Hit]]
@@ -78,6 +85,10 @@ def retrieve(text: str, *, plan: Plan, scope: Scope, k: int, guesses: Sequence[s
     timings: dict[str, float] = {}
     generation = served_generation()
     reranker = get_reranker() if plan.rerank_first else None
+    if plan.corrects_spelling:
+        with _timed(timings, "spelling"):
+            text = _spelled(text, generation)
+    read_as = text
     wanted = asked(text)
     text = in_full(text) if wanted else text
     runs, query = _run(text, plan.legs, scope, generation, guesses, timings)
@@ -107,7 +118,7 @@ def retrieve(text: str, *, plan: Plan, scope: Scope, k: int, guesses: Sequence[s
         RankedPassage(passage, documents[passage], rank, scores[passage], ranks[passage])
         for rank, passage in enumerate(order[:k], start=1)
     ]
-    return Retrieval(query=query, hits=hits, runs=runs, timings_ms=timings, other_periods=others)
+    return Retrieval(text=read_as, query=query, hits=hits, runs=runs, timings_ms=timings, other_periods=others)
 
 
 def _run(
@@ -136,6 +147,12 @@ def _run(
         with _timed(timings, leg.retriever.origin):
             runs[leg.retriever.origin] = leg.retriever.retrieve(query, k=leg.k, scope=scope)
     return {leg.retriever.origin: runs[leg.retriever.origin] for leg in legs}, query
+
+
+def _spelled(text: str, generation: Served) -> str:
+    index = lexical_index(generation.pk)
+    index.follow(generation.newest_change)
+    return correct_spelling(text, index.words, is_known=is_one_piece)
 
 
 def _fuse(plan: Plan, runs: Mapping[str, Sequence[Hit]]) -> dict[int, float]:

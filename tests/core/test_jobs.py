@@ -13,7 +13,7 @@ from django.db import OperationalError, connection
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
-from analytics.models import EvaluationRun, EvaluationSet, GapRun, ShadowTest, StoredReport
+from analytics.models import EvaluationRun, EvaluationSet, GapRun, ModelTrial, ShadowTest, StoredReport
 from core.jobs import INTERNAL_ERROR, Heartbeat, Job, JobState, JobStopped
 from knowledge.models import CrawlRun, Source
 from marcelcms.tasks import requeue_lost_jobs
@@ -55,6 +55,11 @@ def crawl(**values: Any) -> CrawlRun:
     return run
 
 
+def model_trial(**values: Any) -> ModelTrial:
+    trial: ModelTrial = ModelTrial.objects.create(assistant=AssistantFactory(), model="small", wanted=12, **values)
+    return trial
+
+
 Make = Callable[..., Any]
 KINDS: dict[type[Job], Make] = {
     EvaluationRun: evaluation,
@@ -62,6 +67,7 @@ KINDS: dict[type[Job], Make] = {
     StoredReport: report,
     GapRun: gap_run,
     CrawlRun: crawl,
+    ModelTrial: model_trial,
 }
 #: What becomes of a job whose worker died, and whether the same one, another one or none is queued.
 RECOVERED: dict[type[Job], tuple[str, str]] = {
@@ -70,6 +76,7 @@ RECOVERED: dict[type[Job], tuple[str, str]] = {
     StoredReport: ("queued", "same"),
     GapRun: ("queued", "same"),
     CrawlRun: ("interrupted", "another"),
+    ModelTrial: ("queued", "same"),
 }
 
 

@@ -53,7 +53,11 @@ HARD_FAQ = (Kind.HARD_FAQ, 2.0, 10)
 BUILT_IN: Mapping[str, tuple[str, Plan]] = {
     "default": (
         _("Words, meanings and several close FAQs, merged by score: best or close to it on all data sets measured."),
-        Plan(_legs((Kind.LEXICAL, 0.4, 100), (Kind.DENSE, 0.6, 100), (Kind.FAQ, 1.05, 30)), Fusion.SCORES),
+        Plan(
+            _legs((Kind.LEXICAL, 0.4, 100), (Kind.DENSE, 0.6, 100), (Kind.FAQ, 1.05, 30)),
+            Fusion.SCORES,
+            corrects_spelling=True,
+        ),
     ),
     "bm25": (_("Words alone."), Plan(_legs(LEXICAL))),
     "okapi": (
@@ -104,7 +108,7 @@ def get_profile(name: str) -> Profile:
 
 def build_profile(row: RetrievalProfile) -> Profile:
     legs = tuple(RetrieverConfig(RETRIEVERS[leg.retriever], leg.weight, leg.k) for leg in row.legs.all())
-    plan = Plan(legs, Fusion(row.fusion), row.rerank_first, row.protect_faqs)
+    plan = Plan(legs, Fusion(row.fusion), row.rerank_first, row.protect_faqs, corrects_spelling=True)
     return Profile(row.name, plan, row.sources, row.threshold)
 
 

@@ -53,8 +53,9 @@ def _is_of(wanted: Sequence[Period], candidate: Candidate) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What retrieval found for one reading of a question."""
+    """What retrieval found for one `reading` of a question; `question` is the reading without slips."""
 
+    reading: str
     question: str
     retrieval: Retrieval
     candidates: list[Candidate]
@@ -71,12 +72,13 @@ def look_up(ask: Question, turn: Turn, retrieved: Callable[[str], Retrieval], *,
     if turn.question != ask.text and not turn.by_model and not has_anaphora(ask.text):
         readings.append(ask.text)
     found = []
-    for question in readings:
-        retrieval = retrieved(question)
+    for reading in readings:
+        retrieval = retrieved(reading)
+        question = retrieval.text
         hits = [hit for hit in retrieval.hits[:sources] if hit.passage_id not in retrieval.other_periods]
         candidates = load_candidates(hits)
-        found.append(Found(question, retrieval, candidates, measure_evidence(question, retrieval, candidates)))
-    own = content_words(ask.text)
+        found.append(Found(reading, question, retrieval, candidates, measure_evidence(question, retrieval, candidates)))
+    own = content_words(found[-1].question)
 
     def answers(each: Found) -> tuple[int, float]:
         return max((len(own & content_words(best.text)) for best in each.candidates[:1]), default=0), each.evidence
@@ -132,7 +134,8 @@ def find_passages(context: Context, *, depth: int = 0, degrades: bool = True) ->
 
     found = look_up(ask, context.turn, rank_anyhow if degrades else rank, sources=profile.sources)
     if found.question != context.turn.question:
-        context.turn = replace(context.turn, question=found.question, begins_anew=True)
+        begins_anew = found.reading != context.turn.question
+        context.turn = replace(context.turn, question=found.question, begins_anew=begins_anew)
     shared, foreign = add_other_languages(
         found.question, found.candidates, found.retrieval, scope=scope, languages=ask.languages or LANGUAGES
     )

@@ -9,15 +9,15 @@ from chat.pipeline.answering.quoting.ranking import RankedSentence
 from chat.pipeline.retrieval.candidates import Candidate
 from chat.pipeline.tuning import MOST_PROSE_WORDS, MOST_TABLE_ROWS, QUOTE_MARGIN, QUOTED_SENTENCES
 
-#: Questions that only all rows together answer: superlatives, comparisons, lists.
-ASKS_FOR_ALL = re.compile(
-    r"\b(?:\w{2,}est|most|least|compar\w+|differen\w+|versus|vs|which|list|all|overview|between"
-    r"|welche\w*|höchste\w*|niedrigste\w*|teuerste\w*|billigste\w*|günstigste\w*|größte\w*|kleinste\w*|längste\w*"
-    r"|kürzeste\w*|früheste\w*|späteste\w*|meisten?|wenigsten?|vergleich\w*|unterschied\w*|alle|überblick|zwischen)\b",
+#: Questions that only all rows together answer.
+COMPARES = re.compile(
+    r"\b(?:\w{2,}est|most|least|compar\w+|differen\w+|versus|vs|overview|höchste\w*|niedrigste\w*|teuerste\w*|billigste\w*"
+    r"|am (?:\w+sten)|günstigste\w*|größte\w*|kleinste\w*|längste\w*|kürzeste\w*|früheste\w*|späteste\w*|vergleich\w*"
+    r"|unterschied\w*|überblick)\b",
     re.IGNORECASE,
 )
-#: So many rows of one table among the best sentences say that the table answers.
-ROWS_OF_A_TABLE = 2
+#: How far down a ranking a comparison looks for a table.
+LOOKED_AT = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +68,13 @@ def _choose(rankings: Sequence[Sequence[RankedSentence]], table: Piece | None) -
     most = max(1, QUOTED_SENTENCES // len(rankings))
     for ranked in rankings:
         taken = 0
+        if table is not None and not any(_is_of(other, table) for other in chosen):
+            chosen += [each for each in ranked if _is_of(each, table)][:1]
         for each in ranked:
             if taken == most or each.score < ranked[0].score - QUOTE_MARGIN:
                 break
             text = each.quote.shown
             if table is not None and _is_of(each, table):
-                if not any(_is_of(other, table) for other in chosen):
-                    chosen.append(each)
                 continue
             length = len(text.split())
             if any(text in other.quote.shown for other in chosen) or (taken and words + length > MOST_PROSE_WORDS):
@@ -102,16 +102,11 @@ def _goes_on(before: RankedSentence, each: RankedSentence) -> bool:
 
 
 def _table(question: str, ranked: Sequence[RankedSentence]) -> Piece | None:
-    """Return the best sentence's table as a whole, where it answers better than one row of it."""
-    best = ranked[0]
-    if not best.quote.row:
+    """Return the table that the best sentence is a row of, or for a comparison the first table of the ranking."""
+    row = next((each for each in ranked[: LOOKED_AT if COMPARES.search(question) else 1] if each.quote.row), None)
+    if row is None:
         return None
-    lines = table_around(best.candidate.text, best.quote.row)
+    lines = table_around(row.candidate.text, row.quote.row)
     rows = [line for line in lines[2:] if not TABLE_RULE.match(line)]
-    if len(lines) < 3 or not TABLE_RULE.match(lines[1]) or len(rows) > MOST_TABLE_ROWS:
-        return None
-    near = [each for each in ranked[:QUOTED_SENTENCES] if each.score >= best.score - QUOTE_MARGIN]
-    among = sum(each.quote.row in rows and each.candidate == best.candidate for each in near)
-    if among < ROWS_OF_A_TABLE and not ASKS_FOR_ALL.search(question):
-        return None
-    return Piece(best.candidate, "", tuple(lines))
+    is_whole = len(lines) > 2 and TABLE_RULE.match(lines[1])
+    return Piece(row.candidate, "", tuple(lines)) if is_whole and len(rows) <= MOST_TABLE_ROWS else None

@@ -49,7 +49,7 @@ def retrieval_of(*passages: int, faq: Hit | None = None) -> Retrieval:
     hits = [
         RankedPassage(pk, pk * 10, rank, 1 / rank, {Origin.DENSE: rank}) for rank, pk in enumerate(passages, start=1)
     ]
-    return Retrieval(query=None, hits=hits, runs={Origin.FAQ: [faq]} if faq else {}, timings_ms={})  # type: ignore[arg-type]
+    return Retrieval(text="", query=None, hits=hits, runs={Origin.FAQ: [faq]} if faq else {}, timings_ms={})  # type: ignore[arg-type]
 
 
 def candidate(number: int, pk: int) -> Candidate:

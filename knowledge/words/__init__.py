@@ -1,0 +1,1 @@
+"""How the words of a question find those of the pages."""
