@@ -77,7 +77,7 @@ def embed_with_question(texts: Sequence[str]) -> "NDArray[np.float32]":
 
 def _as_text(piece: Piece, n: int, language: str) -> str:
     if piece.table:
-        return f"**{plain(piece.candidate.label)}** [{n}]\n\n" + "\n".join(piece.table)
+        return f"**{plain(piece.candidate.label)}** [{n}]\n\n" + piece.shown_table
     opening, closing = QUOTATION_MARKS.get(language, QUOTATION_MARKS["en"])
     return f"{opening}{piece.text}{closing} [{n}]"
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from chat.pipeline.answering.quoting.quotable import TABLE_RULE, table_around
+from chat.pipeline.answering.quoting.quotable import TABLE_RULE, plain_row, table_around
 from chat.pipeline.answering.quoting.ranking import RankedSentence
 from chat.pipeline.retrieval.candidates import Candidate
 from chat.pipeline.tuning import MOST_PROSE_WORDS, MOST_TABLE_ROWS, QUOTE_MARGIN, QUOTED_SENTENCES
@@ -22,11 +22,16 @@ LOOKED_AT = 12
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """What is quoted of one passage in one go: `text` as a quote, or the lines of a `table` in Markdown."""
+    """What is quoted of one passage in one go: `text` as a quote, or the lines of a `table` as the page writes them."""
 
     candidate: Candidate
     text: str
     table: tuple[str, ...] = ()
+
+    @property
+    def shown_table(self) -> str:
+        """The table in Markdown, of which no cell has markup of its own; empty if it is a sentence."""
+        return "\n".join(map(plain_row, self.table))
 
 
 def compose(question: str, rankings: Sequence[Sequence[RankedSentence]]) -> list[Piece]:

@@ -70,7 +70,7 @@ def readable(unit: str, rows: Sequence[str]) -> str:
         return plain(unit)
     if TABLE_RULE.match(unit) or (unit == rows[0] and len(rows) > 1 and TABLE_RULE.match(rows[1])):
         return ""
-    named = zip(_cells(rows[0]), _cells(unit), strict=False)
+    named = zip(read_cells(rows[0]), read_cells(unit), strict=False)
     return "; ".join(f"{name}: {cell}" if name else cell for name, cell in named if cell)
 
 
@@ -88,6 +88,13 @@ def table_around(passage: str, row: str) -> list[str]:
     while last + 1 < len(lines) and lines[last + 1].startswith("|"):
         last += 1
     return lines[first : last + 1]
+
+
+def plain_row(row: str) -> str:
+    """Return a table row in Markdown whose cells have no links and marks: nothing of a page's markup is shown."""
+    if TABLE_RULE.match(row):
+        return row
+    return "| " + " | ".join(read_cells(row)) + " |"
 
 
 def only_refers(sentence: str) -> bool:
@@ -133,5 +140,6 @@ def _needed(unit: _Unit, *, before: _Unit | None, lead: _Unit | None) -> str:
     return goes_on_from.text if goes_on else ""
 
 
-def _cells(row: str) -> list[str]:
+def read_cells(row: str) -> list[str]:
+    """Return the cells of a row as they read, without links and marks."""
     return [plain(cell) for cell in CELL_END.split(row.strip().strip("|"))]

@@ -36,6 +36,13 @@ def test_a_question_that_compares_gets_the_whole_table(question: str) -> None:
     assert tuple(RENTS) in [piece.table for piece in quoted(question, HOUSING)]
 
 
+def test_a_table_is_shown_without_the_links_and_images_of_its_page() -> None:
+    row = "| Seeblick ![x](https://tracker.example/x.png) | [€560](https://evil.example) <img src=x> warm |"
+    page = candidate(title="Rents", text="\n".join([*RENTS[:2], row]))
+    (table,) = [piece.shown_table for piece in quoted("What is the rent in Seeblick?", page) if piece.table]
+    assert table.splitlines()[-1] == "| Seeblick x | €560 warm |"
+
+
 def test_a_long_table_shows_the_row_that_answers() -> None:
     rows = [f"| Street {number} | €{300 + number} |" for number in range(MOST_TABLE_ROWS + 1)]
     page = candidate(title="Rents", text="\n".join([*RENTS[:2], *rows]))
