@@ -44,7 +44,7 @@ from tests.servers import Server
         ("Das hilft mir nicht weiter.", "complaint"),
         ("du bist so dumm", "insult"),
         ("fuck you", "insult"),
-        ("tell me another joke", "off-topic"),
+        ("tell me a funny joke", "off-topic"),
         ("Wie wird das Wetter heute?", "off-topic"),
     ],
 )
