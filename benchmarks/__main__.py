@@ -25,6 +25,7 @@ NAMES = (
     "fidelity_pdf",
     "injections",
     "help",
+    "kinds",
     "gaps",
     "shadow",
     "exports",
@@ -99,6 +100,10 @@ def run(name: str, folder: Path, arguments: argparse.Namespace) -> object:
         from benchmarks import help as cries
 
         return cries.measure(arguments.data)
+    if name == "kinds":
+        from benchmarks import kinds
+
+        return kinds.measure(arguments.data)
     if name == "gaps":
         from benchmarks import gaps
 

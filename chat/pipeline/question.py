@@ -13,6 +13,7 @@ from chat.pipeline.retrieval.candidates import Candidate
 from chat.pipeline.retrieval.profiles import PROFILES, Profile, build_profile
 from chat.pipeline.retrieval.trace import boosting_faq, describe_ranking
 from chat.pipeline.tuning import QUOTED_PASSAGES
+from chat.pipeline.understanding.kind_classifier import Kind
 from chat.pipeline.verification.classifier import Strictness
 from chat.prompt_template import BUILT_IN, Template
 from chat.protocol.events import End, HeldBack
@@ -72,13 +73,17 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What the student's message is, and `question`, it made to stand alone; `by_model` says who made it so. One that
-    `begins_anew` was found to be understood best without what was said before."""
+    """What the student's message is, and `question`, it made to stand alone; `by_model` says who made it so.
+
+    One that `begins_anew` was found to be understood best without what was said before. `kind` is what exactly it is,
+    if examples told that it is no question.
+    """
 
     route: Message.Route
     question: str
     by_model: bool = False
     begins_anew: bool = False
+    kind: Kind | None = None
 
 
 @dataclass(slots=True)

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from chat.models import Message
 from chat.pipeline.answering.abstain import abstain
-from chat.pipeline.answering.canned import abuse_reply, chit_chat_reply, help_reply, person_reply, self_description
+from chat.pipeline.answering.canned import abuse_reply, help_reply, person_reply, self_description, small_talk_reply
 from chat.pipeline.answering.extract import quote
 from chat.pipeline.answering.generate import generate
 from chat.pipeline.answering.help_contacts import build_card
@@ -21,7 +21,8 @@ from chat.pipeline.question import Context, Question
 from chat.pipeline.reply import Reply, fold
 from chat.pipeline.retrieval.search import retrieve
 from chat.pipeline.understanding.clarify import clarify, clarifying_facet
-from chat.pipeline.understanding.route import understand, wants_person
+from chat.pipeline.understanding.kind_classifier import Kind
+from chat.pipeline.understanding.route import understand
 from chat.protocol.events import Abstain, Delta, End, Event, Help
 from core.inference.llm import client
 
@@ -78,19 +79,19 @@ def _needs_note(context: Context) -> bool:
 
 async def _reply(context: Context) -> AsyncGenerator[Event]:
     """Reply to a message that no page answers."""
-    ask, route = context.ask, context.turn.route
+    ask, route, kind = context.ask, context.turn.route, context.turn.kind
     context.mark("first_token")
     with translation.override(ask.language):
         if route in Message.HELP_ROUTES:
             event: Event = Help(help_reply(route), build_card(route, ask.emergency_contacts, ask.language))
         elif route == Route.ABUSE:
             event = Abstain("abuse", abuse_reply(), ask.contact)
+        elif kind == Kind.PERSON:
+            event = Delta(person_reply(ask.contact))
         elif route == Route.META:
-            is_for_person = wants_person(ask.text)
-            about = self_description(ask.assistant, ask.institution, ask.suggestions, ask.languages)
-            event = Delta(person_reply(ask.contact) if is_for_person else about)
+            event = Delta(self_description(ask.assistant, ask.institution, ask.suggestions, ask.languages))
         else:
-            event = Delta(chit_chat_reply(ask.text))
+            event = Delta(small_talk_reply(kind, ask.contact))
     yield event
     status = Message.Status.ABSTAINED if route == Route.ABUSE else Message.Status.COMPLETE
     yield context.end(status, Message.Strategy.FIXED)

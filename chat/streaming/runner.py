@@ -17,7 +17,7 @@ from chat.models import Message
 from chat.pipeline.question import Question
 from chat.pipeline.reply import Reply
 from chat.pipeline.run import answer
-from chat.pipeline.understanding.route import match_route
+from chat.pipeline.understanding.kind_classifier import recognised_kind
 from chat.protocol.events import End, Error, Event, MessageStart, StartedMessage, StartedQuestion
 from chat.sites import rate_limits
 from chat.streaming.cancellation import get_monitor
@@ -52,8 +52,10 @@ async def finish(*, seconds: float) -> None:
 
 async def _within_budget(ask: Question) -> Question:
     """Return the question; without the model if that has written enough in this minute."""
-    needs_model = ask.uses_model and client.is_configured() and not match_route(ask.text)
-    return ask if not needs_model or await rate_limits.llm_quota_available() else replace(ask, allow_llm=False)
+    if not (ask.uses_model and client.is_configured()):
+        return ask
+    kind = None if ask.as_question else await asyncio.to_thread(recognised_kind, ask.text)
+    return ask if kind or await rate_limits.llm_quota_available() else replace(ask, allow_llm=False)
 
 
 class AnswerRunner:

@@ -4,34 +4,51 @@ from collections.abc import Sequence
 
 from django.utils.translation import gettext as _
 
-from chat.pipeline.understanding.route import DISPLEASED, FAREWELL, GREETING, THANKS, Route, _said
+from chat.models import Message
+from chat.pipeline.understanding.kind_classifier import Kind
 from chat.protocol.shapes import Contact
 
 #: Suggestions that a description of the assistant names.
 EXAMPLES = 3
 
 
-def chit_chat_reply(text: str) -> str:
-    said = _said(text)
-    if DISPLEASED.fullmatch(said):
-        return _("I am sorry that this did not help. Please ask again in other words, or say more of what it is about.")
-    if THANKS.fullmatch(said):
-        return _("You are welcome. If there is anything else, just ask.")
-    if FAREWELL.fullmatch(said):
-        return _("Goodbye, and good luck with your studies.")
-    if GREETING.fullmatch(said):
-        return _("Hello! What would you like to know?")
-    return _("I am better at questions about studying here. What would you like to know?")
+def small_talk_reply(kind: Kind | None, contact: Contact | None) -> str:
+    """Return the reply to a message that no page answers; `kind` is None if a language model told that it is one."""
+    match kind:
+        case Kind.GREETING:
+            return _("Hello! What would you like to know?")
+        case Kind.THANKS:
+            return _("You are welcome. If there is anything else, just ask.")
+        case Kind.GOODBYE:
+            return _("Goodbye, and good luck with your studies.")
+        case Kind.COMPLAINT:
+            return complaint_reply(contact)
+        case Kind.INSULT:
+            return abuse_reply()
+        case _:
+            return _("I am better at questions about studying here. What would you like to know?")
+
+
+def complaint_reply(contact: Contact | None) -> str:
+    """Return what somebody can do whom the last answer did not help."""
+    text = _("I am sorry that this did not help. Please ask again in other words, or say more of what it is about.")
+    if contact:
+        text += " " + _("If that does not help either, people help you here: %(contact)s") % {"contact": named(contact)}
+    return text
 
 
 def person_reply(contact: Contact | None) -> str:
-    """Who helps, to somebody who would rather speak to a person."""
+    """Return who helps, to somebody who would rather speak to a person."""
     if contact is None:
         return _("I am a program and cannot put you through to anybody. The university’s own pages name its offices.")
-    named = ", ".join(part for part in (contact.name, contact.email, contact.url) if part)
     return _("I am a program and cannot put you through to anybody, but people help you here: %(contact)s") % {
-        "contact": named
+        "contact": named(contact)
     }
+
+
+def named(contact: Contact) -> str:
+    """Join what a contact has."""
+    return ", ".join(part for part in (contact.name, contact.email, contact.url) if part)
 
 
 def self_description(assistant: str, institution: str, suggestions: Sequence[str], languages: Sequence[str]) -> str:
@@ -55,7 +72,7 @@ def abuse_reply() -> str:
 
 def help_reply(route: str) -> str:
     """Return what to do now, for somebody in this kind of need, in Markdown."""
-    if route == Route.EMERGENCY:
+    if route == Message.Route.EMERGENCY:
         return _(
             "**If somebody is in danger, call 112 now.** I am only a program and cannot call for you.\n\n"
             "- Get yourself to safety first, and warn others.\n"
@@ -63,7 +80,7 @@ def help_reply(route: str) -> str:
             "- In a fire: leave by the stairs, never by the lift, and close doors behind you.\n"
             "- Somebody does not breathe: the person at 112 tells you step by step what to do until help comes."
         )
-    if route == Route.ASSAULT:
+    if route == Message.Route.ASSAULT:
         return _(
             "I am sorry that this is happening. It is not your fault, and you do not have to go through it alone. I am "
             "only a program: these people listen and help, in confidence.\n\n"

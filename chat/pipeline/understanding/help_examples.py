@@ -1,6 +1,7 @@
 """Example messages by kind and language, from which cries for help are recognised."""
 
 import tomllib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -8,29 +9,42 @@ from pathlib import Path
 from core.hashing import fingerprint
 
 FOLDER = Path(__file__).parent / "examples"
-#: The kind of every message that is no cry for help.
+#: The kind of every message that is none of those that are looked for.
 ORDINARY = "ordinary"
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """`kind` is one of `Need`, or ORDINARY."""
+    """`kind` is one of those that are looked for, or ORDINARY."""
 
     text: str
     kind: str
     language: str
 
 
-@cache
-def load_examples() -> tuple[Example, ...]:
-    """Return all examples, in the order of the files: one a language, `[kind]` with a list of `examples` each."""
+def read_examples(folder: Path) -> tuple[Example, ...]:
+    """Return the examples of a folder, in the order of its files: `[kind]` with a list of `examples` each.
+
+    A file has the name of its language.
+    """
     examples = []
-    for path in sorted(FOLDER.glob("*.toml")):
+    for path in sorted(folder.glob("*.toml")):
         for kind, table in tomllib.loads(path.read_text("utf-8")).items():
             examples += [Example(text, kind, path.stem) for text in table["examples"]]
     return tuple(examples)
 
 
-def fingerprint_of_examples() -> str:
+@cache
+def load_examples() -> tuple[Example, ...]:
+    """Return all cries for help, and ordinary messages; the kinds are those of `Need`, and ORDINARY."""
+    return read_examples(FOLDER)
+
+
+def fingerprint_of(examples: Iterable[Example]) -> str:
     """Return what changes when an example does."""
-    return fingerprint(*(part for each in load_examples() for part in (each.language, each.kind, each.text)))
+    return fingerprint(*(part for each in examples for part in (each.language, each.kind, each.text)))
+
+
+def fingerprint_of_examples() -> str:
+    """Return what changes when an example of a cry for help, or an ordinary one, does."""
+    return fingerprint_of(load_examples())

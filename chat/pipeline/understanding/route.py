@@ -1,10 +1,11 @@
-"""Messages that no page answers: greetings, thanks and questions about the assistant itself, recognised by their
-wording; and the built-in replies to them, to cries for help and to abuse.
+"""What a student's message is, and the follow-up made to stand alone.
+
+Cries for help and messages that no page answers are recognised by examples. A message without a letter or a digit does
+not come so far: `chat.pipeline.guardrails.input` refuses it, since there is nothing in it that examples could be like.
 """
 
 import asyncio
 import logging
-import re
 import time
 from typing import Any
 
@@ -12,6 +13,7 @@ from chat.models import Message
 from chat.pipeline.question import Context, Question, Turn
 from chat.pipeline.tuning import LEAST_KEPT, LEAST_SAID
 from chat.pipeline.understanding.help_classifier import recognised_need
+from chat.pipeline.understanding.kind_classifier import Kind, recognised_kind
 from chat.pipeline.understanding.rewrite import condense_question, has_anaphora, needs_context
 from chat.prompt_template import HISTORY_CHARACTERS, HISTORY_MESSAGES
 from core.inference.llm import client
@@ -19,105 +21,11 @@ from core.inference.llm.client import ModelUnavailable, Usage
 from core.terms import stems
 
 Route = Message.Route
-HOW_ARE_YOU = (
-    r"(?:(?:and|und|na)[ ,]+)?(?:how (?:are|r) (?:you|u)(?: doing)?|how(?:['’]s| is) it going|what['’]?s up"
-    r"|wie geht(?:['’]?s| es)(?: (?:dir|ihnen))?)(?: (?:today|heute|so))?"
-)
-GREETING = re.compile(
-    r"(?:(?:hi+|hello|hey+|hiya|good (?:morning|afternoon|evening|day)|greetings|hallo+|hallöchen"
-    r"|guten (?:tag|morgen|abend)|moin(?: moin)?|servus|gr(?:ü|ue)(?:ß|ss) (?:gott|dich|sie)|grüezi|salut|bonjour)"
-    rf"(?:[ ,!]+(?:there|you|all|everyone|bot|zusammen|dir|ihnen|{HOW_ARE_YOU}))*|{HOW_ARE_YOU})",
-    re.IGNORECASE,
-)
-ACKNOWLEDGED = (
-    r"(?:(?:ah|oh|ok(?:ay)?|great|super|perfect|perfekt|cool|nice|good|gut|alles klar|got it|i see|understood"
-    r"|verstanden|verstehe|sehr gut|very good)[ ,.!]*)+"
-)
-THANKS = re.compile(
-    rf"(?:{ACKNOWLEDGED}|(?:{ACKNOWLEDGED}|(?:yes|ja|no|nein)[ ,.!]*)?"
-    r"(?:(?:(?:many )?thanks?(?: you)?"
-    r"(?: (?:a lot|so much|very much|again"
-    r"|for (?:your|the|this|that)(?: \w+)? (?:help|answer|reply|info(?:rmation)?)))*"
-    r"|thx|ty|cheers|(?:vielen |herzlichen |besten )?danke?"
-    r"(?: (?:schön|sehr|dir|ihnen|vielmals"
-    r"|für (?:die|deine|ihre)(?: \w+)? (?:hilfe|antwort|info(?:rmation(?:en)?)?)))*|merci)"
-    r"(?:[ ,.!]+that helps?|[ ,.!]+that helped|[ ,.!]+(?:this|that|it)(?: was|['’]?s| is)(?: \w+)?"
-    r" (?:helpful|great|useful|good|nice)|[ ,.!]+das (?:hilft|hat (?:mir )?(?:sehr )?geholfen"
-    r"|war (?:sehr )?(?:hilfreich|gut|nett)))?"
-    r"|(?:that|this|it) helps?|(?:that|this|it) helped|das hilft(?: mir)?|das hat (?:mir )?(?:sehr )?geholfen))",
-    re.IGNORECASE,
-)
-#: Said of an answer or of the assistant; "Is that right?" is a question.
-DISPLEASED = re.compile(
-    r"(?:(?:no|nein|but|aber)[ ,.!]+)?"
-    r"(?:(?:you(?:['’]?re| are)|(?:that|this|it)(?:['’]?s| is| was)|du bist|sie sind|das (?:ist|war))"
-    r"(?:(?: (?:so|really|very|totally|completely|just|an?|echt|total|sehr|ganz|ein|doch))*"
-    r" (?:useless|stupid|dumb|wrong|bad|rubbish|nonsense|idiot|dumm|doof|blöd|nutzlos|falsch|schlecht|unsinn|quatsch)"
-    r"| (?:not|nicht)(?: (?:really|very|sehr|wirklich))?"
-    r" (?:right|true|correct|helpful|useful|what i (?:asked|meant|wanted)"
-    r"|richtig|hilfreich|was ich (?:gefragt|gemeint) habe))"
-    r"|(?:das )?stimmt (?:so )?nicht|wrong|falsch"
-    r"|(?:that|this|it) (?:does not|doesn['’]?t|did not|didn['’]?t) help(?: me)?"
-    r"|das (?:hilft|bringt) (?:mir )?(?:nicht|nichts|gar nichts)(?: weiter)?|fuck(?: (?:you|off))?|shit|scheiße|idiot)",
-    re.IGNORECASE,
-)
-FAREWELL = re.compile(
-    r"(?:good ?bye|bye(?: bye)?|see you(?: later| soon)?|tsch(?:ü|ue)ss?i?|auf wiedersehen|ciao"
-    r"|bis (?:dann|bald|später))(?:[ ,]+(?:thanks|thank you|danke))?",
-    re.IGNORECASE,
-)
-ABOUT_ITSELF = re.compile(
-    r"(?:(?:so|and|und|also)[ ,]+)?"
-    r"(?:what (?:can|do) you (?:do|know|help (?:me )?with|answer)(?: for me| about)?"
-    r"|how (?:can|do) you (?:help(?: me)?|work)|(?:who|what) are you|what(?:'s| is) your name"
-    r"|who (?:made|built|runs) you"
-    r"|are you (?:a |an )?(?:bot|robot|human|person|machine|ai|real(?: person)?|chatbot|computer|chatgpt)"
-    r"|(?:wobei|womit|wie) (?:kannst du|können sie) (?:mir )?helfen|was (?:kannst|weißt|machst) du(?: alles)?"
-    r"|was (?:können|wissen|machen) sie(?: alles)?|wer (?:bist du|sind sie)|wie (?:heißt du|heißen sie)"
-    r"|(?:bist du|sind sie) (?:ein |eine )?(?:bot|roboter|mensch|maschine|ki|chatbot|programm|computer)"
-    r"|help|hilfe)",
-    re.IGNORECASE,
-)
-LANGUAGES = r"(?:english|german|englisch|deutsch)"
-ABOUT_LANGUAGES = re.compile(
-    rf"(?:can|do) you (?:also )?(?:speak|understand|know|write|answer in) {LANGUAGES}"
-    rf"|(?:kannst|sprichst|verstehst) du (?:auch )?{LANGUAGES}(?: (?:sprechen|verstehen))?"
-    rf"|(?:können|sprechen|verstehen) sie (?:auch )?{LANGUAGES}(?: (?:sprechen|verstehen))?",
-    re.IGNORECASE,
-)
-WANTS_PERSON = re.compile(
-    r"(?:please |bitte )?(?:(?:can|could|may) i|i(?: want|['’]?d like| would like| need) to)"
-    r" (?:talk|speak|chat|write) (?:to|with) (?:an? )?(?:real |actual )?"
-    r"(?:human(?: being)?|person|people|somebody|someone)(?: please)?"
-    r"|(?:kann|könnte|darf) ich (?:bitte )?mit (?:einem|einer)(?: echten| richtigen)?"
-    r" (?:menschen|person|mitarbeiter(?:in)?) (?:sprechen|reden|schreiben)"
-    r"|ich (?:will|möchte|würde gern(?:e)?) (?:bitte )?mit (?:einem|einer)(?: echten| richtigen)?"
-    r" (?:menschen|person|mitarbeiter(?:in)?) (?:sprechen|reden)",
-    re.IGNORECASE,
-)
-EDGES = " \t\n.,!?…:;-()'\"😀🙂😊👍🙏❤️"
-
-
-def match_route(text: str) -> Message.Route | None:
-    """Return what the message plainly is; None for whatever may be a question."""
-    said = _said(text)
-    if any(pattern.fullmatch(said) for pattern in (GREETING, THANKS, FAREWELL, DISPLEASED)):
-        return Route.CHIT_CHAT
-    about_itself = (ABOUT_ITSELF, ABOUT_LANGUAGES, WANTS_PERSON)
-    return Route.META if any(pattern.fullmatch(said) for pattern in about_itself) else None
-
-
-def wants_person(text: str) -> bool:
-    return bool(WANTS_PERSON.fullmatch(_said(text)))
-
-
-def _said(text: str) -> str:
-    return " ".join(text.split()).strip(EDGES)
-
-
 logger = logging.getLogger(__name__)
+#: An insult is small talk and no abuse: nobody is threatened, and an answer that was not looked for is no abstention.
+ROUTES = dict.fromkeys(Kind, Route.CHIT_CHAT) | {Kind.PERSON: Route.META, Kind.ASSISTANT: Route.META}
 #: What the model may say that a message is: cries for help were recognised before.
-KINDS = (Route.QUESTION, Route.CHIT_CHAT, Route.META, Route.ABUSE)
+MODEL_ROUTES = (Route.QUESTION, Route.CHIT_CHAT, Route.META, Route.ABUSE)
 #: A student waits for it before anything is looked up.
 SECONDS = 6.0
 MAX_TOKENS = 120
@@ -127,7 +35,7 @@ STEM_LETTERS = 5
 SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {
-        "kind": {"type": "string", "enum": [route.value for route in KINDS]},
+        "kind": {"type": "string", "enum": [route.value for route in MODEL_ROUTES]},
         "question": {"type": "string"},
     },
     "required": ["kind", "question"],
@@ -178,10 +86,11 @@ async def understand(question: Question) -> Context:
 
 async def _read(ask: Question) -> tuple[Turn, Usage | None]:
     """Return the turn, and the tokens that the model used for it."""
-    if not ask.as_question and (need := await asyncio.to_thread(recognised_need, ask.text)):
-        return Turn(Route(need), ask.text), None
-    if route := match_route(ask.text):
-        return Turn(route, ask.text), None
+    if not ask.as_question:
+        if need := await asyncio.to_thread(recognised_need, ask.text):
+            return Turn(Route(need), ask.text), None
+        if kind := await asyncio.to_thread(recognised_kind, ask.text):
+            return Turn(ROUTES[kind], ask.text, kind=kind), None
     by_rule = Turn(Route.QUESTION, condense_question(ask.text, ask.history))
     needs_model = ask.may_ask_model and ask.history and needs_context(ask.text)
     if not needs_model or not client.is_configured():
@@ -206,7 +115,7 @@ def _chat(ask: Question) -> str:
 
 def _checked(data: Any, ask: Question) -> Turn | None:
     """Accept the model's reading if its form is right, and its question stands alone and is made of what was said."""
-    if not isinstance(data, dict) or data.get("kind") not in KINDS:
+    if not isinstance(data, dict) or data.get("kind") not in MODEL_ROUTES:
         return None
     route, question = Route(data["kind"]), data.get("question")
     if route != Route.QUESTION:

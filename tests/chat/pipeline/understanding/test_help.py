@@ -24,7 +24,8 @@ from analytics.shadow.questions import asked_questions
 from chat.conversations.closing import close_answer, give_up
 from chat.models import Conversation, EmergencyContact, Message, Need
 from chat.pipeline.reply import Reply
-from chat.pipeline.understanding.help_classifier import HelpClassifierOutdated, get_classifier, recognised_need
+from chat.pipeline.understanding.example_classifier import ClassifierOutdated
+from chat.pipeline.understanding.help_classifier import get_classifier, recognised_need
 from chat.pipeline.understanding.help_examples import ORDINARY, load_examples
 from core.inference.embeddings import EmbeddingUnavailable
 from tests.conftest import QUESTION
@@ -262,7 +263,7 @@ def test_without_the_embedding_model_it_is_recognised_by_words(monkeypatch: pyte
 def test_a_classifier_that_is_not_fitted_to_the_examples_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("chat.pipeline.understanding.help_classifier.fingerprint_of_examples", lambda: "other examples")
     get_classifier.cache_clear()
-    with pytest.raises(HelpClassifierOutdated, match="fit_help_classifier"):
+    with pytest.raises(ClassifierOutdated, match="fit_help_classifier"):
         get_classifier()
 
 

@@ -1,4 +1,4 @@
-"""Follow-ups made to stand alone, by rule and by a model, and what is no question at all."""
+"""Follow-ups made to stand alone, by rule and by a model."""
 
 import json
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from chat.models import Message
 from chat.pipeline.question import Question, Turn
 from chat.pipeline.understanding.rewrite import condense_question, needs_context
-from chat.pipeline.understanding.route import match_route, understand
+from chat.pipeline.understanding.route import understand
 from core.inference.llm.client import Usage
 from tests.fakes.llm import FakeLLM
 
@@ -103,86 +103,6 @@ def test_a_new_topic_leaves_the_old_one_behind() -> None:
 @given(st.text(max_size=200), st.lists(st.tuples(st.sampled_from(["user", "assistant"]), st.text(max_size=80))))
 def test_no_text_breaks_it_and_the_question_stays_whole(question: str, history: Sequence[tuple[str, str]]) -> None:
     assert condense_question(question, history).endswith(question)
-
-
-# --- small talk ---
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "hi",
-        "Hello!",
-        "Guten Tag",
-        "hey, how are you?",
-        "How are you today?",
-        "wie gehts",
-        "Na, wie geht es dir?",
-        "thanks a lot!",
-        "thank you, that was very helpful",
-        "Thanks for the quick reply!",
-        "Vielen Dank.",
-        "super, vielen Dank für die schnelle Antwort",
-        "Danke, das hat mir sehr geholfen!",
-        "ok, danke 👍",
-        "ok",
-        "alles klar",
-        "got it, thanks",
-        "bye",
-        "you are useless",
-        "That's wrong!",
-        "no, that is not what I asked",
-        "das stimmt nicht",
-        "du bist so dumm",
-        "Das hilft mir nicht weiter.",
-        "fuck you",
-    ],
-)
-def test_small_talk_needs_no_page(text: str) -> None:
-    assert match_route(text) == Message.Route.CHIT_CHAT
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "What can you do?",
-        "Are you a robot?",
-        "Wobei können Sie mir helfen?",
-        "help",
-        "can you speak german?",
-        "Do you also understand English?",
-        "kannst du auch englisch?",
-        "Sprechen Sie Deutsch?",
-        "can i talk to a human",
-        "I want to speak to a real person please",
-        "Kann ich mit einem Menschen sprechen?",
-    ],
-)
-def test_questions_about_the_assistant_are_its_own(text: str) -> None:
-    assert match_route(text) == Message.Route.META
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Hi, when is the deadline?",
-        "Is there a suicide prevention service?",
-        "Thanks, and where is the library?",
-        "What do you know about the BAföG office?",
-        "Hilfe bei der Wohnungssuche",
-        "Thanks, that was helpful, and when is the deadline?",
-        "Is it wrong to enrol twice?",
-        "Can I speak to an advisor about my thesis?",
-        "Kann ich auf Englisch schreiben?",
-        "How are you graded?",
-        "Wie geht die Einschreibung?",
-        "nein",
-        "that is right",
-        "You are not bad",
-    ],
-)
-def test_whatever_may_be_a_question_is_one(text: str) -> None:
-    assert match_route(text) is None
 
 
 # --- by a model ---

@@ -1,0 +1,20 @@
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from chat.pipeline.understanding.kind_classifier import FITTED, load_kind_examples
+from chat.pipeline.understanding.kind_fitting import fit_classifier
+
+
+class Command(BaseCommand):
+    help = (
+        "Fits the classifier of kinds of messages to chat/pipeline/understanding/examples, after an example was "
+        "changed, there or in its folder kinds."
+    )
+    requires_system_checks: list[str] = []
+
+    def handle(self, **options: Any) -> None:
+        classifier = fit_classifier()
+        classifier.save(FITTED)
+        number = len(load_kind_examples())
+        self.stdout.write(f"{number} examples, {len(classifier.support)} support vectors: {FITTED.name}")

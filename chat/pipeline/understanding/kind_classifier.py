@@ -1,0 +1,88 @@
+"""Recognise by examples what a message is that asks for no page: a greeting, thanks, a complaint, a wish for a person.
+
+The examples are in `examples/kinds`. The ordinary messages are those there, and what else students wrote in the
+examples of cries for help. The classifier is fitted by `manage.py fit_kind_classifier`. It is not that of cries for
+help, so that neither can change what the other recognises (`docs/decisions/0028-kinds-of-messages.md`).
+"""
+
+import logging
+from enum import StrEnum
+from functools import cache
+
+from chat.pipeline.understanding.example_classifier import ClassifierOutdated, ExampleClassifier, kind_by_words
+from chat.pipeline.understanding.help_examples import (
+    FOLDER,
+    ORDINARY,
+    Example,
+    fingerprint_of,
+    load_examples,
+    read_examples,
+)
+from core.inference.embeddings import EmbeddingUnavailable
+from core.terms import distinct_words
+from knowledge.retrieval.query_vectors import multilingual_vector
+
+logger = logging.getLogger(__name__)
+
+KINDS = FOLDER / "kinds"
+FITTED = KINDS / "fitted.npz"
+
+
+class Kind(StrEnum):
+    """What a message is, if it is no question; each has examples of that name."""
+
+    GREETING = "greeting"
+    THANKS = "thanks"
+    GOODBYE = "goodbye"
+    COMPLAINT = "complaint"
+    INSULT = "insult"
+    PERSON = "person"
+    ASSISTANT = "assistant"
+    OFF_TOPIC = "off-topic"
+
+
+def recognised_kind(text: str) -> Kind | None:
+    """Return what a message is; None for whatever may be a question.
+
+    Cries for help are recognised before, by `recognised_need`.
+    """
+    try:
+        vector = multilingual_vector(text)
+    except EmbeddingUnavailable:
+        logger.exception("kinds of messages are recognised by their words alone")
+        found = kind_by_words(text, _words_of_examples())
+    else:
+        found = get_classifier().recognise(vector)
+    return Kind(found) if found else None
+
+
+@cache
+def get_classifier() -> ExampleClassifier:
+    """Return the fitted classifier; raises ClassifierOutdated."""
+    classifier = ExampleClassifier.load(FITTED)
+    if classifier.fitted_from != fingerprint_of_kinds():
+        raise ClassifierOutdated("The examples have changed. Please run `manage.py fit_kind_classifier`.")
+    return classifier
+
+
+@cache
+def load_kind_examples() -> tuple[Example, ...]:
+    """Return all examples; one of a cry for help is ORDINARY here, and so is every message that is of no kind.
+
+    Some ordinary messages beside the cries for help are greetings, thanks and the like. Those that stand among the
+    kinds are left out.
+    """
+    own = read_examples(KINDS)
+    known = {each.text.casefold() for each in own}
+    others = [each for each in load_examples() if each.text.casefold() not in known]
+    return (*own, *(Example(each.text, ORDINARY, each.language) for each in others))
+
+
+def fingerprint_of_kinds() -> str:
+    """Return what changes when an example does."""
+    return fingerprint_of(load_kind_examples())
+
+
+@cache
+def _words_of_examples() -> list[tuple[set[str], str]]:
+    return [(distinct_words(each.text), each.kind) for each in load_kind_examples()]
