@@ -22,13 +22,25 @@ HEADING = re.compile(r"#{1,6}\s|\*\*[^*\n]+\*\*:?$")
 TABLE_RULE = re.compile(r"\|?[\s:|-]+\|?$")
 
 
+@dataclass(frozen=True, slots=True)
+class Doubted:
+    """A sentence that is not proven, why, and the page's words that it was compared with."""
+
+    sentence: HeldSentence
+    text: str
+    reasons: Sequence[tuple[str, str]]
+    unit: str
+    candidate: Candidate
+
+
 @dataclass(slots=True)
 class HeldAnswer:
     """Takes the sentences of one answer, gives the events that show them.
 
     `shown` are the sentences that it shows, bare of marks; `is_quoted` tells whether one of them is a quote; `lead` is
     connective text, which is shown with the next sentence, `table` the header of the table that is written. `record` is
-    kept for staff: each sentence that states something is in it once.
+    kept for staff: each sentence that states something is in it once. Quotes are `waiting` until a sentence is proven:
+    if none is, the pages are quoted as without a model, which answers better than what stands nearest to its errors.
     """
 
     resolver: CitationProcessor
@@ -42,6 +54,7 @@ class HeldAnswer:
     lead: list[HeldSentence] = field(default_factory=list)
     table: list[HeldSentence] = field(default_factory=list)
     is_table_shown: bool = False
+    waiting: list[Doubted] = field(default_factory=list)
 
     def take(self, sentence: HeldSentence) -> list[Event]:
         """Return the events of the next sentence: as written, quoted, or none."""
@@ -65,20 +78,19 @@ class HeldAnswer:
         decided = decisions(text)
         if verdict.is_supported and candidate is not None and not decided:
             self.record.shown += 1
-            return list(self._show(sentence, candidate, has_citation=bool(cited)))
+            return [*self._show_waiting(), *self._show(sentence, candidate, has_citation=bool(cited))]
         reasons = [(each.kind, each.text) for each in verdict.reasons] or [("decision", "")]
         if candidate is None or HEADING.match(text):
             self._hold(text, reasons)
             return []
-        is_repeated = bool(verdict.unit) and _bare(verdict.unit) in self.shown
-        events = list(self._quote(sentence, verdict.unit, candidate))
-        instead = Outcome.QUOTED if events else Outcome.REPEATED if is_repeated else Outcome.LEFT_OUT
-        self._hold(text, reasons, instead, verdict.unit, candidate)
-        return events
+        self.waiting.append(Doubted(sentence, text, reasons, verdict.unit, candidate))
+        return self._show_waiting() if self.record.shown else []
 
     def finish(self) -> list[Event]:
         """Return the connective text that ends the answer, if there is an answer."""
-        if not self.resolver.sources:
+        if not self.record.shown:
+            for each in self.waiting:
+                self._hold(each.text, each.reasons, Outcome.LEFT_OUT, each.unit, each.candidate)
             return []
         return [event for each in self.lead for event in self._write(each.separator, each.text)]
 
@@ -102,6 +114,18 @@ class HeldAnswer:
         yield from self._write(separator, sentence.text)
         if not has_citation:
             yield from self.resolver.cite(candidate)
+
+    def _show_waiting(self) -> list[Event]:
+        """Return the quotes in place of the sentences that are not proven."""
+        events: list[Event] = []
+        for each in self.waiting:
+            is_repeated = bool(each.unit) and _bare(each.unit) in self.shown
+            quoted = list(self._quote(each.sentence, each.unit, each.candidate))
+            instead = Outcome.QUOTED if quoted else Outcome.REPEATED if is_repeated else Outcome.LEFT_OUT
+            self._hold(each.text, each.reasons, instead, each.unit, each.candidate)
+            events += quoted
+        self.waiting = []
+        return events
 
     def _quote(self, sentence: HeldSentence, unit: str, candidate: Candidate) -> Iterator[Event]:
         """Quote the page's own words in the sentence's place, once, if they may be shown."""

@@ -27,7 +27,7 @@ def counts() -> tuple[int | None, int | None, int | None]:
 
 def test_a_quoted_sentence_is_kept_with_the_reason_and_the_pages_words(server: Server, llm: FakeLLM) -> None:
     load_pages(PAGE)
-    llm.says_words(f"{FALSE} [1].")
+    llm.says_words(f"{FALSE} [1]. The Duolingo English Test is accepted for admission [1].")
     with server.connect() as tab:
         tab.answer("When does the registration for exams end?")
     (row,) = kept()
@@ -38,7 +38,7 @@ def test_a_quoted_sentence_is_kept_with_the_reason_and_the_pages_words(server: S
     assert (row.title, row.language) == ("Exams", "en")
     assert row.url.startswith("https://www.uni.example/exams")
     assert (row.document.title, row.assistant) == ("Exams", Conversation.objects.get().assistant)
-    assert counts() == (0, 1, 0)
+    assert counts() == (1, 1, 0)
 
 
 @pytest.mark.usefixtures("pages")
@@ -111,7 +111,7 @@ def test_what_was_held_back_reaches_no_student_but_in_the_copy_of_all_that_is_st
         {
             "sentence": f"{FALSE}.",
             "reasons": kept()[0].reasons,
-            "outcome": "quoted",
+            "outcome": "left_out",
             "page_words": "The registration for exams ends on 15 January.",
         }
     ]

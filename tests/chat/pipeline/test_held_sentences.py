@@ -70,7 +70,7 @@ def test_a_proven_sentence_is_shown_before_the_model_has_ended(server: Server, l
     ],
     ids=["negation", "condition", "date"],
 )
-def test_a_false_sentence_is_never_visible_and_the_pages_stands_in_its_place(
+def test_a_false_sentence_is_never_visible_and_the_page_is_quoted_as_without_a_model(
     server: Server, llm: FakeLLM, question: str, false: str, quoted: str
 ) -> None:
     load_pages(PAGE)
@@ -80,15 +80,24 @@ def test_a_false_sentence_is_never_visible_and_the_pages_stands_in_its_place(
     assert false.removesuffix(" [1].") not in shown(answer)
     assert quoted in answer.text
     assert answer.text.startswith("“")
-    assert answer.text.endswith("” [1]")
-    assert (answer.end["strategy"], answer.end["notice"]) == ("generated", "partly_quoted")
+    assert (answer.end["strategy"], answer.end["notice"]) == ("extractive", "nothing_proven")
     assert Message.objects.get(role="assistant").text == answer.text
+
+
+@pytest.mark.usefixtures("pages")
+def test_a_quote_waits_for_the_first_sentence_that_is_proven_and_stands_before_it(server: Server, llm: FakeLLM) -> None:
+    llm.says_words("The fee is 400 euros [1].\n\nA single room costs 290 euros a month.")
+    with server.connect() as tab:
+        answer = tab.answer("How much is the semester contribution, and how much a room?")
+    assert "400" not in shown(answer)
+    assert answer.text.index("318.40") < answer.text.index("A single room costs 290 euros a month.")
+    assert (answer.end["strategy"], answer.end["notice"]) == ("generated", "partly_quoted")
 
 
 @pytest.mark.usefixtures("pages")
 def test_a_quote_stands_between_the_sentences_that_were_proven_and_stands_once(server: Server, llm: FakeLLM) -> None:
     llm.says_words(
-        "A single room costs 290 euros a month [3].\n\nThe fee is 400 euros [1]. The contribution is 410 euros [1]."
+        "A single room costs 290 euros a month.\n\nThe fee is 400 euros [1]. The contribution is 410 euros [1]."
     )
     with server.connect() as tab:
         answer = tab.answer("How much is the semester contribution, and how much a room?")
