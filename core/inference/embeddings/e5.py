@@ -42,7 +42,8 @@ class MultilingualEmbedder:
         positions = package.vector("emb.pos").reshape(package.shape.window, -1)
         self._places = positions + package.vector("emb.type")[: package.shape.width]
         made = (folder or settings.STATE_DIR / "models") / f"{MULTILINGUAL}-{self.recipe}"
-        graph = made_once(made.with_name(f"{made.name}.onnx"), lambda: encoder(package))
+        # Version 0.2 names the graph's output otherwise: after a way back it must find its own file.
+        graph = made_once(made.with_name(f"{made.name}-2.onnx"), lambda: encoder(package))
         self._session = EncoderSession(graph, threads=threads)
         vocabulary = made_once(made.with_name(f"{made.name}.model"), package.sentencepiece_model)
         self._pieces: SentencePieceProcessor = SentencePieceProcessor(model_file=str(vocabulary))
