@@ -156,6 +156,6 @@ def probability(text: str, sentence: str) -> float | None:
         return get_verifier().probability(text, sentence)
     except Exception as error:  # a model that cannot be loaded fails in many ways, and must not end the answer
         said = str(error) if isinstance(error, VerifierUnavailable) else ""
-        logger.warning("sentence not judged a second time error=%s %s", type(error).__name__, said)
+        logger.warning("sentence not judged a second time error=%s detail=%s", type(error).__name__, said)
         _paused_until = time.monotonic() + PAUSE
         return None

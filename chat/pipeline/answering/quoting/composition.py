@@ -8,6 +8,7 @@ from chat.pipeline.answering.quoting.quotable import TABLE_RULE, plain_row, tabl
 from chat.pipeline.answering.quoting.ranking import RankedSentence
 from chat.pipeline.retrieval.candidates import Candidate
 from chat.pipeline.tuning import MOST_PROSE_WORDS, MOST_TABLE_ROWS, QUOTE_MARGIN, QUOTED_SENTENCES
+from core.language import detect_language
 
 #: Questions that only all rows together answer.
 COMPARES = re.compile(
@@ -44,7 +45,7 @@ def compose(question: str, rankings: Sequence[Sequence[RankedSentence]]) -> list
     if not rankings:
         return []
     table = next(filter(None, (_table(question, ranked) for ranked in rankings)), None)
-    chosen = _choose(rankings, table)
+    chosen = _choose(rankings, table, detect_language(question))
     first_of: dict[int, int] = {}
     for place, each in enumerate(chosen):
         first_of.setdefault(each.candidate.document_id, place)
@@ -63,10 +64,12 @@ def compose(question: str, rankings: Sequence[Sequence[RankedSentence]]) -> list
     return pieces
 
 
-def _choose(rankings: Sequence[Sequence[RankedSentence]], table: Piece | None) -> list[RankedSentence]:
+def _choose(
+    rankings: Sequence[Sequence[RankedSentence]], table: Piece | None, language: str | None
+) -> list[RankedSentence]:
     """Return the best sentences of each ranking that are close to its first one and add to the others, best first.
 
-    Of the rows of `table` only the first one is among them.
+    Of the rows of `table` only the first one is among them. `language` is the question's, if it can be told.
     """
     chosen: list[RankedSentence] = []
     words = 0
@@ -79,7 +82,9 @@ def _choose(rankings: Sequence[Sequence[RankedSentence]], table: Piece | None) -
             if taken == most or each.score < ranked[0].score - QUOTE_MARGIN:
                 break
             text = each.quote.shown
-            if table is not None and _is_of(each, table):
+            # What is said in the question's language is not said again in another one.
+            is_foreign = each.candidate.language != ranked[0].candidate.language == language
+            if is_foreign or (table is not None and _is_of(each, table)):
                 continue
             length = len(text.split())
             if any(text in other.quote.shown for other in chosen) or (taken and words + length > MOST_PROSE_WORDS):
