@@ -36,6 +36,12 @@ def _brief_connections(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(autouse=True)
+def _refusals_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have every refusal of the model count, however good the evidence is."""
+    monkeypatch.setattr("chat.pipeline.answering.generate.GOOD_EVIDENCE_MARGIN", 1.0)
+
+
+@pytest.fixture(autouse=True)
 def queued(monkeypatch: pytest.MonkeyPatch) -> Mock:
     queue = Mock()
     monkeypatch.setattr(run_model_trial, "delay", queue)
