@@ -8,7 +8,7 @@ from rapidfuzz.distance import OSA
 #: Shorter words are one slip away from many others.
 SHORTEST, LONGEST = 4, 30
 #: Slips (a letter more, less, another one, or two exchanged) that a word may have, from so many letters on.
-SLIPS = ((8, 2), (SHORTEST, 1))
+SLIPS = ((12, 2), (SHORTEST, 1))
 WORD = re.compile(r"[^\W\d_]+")
 #: Words looked up in a question at most: the words of a pasted page would only cost time.
 MOST = 24
