@@ -16,6 +16,7 @@ from analytics.retention.admin import AnonymisedQuestionAdmin, RetentionRunAdmin
 from analytics.reviews.admin.queue import ReviewAdmin
 from analytics.shadow.admin.detail import faq_neighbourhood_view
 from analytics.shadow.admin.tests import ShadowTestAdmin
+from analytics.to_do.page import to_do_view
 
 __all__ = [
     "AnonymisedQuestionAdmin",
@@ -30,6 +31,7 @@ __all__ = [
     "faq_neighbourhood_view",
     "language_model_view",
     "model_switch_view",
+    "to_do_view",
     "trial_progress_view",
     "trial_start_view",
     "trial_stop_view",

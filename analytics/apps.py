@@ -11,9 +11,12 @@ class AnalyticsConfig(AppConfig):
 
     def ready(self) -> None:
         from analytics.counts.refresh import hold_frozen
+        from analytics.models import Review
         from analytics.reports.files import forget
+        from analytics.reviews.erasure import forget_with_review
         from chat.models import Assistant, Conversation, Visitor
 
         for model in (Visitor, Conversation):
             pre_delete.connect(forget, sender=model, dispatch_uid="analytics.reports.files")
+        pre_delete.connect(forget_with_review, sender=Review, dispatch_uid="analytics.reviews.erasure")
         pre_delete.connect(hold_frozen, sender=Assistant, dispatch_uid="analytics.counts.refresh")

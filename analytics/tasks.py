@@ -117,6 +117,15 @@ def embed_asked_questions() -> None:
     embed_asked(get_embedder(), most=VECTORS_A_RUN)
 
 
+@shared_task(soft_time_limit=280, time_limit=300)
+def ask_again() -> None:
+    """Ask again, in one process at a time, what the newest FAQs and pages may answer."""
+    from analytics.gaps.answered.looks import check_changes
+
+    with suppress(SoftTimeLimitExceeded):
+        check_changes()
+
+
 @shared_task(soft_time_limit=COUNT_SECONDS, time_limit=COUNT_SECONDS + 300)
 def apply_retention() -> None:
     """Delete expired data, every night."""
@@ -142,3 +151,19 @@ def sweep_reports() -> None:
     from analytics.reports.files import sweep
 
     sweep()
+
+
+@shared_task(soft_time_limit=240, time_limit=300)
+def mail_notices() -> None:
+    """Mail what was assigned and is neither read nor mailed; the next run goes on where this one stopped."""
+    from analytics.inbox.mails import mail_notices as mail
+
+    mail()
+
+
+@shared_task(soft_time_limit=840, time_limit=900)
+def mail_digests() -> None:
+    """Mail the weekly summaries that were not mailed this week."""
+    from analytics.inbox.digest import mail_digests as mail
+
+    mail()

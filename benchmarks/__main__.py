@@ -26,7 +26,10 @@ NAMES = (
     "injections",
     "help",
     "kinds",
+    "words",
+    "matching",
     "gaps",
+    "asked_again",
     "shadow",
     "exports",
     "usage",
@@ -104,10 +107,22 @@ def run(name: str, folder: Path, arguments: argparse.Namespace) -> object:
         from benchmarks import kinds
 
         return kinds.measure(arguments.data)
+    if name == "words":
+        from benchmarks import words
+
+        return words.measure(arguments.data)
+    if name == "matching":
+        from benchmarks import matching
+
+        return matching.measure(arguments.data)
     if name == "gaps":
         from benchmarks import gaps
 
         return gaps.measure(arguments.data)
+    if name == "asked_again":
+        from benchmarks import asked_again
+
+        return asked_again.measure()
     if name == "shadow":
         from benchmarks import shadow
 

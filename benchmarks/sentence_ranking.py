@@ -1,8 +1,9 @@
-"""Fit which sentence answers a question (`chat/pipeline/answering/quoting/fitted_ranking.json`) to judged questions.
+"""Fit which sentence answers a question (`chat/pipeline/sentences/fitted_ranking.json`) to judged questions.
 
-`manage.py shell -c "from benchmarks.sentence_ranking import main; main('QUESTIONS.jsonl', 'COLLECTION')"` needs the
-pages that the questions are about in the database. A row has `text`, `lang`, `expect`, `must` (patterns that an answer
-has to hold) and perhaps `history`, as `../shared/data/student-questions` has them.
+`manage.py shell -c "from benchmarks.sentence_ranking import main; main('COLLECTION', 'QUESTIONS.jsonl', ...)"` needs
+the pages that the questions are about in the database. A row has `text`, `lang`, `expect`, `must` (patterns that an
+answer has to hold) and perhaps `history`, as `../shared/data/student-questions` has them. The fitted weights are of
+these and of `data/student_questions_training.jsonl`.
 """
 
 import json
@@ -19,7 +20,7 @@ from benchmarks.measuring import say, table
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-FOLDS, PENALTY = 10, 5.0
+FOLDS, PENALTY = 10, 2.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,10 +33,10 @@ class Judged:
     must: Sequence[str]
 
 
-def main(questions: str, collection: str) -> None:
-    from chat.pipeline.answering.quoting.ranking import FEATURES, FITTED
+def main(collection: str, *questions: str) -> None:
+    from chat.pipeline.sentences.ranking import FEATURES, FITTED
 
-    rows = [json.loads(line) for line in Path(questions).read_text("utf-8").splitlines()]
+    rows = [json.loads(line) for file in questions for line in Path(file).read_text("utf-8").splitlines()]
     judged = [each for row in rows if row["expect"] == "answer" and (each := judge(row, collection))]
     fold = np.random.default_rng(0).integers(0, FOLDS, len(judged))
     first = holding = 0
@@ -62,12 +63,11 @@ def judge(row: dict[str, Any], collection: str) -> Judged | None:
     """Return the sentences of the passages that are found for a question; None where there are none."""
     from asgiref.sync import async_to_sync
 
-    from chat.pipeline.answering.extract import embed_with_question
-    from chat.pipeline.answering.quoting.quotable import LONGEST, quotable
-    from chat.pipeline.answering.quoting.ranking import SHORTEST, compute_features
     from chat.pipeline.question import Question
     from chat.pipeline.retrieval.search import find_passages
-    from chat.pipeline.tuning import QUOTED_PASSAGES
+    from chat.pipeline.sentences.quotable import LONGEST, quotable
+    from chat.pipeline.sentences.ranking import SHORTEST, compute_features
+    from chat.pipeline.sentences.unit_vectors import embed_with_question
     from chat.pipeline.understanding.route import understand
     from core.language import detect_language
 
@@ -82,14 +82,14 @@ def judge(row: dict[str, Any], collection: str) -> Judged | None:
         return None
     find_passages(context)
     units = [
-        (candidate, quote, rank)
-        for rank, candidate in enumerate(context.candidates[:QUOTED_PASSAGES])
+        (candidate, quote)
+        for candidate in context.candidates
         for quote in quotable(candidate.text)
         if SHORTEST <= len(quote.text) <= LONGEST
     ]
     if not units:
         return None
-    texts = [quote.shown for _candidate, quote, _rank in units]
+    texts = [quote.shown for _candidate, quote in units]
     right = [any(re.search(pattern, text, re.IGNORECASE) for pattern in row["must"]) for text in texts]
     features = compute_features(context.turn.question, units, embed_with_question)
     return Judged(features, np.array(right), texts, row["must"])

@@ -8,7 +8,10 @@ class ChatConfig(AppConfig):
     verbose_name = _("Chat")
 
     def ready(self) -> None:
-        """Write the built-in retrieval profiles down again after every migration: they are the code's."""
+        """Write the built-in retrieval profiles down again after every migration, and check what staff answer."""
+        from chat.pipeline.guardrails.written_answers import warn
         from chat.pipeline.retrieval.profiles import write_built_in
+        from faqs.answers.checks import answer_checked
 
         post_migrate.connect(write_built_in, sender=self)
+        answer_checked.connect(warn, dispatch_uid="chat.written_answers")

@@ -41,9 +41,14 @@ def distinct_words(text: str) -> set[str]:
 def content_words(text: str) -> set[str]:
     """Return the stems of words that are long enough to carry meaning, and whole numbers.
 
-    Stop words of four letters and more count: the thresholds of evidence were measured with them.
+    Stop words of four letters and more count: the thresholds of evidence were measured with them. Of three letters only
+    words count that say something, such as "vpd" and "gym".
     """
-    return {stem(word) for word in distinct_words(text) if len(word) > 3 or word.isdecimal()}
+    return {stem(word) for word in distinct_words(text) if len(word) > 3 or word.isdecimal() or _is_short_topic(word)}
+
+
+def _is_short_topic(word: str) -> bool:
+    return len(word) == 3 and word not in STOP_WORDS and word not in GENERAL_WORDS
 
 
 def topic_words(text: str) -> list[str]:

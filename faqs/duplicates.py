@@ -153,24 +153,27 @@ class Relation(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ValidityScope:
-    """The documents (ids) that an FAQ leads to, and its first and last day (None: no limit)."""
+    """The documents (ids) that an FAQ leads to, its first and last day (None: no limit), and staff's own answers."""
 
     documents: frozenset[int]
     valid_from: date | None
     valid_until: date | None
+    answers: frozenset[str] = frozenset()
 
 
 def relation(one: ValidityScope, other: ValidityScope) -> Relation:
     """Relate two FAQs with one meaning.
 
     They are apart if they are valid on different days. They conflict if their days overlap without being the same, or
-    if they lead to other documents on the same days. Otherwise they are the same.
+    if they lead to other documents or give other answers on the same days. Otherwise they are the same.
     """
     if not _overlap(one, other):
         return Relation.APART
     if (one.valid_from, one.valid_until) != (other.valid_from, other.valid_until):
         return Relation.CONFLICT
     if one.documents and other.documents and one.documents != other.documents:
+        return Relation.CONFLICT
+    if one.answers and other.answers and one.answers != other.answers:
         return Relation.CONFLICT
     return Relation.SAME
 

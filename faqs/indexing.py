@@ -7,6 +7,7 @@ from django.db import transaction
 from django.db.models import Count, Exists, F, OuterRef, Q
 
 from core.inference.embeddings import Embedder
+from faqs.matching.changes import collections_of, count_edit
 from faqs.models import FAQ, FAQQuerySet, FAQVector, Phrasing
 from knowledge.indexing.generations import active_generations, live_generation, load_embedder
 from knowledge.models import Generation
@@ -62,6 +63,8 @@ def _keep(faq: FAQ, vectors: Vectors, texts: set[tuple[str, str]], generation: G
         FAQVector(faq=faq, kind=kind, text=text, embedding=vectors[kind, text], generation=generation)
         for kind, text in sorted(vectors.keys() - there)
     )
+    if is_other or vectors:
+        count_edit(collections_of([faq.pk]))
     return len(vectors)
 
 

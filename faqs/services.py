@@ -8,12 +8,16 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from faqs.answers.pages import sync_pages
 from faqs.duplicates import dismiss
 from faqs.importexport.bulk_save import bulk_save
 from faqs.importexport.files import Table
 from faqs.importexport.resource import FAQResource, PlannedRow
-from faqs.models import FAQ, FAQVersion, SimilarPair
-from faqs.tasks import index_faq, index_pending_faqs
+from faqs.matching.changes import collections_of
+from faqs.matching.confirmed import confirm, forget
+from faqs.matching.refit import use_fit, wants
+from faqs.models import ANSWER_FIELDS, FAQ, ConfirmedQuestion, FAQVersion, Matcher, MatcherFit, SimilarPair
+from faqs.tasks import fit_matcher, index_faq, index_pending_faqs
 from faqs.versions.history import Reason, recording, restore, set_phrasings, set_sources
 
 if TYPE_CHECKING:
@@ -30,32 +34,38 @@ def index_saved_faq(*, faq: FAQ) -> None:
 
     Whoever saved it saw its documents, and the FAQ that it translates, as they are now.
     """
-    confirm_faq(faq=faq)
+    now = timezone.now()
+    faq.sources.update(verified_at=now)
+    FAQ.objects.filter(pk=faq.pk).update(reviewed_at=now)
+    sync_pages([faq.pk])
     index_faq.delay_on_commit(faq.pk)
 
 
 @transaction.atomic
-def confirm_faq(*, faq: FAQ) -> None:
-    """Record that staff checked it: it is right with its documents and its original as they are now."""
-    now = timezone.now()
-    faq.sources.update(verified_at=now)
-    FAQ.objects.filter(pk=faq.pk).update(reviewed_at=now)
+def confirm_faq(*, faq: FAQ, by: "Staff | None") -> None:
+    """Record that staff checked it today: it is right with its documents and its original as they are now."""
+    with recording([faq.pk], by=by, reason=Reason.CHECK):
+        if faq.written_answers:
+            FAQ.objects.filter(pk=faq.pk).update(answer_checked_on=timezone.localdate())
+        index_saved_faq(faq=faq)
 
 
 @transaction.atomic
 def set_faq_status(*, faqs: Iterable[FAQ], status: str, by: "Staff | None" = None, reason: str = Reason.STATUS) -> int:
     """Publish, retire or send back FAQs; matching uses the status at once. Return how many changed.
 
-    Raise ValidationError if one to be published has no document; nothing is changed then.
+    Raise ValidationError if one to be published has neither an answer nor a document; nothing is changed then.
     """
     changed = [faq for faq in faqs if faq.status != status]
     with recording([faq.pk for faq in changed], by=by, reason=reason):
         for faq in changed:
-            if status == Status.PUBLISHED and not faq.sources.exists():
-                raise ValidationError(_("“%(faq)s” has no document yet: link one, then publish it.") % {"faq": faq})
+            if status == Status.PUBLISHED and not faq.written_answers and not faq.sources.exists():
+                said = _("“%(faq)s” has no answer yet: write one or link a document, then publish it.")
+                raise ValidationError(said % {"faq": faq})
             faq.status = status
             faq.save(update_fields=["status", "updated_at"])
             index_faq.delay_on_commit(faq.pk)
+        sync_pages([faq.pk for faq in changed])
     return len(changed)
 
 
@@ -72,6 +82,8 @@ def restore_version(*, version: FAQVersion, by: "Staff | None") -> FAQ:
 def merge_faqs(*, keep: FAQ, other: FAQ, by: "Staff | None") -> FAQ:
     """Give the question, phrasings and documents of `other` to `keep`, and retire `other`.
 
+    If `keep` has no answer of staff's own, it gets that of `other`, signed as it is.
+
     Raise ValidationError if they are the same FAQ, or one of them is retired.
     """
     if keep.pk == other.pk:
@@ -86,10 +98,14 @@ def merge_faqs(*, keep: FAQ, other: FAQ, by: "Staff | None") -> FAQ:
         set_phrasings(keep, [text for text in [*own, *more] if text != keep.question])
         documents = [*keep.sources.values_list("document_id", flat=True)]
         set_sources(keep, [*documents, *other.sources.values_list("document_id", flat=True)])
-        keep.save(update_fields=["updated_at"])
+        if not keep.written_answers:
+            for name in ANSWER_FIELDS:
+                setattr(keep, name, getattr(other, name))
+        keep.save(update_fields=["updated_at", *ANSWER_FIELDS])
         other.status = Status.RETIRED
         other.save(update_fields=["status", "updated_at"])
         SimilarPair.objects.of(other.pk).filter(dismissed_at=None).delete()
+        sync_pages([keep.pk, other.pk])
         index_faq.delay_on_commit(keep.pk)
         index_faq.delay_on_commit(other.pk)
     return keep
@@ -110,6 +126,7 @@ def save_planned(*, planned: Iterable[PlannedRow], by: "Staff | None") -> tuple[
     with recording([faq.pk for faq in changed], by=by, reason=Reason.IMPORT) as touched:
         bulk_save(new, changed)
         touched += [faq.pk for faq in new]
+        sync_pages(touched)
     return new, changed
 
 
@@ -131,3 +148,52 @@ def import_table(*, table: Table, resource: FAQResource) -> list[PlannedRow]:
     planned = resource.plan(table, lock=True)
     save_planned(planned=planned, by=None)
     return planned
+
+
+@transaction.atomic
+def confirm_question(
+    *, text: str, faq: FAQ | None, collections: Iterable[int], by: "Staff | None"
+) -> ConfirmedQuestion:
+    """Save that a question means this FAQ, or none in these collections (ids); the next like question is matched so."""
+    searched = list(collections)
+    question = confirm(text=text, faq=faq, collections=searched, by=by)
+    _fit_again({*searched, *(collections_of([faq.pk]) if faq else ())})
+    return question
+
+
+@transaction.atomic
+def forget_question(*, question: ConfirmedQuestion) -> None:
+    """Delete a confirmed question, so that nothing is learned from it any more."""
+    _fit_again(forget(question))
+
+
+def _fit_again(collections: Iterable[int]) -> None:
+    for collection_id in collections:
+        fit_matcher.delay_on_commit(collection_id)
+
+
+@transaction.atomic
+def choose_matching(*, matcher: Matcher, choice: str) -> None:
+    """Set how a collection's FAQs are matched, from the next question on. Raise ValidationError.
+
+    What was brought back is no longer held then: the newest fit counts.
+    """
+    if choice not in Matcher.Choice.values:
+        raise ValidationError(_("Choose one of the ways."))
+    matcher = Matcher.objects.select_for_update(no_key=True).get(pk=matcher.pk)
+    matcher.choice, matcher.is_pinned = Matcher.Choice(choice), False
+    newest = matcher.fits.filter(state=MatcherFit.State.READY).first()
+    matcher.fit = newest if newest and wants(matcher, newest) else None
+    matcher.save(update_fields=["choice", "is_pinned", "fit"])
+
+
+@transaction.atomic
+def bring_back_fit(*, fit: MatcherFit) -> None:
+    """Match a collection's FAQs by this fit, one that waits for staff or an earlier one. Raise ValidationError.
+
+    An earlier one stays in use until somebody chooses another way. FAQs that it does not know are matched by their
+    nearest phrasing.
+    """
+    if fit.learned_rank is None:
+        raise ValidationError(_("This fit could not be checked, so it cannot be used."))
+    use_fit(fit)

@@ -13,7 +13,7 @@ RECENT = timedelta(days=30)
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Answers of the last days that it influenced, those of them that cite one of its documents, and their thumbs."""
+    """Answers of the last days that it influenced, those of them that cite it or its documents, and their thumbs."""
 
     matched: int
     cited: int
@@ -23,7 +23,8 @@ class Usage:
 
 def count_usage(faq: FAQ) -> Usage:
     recent = Q(answers__created_at__gte=timezone.now() - RECENT)
-    cites = Q(answers__citations__document__faq_sources__faq=F("pk"))
+    document = "answers__citations__document"
+    cites = Q(**{f"{document}__faq_sources__faq": F("pk")}) | Q(**{f"{document}__answer_page__faq": F("pk")})
     counts = FAQ.objects.filter(pk=faq.pk).aggregate(
         matched=Count("answers", filter=recent, distinct=True),
         cited=Count("answers", filter=recent & cites, distinct=True),

@@ -71,6 +71,12 @@ def unwise() -> Iterator[Warning]:
         )
     if is_public(host) and not any(_names(allowed, host) for allowed in settings.ALLOWED_HOSTS):
         yield _warning("W002", f"ALLOWED_HOSTS lacks {host}, the host of PUBLIC_URL.", "Add it.")
+    if settings.EMAIL_HOST_PASSWORD and not (settings.EMAIL_USE_TLS or settings.EMAIL_USE_SSL):
+        yield _warning(
+            "W003",
+            "EMAIL_URL has a password and no TLS: the password goes over the network unprotected.",
+            "Add ?tls=true to it, or begin it with smtps://.",
+        )
 
 
 def _names(allowed: str, host: str) -> bool:

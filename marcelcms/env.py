@@ -2,12 +2,15 @@
 
 import os
 from collections.abc import Collection
+from dataclasses import dataclass
+from email.utils import parseaddr
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
-from django.core.exceptions import ImproperlyConfigured
+from django.core.exceptions import ImproperlyConfigured, ValidationError
+from django.core.validators import validate_email
 from psycopg import ProgrammingError
 from psycopg.conninfo import conninfo_to_dict
 
@@ -118,3 +121,53 @@ def database(name: str) -> dict[str, Any]:
         entry["DISABLE_SERVER_SIDE_CURSORS"] = True
         options["options"] = ""
     return {"ENGINE": "django.db.backends.postgresql", **entry, "OPTIONS": options}
+
+
+@dataclass(frozen=True, slots=True)
+class MailServer:
+    """Who takes the mails that are sent; an empty `host` is none. `tls` is from the start, `starttls` after it."""
+
+    host: str = ""
+    port: int = 25
+    user: str = ""
+    password: str = ""
+    tls: bool = False
+    starttls: bool = False
+
+
+def mail_server(name: str) -> MailServer:
+    """Return an address such as smtp://user:password@host:587?tls=true, or smtps://host; empty for none."""
+    url = text(name, "")
+    if not url:
+        return MailServer()
+    # The value may hold a password, so no message repeats it.
+    wrong = ImproperlyConfigured(f"{name} takes smtp://user:password@host:587?tls=true, or smtps://user:password@host.")
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+        options = dict(parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query)))
+    except ValueError:
+        raise wrong from None
+    asked = options.pop("tls", "false").lower()
+    tls, starttls = parts.scheme == "smtps", asked in TRUE
+    if parts.scheme not in {"smtp", "smtps"} or not parts.hostname or parts.path not in {"", "/"}:
+        raise wrong
+    if options or asked not in TRUE | FALSE or parts.fragment or (tls and starttls):
+        raise wrong
+    usual = 465 if tls else 587 if starttls else 25
+    user, password = unquote(parts.username or ""), unquote(parts.password or "")
+    return MailServer(parts.hostname, port or usual, user, password, tls, starttls)
+
+
+def sender(name: str, *, is_needed: bool) -> str:
+    """Return whom mails are from, such as MarcelCMS <marcel@uni.example>."""
+    value = text(name, "")
+    if not value and not is_needed:
+        return ""
+    try:
+        validate_email(parseaddr(value)[1])
+    except ValidationError:
+        raise ImproperlyConfigured(
+            f"{name} is {value!r}: with EMAIL_URL it takes an address such as MarcelCMS <marcel@uni.example>."
+        ) from None
+    return value

@@ -33,6 +33,7 @@ class APIToken(models.Model):
         verbose_name_plural = _("API tokens")
         ordering = ["-created_at", "-pk"]
         default_permissions = ("view", "delete")
+        indexes = [models.Index(fields=["-created_at", "-id"])]
 
     def __str__(self) -> str:
         return self.name

@@ -78,6 +78,17 @@ VERIFIER_BASE_URL = env.text("VERIFIER_BASE_URL", "")
 VERIFIER_API_KEY = env.text("VERIFIER_API_KEY", "none")
 EMBEDDING_THREADS = env.integer("EMBEDDING_THREADS", default=1, least=1)
 
+# --- e-mail to staff ---
+# Without a server no e-mail is sent.
+MAIL_SERVER = env.mail_server("EMAIL_URL")
+EMAIL_HOST, EMAIL_PORT = MAIL_SERVER.host, MAIL_SERVER.port
+EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = MAIL_SERVER.user, MAIL_SERVER.password
+EMAIL_USE_SSL, EMAIL_USE_TLS = MAIL_SERVER.tls, MAIL_SERVER.starttls
+EMAIL_TIMEOUT = 10
+DEFAULT_FROM_EMAIL = env.sender("DEFAULT_FROM_EMAIL", is_needed=bool(MAIL_SERVER.host))
+# Written when nobody's browser is there to say which language its reader wants.
+MAIL_LANGUAGE = env.choice("MAIL_LANGUAGE", "en", among=("en", "de"))
+
 # --- limits at the door ---
 QUESTION_MAX_CHARACTERS = 2_000
 QUESTIONS_PER_MINUTE = env.integer("QUESTIONS_PER_MINUTE", default=12, least=1)
@@ -109,7 +120,7 @@ SESSION_TOKEN_SECONDS = 3600
 
 # --- Django ---
 INSTALLED_APPS = [
-    "django.contrib.admin",
+    "marcelcms.apps.StaffAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -128,7 +139,7 @@ INSTALLED_APPS = [
     "faqs",
     "chat",
     "analytics",
-    "marcelcms",
+    "marcelcms.apps.MarcelCMSConfig",
 ]
 MIDDLEWARE = [
     "marcelcms.observability.asgi.measure_requests",
@@ -318,6 +329,7 @@ CELERY_BEAT_SCHEDULE = {
     "collect-reviews": {"task": "analytics.tasks.collect_reviews", "schedule": 60.0},
     "sweep-reports": {"task": "analytics.tasks.sweep_reports", "schedule": 60.0},
     "embed-asked-questions": {"task": "analytics.tasks.embed_asked_questions", "schedule": 60.0},
+    "ask-again": {"task": "analytics.tasks.ask_again", "schedule": 60.0},
     "count-changed-days": {"task": "analytics.tasks.count_changed_days", "schedule": 60.0},
     "find-gaps": {"task": "analytics.tasks.find_gaps", "schedule": crontab(hour="4", minute="0")},
     "notice-held-back": {
@@ -327,6 +339,12 @@ CELERY_BEAT_SCHEDULE = {
     "apply-retention": {
         "task": "analytics.tasks.apply_retention",
         "schedule": crontab(hour="3", minute="30"),
+    },
+    "mail-notices": {"task": "analytics.tasks.mail_notices", "schedule": 600.0},
+    # Several times, because nobody gets two in a week: the later ones reach who could not be reached at seven.
+    "mail-digests": {
+        "task": "analytics.tasks.mail_digests",
+        "schedule": crontab(hour="7-11", minute="0", day_of_week="1"),
     },
 }
 

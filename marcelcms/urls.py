@@ -7,16 +7,20 @@ from analytics.admin import (
     faq_neighbourhood_view,
     language_model_view,
     model_switch_view,
+    to_do_view,
     trial_progress_view,
     trial_start_view,
     trial_stop_view,
 )
 from analytics.dashboard.admin.view import dashboard_view
+from analytics.inbox.admin.preferences import preferences_view
 from chat.admin import impact_document_view, impact_list_view, try_question_view
 from chat.api import api
 from chat.views import chat_page, site_logo, widget_frame, widget_script, widget_test
+from faqs.views import answer_page
 from knowledge.views import document_file
 from marcelcms.health.views import live, ready
+from marcelcms.navigation.search import search_view
 from marcelcms.observability.metrics import metrics
 
 MODEL = "admin/language-model/<int:assistant_id>"
@@ -31,6 +35,9 @@ urlpatterns = [
     path("admin/try/", admin.site.admin_view(try_question_view), name="try-question"),
     path("admin/impact/", admin.site.admin_view(impact_list_view), name="impact"),
     path("admin/impact/<int:document_id>/", admin.site.admin_view(impact_document_view), name="impact-document"),
+    path("admin/search/", admin.site.admin_view(search_view), name="search-everything"),
+    path("admin/to-do/", admin.site.admin_view(to_do_view), name="to-do"),
+    path("admin/inbox/preferences/", admin.site.admin_view(preferences_view), name="inbox-preferences"),
     path("admin/dashboard/", admin.site.admin_view(dashboard_view), name="dashboard"),
     path("admin/shadow/faq/", admin.site.admin_view(faq_neighbourhood_view), name="shadow-faq"),
     path(f"{MODEL}/", admin.site.admin_view(language_model_view), name="language-model"),
@@ -42,6 +49,7 @@ urlpatterns = [
     # Exempt, because a token would be a cookie before consent; forging a choice of language does no harm.
     path("i18n/setlang/", csrf_exempt(set_language), name="set_language"),
     path("documents/<slug:digest>/<str:name>.pdf", document_file, name="document-file"),
+    path("answers/<int:faq_id>/<str:language>/", answer_page, name="answer-page"),
     path("health/live", live, name="health-live"),
     path("health/ready", ready, name="health-ready"),
     path("metrics", metrics, name="metrics"),

@@ -91,11 +91,13 @@ def _emptied_fast() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def _empty_lexical_index() -> None:
     """Forget the live index: this process's index outlives the rows that a test leaves behind."""
+    from faqs.matching.serving import served_fits
     from knowledge.retrieval.live_index import forget_indexes
     from knowledge.retrieval.query_vectors import forget_vectors
 
     forget_indexes()
     forget_vectors()
+    served_fits.clear()
 
 
 @pytest.fixture(autouse=True)

@@ -32,6 +32,8 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None
             os.environ[part.variable] = given
     for name in [name for name in os.environ if name.startswith("LLM_") and not name.startswith("LLM_TEST_")]:
         del os.environ[name]
+    for name in ("EMAIL_URL", "EMAIL_URL_FILE", "DEFAULT_FROM_EMAIL", "MAIL_LANGUAGE"):
+        os.environ.pop(name, None)
     os.environ["SECRET_KEY"] = "only for tests"
     # The fast one; tests/core/inference/embeddings/test_e5.py has the others.
     os.environ["EMBEDDING_MODEL"] = "all-MiniLM-L6-v2"

@@ -4,7 +4,7 @@ import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-#: What became of the language model's sentences, in the order of `Written`.
+#: Outcomes of the language model's sentences, in the order of `Written`.
 SENTENCES = ("sentences_shown", "sentences_quoted", "sentences_left_out", "held_back_rightly", "held_back_wrongly")
 #: Figures that are added up as they are.
 NUMBERS = (

@@ -18,6 +18,7 @@ from core.hashing import fingerprint
 from faqs.importexport.files import LOCAL_LIMITS, BadTable, read_table
 from faqs.importexport.resource import FAQResource
 from faqs.indexing import sync_pending as sync_pending_faqs
+from faqs.matching.refit import refit_pending
 from faqs.models import FAQ
 from faqs.services import import_table
 from knowledge.indexing.documents import sync_pending as sync_pending_documents
@@ -220,6 +221,7 @@ def load(dataset: Dataset, *, progress: Callable[[int, int], None] | None = None
     found = EvaluationSet.objects.filter(fingerprint=dataset.fingerprint).first() or _create(dataset)
     sync_pending_documents(progress=progress)
     sync_pending_faqs()
+    refit_pending(found.collections.values_list("pk", flat=True))
     return found
 
 

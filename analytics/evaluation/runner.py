@@ -107,8 +107,7 @@ def ask(profile: Profile, text: str, scope: Scope, history: Sequence[tuple[str, 
     """Understand and retrieve as a question is served, but rank deeper. `history` is (role, text), oldest first."""
     forget_vectors()  # what a student waits for is measured
     started = time.perf_counter()
-    context = async_to_sync(understand)(Question(text, history=history, profile=profile))
-    context.scope = scope
+    context = async_to_sync(understand)(Question(text, history=history, profile=profile), scope)
     if context.is_question:
         async_to_sync(guess)(context)
         find_passages(context, depth=PASSAGES, degrades=False)

@@ -7,8 +7,8 @@ import numpy as np
 from django.db.models import Q, QuerySet
 
 from analytics.gaps.clustering import Bridge
-from analytics.models import GapQuestion
-from analytics.privacy import mask_pii, standalone_text
+from analytics.models import Gap, GapQuestion
+from analytics.privacy import anonymised_texts, mask_pii, standalone_text
 from chat.models import Message
 from core.inference.embeddings import Embedder
 from core.language import detect_language
@@ -25,6 +25,13 @@ BADLY_RATED = Q(answer__feedback__value=-1)
 def asked_in_vain() -> QuerySet[Message]:
     """Select questions of students that were not answered, or whose answer was rated as bad; never a cry for help."""
     return Message.objects.filter(UNANSWERED | BADLY_RATED, role=Message.Role.USER).without_help()
+
+
+def central_questions(gap: Gap, count: int) -> list[str]:
+    """Return the most central questions of a gap, condensed and anonymised, the most central one first."""
+    rows = gap.questions.order_by("-centrality", "pk").values_list("message", flat=True)[:count]
+    messages = Message.objects.select_related("answer").in_bulk(list(rows))
+    return anonymised_texts([messages[pk] for pk in rows if pk in messages])
 
 
 def collect(embedder: Embedder, bridge: Bridge, *, progress: Callable[[int, int], None]) -> int:

@@ -10,13 +10,15 @@ from uuid import UUID
 
 import numpy as np
 from django.db import transaction
+from django.db.models import F, OuterRef, Q, Subquery
 from django.utils import timezone
 
 from analytics.gaps.clustering import Bridge, cluster_vectors, compute_centroid, to_cosine
 from analytics.gaps.labels import name_after
 from analytics.gaps.matching import identify
 from analytics.gaps.priority import compute_priority
-from analytics.models import Gap, GapQuestion
+from analytics.inbox.items import TO_DO
+from analytics.models import Gap, GapQuestion, Review
 
 if TYPE_CHECKING:
     from analytics.gaps.clustering import Floats
@@ -158,6 +160,7 @@ def _save(assistant_id: int | None, clusters: Sequence[Cluster], embedder: "Embe
         kept_gaps, update_conflicts=True, unique_fields=["id"], update_fields=SEEN_AGAIN, batch_size=1_000
     )
     _move(clusters, of_cluster)
+    gather_answers(assistant_id)
     _close({pk: gap for pk, gap in gaps.items() if pk not in identity.kept.values()}, identity.merged, of_cluster)
     return fresh
 
@@ -179,7 +182,7 @@ def _fill(gap: Gap, cluster: Cluster, recipe: str, now: datetime) -> None:
         names = [name_after(question.text) for question in questions]
         gap.name = gap.name if gap.name in names else names[0]
     since = {question.visitor for question in questions if question.at > gap.state_at}
-    if (gap.state == State.SOLVED and since) or (
+    if (gap.state in {State.SOLVED, State.ANSWERED} and since) or (
         gap.state == State.DISMISSED and len(since) >= VISITORS_AFTER_DISMISSAL
     ):
         gap.state, gap.state_at = State.OPEN, now
@@ -193,6 +196,16 @@ def _move(clusters: Sequence[Cluster], of_cluster: Mapping[int, Gap]) -> None:
         if question.gap_id != of_cluster[number].pk or abs(question.centrality - centrality) > UNMOVED
     ]
     GapQuestion.objects.bulk_update(moved, ["gap", "centrality"], batch_size=1_000)
+
+
+def gather_answers(assistant_id: int | None) -> None:
+    """Put the assistant's answers to review under the topics of their questions; what is asked on is to do again."""
+    topic = GapQuestion.objects.filter(message__answer=OuterRef("message")).values("gap")[:1]
+    answers = Review.objects.filter(assistant=assistant_id).exclude(state=Review.State.DONE)
+    moved = answers.annotate(topic=Subquery(topic)).filter(Q(gap__isnull=False) | Q(topic__isnull=False))
+    moved.exclude(gap=F("topic")).update(gap=F("topic"))
+    asked_on = answers.filter(state=Review.State.ANSWERED, gap__state__in=TO_DO)
+    asked_on.update(state=Review.State.OPEN, done_at=None, version=F("version") + 1)
 
 
 def _close(left: Mapping[int, Gap], merged: Mapping[int, int], of_cluster: Mapping[int, Gap]) -> None:

@@ -11,7 +11,8 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from analytics.gaps.services import draft_faq, rename_gap, set_gap_state
+from analytics.gaps.services import draft_faq, rename_gap
+from analytics.inbox.services import set_topic_state
 from analytics.models import Gap, GapQuestion
 from chat.models.assistants import Language
 from core.rest.filters import YesNoFilter, before, since
@@ -23,6 +24,9 @@ MOST_ROWS = 200
 
 class GapShown(serializers.ModelSerializer):
     assistant = serializers.SlugRelatedField(slug_field="slug", read_only=True, allow_null=True)
+    assigned_to = serializers.CharField(
+        source="assigned_to.username", read_only=True, allow_null=True, default=None, help_text="A username."
+    )
 
     class Meta:
         model = Gap
@@ -30,6 +34,8 @@ class GapShown(serializers.ModelSerializer):
             "id",
             "name",
             "state",
+            "assigned_to",
+            "due_on",
             "assistant",
             "language",
             "weight",
@@ -109,7 +115,7 @@ class GapViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, StaffViewSet)
     }
 
     def get_queryset(self) -> "QuerySet[Gap]":
-        return self.own().select_related("assistant").defer("centroid")
+        return self.own().select_related("assistant", "assigned_to").defer("centroid")
 
     @extend_schema(
         summary="Rename a gap, or say how far it is",
@@ -123,9 +129,10 @@ class GapViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, StaffViewSet)
         change = GapChange(data=request.data)
         change.is_valid(raise_exception=True)
         values, changed = change.validated_data, []
-        if "name" in values and rename_gap(gap=gap, name=values["name"]):
+        if "name" in values and rename_gap(gap=gap, version=gap.version, name=values["name"]).name != gap.name:
             changed.append("name")
-        if "state" in values and set_gap_state(gaps=[gap], state=values["state"]):
+            gap.refresh_from_db()
+        if "state" in values and set_topic_state(gaps=[gap], state=values["state"], by=request.user):
             changed.append("state")
         if changed:
             self.log_changed(gap, changed)

@@ -3,25 +3,21 @@
 import logging
 from collections.abc import Callable, Sequence
 
+from analytics.gaps.answered.looks import check_all
 from analytics.gaps.clustering import measured_bridge
-from analytics.gaps.collect import collect
-from analytics.gaps.coverage import find_cover, newest_change
+from analytics.gaps.collect import central_questions, collect
 from analytics.gaps.detection import find
 from analytics.gaps.labels import SHOWN, name_gently
 from analytics.models import Gap, GapRun
-from analytics.privacy import standalone_text
-from chat.models import Message
 from core.db.locks import Lock, advisory_lock
 from core.inference.embeddings import EmbeddingUnavailable, get_embedder
 from core.inference.llm.client import is_configured
-from core.inference.reranker import RerankerUnavailable
 from core.jobs import Heartbeat
-from knowledge.retrieval.scope import UnknownCollection
 
 logger = logging.getLogger(__name__)
 
-#: New gaps that a language model names in one run, and gaps that are looked up again, by priority.
-NAMED_A_RUN, LOOKED_UP = 30, 500
+#: New gaps that a language model names in one run.
+NAMED_A_RUN = 30
 State = GapRun.State
 
 
@@ -46,15 +42,8 @@ def _find_gaps(heartbeat: Heartbeat) -> int:
     collect(embedder, bridge, progress=heartbeat.step)
     fresh = find(embedder, bridge)
     name_new(fresh, heartbeat.step)
-    check_answered(heartbeat.step)
+    check_all(heartbeat.step)
     return len(fresh)
-
-
-def central_questions(gap: Gap, count: int) -> list[str]:
-    """Return the most central questions of a gap, condensed and anonymised, the most central one first."""
-    rows = gap.questions.order_by("-centrality", "pk").values_list("message", flat=True)[:count]
-    messages = Message.objects.select_related("answer").in_bulk(list(rows))
-    return [standalone_text(messages[pk]) for pk in rows if pk in messages]
 
 
 def name_new(fresh: Sequence[int], progress: Callable[[int, int], None]) -> None:
@@ -71,25 +60,3 @@ def name_new(fresh: Sequence[int], progress: Callable[[int, int], None]) -> None
             unnamed.update(name=name, named_by=Gap.NamedBy.MODEL)
         if not goes_on:
             return
-
-
-def check_answered(progress: Callable[[int, int], None]) -> None:
-    """Note for the open gaps of the highest priority whether something covers them by now."""
-    newest = newest_change()
-    unsolved = Gap.objects.filter(state__in=(Gap.State.OPEN, Gap.State.IN_WORK), merged_into=None)
-    gaps = list(unsolved.select_related("assistant__profile").order_by("-weight", "pk")[:LOOKED_UP])
-    for done, gap in enumerate(gaps):
-        progress(done, len(gaps))
-        found = None
-        asked = central_questions(gap, 1)
-        try:
-            if asked and newest and newest > gap.last_asked:
-                found = find_cover(gap, asked[0])
-        except (RerankerUnavailable, UnknownCollection) as error:
-            logger.warning("gap not looked up gap=%d reason=%s", gap.pk, type(error).__name__)
-            continue
-        Gap.objects.filter(pk=gap.pk).update(
-            answered_since=found.at if found else None,
-            answered_by_faq=found.faq_id if found else None,
-            answered_by_document=found.document_id if found else None,
-        )

@@ -1,6 +1,6 @@
 """What staff do to gaps: check, save, queue after commit."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from django.contrib.auth.models import AbstractBaseUser
 from django.core.exceptions import ValidationError
@@ -9,6 +9,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from analytics.gaps.suggestions import collect_phrasings
+from analytics.inbox.items import lock, save
 from analytics.models import Gap, GapRun
 from analytics.tasks import find_gaps
 from core.access import Staff, sees_everything
@@ -29,27 +30,17 @@ def look_for_gaps(*, by: AbstractBaseUser | None = None) -> GapRun | None:
 
 
 @transaction.atomic
-def set_gap_state(*, gaps: Iterable[Gap], state: str) -> int:
-    """Set the state of gaps; return how many changed. Only questions from now on open them again."""
-    changed = [gap for gap in gaps if gap.state != state]
-    for gap in changed:
-        gap.state, gap.state_at = Gap.State(state), timezone.now()
-        gap.save(update_fields=["state", "state_at"])
-    return len(changed)
-
-
-@transaction.atomic
-def rename_gap(*, gap: Gap, name: str) -> bool:
-    """Name a gap for good; return whether the name changed. Raise ValidationError."""
+def rename_gap(*, gap: Gap, version: int, name: str) -> Gap:
+    """Name a gap for good; return it as it is saved. Raise ValidationError, OutOfDate."""
     name = " ".join(name.split())
     if not name:
         raise ValidationError(_("Give it a name."))
-    if name == gap.name:
-        return False
-    gap.name, gap.named_by = name, Gap.NamedBy.STAFF
-    gap.clean_fields(exclude=[field.name for field in gap._meta.fields if field.name != "name"])
-    gap.save(update_fields=["name", "named_by"])
-    return True
+    row = lock(gap, version)
+    if name == row.name:
+        return row
+    row.name = name
+    row.clean_fields(exclude=[field.name for field in row._meta.fields if field.name != "name"])
+    return save(row, name=name, named_by=Gap.NamedBy.STAFF)
 
 
 def is_being_filled(gap: Gap) -> bool:
@@ -66,7 +57,7 @@ def draft_faq(*, by: Staff, gap: Gap, question: str, phrasings: Sequence[int], d
     """
     gap = Gap.objects.select_for_update(of=["self"]).select_related("faq").get(pk=gap.pk)
     if is_being_filled(gap):
-        raise ValidationError(_("There is an FAQ for this gap already: open that one."))
+        raise ValidationError(_("There is an FAQ for this topic already: open that one."))
     question = " ".join(question.split())
     if not question:
         raise ValidationError(_("Write the question that the FAQ answers."))
@@ -122,7 +113,5 @@ def _add(faq: FAQ, gap: Gap, phrasings: Sequence[int]) -> int:
 
 
 def _link(gap: Gap, faq: FAQ) -> None:
-    gap.faq = faq
-    if gap.state == Gap.State.OPEN:
-        gap.state, gap.state_at = Gap.State.IN_WORK, timezone.now()
-    gap.save(update_fields=["faq", "state", "state_at"])
+    is_taken_on = gap.state == Gap.State.OPEN
+    save(gap, faq=faq, **({"state": Gap.State.IN_WORK, "state_at": timezone.now()} if is_taken_on else {}))

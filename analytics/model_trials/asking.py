@@ -13,6 +13,7 @@ from chat.pipeline.reply import Reply, fold
 from chat.pipeline.retrieval.candidates import load_candidates
 from chat.pipeline.retrieval.search import find_passages, guess, measure_evidence
 from chat.pipeline.run import respond
+from chat.pipeline.sentences.sources import choose_sources
 from chat.pipeline.understanding.clarify import clarifying_facet, matches_audience
 from chat.pipeline.understanding.route import understand
 from chat.prompt_template import Template, lay_out
@@ -36,9 +37,11 @@ def look_up(assistant: Assistant, question: KnownQuestion) -> Context | None:
         return None
     async_to_sync(guess)(context)
     find_passages(context, depth=0 if question.is_answerable else DEPTH, degrades=False)
+    context.office = None  # the model is tried, not what staff wrote
     if not question.is_answerable:
         _withhold(context, question)
-    elif not any(each.document_id in question.documents for each in context.candidates):
+    choose_sources(context)
+    if question.is_answerable and not any(each.document_id in question.documents for each in context.candidates):
         return None
     return context if context.is_answerable and not clarifying_facet(context) else None
 
@@ -55,18 +58,18 @@ def _withhold(context: Context, question: KnownQuestion) -> None:
         if not holds(each.text, question.expected, language=question.language) and matches_audience(each, context.named)
     ]
     passages = {each.passage_id for each in left}
-    context.candidates = [
-        replace(each, number=number) for number, each in enumerate(left[: context.ask.profile.sources], start=1)
-    ]
+    profile = context.ask.profile
+    context.candidates = [replace(each, number=number) for number, each in enumerate(left[: profile.passages], start=1)]
     runs = {origin: [hit for hit in hits if hit.passage_id in passages] for origin, hits in retrieval.runs.items()}
     hits = [hit for hit in others if hit.passage_id in passages]
     context.retrieval = replace(retrieval, hits=hits, runs=runs)
     context.found = context.candidates
-    context.evidence = measure_evidence(context.turn.question, context.retrieval, context.candidates)
+    nearest = context.candidates[: profile.sources]
+    context.evidence = measure_evidence(context.turn.question, context.retrieval, nearest)
 
 
 def template_for(way: str, assistant: Assistant) -> Template:
-    """Return what the model is told; OWN is the assistant's prompt version."""
+    """Return the template of a way; that of OWN is the assistant's prompt version."""
     return assistant.template if way == OWN else lay_out(LAYOUT_BY_CODE[way])
 
 

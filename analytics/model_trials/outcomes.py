@@ -1,4 +1,4 @@
-"""What became of a question, judged without a model, and what a trial's outcomes add up to; pure."""
+"""Judges how a question was answered, without a model, and sums up the outcomes of a trial; pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -30,7 +30,7 @@ LAYOUT_BY_CODE: Mapping[str, Layout] = {code(layout): layout for layout in LAYOU
 
 
 class Verdict(StrEnum):
-    """What a reply is: BESIDE cites another document or lacks the fact; SILENT rightly does not answer."""
+    """Judgement of a reply. BESIDE cites another document or lacks the fact. SILENT rightly gives no answer."""
 
     RIGHT = "right"
     BESIDE = "beside"
@@ -41,7 +41,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How one way answered one question; `first_seconds` is the time to the first shown sentence.
+    """One question, answered in one way. `first_seconds` is the time to the first sentence that is shown.
 
     `is_held_back`: the page was quoted in place of a sentence that the model wrote. `failure` is the model's error.
     """
@@ -87,7 +87,7 @@ def holds(text: str, expected: str, *, language: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """How one way did: `right` and `declined` of `answerable` questions, `wrong` of `withheld` ones.
+    """Sums of one way: `right` and `declined` of `answerable` questions, `wrong` of `withheld` ones.
 
     `held_back` is the share of answers with a quote in place of a sentence; seconds are medians, tokens a mean.
     """
@@ -109,7 +109,7 @@ class Tally:
 
     @property
     def standing(self) -> int:
-        """What a way is chosen by."""
+        """Count right less wrong answers: the best way has the most."""
         return self.right - self.wrong
 
 

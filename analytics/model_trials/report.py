@@ -1,4 +1,4 @@
-"""What a trial found, in words: the table, and whether the model helps."""
+"""Reports a trial in words: its table, and whether the model helps."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What staff do to trials of a language model: start and stop them."""
+"""Starts and stops trials of a language model."""
 
 from django.contrib.auth.models import AbstractBaseUser
 from django.core.exceptions import ValidationError

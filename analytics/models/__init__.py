@@ -10,9 +10,10 @@ from analytics.models.evaluation import (
     QuestionResult,
 )
 from analytics.models.gaps import Gap, GapQuestion, GapRun
+from analytics.models.inbox import Comment, InboxPreferences, Notice, Reader
 from analytics.models.reports import Report, StoredReport
 from analytics.models.retention import AnonymisedQuestion, RetentionRun
-from analytics.models.reviews import HeldBackRise, Review, ReviewComment, ReviewFeed, ReviewReader
+from analytics.models.reviews import HeldBackRise, Review, ReviewFeed
 from analytics.models.shadow import AskedVector, ShadowResult, ShadowTest
 from analytics.models.trials import ModelTrial
 
@@ -20,6 +21,7 @@ __all__ = [
     "AnonymisedQuestion",
     "AskedVector",
     "ChangedDay",
+    "Comment",
     "DocumentCount",
     "EvaluationQuestion",
     "EvaluationRun",
@@ -30,16 +32,17 @@ __all__ = [
     "GapQuestion",
     "GapRun",
     "HeldBackRise",
+    "InboxPreferences",
     "Judgment",
     "ModelRequest",
     "ModelTrial",
+    "Notice",
     "QuestionResult",
+    "Reader",
     "Report",
     "RetentionRun",
     "Review",
-    "ReviewComment",
     "ReviewFeed",
-    "ReviewReader",
     "ShadowResult",
     "ShadowTest",
     "StoredReport",

@@ -1,5 +1,6 @@
 """Gaps: topics that students asked about without a good answer."""
 
+from django.conf import settings
 from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext
@@ -18,11 +19,13 @@ class Gap(models.Model):
 
     The counts are those of the last run: distinct visitors in all, in the 7 days before it, and in the 7 before
     those. `centroid` is a unit vector as float16 of the model `recipe`, kept for when its questions are deleted.
+    `version` counts what staff did to it: who saves with an older one is told first.
     """
 
     class State(models.TextChoices):
         OPEN = "open", _("open")
         IN_WORK = "in_work", _("in work")
+        ANSWERED = "answered", _("answered, watch")
         SOLVED = "solved", _("solved")
         DISMISSED = "dismissed", _("dismissed")
 
@@ -39,6 +42,16 @@ class Gap(models.Model):
     language = models.CharField(_("language"), max_length=2, choices=Language, default=Language.ENGLISH)
     state = models.CharField(_("state"), max_length=12, choices=State, default=State.OPEN)
     state_at = models.DateTimeField(default=timezone.now, editable=False)
+    assigned_to = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="gaps",
+        verbose_name=_("assigned to"),
+    )
+    due_on = models.DateField(_("due"), null=True, blank=True)
+    version = models.PositiveIntegerField(default=0)
     weight = models.FloatField(_("weight"), default=0)
     visitors = models.PositiveIntegerField(_("visitors"), default=0)
     this_week = models.PositiveIntegerField(default=0)
@@ -60,8 +73,8 @@ class Gap(models.Model):
     objects = OfAssistants.as_manager()
 
     class Meta:
-        verbose_name = _("gap")
-        verbose_name_plural = _("gaps")
+        verbose_name = _("unanswered topic")
+        verbose_name_plural = _("unanswered topics")
         ordering = ["-weight", "pk"]
         default_permissions = ("view", "change")
         indexes = [models.Index(fields=["state", "-weight"]), models.Index(fields=["-weight", "id"])]

@@ -5,8 +5,10 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from analytics.models.gaps import Gap
 from chat.models import Assistant, HeldBackSentence, Message
 from chat.models.assistants import Language, OfAssistants
+from faqs.models import ConfirmedQuestion
 
 
 class Review(models.Model):
@@ -26,6 +28,7 @@ class Review(models.Model):
 
     class State(models.TextChoices):
         OPEN = "open", _("to do")
+        ANSWERED = "answered", _("answered, watch")
         DONE = "done", _("done")
 
     class Verdict(models.TextChoices):
@@ -35,6 +38,7 @@ class Review(models.Model):
         WRONG_ANSWER = "wrong_answer", _("Right pages, wrong answer")
         OUT_OF_SCOPE = "out_of_scope", _("Not for this assistant")
         ABUSE = "abuse", _("Abuse")
+        CORRECT_ANSWER = "correct_answer", _("The answer was right")
 
     message = models.OneToOneField(Message, on_delete=models.CASCADE, related_name="review")
     assistant = models.ForeignKey(
@@ -43,7 +47,7 @@ class Review(models.Model):
     language = models.CharField(_("language"), max_length=2, choices=Language, blank=True)
     asked_at = models.DateTimeField(_("asked"))
     reasons = ArrayField(models.CharField(max_length=12, choices=Reason), default=list, verbose_name=_("reasons"))
-    state = models.CharField(_("state"), max_length=4, choices=State, default=State.OPEN)
+    state = models.CharField(_("state"), max_length=8, choices=State, default=State.OPEN)
     verdict = models.CharField(_("verdict"), max_length=20, choices=Verdict, blank=True)
     assigned_to = models.ForeignKey(
         settings.AUTH_USER_MODEL,
@@ -57,14 +61,21 @@ class Review(models.Model):
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+", verbose_name=_("done by")
     )
     done_at = models.DateTimeField(_("done at"), null=True)
+    due_on = models.DateField(_("due"), null=True, blank=True)
+    # The topic that the question belongs to since the last gap run.
+    gap = models.ForeignKey(Gap, on_delete=models.SET_NULL, null=True, related_name="reviews", verbose_name=_("topic"))
     version = models.PositiveIntegerField(default=0)
+    # Which FAQ the question means, as staff confirmed it; deleted with the review.
+    confirmed = models.OneToOneField(
+        ConfirmedQuestion, on_delete=models.SET_NULL, null=True, editable=False, related_name="review"
+    )
 
     objects = OfAssistants.as_manager()
 
     class Meta:
         verbose_name = _("answer to review")
         verbose_name_plural = _("answers to review")
-        ordering = ["-state", "-asked_at", "-pk"]  # to do first
+        ordering = ["-state", "-asked_at", "-pk"]  # to do first, answered last
         default_permissions = ("view", "change")
         indexes = [models.Index(fields=["-state", "-asked_at", "-id"])]
 
@@ -103,44 +114,8 @@ class HeldBackRise(models.Model):
         return f"{self.assistant_id}: {self.first_day}"
 
 
-class ReviewComment(models.Model):
-    """What staff wrote on a review, or (`note`) what happened to it by itself."""
-
-    class Note(models.TextChoices):
-        RATED_AGAIN = "rated_again", _("The student rated it again: to do once more.")
-        TAKEN_BACK = "taken_back", _("The student took the bad rating back.")
-
-    review = models.ForeignKey(Review, on_delete=models.CASCADE, related_name="comments")
-    by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
-    note = models.CharField(max_length=12, choices=Note, blank=True)
-    text = models.TextField(_("comment"), blank=True, max_length=2000)
-    created_at = models.DateTimeField(auto_now_add=True)
-
-    class Meta:
-        ordering = ["pk"]
-        default_permissions = ()
-
-    def __str__(self) -> str:
-        return f"{self.review_id}: {self.pk}"
-
-
-class ReviewReader(models.Model):
-    """Who has a review open, and when their page last said so."""
-
-    review = models.ForeignKey(Review, on_delete=models.CASCADE, related_name="readers")
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
-    seen_at = models.DateTimeField()
-
-    class Meta:
-        default_permissions = ()
-        constraints = [models.UniqueConstraint(fields=["review", "user"], name="one_reader_a_review_and_user")]
-
-    def __str__(self) -> str:
-        return f"{self.review_id}: {self.user_id}"
-
-
 class ReviewFeed(models.Model):
-    """How far the answers, or the ratings, have been looked through; `until` is a time of theirs."""
+    """Progress of a feed of answers, ratings or changes; `until` is the time of the last one that was read."""
 
     name = models.CharField(max_length=12, unique=True)
     until = models.DateTimeField()

@@ -12,7 +12,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
-from analytics.models import Review, ReviewComment, ReviewFeed, ReviewReader
+from analytics.models import Comment, Reader, Review, ReviewFeed
 from chat.models import Conversation, Feedback, Message
 from core.language import detect_language
 
@@ -26,7 +26,7 @@ READERS_KEPT = timedelta(days=1)
 #: Stars that say that a conversation went badly.
 FEW_STARS = 2
 BEGINNING = datetime(2000, 1, 1, tzinfo=UTC)
-Reason, State, Note = Review.Reason, Review.State, ReviewComment.Note
+Reason, State, Note = Review.Reason, Review.State, Comment.Note
 Position = tuple[datetime, int]
 
 
@@ -60,7 +60,7 @@ def collect(*, batches: int | None = None) -> None:
 
 def collect_news() -> None:
     """Collect one batch for who opens the list, unless that was just done."""
-    recent = ReviewFeed.objects.filter(looked_at__gte=timezone.now() - FRESH)
+    recent = ReviewFeed.objects.filter(name__in=FEEDS, looked_at__gte=timezone.now() - FRESH)
     if recent.count() < len(FEEDS):
         collect(batches=1)
 
@@ -141,7 +141,7 @@ def _follow_up(row: Review, reasons: list[str], feedback: Feedback | None) -> No
     is_newly_low = Reason.LOW_RATING in reasons and Reason.LOW_RATING not in row.reasons
     is_late = bool(feedback and feedback.value < 0 and row.done_at and feedback.updated_at > row.done_at)
     note = None
-    if row.state == State.DONE and (is_late or is_newly_low):
+    if row.state != State.OPEN and (is_late or is_newly_low):
         row.state, row.done_by, row.done_at = State.OPEN, None, None
         note = Note.RATED_AGAIN
     elif row.state == State.OPEN and not reasons and row.reasons:
@@ -154,7 +154,7 @@ def _follow_up(row: Review, reasons: list[str], feedback: Feedback | None) -> No
     if note:
         # A new version, so that a page with an older state gets a conflict instead of saving over this one.
         row.version += 1
-        ReviewComment.objects.create(review=row, note=note)
+        Comment.objects.create(review=row, note=note)
     row.save(update_fields=["reasons", "state", "done_by", "done_at", "version"])
 
 
@@ -164,7 +164,7 @@ def recheck() -> None:
     review(set(_stars_changed()))
     low = {pk for pk in _newly_rated_low() if pk is not None}
     review(low, rated_low=low)
-    ReviewReader.objects.filter(seen_at__lt=timezone.now() - READERS_KEPT).delete()
+    Reader.objects.filter(seen_at__lt=timezone.now() - READERS_KEPT).delete()
 
 
 def _thumbs_taken_back() -> QuerySet[Review, int]:

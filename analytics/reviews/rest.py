@@ -13,8 +13,10 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from analytics.models import Review, ReviewComment
-from analytics.reviews.services import COMMENT_CHARACTERS, OutOfDate, add_comment, assign_review, judge_review
+from analytics.inbox.items import OutOfDate
+from analytics.inbox.services import COMMENT_CHARACTERS, add_comment, assign
+from analytics.models import Comment, Review
+from analytics.reviews.services import judge_review
 from chat.models import Message
 from chat.models.assistants import Language
 from chat.rest.conversations import MessageShown, with_parts
@@ -34,7 +36,7 @@ class CommentShown(serializers.ModelSerializer):
     by = username("by")
 
     class Meta:
-        model = ReviewComment
+        model = Comment
         fields = ["id", "by", "note", "text", "created_at"]
 
 
@@ -55,6 +57,8 @@ class ReviewSummary(serializers.ModelSerializer):
             "state",
             "verdict",
             "assigned_to",
+            "due_on",
+            "gap",
             "done_by",
             "done_at",
         ]
@@ -84,6 +88,7 @@ class JudgmentGiven(ReviewVersion):
 
 class AssignmentGiven(ReviewVersion):
     to = serializers.CharField(max_length=150, allow_null=True, help_text="A username; null: nobody’s.")
+    due_on = serializers.DateField(allow_null=True, required=False, help_text="Left out, it stays as it is.")
 
 
 class CommentGiven(Body):
@@ -141,7 +146,7 @@ class ReviewViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, StaffViewS
             return reviews
         answers = with_parts(Message.objects.select_related("question"))
         return reviews.prefetch_related(
-            Prefetch("message", answers), Prefetch("comments", ReviewComment.objects.select_related("by"))
+            Prefetch("message", answers), Prefetch("comments", Comment.objects.select_related("by"))
         )
 
     @extend_schema(
@@ -161,7 +166,7 @@ class ReviewViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, StaffViewS
         wanted = {"verdict": values["verdict"], "state": done}
         changed = [name for name, value in wanted.items() if getattr(review, name) != value]
         try:
-            judge_review(review_id=review.pk, by=request.user, **values)
+            judge_review(review=review, by=request.user, **values)
         except OutOfDate as error:
             raise Conflict(current=self._now(), changed=changed) from error
         self.log_changed(review, [*changed, *(["comment"] if values["comment"].strip() else [])])
@@ -178,10 +183,11 @@ class ReviewViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, StaffViewS
         review, values = self._asked(AssignmentGiven)
         to = None if values["to"] is None else self._reviewer(review, values["to"])
         try:
-            assign_review(review_id=review.pk, version=values["version"], to=to)
+            due_on = values.get("due_on", review.due_on)
+            assign(item=review, version=values["version"], to=to, due_on=due_on, by=request.user)
         except OutOfDate as error:
-            raise Conflict(current=self._now(), changed=["assigned_to"]) from error
-        self.log_changed(review, ["assigned_to"])
+            raise Conflict(current=self._now(), changed=["assigned_to", "due_on"]) from error
+        self.log_changed(review, ["assigned_to", "due_on"])
         return self.as_it_is_now()
 
     @extend_schema(
@@ -194,7 +200,7 @@ class ReviewViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, StaffViewS
     @transaction.atomic
     def comment(self, request: Request, pk: str) -> Response:
         review, values = self._asked(CommentGiven)
-        add_comment(review_id=review.pk, by=request.user, text=values["text"])
+        add_comment(item=review, by=request.user, text=values["text"])
         self.log_changed(review, ["comment"])
         return self.as_it_is_now(201)
 

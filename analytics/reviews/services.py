@@ -10,20 +10,13 @@ from django.db.models import F, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from analytics.models import Review, ReviewComment
+from analytics.inbox.items import lock, save
+from analytics.inbox.services import add_comment
+from analytics.models import Review
 
 State = Review.State
-COMMENT_CHARACTERS = 2000
 #: What can be undone.
 DECIDED = ("state", "verdict", "assigned_to_id", "done_by_id", "done_at")
-
-
-class OutOfDate(Exception):
-    """Somebody did something to it since the page was made; `review` is how it is now."""
-
-    def __init__(self, review: Review) -> None:
-        super().__init__(review.pk)
-        self.review = review
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,70 +34,32 @@ def decided(review: Review) -> Decided:
     return Decided(*(getattr(review, name) for name in DECIDED))
 
 
-def _locked(review_id: int, version: int) -> Review:
-    """Lock the review. Raise OutOfDate, and Review.DoesNotExist if it was deleted with its conversation."""
-    row = Review.objects.select_for_update(no_key=True).get(pk=review_id)
-    if row.version != version:
-        raise OutOfDate(row)
-    return row
-
-
-def _save(review: Review, **values: object) -> Review:
-    for name, value in values.items():
-        setattr(review, name, value)
-    review.version += 1
-    review.save(update_fields=["version", *values])
-    return review
-
-
 @transaction.atomic
 def judge_review(
-    *, review_id: int, version: int, by: AbstractBaseUser, verdict: str, comment: str = "", done: bool
+    *, review: Review, version: int, by: AbstractBaseUser, verdict: str, comment: str = "", done: bool | None = None
 ) -> Review:
-    """Save the verdict, which may be empty, and a comment; `done` finishes or reopens the review.
+    """Save the verdict, which may be empty, and a comment; `done` finishes or reopens the review, None
+    leaves its state.
 
     The review is assigned to the member if nobody had taken it. Raise OutOfDate, ValidationError,
     Review.DoesNotExist.
     """
-    review = _locked(review_id, version)
+    row = lock(review, version)
     if verdict and verdict not in Review.Verdict.values:
         raise ValidationError(_("Choose one of the verdicts."))
-    add_comment(review_id=review_id, by=by, text=comment, may_be_empty=True)
-    is_new = review.state == State.OPEN or verdict != review.verdict
-    return _save(
-        review,
-        verdict=verdict,
-        state=State.DONE if done else State.OPEN,
-        assigned_to_id=review.assigned_to_id or by.pk,
-        done_by_id=(by.pk if is_new else review.done_by_id) if done else None,
-        done_at=(timezone.now() if is_new else review.done_at) if done else None,
-    )
+    add_comment(item=row, by=by, text=comment, may_be_empty=True)
+    values: dict[str, object] = {"verdict": verdict, "assigned_to_id": row.assigned_to_id or by.pk}
+    if done is False:
+        values |= {"state": State.OPEN, "done_by_id": None, "done_at": None}
+    elif (done or row.state == State.DONE) and (row.state != State.DONE or verdict != row.verdict):
+        values |= {"state": State.DONE, "done_by_id": by.pk, "done_at": timezone.now()}
+    return save(row, **values)
 
 
 @transaction.atomic
-def assign_review(*, review_id: int, version: int, to: AbstractBaseUser | None) -> Review:
-    """Assign the review to a member of staff, or to nobody. Raise OutOfDate, Review.DoesNotExist."""
-    return _save(_locked(review_id, version), assigned_to_id=to.pk if to else None)
-
-
-@transaction.atomic
-def restore_review(*, review_id: int, version: int, before: Decided) -> Review:
+def restore_review(*, review: Review, version: int, before: Decided) -> Review:
     """Undo the last action; comments stay. Raise OutOfDate, Review.DoesNotExist."""
-    return _save(_locked(review_id, version), **{name: getattr(before, name) for name in DECIDED})
-
-
-def add_comment(*, review_id: int, by: AbstractBaseUser, text: str, may_be_empty: bool = False) -> bool:
-    """Add a comment, without a version; return whether there was one. Raise ValidationError."""
-    text = text.replace("\r\n", "\n").strip()
-    if not text:
-        if may_be_empty:
-            return False
-        raise ValidationError(_("Write a comment first."))
-    if len(text) > COMMENT_CHARACTERS:
-        most = {"most": COMMENT_CHARACTERS}
-        raise ValidationError(_("Please shorten the comment to %(most)d characters.") % most)
-    ReviewComment.objects.create(review_id=review_id, by_id=by.pk, text=text)
-    return True
+    return save(lock(review, version), **{name: getattr(before, name) for name in DECIDED})
 
 
 # --- several at once: only what nobody else has done yet ---
@@ -118,8 +73,8 @@ def take_reviews(*, reviews: QuerySet[Review], by: AbstractBaseUser) -> list[Rev
 
 @transaction.atomic
 def finish_reviews(*, reviews: QuerySet[Review], by: AbstractBaseUser) -> list[Review]:
-    """Finish those that are open."""
-    return _at_once(reviews.filter(state=State.OPEN), state=State.DONE, done_by=by.pk, done_at=timezone.now())
+    """Finish those that are not done."""
+    return _at_once(reviews.exclude(state=State.DONE), state=State.DONE, done_by=by.pk, done_at=timezone.now())
 
 
 @transaction.atomic

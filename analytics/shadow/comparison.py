@@ -18,6 +18,7 @@ from chat.pipeline.question import Context, Question, Turn, build_question
 from chat.pipeline.reply import fold
 from chat.pipeline.retrieval.search import find_passages, guess
 from chat.pipeline.run import respond
+from chat.pipeline.sentences.sources import choose_sources
 from chat.pipeline.understanding.route import understand
 from core.language import detect_language
 from knowledge.retrieval.live_index import served_generation
@@ -114,6 +115,7 @@ def _look_up(pair: "_Pair", ask: Question) -> Context:
     context = Context(ask, pair.turn, scope=pair.scope, guesses=pair.guesses)
     if context.is_question:
         find_passages(context, degrades=False)
+        choose_sources(context)
     return context
 
 
@@ -163,7 +165,7 @@ def _pair(overlay: Overlay, asking: Asking, question: TriedQuestion) -> _Pair:
 
 async def _understand(question: TriedQuestion, scope: Scope, before: Question, after: Question) -> _Pair:
     """Understand once what both versions share; the guesses of HyDE too, so that chance makes no difference."""
-    context = await understand(before)
+    context = await understand(before, scope)
     for ask in (before, after):
         if context.is_question and not context.guesses:
             context.ask = ask
@@ -198,7 +200,8 @@ def _read(context: Context) -> Iterator[tuple[Any, ...]]:
 
 def _served(context: Context) -> Served:
     documents = tuple(dict.fromkeys(each.document_id for each in context.candidates))
-    return Served(documents, abstains=context.is_question and not context.is_answerable)
+    abstains = context.is_question and not context.is_answerable and context.office is None
+    return Served(documents, abstains=abstains)
 
 
 def _answered(context: Context) -> tuple[Served, tuple[int, int]]:

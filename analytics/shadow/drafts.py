@@ -13,14 +13,11 @@ from django.core.serializers.json import DjangoJSONEncoder
 
 from analytics.models import ShadowTest
 from chat.models import Assistant, ProfileLeg, PromptVersion, RetrievalProfile
-from chat.pipeline.retrieval.profiles import Profile
+from chat.pipeline.retrieval.profiles import Profile, build_profile
 from core.hashing import fingerprint
 from faqs.models import FAQ
 from faqs.versions.history import set_phrasings, set_sources
 from knowledge.models import Document
-from knowledge.retrieval.fusion import Fusion
-from knowledge.retrieval.registry import RETRIEVERS
-from knowledge.retrieval.search import Plan, RetrieverConfig
 
 Kind = ShadowTest.Kind
 Row = TypeVar("Row")
@@ -158,9 +155,8 @@ class ProfileDraft(_Stored):
         return [ProfileLeg(retriever=retriever, weight=weight, k=k) for retriever, weight, k in self.legs]
 
     def as_profile(self) -> Profile:
-        legs = tuple(RetrieverConfig(RETRIEVERS[retriever], weight, k) for retriever, weight, k in self.legs)
-        plan = Plan(legs, Fusion(self.fusion), self.rerank_first, self.protect_faqs)
-        return Profile(self.name, plan, self.sources, self.threshold)
+        row = RetrievalProfile()
+        return build_profile(row, self.onto(row))
 
 
 @dataclass(frozen=True, slots=True)

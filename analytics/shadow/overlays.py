@@ -17,13 +17,15 @@ from analytics.shadow.drafts import DocumentDraft, FAQDraft, ProfileDraft
 from chat.pipeline.question import Context, Question
 from chat.pipeline.retrieval.profiles import Profile
 from chat.prompt_template import Template
+from faqs.answers.pages import sync_pages
 from faqs.indexing import sync_in as sync_faq_in
 from faqs.models import FAQ, FAQVector
+from faqs.retriever import by_phrasing
 from knowledge.indexing.change_log import unrecorded
 from knowledge.indexing.documents import sync_in as sync_document_in
 from knowledge.indexing.generations import load_embedder
 from knowledge.models import Document, Generation, Passage, Unit
-from knowledge.retrieval.bm25 import LexicalIndex
+from knowledge.retrieval.bm25.index import LexicalIndex
 from knowledge.retrieval.lexical import LexicalRetriever
 from knowledge.retrieval.live_index import served_generation
 from knowledge.retrieval.types import Hit, Origin, Query, Retriever, Scope
@@ -87,10 +89,18 @@ class FAQOverlay:
         FAQVector.objects.bulk_create(self._vectors)
 
     def asks(self, ask: Question) -> tuple[Question, Question]:
-        """Search only the FAQs twice: an FAQ changes nothing for the other retrievers."""
+        """Search only the FAQs twice: an FAQ changes nothing for the other retrievers.
+
+        Both times by the nearest phrasing: what the change would be learned to is known only once it is published.
+        """
         plan = ask.profile.plan
         legs = [
-            leg if leg.retriever.origin == Origin.FAQ else replace(leg, retriever=_Remembering(leg.retriever))
+            replace(
+                leg,
+                retriever=by_phrasing(leg.retriever)
+                if leg.retriever.origin == Origin.FAQ
+                else _Remembering(leg.retriever),
+            )
             for leg in plan.legs
         ]
         remembering = replace(ask, profile=replace(ask.profile, plan=replace(plan, legs=legs)))
@@ -109,6 +119,7 @@ class FAQOverlay:
         self.draft.onto(faq)
         faq.save()
         self.draft.write_parts(faq)
+        sync_pages([faq.pk])
         return faq
 
 

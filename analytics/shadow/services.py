@@ -109,8 +109,9 @@ def publish_test(*, test: ShadowTest, by: User) -> None:
     match draft:
         case FAQDraft():
             faq = _locked(FAQ.objects.all(), test)
-            if draft.status == FAQ.Status.PUBLISHED and not draft.documents:
-                raise ValidationError(_("“%(faq)s” has no document yet: link one, then publish it.") % {"faq": faq})
+            if draft.status == FAQ.Status.PUBLISHED and not draft.documents and not faq.written_answers:
+                said = _("“%(faq)s” has no answer yet: write one or link a document, then publish it.")
+                raise ValidationError(said % {"faq": faq})
             with recording([faq.pk], by=by, reason=FAQVersion.Reason.TEST):
                 draft.onto(faq)
                 faq.full_clean()

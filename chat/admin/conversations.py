@@ -19,6 +19,7 @@ from chat.conversations.filters import with_answer, with_thumbs
 from chat.models import Conversation, Feedback, Message
 from chat.models.conversations import may_read_help
 from chat.pipeline.question import profile_for
+from chat.playground.readings import explain_readings
 from core.admin.scoped import ScopedAdmin, ScopedFilter
 from core.db.annotations import count_related
 from core.text import search_words
@@ -64,6 +65,7 @@ NOTICES: Mapping[str, str | Promise] = {
 }
 STEPS: Mapping[str, str | Promise] = {
     "understood": _("reading the chat so far"),
+    "words": _("reading the words of the question"),
     "embed": _("understanding the question"),
     "lexical": _("search by words"),
     "dense": _("search by meaning"),
@@ -73,6 +75,7 @@ STEPS: Mapping[str, str | Promise] = {
     "faq": _("search in FAQs"),
     "rerank": _("putting the first in order"),
     "retrieval": _("all searching"),
+    "sentences": _("choosing sentences"),
     "first_token": _("until the first word"),
     "total": _("until the end"),
 }
@@ -168,6 +171,7 @@ class Turn:
     notice: str
     flags: list[str]
     timings: list[tuple[str, float]]
+    readings: list[str]
     found: list[Found]
     held_back: list[HeldBackShown]
     held_back_count: int
@@ -189,6 +193,7 @@ def build_turn(message: Message, user: Staff) -> Turn:
         notice=label(NOTICES, message.notice),
         flags=[label(SIGNS, flag) for flag in message.flags],
         timings=timings(message.timings_ms),
+        readings=explain_readings(message.readings),
         found=describe_retrieved(message) if message.retrieved else [],
         held_back=held_back_of(message, user),
         held_back_count=(message.sentences_quoted or 0) + (message.sentences_left_out or 0),

@@ -21,6 +21,7 @@ from chat.pipeline.retrieval.profiles import UnknownProfile
 from chat.playground.diagnosis import diagnose
 from chat.playground.facts import collect_facts
 from chat.playground.rankings import Direction, Move
+from chat.playground.readings import explain_readings
 from chat.playground.trial import NotAsked, Rewriter, Search, Trial, try_question
 from knowledge.guardrails.signs import SIGNS
 from knowledge.models import Document
@@ -73,6 +74,7 @@ def shown(trial: Trial, document: Document | None, *, may_add_faq: bool) -> dict
     }
     if trial.search:
         side |= found(trial, trial.search)
+        side["readings"] = explain_readings(trial.end.readings)
     if document:
         side["diagnosis"] = diagnosis = diagnose(collect_facts(document, trial), names=names())
         side["faq_url"] = faq_url(trial, document) if may_add_faq and diagnosis.would_faq_help else ""

@@ -16,13 +16,15 @@ from chat.pipeline.reply import Reply
 from chat.pipeline.understanding.clarify import stored
 from chat.pipeline.understanding.help_classifier import recognised_need
 from chat.protocol.events import Cited, End, HeldBack, Outcome
+from chat.protocol.shapes import OfficeWords
 from core.db.prepared import fetch_all
 from core.text import strip_nul
 from knowledge.guardrails.injection import flag_document
 
 #: What of an answer stays as it is where nothing is known of it.
 KEPT = (
-    *("strategy", "reason", "notice", "model", "profile", "prompt", "route", "rewritten", "choices", "related"),
+    *("strategy", "reason", "notice", "model", "profile", "prompt", "route", "rewritten", "readings"),
+    *("choices", "related", "office"),
     *("prompt_tokens", "answer_tokens", "evidence", "retrieved", "faq_similarity", "timings_ms"),
     *("sentences_shown", "sentences_quoted", "sentences_left_out"),
 )
@@ -38,14 +40,15 @@ CITATION = insert(
     Citation,
     """
 FROM saved CROSS JOIN jsonb_to_recordset(%(cited)s) AS cited(
-    document bigint, passage bigint, n int, title text, url text, heading text, page int, quote text, links jsonb)
+    document bigint, passage bigint, n int, title text, url text, heading text, page int, quote text, links jsonb,
+    language text)
 LEFT JOIN knowledge_document AS document ON document.id = cited.document
 LEFT JOIN knowledge_passage AS passage ON passage.id = cited.passage
 """,
     message_id="saved.id",
     document_id="document.id",
     passage_id="passage.id",
-    **{name: f"cited.{name}" for name in ("n", "title", "url", "heading", "page", "quote", "links")},
+    **{name: f"cited.{name}" for name in ("n", "title", "url", "heading", "page", "quote", "links", "language")},
 )
 HELD_BACK = insert(
     "held",
@@ -69,7 +72,8 @@ SELECT id FROM saved
 """  # noqa: S608
 #: What the last event tells of an answer that its row keeps under the same name.
 RECORDED = (
-    *("strategy", "notice", "model", "profile", "prompt", "route", "rewritten", "evidence"),
+    *("strategy", "notice", "model", "profile", "prompt", "route", "rewritten", "readings"),
+    "evidence",
     *("prompt_tokens", "answer_tokens", "retrieved", "faq_similarity"),
 )
 #: What is kept of the sentences that were held back from one answer, and characters of each text.
@@ -85,6 +89,8 @@ def close_answer(*, reply_id: int, reply: Reply, status: str) -> None:
     row: dict[str, Any] = {"text": reply.text}
     if reply.abstained:
         row |= {"reason": reply.reason, "related": reply.related}
+    if reply.office:
+        row |= {"office": asdict(reply.office)}
     if reply.clarified:
         row |= {"choices": stored(reply.clarified)}
     if end is not None:
@@ -116,7 +122,7 @@ def save_answer(reply_id: int, *, cited: Sequence[Cited], held_back: Sequence[He
     `row` has text, status, now and flags, and what is known of KEPT and `faq`.
     """
     known = dict.fromkeys((*KEPT, "faq")) | row | {"id": reply_id}
-    for name in ("choices", "related", "retrieved", "timings_ms"):
+    for name in ("choices", "related", "readings", "office", "retrieved", "timings_ms"):
         known[name] = None if known[name] is None else Jsonb(known[name])
     if not cited and not held_back:
         fetch_all(CLOSE, known)
@@ -157,11 +163,15 @@ def unfinished_answer(visitor: UUID, conversation: UUID) -> int | None:
     return running.values_list("pk", flat=True).first()
 
 
-def give_up(reply_id: int, text: str) -> None:
-    """Save what is known of an answer whose process died."""
+def give_up(reply_id: int, text: str, office: OfficeWords | None = None) -> None:
+    """Save what is known of an answer whose process died; `office` is the answer with which the text begins."""
     _mark_need(reply_id, _need_of_question(reply_id))
     Message.objects.filter(pk=reply_id, status=Message.Status.GENERATING).update(
-        status=Message.Status.FAILED, text=text, reason="interrupted", finished_at=timezone.now()
+        status=Message.Status.FAILED,
+        text=text,
+        office=asdict(office) if office else None,
+        reason="interrupted",
+        finished_at=timezone.now(),
     )
 
 

@@ -13,7 +13,7 @@ from chat.conversations.inserts import insert
 from chat.errors import Busy, NotFound
 from chat.models import Conversation, Message
 from chat.pipeline.question import Question, build_question_cached
-from chat.pipeline.understanding.clarify import chosen
+from chat.pipeline.understanding.clarify import audience_of, chosen, looked_up
 from chat.prompt_template import HISTORY_MESSAGES
 from chat.sites.lookup import UnknownSite
 from core.db.prepared import fetch_all
@@ -231,12 +231,12 @@ def _ask_in(seen: ConversationState, visitor: UUID, text: str, language: str) ->
     """Where the student was just asked back and this is a choice, the question from before is looked up, and the choice
     holds for the rest of the conversation."""
     choice = chosen(text, seen.choices) if seen.choices else None
-    looked_up = str(seen.choices["question"]) if seen.choices and choice else text
+    again = looked_up(seen.choices, choice) if seen.choices and choice else text
     return replace(
-        build_question_cached(seen.assistant, seen.versions, looked_up, language),
+        build_question_cached(seen.assistant, seen.versions, again, language),
         # The server's own record is the only history there is: what a client claims was said does not count.
         history=seen.history,
-        audience=(*seen.audience, choice.tag) if choice and choice.tag else seen.audience,
+        audience=(*seen.audience, *audience_of(choice)) if choice else seen.audience,
         asked_kinds=seen.asked_kinds,
         caller=visitor.hex,
     )

@@ -9,9 +9,11 @@ from chat.errors import NotFound
 from chat.models import Assistant, Conversation, Message
 from chat.pipeline.answering.help_contacts import build_card, list_contacts
 from chat.pipeline.question import build_contact
+from chat.pipeline.reply import text_below
+from chat.protocol.shapes import OfficeWords
 
 #: What of a citation a student sees.
-SHOWN_OF_SOURCE = ("n", "title", "url", "heading", "page", "quote", "links")
+SHOWN_OF_SOURCE = ("n", "title", "url", "heading", "page", "quote", "links", "language")
 
 
 def own_conversation(visitor: UUID, conversation: UUID) -> Conversation:
@@ -40,7 +42,7 @@ def saved_messages(conversation: Conversation) -> list[dict[str, Any]]:
             "id": message.pk,
             "role": message.role,
             "client_id": str(message.client_id) if message.client_id else None,
-            "text": message.text,
+            "text": text_below(_office_words(message), message.text),
             "status": message.status,
             "created_at": message.created_at.isoformat(),
             "strategy": message.strategy,
@@ -53,11 +55,16 @@ def saved_messages(conversation: Conversation) -> list[dict[str, Any]]:
             "related": message.related,
             "contact": asdict(contact) if contact and message.status == Message.Status.ABSTAINED else None,
             "help": asdict(build_card(message.route, contacts(), message.language)) if _shows_card(message) else None,
+            "office": message.office,
             "feedback": message.feedback.value if hasattr(message, "feedback") else 0,
             "feedback_reasons": message.feedback.reasons if hasattr(message, "feedback") else [],
         }
         for message in messages
     ]
+
+
+def _office_words(message: Message) -> OfficeWords | None:
+    return OfficeWords(**message.office) if message.office else None
 
 
 def _shows_card(message: Message) -> bool:

@@ -132,7 +132,7 @@ def export_visitor(visitor: UUID) -> dict[str, Any]:
 
 def _export_messages(conversation: Conversation) -> Iterable[dict[str, Any]]:
     """Also what the widget does not show."""
-    more = conversation.messages.order_by("pk").values("rewritten", "flags", "feedback__comment")
+    more = conversation.messages.order_by("pk").values("rewritten", "readings", "flags", "feedback__comment")
     held_back = defaultdict(list)
     for each in HeldBackSentence.objects.filter(message__conversation=conversation).order_by("message", "n"):
         held_back[each.message_id].append(
@@ -142,6 +142,7 @@ def _export_messages(conversation: Conversation) -> Iterable[dict[str, Any]]:
         yield {
             **message,
             "looked_up_as": hidden["rewritten"],
+            "words_read_as": hidden["readings"],
             "signs_of_an_attack": hidden["flags"],
             "feedback_comment": hidden["feedback__comment"] or "",
             "held_back": held_back[message["id"]],

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Self
 from django.contrib.postgres.fields import ArrayField
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
+from django.db.models import Value
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -98,12 +99,15 @@ class Message(models.Model):
     """A question or an answer. An answer's row is made with its question's, before anything can fail.
 
     A question's `flags` are signs of an attempt to instruct the model, an answer's those in the passages that it cites.
-    An answer's `rewritten` is the question as it was looked up, where that is not as it was asked; `choices` what the
-    student was asked back (`chat.pipeline.understanding.clarify`), `related` the curated questions offered instead of
-    an answer. `retrieved` is the head of the ranking that it was made from (`chat.pipeline.retrieval.trace`), and `faq`
-    the curated question that steered it, as close to the student's as `faq_similarity` (0 to 1). `language` is what the
-    message is written in. Of the sentences that the language model wrote, `sentences_shown` stand there as written, for
-    `sentences_quoted` the page's own words, and `sentences_left_out` not at all; None if it wrote none."""
+    An answer's `rewritten` is the question as it was looked up, where that is not as it was asked, and `readings` what
+    its words were read as (`chat.pipeline.retrieval.trace`); `choices` what the student was asked back
+    (`chat.pipeline.understanding.clarify`), `related` the curated questions offered instead of an answer. `retrieved`
+    is the head of the ranking that it was made from (`chat.pipeline.retrieval.trace`), and `faq` the curated question
+    that steered it, as close to the student's as `faq_similarity` (0 to 1). `language` is what the message is written
+    in. Of the sentences that the language model wrote, `sentences_shown` stand there as written, for `sentences_quoted`
+    the page's own words, and `sentences_left_out` not at all; None if it wrote none. `office` is the answer in staff's
+    own words with which the text begins, as `chat.protocol.shapes.OfficeWords`.
+    """
 
     class Role(models.TextChoices):
         USER = "user", _("student")
@@ -122,6 +126,7 @@ class Message(models.Model):
         GENERATED = "generated", _("written by the model")
         EXTRACTIVE = "extractive", _("quoted from pages")
         FIXED = "fixed", _("a fixed reply")
+        WRITTEN = "written", _("answered by staff")
 
     class Route(models.TextChoices):
         QUESTION = "question", _("question")
@@ -151,9 +156,11 @@ class Message(models.Model):
     prompt = models.CharField(_("prompt"), max_length=80, blank=True)
     route = models.CharField(_("kind"), max_length=12, choices=Route, blank=True)
     rewritten = models.TextField(_("looked up as"), blank=True)
+    readings = models.JSONField(default=list, db_default=Value([], output_field=models.JSONField()), blank=True)
     flags = ArrayField(models.CharField(max_length=30), default=list, blank=True, verbose_name=_("signs of an attack"))
     choices = models.JSONField(null=True, blank=True)
     related = models.JSONField(default=list, blank=True)
+    office = models.JSONField(null=True, blank=True)
     prompt_tokens = models.PositiveIntegerField(_("tokens read"), null=True)
     answer_tokens = models.PositiveIntegerField(_("tokens written"), null=True)
     sentences_shown = models.PositiveSmallIntegerField(null=True)
@@ -213,6 +220,7 @@ class Citation(models.Model):
     page = models.PositiveIntegerField(_("page"), null=True)
     quote = models.TextField(_("quote"), blank=True)
     links = models.JSONField(default=list, blank=True)  # [{"label", "url"}], where the student asked for links
+    language = models.CharField(_("language"), max_length=8, blank=True)  # the quote's
 
     class Meta:
         verbose_name = _("citation")

@@ -45,7 +45,7 @@ class RetrievalProfile(models.Model):
     )
     threshold = models.FloatField(
         _("evidence needed"),
-        default=0.42,
+        default=0.4,
         validators=[MinValueValidator(0), MaxValueValidator(1)],
         help_text=_("Below it the assistant says that it does not know; 0: it always tries."),
     )
@@ -69,7 +69,8 @@ class ProfileLeg(models.Model):
         DENSE = "dense", _("same meaning (vectors)")
         SENTENCES = "dense-sentence", _("same meaning, by sentences")
         PROPOSITIONS = "dense-proposition", _("same meaning, by propositions")
-        FAQ = "faq", _("curated FAQs, as sure as they are close")
+        FAQ = "faq", _("curated FAQs, as sure as they are close; learned where that is better")
+        NEAREST_FAQ = "faq-nearest", _("curated FAQs by their nearest phrasing, as sure as they are close")
         HARD_FAQ = "faq-hard", _("the closest curated FAQ, always (Marcel’s)")
         OKAPI = "okapi", _("same words, as published systems look them up (slow, for comparisons)")
         OKAPI_PAGES = "okapi-pages", _("the same over whole pages (Marcel’s)")

@@ -123,6 +123,7 @@ class Site(models.Model):
         verbose_name = _("site")
         verbose_name_plural = _("sites")
         ordering = ["name", "pk"]
+        indexes = [models.Index(fields=["name", "id"])]
         constraints = [
             models.UniqueConstraint(
                 fields=["is_default"],

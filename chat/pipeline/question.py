@@ -11,8 +11,7 @@ from chat.models import Assistant, EmergencyContact, Message
 from chat.pipeline.answering.help_contacts import list_contacts
 from chat.pipeline.retrieval.candidates import Candidate
 from chat.pipeline.retrieval.profiles import PROFILES, Profile, build_profile
-from chat.pipeline.retrieval.trace import boosting_faq, describe_ranking
-from chat.pipeline.tuning import QUOTED_PASSAGES
+from chat.pipeline.retrieval.trace import boosting_faq, describe_ranking, describe_readings
 from chat.pipeline.understanding.kind_classifier import Kind
 from chat.pipeline.verification.classifier import Strictness
 from chat.prompt_template import BUILT_IN, Template
@@ -21,6 +20,7 @@ from chat.protocol.shapes import Contact
 from core.inference.llm.client import PROSE, Sampling, Usage
 from core.language import detect_language
 from core.text import nfc
+from faqs.answers.choice import ChosenAnswer
 from knowledge.retrieval.search import Retrieval
 from knowledge.retrieval.types import Scope
 
@@ -98,9 +98,11 @@ class SentenceRecord:
 class Context:
     """A question on its way through the pipeline, and what each stage found out.
 
-    `guesses` are passages that a model made up to search with (HyDE). `found` are all sources of the ranking's head;
-    `candidates` are those that concern the student: `named` are the tags of readers that the question names. Making a
-    prompt leaves out the candidates that find no room in it. `failure` is the code of the model's error, if it had one.
+    `guesses` are passages that a model made up to search with (HyDE). `found` are all passages of the ranking's head;
+    `candidates` are those that concern the student, and from `choose_sources` on the ones that an answer is made from.
+    `named` are the tags of readers that the question names. Making a prompt leaves out the candidates that find no
+    room. `failure` is the code of the model's error, if it had one. `office` is the answer in staff's own words that is
+    shown above what the pages say, as source 1.
     """
 
     ask: Question
@@ -115,6 +117,7 @@ class Context:
     model: str = ""
     failure: str = ""
     notice: str = ""
+    office: ChosenAnswer | None = None
     usage: list[Usage] = field(default_factory=list)
     sentences: SentenceRecord = field(default_factory=SentenceRecord)
     started: float = field(default_factory=time.perf_counter)
@@ -129,6 +132,11 @@ class Context:
     def is_answerable(self) -> bool:
         """Whether enough was found to answer from."""
         return bool(self.candidates) and (self.evidence is None or self.evidence >= self.ask.profile.threshold)
+
+    @property
+    def first_source(self) -> int:
+        """The number of the first page that is cited."""
+        return 2 if self.office else 1
 
     def mark(self, name: str) -> None:
         """Note the milliseconds from the beginning until now, once."""
@@ -150,6 +158,7 @@ class Context:
             prompt_tokens=sum(usage.prompt_tokens for usage in self.usage) if self.usage else None,
             answer_tokens=sum(usage.answer_tokens for usage in self.usage) if self.usage else None,
             evidence=self.evidence,
+            readings=describe_readings(self.retrieval) if self.retrieval else [],
             retrieved=self._retrieved(strategy),
             faq=steering.faq_id if steering else None,
             faq_similarity=steering.similarity if steering else None,
@@ -161,11 +170,7 @@ class Context:
     def _retrieved(self, strategy: Message.Strategy) -> list[dict[str, Any]]:
         if self.retrieval is None:
             return []
-        given: Sequence[Candidate] = ()
-        if strategy == Message.Strategy.EXTRACTIVE:
-            given = self.candidates[:QUOTED_PASSAGES]
-        elif self.model:
-            given = self.candidates
+        given = self.candidates if self.model or strategy == Message.Strategy.EXTRACTIVE else ()
         return describe_ranking(self.retrieval, self.found, {each.passage_id for each in given})
 
 
@@ -221,7 +226,7 @@ def profile_for(assistant: Assistant | None) -> Profile:
     row = assistant.profile if assistant else None
     if row is None or row.is_built_in:
         return PROFILES[row.name if row else "default"]
-    return build_profile(row)
+    return build_profile(row, row.legs.all())
 
 
 def build_contact(assistant: Assistant | None) -> Contact | None:

@@ -4,15 +4,16 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass, field
 
-from chat.protocol.events import Abstain, Cited, Clarify, Delta, End, Error, Event, Help
-from chat.protocol.shapes import Contact, HelpCard, Source
+from chat.protocol.events import Abstain, Cited, Clarify, Delta, End, Error, Event, Help, OfficeAnswer
+from chat.protocol.shapes import Contact, HelpCard, OfficeWords, Source
 
 
 @dataclass(slots=True)
 class Reply:
     """What a student sees of an answer so far, and its record.
 
-    At most one of `abstained`, `clarified` and `help` is set. `error` is the sentence that says what failed.
+    At most one of `abstained`, `clarified`, `help` and `office` is set. The words of an `office` are the beginning of
+    the text. `error` is the sentence that says what failed.
     """
 
     text: str = ""
@@ -20,6 +21,7 @@ class Reply:
     abstained: Abstain | None = None
     clarified: Clarify | None = None
     help: Help | None = None
+    office: OfficeWords | None = None
     error: str = ""
     end: End | None = None
 
@@ -27,7 +29,10 @@ class Reply:
         """Apply the next event."""
         match event:
             case Delta():
-                self.text += event.text
+                self.text = add_below(self.office, self.text, event.text)
+            case OfficeAnswer():
+                self.office = event.answer
+                self.text = event.answer.as_text
             case Cited():
                 self.cited.append(event)
             case Abstain():
@@ -76,6 +81,17 @@ class Reply:
     @property
     def card(self) -> HelpCard | None:
         return self.help.card if self.help else None
+
+
+def add_below(office: OfficeWords | None, text: str, more: str) -> str:
+    """Return the text with more; a paragraph apart from an office's answer."""
+    is_first = office is not None and text == office.as_text
+    return f"{text}\n\n{more.lstrip()}" if is_first else text + more
+
+
+def text_below(office: OfficeWords | None, text: str) -> str:
+    """Return what stands below an office's answer in a message's text."""
+    return text.removeprefix(office.as_text).lstrip("\n") if office else text
 
 
 async def fold(events: AsyncGenerator[Event]) -> Reply:

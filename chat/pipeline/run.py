@@ -16,6 +16,7 @@ from chat.pipeline.answering.canned import abuse_reply, help_reply, person_reply
 from chat.pipeline.answering.extract import quote
 from chat.pipeline.answering.generate import generate
 from chat.pipeline.answering.help_contacts import build_card
+from chat.pipeline.answering.office.answer import show_office_answer
 from chat.pipeline.guardrails.eligibility import asks_for_decision
 from chat.pipeline.question import Context, Question
 from chat.pipeline.reply import Reply, fold
@@ -50,7 +51,8 @@ async def collect(question: Question) -> Reply:
 async def respond(context: Context) -> AsyncGenerator[Event]:
     """Answer from what was understood and retrieved; the last event is End."""
     ask = context.ask
-    async with aclosing(_choose(context)) as events:
+    chosen = show_office_answer(context, context.office, _choose) if context.office else _choose(context)
+    async with aclosing(chosen) as events:
         async for event in events:
             if isinstance(event, End) and event.status == Message.Status.COMPLETE and _needs_note(context):
                 with translation.override(ask.language):
@@ -65,7 +67,7 @@ def _choose(context: Context) -> AsyncGenerator[Event]:
     if not context.is_answerable:
         found_any = context.retrieval and context.retrieval.hits
         return abstain(context, "no_evidence" if found_any else "nothing_found")
-    if kind := clarifying_facet(context):
+    if not context.office and (kind := clarifying_facet(context)):
         return clarify(context, kind)
     if not client.is_configured() or not context.ask.uses_model:
         return quote(context)

@@ -146,7 +146,8 @@ def collect_facts(document: Document, trial: Trial) -> Facts:
         return facts
     query = search.retrieval.query
     words_in, words_missing = _words(question, query, scope, document)
-    near = match_faqs(query, scope=scope, faqs=FAQS_DEEP) if search.matches_faqs else []
+    matcher = faq_retriever(ask.profile)
+    near = match_faqs(query, scope=scope, faqs=FAQS_DEEP, learned=matcher.learned) if matcher else []
     places = []
     for leg in ask.profile.legs:
         run = leg.retriever.retrieve(query, k=max(leg.k, PASSAGES_DEEP), scope=scope)
@@ -225,20 +226,23 @@ def _linked_faqs(document: Document, near: Sequence[Match], trial: Trial) -> tup
     """Closest first, those that are far from the question last."""
     on = timezone.localdate()
     linked = dict(FAQ.objects.published().valid_on(on).filter(sources__document=document).values_list("pk", "question"))
-    ranks: dict[int, tuple[int, float]] = {}
+    ranks: dict[int, tuple[int, Match]] = {}
     for found in near:
-        ranks.setdefault(found.faq_id, (len(ranks) + 1, found.similarity))
+        ranks.setdefault(found.faq_id, (len(ranks) + 1, found))
     matcher = faq_retriever(trial.ask.profile)
     best = near[0].similarity if near else 0.0
 
     def described(faq_id: int) -> LinkedFAQ:
         if faq_id not in ranks or matcher is None:
             return LinkedFAQ(linked[faq_id])
-        rank, similarity = ranks[faq_id]
-        steers = rank <= matcher.faqs and matcher.weight(similarity, best) > 0
-        return LinkedFAQ(linked[faq_id], rank, similarity, steers)
+        rank, found = ranks[faq_id]
+        steers = rank <= matcher.faqs and matcher.weight(found, best) > 0
+        return LinkedFAQ(linked[faq_id], rank, found.similarity, steers)
 
-    return tuple(described(faq_id) for faq_id in sorted(linked, key=lambda pk: ranks.get(pk, (FAQS_DEEP + 1, 0.0))))
+    def place(faq_id: int) -> int:
+        return ranks[faq_id][0] if faq_id in ranks else FAQS_DEEP + 1
+
+    return tuple(described(faq_id) for faq_id in sorted(linked, key=place))
 
 
 def _merged(document: Document, near: Sequence[Match], trial: Trial, search: Search) -> Merged | None:

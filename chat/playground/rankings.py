@@ -105,13 +105,18 @@ class Ranking:
 
 @dataclass(frozen=True, slots=True)
 class NearFAQ:
-    """A curated question close to the one asked; `steers` says whether it lifts its documents."""
+    """A curated question close to the one asked; `steers` says whether it lifts its documents.
+
+    `probability` is how likely it is meant, `is_learned` whether that was learned from its phrasings.
+    """
 
     faq_id: int
     question: str
     similarity: float
     confidence: float
     steers: bool
+    probability: float
+    is_learned: bool
 
 
 def faq_retriever(profile: Profile) -> FAQRetriever | None:
@@ -122,12 +127,15 @@ def near_faqs(matcher: FAQRetriever, retrieval: Retrieval, scope: Scope) -> list
     """Closest first: those that steer, and those that came close."""
     near: dict[int, NearFAQ] = {}
     best = -1.0
-    for found in match_faqs(retrieval.query, scope=scope, faqs=max(FAQS_SHOWN, matcher.faqs)):
+    shown = max(FAQS_SHOWN, matcher.faqs)
+    for found in match_faqs(retrieval.query, scope=scope, faqs=shown, learned=matcher.learned):
         if found.faq_id not in near:
             best = max(best, found.similarity)
-            sure = matcher.weight(found.similarity, best)
+            sure = matcher.weight(found, best)
             steers = len(near) < matcher.faqs and sure > 0
-            near[found.faq_id] = NearFAQ(found.faq_id, found.question, found.similarity, sure, steers)
+            near[found.faq_id] = NearFAQ(
+                found.faq_id, found.question, found.similarity, sure, steers, found.probability, found.is_learned
+            )
     return list(near.values())
 
 

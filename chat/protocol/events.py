@@ -14,7 +14,18 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, SchemaSerializer
 from typing_extensions import TypeAliasType
 
-from chat.protocol.shapes import Contact, HelpCard, OneOf, Reason, Snapshot, Source, Stars, Strategy, Thumbs
+from chat.protocol.shapes import (
+    Contact,
+    HelpCard,
+    OfficeWords,
+    OneOf,
+    Reason,
+    Snapshot,
+    Source,
+    Stars,
+    Strategy,
+    Thumbs,
+)
 
 #: For the record of an answer, not for the wire.
 Recorded = Field(exclude=True)
@@ -102,6 +113,14 @@ class Abstain(AnswerEvent):
     text: str
     contact: Contact | None
     related: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class OfficeAnswer(AnswerEvent):
+    """Staff have answered this question in their own words; what the deltas bring stands below it."""
+
+    type: Literal["office_answer"] = field(default="office_answer", kw_only=True)
+    answer: OfficeWords
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +225,7 @@ class End(AnswerEvent):
     prompt: Annotated[str, Recorded] = ""
     route: Annotated[str, Recorded] = ""
     rewritten: Annotated[str, Recorded] = ""
+    readings: Annotated[list[dict[str, Any]], Recorded] = field(default_factory=list)
     prompt_tokens: Annotated[int | None, Recorded] = None
     answer_tokens: Annotated[int | None, Recorded] = None
     evidence: Annotated[float | None, Recorded] = None
@@ -294,6 +314,7 @@ ServerEvent = TypeAliasType(
         | Delta
         | Cited
         | Sources
+        | OfficeAnswer
         | Abstain
         | Help
         | Clarify

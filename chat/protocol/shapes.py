@@ -41,7 +41,7 @@ class OneOf:
 
 
 Need = Annotated[str, OneOf("crisis", "emergency", "assault")]
-Strategy = Annotated[str, OneOf("", "generated", "extractive", "fixed")]
+Strategy = Annotated[str, OneOf("", "generated", "extractive", "fixed", "written")]
 Thumbs = Annotated[Literal[-1, 0, 1], exactly(int)]
 Stars = Annotated[Literal[1, 2, 3, 4, 5], exactly(int)]
 
@@ -58,7 +58,8 @@ class Link:
 class Source:
     """A cited passage as the student sees it; `n` counts from 1 in order of first use, `url` is a deep link.
 
-    `links` are the document's own references, if the student asked for a link.
+    `links` are the document's own references, if the student asked for a link. `language` is the quote's ("de"), or
+    empty where it is not known.
     """
 
     n: int
@@ -68,6 +69,7 @@ class Source:
     page: int | None
     quote: str
     links: tuple[Link, ...] = ()
+    language: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +99,34 @@ class HelpCard:
     contacts: tuple[HelpContact, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class OfficeWords:
+    """An answer that staff of an office wrote to `question`, word for word, as Markdown; its page is source `n`.
+
+    `signature` says who answers and when that was checked (`checked_on`, a day), in the answer's `language`; `note` is
+    set if that is not the student's, and says so in theirs.
+    """
+
+    n: int
+    question: str
+    text: str
+    language: str
+    office: str
+    checked_on: str
+    signature: str
+    note: str = ""
+
+    @property
+    def as_text(self) -> str:
+        """The words with their signature, as a part of a message's text."""
+        return "\n\n".join(filter(None, (self.note, f"{self.signature} [{self.n}]", self.text)))
+
+
 class Message(BaseModel):
     """A saved question or answer; `sources` stand for the `[n]` in its text.
 
-    `help` is set if the question was a cry for help; the text then says what to do.
+    `help` is set if the question was a cry for help; the text then says what to do. `office` is an answer of staff's
+    own that comes before the text.
     """
 
     id: int
@@ -117,6 +143,7 @@ class Message(BaseModel):
     related: list[str] = []
     contact: Contact | None = None
     help: HelpCard | None = None
+    office: OfficeWords | None = None
     feedback: Literal[-1, 0, 1] = 0
     feedback_reasons: list[Reason] = []
 

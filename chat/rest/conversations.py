@@ -42,12 +42,24 @@ class RetrievedShown(serializers.Serializer):
     given = serializers.BooleanField(help_text="Whether the answer could be made from it.")
 
 
+class ReadingShown(serializers.Serializer):
+    # As above.
+
+    step = serializers.CharField(help_text="spelling, abbreviations, numbers, compounds or synonyms.")
+    word = serializers.CharField(help_text="A word or phrase of the question.")
+    read_as = serializers.ListField(child=serializers.CharField(), help_text="What was looked up for it.")
+
+
 class MessageShown(serializers.ModelSerializer):
     text = serializers.SerializerMethodField(
         help_text="What was said; of a cry for help only to who may read it (chat.read_help_message)."
     )
     faq = serializers.IntegerField(source="faq_id", allow_null=True, help_text="The FAQ that influenced the answer.")
+    readings = serializers.SerializerMethodField(help_text="How the words of the question were read.")
     retrieved = serializers.SerializerMethodField(help_text="The head of the ranking that the answer was made from.")
+    is_by_staff = serializers.SerializerMethodField(
+        help_text="Whether the text begins with an answer in staff's own words, shown word for word."
+    )
     citations = CitationShown(many=True)
     feedback = serializers.SerializerMethodField()
 
@@ -64,8 +76,10 @@ class MessageShown(serializers.ModelSerializer):
             "notice",
             "route",
             "rewritten",
+            "readings",
             "flags",
             "evidence",
+            "is_by_staff",
             "faq",
             "faq_similarity",
             "retrieved",
@@ -83,6 +97,13 @@ class MessageShown(serializers.ModelSerializer):
 
     def get_text(self, message: Message) -> str:
         return message.text_for(self.context["request"].user)
+
+    @extend_schema_field(ReadingShown(many=True))
+    def get_readings(self, message: Message) -> Any:
+        return message.readings
+
+    def get_is_by_staff(self, message: Message) -> bool:
+        return message.office is not None
 
     @extend_schema_field(RetrievedShown(many=True))
     def get_retrieved(self, message: Message) -> Any:

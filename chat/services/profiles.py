@@ -12,6 +12,8 @@ from chat.models import ProfileLeg, RetrievalProfile
 from core.inference.llm import client
 
 Retriever = ProfileLeg.Retriever
+#: Ways to match FAQs, of which a profile has one.
+FAQ_RETRIEVERS = (Retriever.FAQ, Retriever.NEAREST_FAQ, Retriever.HARD_FAQ)
 MOST_CHARACTERS = 50
 
 
@@ -62,8 +64,8 @@ def check_legs(legs: Sequence[ProfileLeg]) -> None:
         raise ValidationError(_("Choose at least one retriever: without one nothing is found."))
     if not any(leg.weight > 0 for leg in legs):
         raise ValidationError(_("Every weight is 0, so nothing would be ranked: give one retriever more."))
-    if {Retriever.FAQ, Retriever.HARD_FAQ} <= {leg.retriever for leg in legs}:
-        raise ValidationError(_("Both FAQ retrievers at once would count every FAQ twice: choose one of them."))
+    if len([leg for leg in legs if leg.retriever in FAQ_RETRIEVERS]) > 1:
+        raise ValidationError(_("Several FAQ retrievers at once would count every FAQ twice: choose one of them."))
 
 
 def check_use(profile: RetrievalProfile) -> None:

@@ -15,6 +15,7 @@ from chat.models import Assistant, Message, ModelLayout, PromptVersion
 from chat.pipeline.answering.prompt import build_prompt
 from chat.pipeline.question import build_question
 from chat.pipeline.retrieval.search import find_passages, guess
+from chat.pipeline.sentences.sources import choose_sources
 from chat.pipeline.understanding.route import understand
 from chat.prompt_template import Layout, Template, question_problems, system_problems
 from core.inference.llm.token_budget import estimate_tokens
@@ -117,6 +118,7 @@ def preview(*, template: Template, assistant: Assistant, question: str, language
         raise ValidationError(_("This message gets a fixed reply, so the model is not asked. Enter a question."))
     async_to_sync(guess)(context)
     find_passages(context, degrades=False)
+    choose_sources(context)
     try:
         prompt = build_prompt(context)
     except ValueError as error:

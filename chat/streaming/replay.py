@@ -7,6 +7,8 @@ from uuid import UUID
 from chat.conversations.closing import give_up, unfinished_answer
 from chat.conversations.store import own_conversation, saved_messages
 from chat.errors import NotFound
+from chat.pipeline.reply import add_below
+from chat.protocol.shapes import OfficeWords
 from chat.streaming import event_log
 from core.db.prepared import in_database
 
@@ -61,12 +63,18 @@ async def settle(visitor: UUID, conversation: UUID) -> bool:
     reply_id = await in_database(unfinished_answer)(visitor, conversation)
     if reply_id is None or await event_log.has_lease(reply_id):
         return False
-    text = ""
+    text, office = "", None
     for event in await event_log.since(conversation, 0):
-        if event.get("message") != reply_id or "text" not in event:
+        if event.get("message") != reply_id:
             continue
-        text = text + event["text"] if event["type"] == "message_delta" else event["text"]
-    await in_database(give_up)(reply_id, text)
+        if event["type"] == "office_answer":
+            office = OfficeWords(**event["answer"])
+            text = office.as_text
+        elif event["type"] == "message_delta":
+            text = add_below(office, text, event["text"])
+        elif "text" in event:
+            text = event["text"]
+    await in_database(give_up)(reply_id, text, office)
     return True
 
 

@@ -11,7 +11,12 @@ SECTIONS = {
         "STATE_DIR": "The folder for uploaded files, collected static files and converted models. `make run` keeps its "
         "database there too.",
         "PORT": "Where `make run` listens. Without it: the first free port from 8000 on.",
-        "PUBLIC_URL": "Where browsers reach this server. Citations of imported PDFs open below it.",
+        "PUBLIC_URL": "Where browsers reach this server. Citations of imported PDFs and links in e-mails open below "
+        "it.",
+        "EMAIL_URL": "The mail server for e-mails to staff, as `smtp://user:password@host:587?tls=true`, or "
+        "`smtps://user:password@host` for TLS from the start. Without one no e-mail is sent.",
+        "DEFAULT_FROM_EMAIL": "Whom they are from, such as `MarcelCMS <marcel@uni.example>`. Needed with `EMAIL_URL`.",
+        "MAIL_LANGUAGE": "Their language: `en` or `de`.",
         "TIME_ZONE": "The university's time zone: when a FAQ begins to hold, and what a day is in figures.",
     },
     "Security": {

@@ -18,6 +18,8 @@ KINDS = {
     "words": "list, by commas",
     "web_address": "address",
     "database": "address",
+    "mail_server": "address",
+    "sender": "address",
     "networks": "networks, by commas",
 }
 #: What is read before the settings are, by `marcelcms.embedded`.

@@ -70,6 +70,7 @@ def list_view(request: HttpRequest, *, model_admin: Any) -> HttpResponse:
                 "faqs": (first, second),
                 "relation": relation(_holding(first), _holding(second)),
                 "same_documents": _holding(first).documents == _holding(second).documents,
+                "both_answer": bool(first.written_answers and second.written_answers),
             }
         )
     context = {
@@ -142,7 +143,8 @@ def _described(near: list[Near], typed: ValidityScope) -> list[dict[str, Any]]:
 
 
 def _holding(faq: FAQ) -> ValidityScope:
-    return ValidityScope(frozenset(source.document_id for source in faq.sources.all()), faq.valid_from, faq.valid_until)
+    documents = frozenset(source.document_id for source in faq.sources.all())
+    return ValidityScope(documents, faq.valid_from, faq.valid_until, frozenset(faq.written_answers.values()))
 
 
 def _typed(request: HttpRequest) -> ValidityScope:

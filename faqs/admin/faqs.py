@@ -14,6 +14,7 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.template.loader import render_to_string
 from django.urls import URLPattern, path
 from django.utils import timezone
+from django.utils.formats import date_format
 from django.utils.translation import get_language, ngettext
 from django.utils.translation import gettext_lazy as _
 
@@ -25,7 +26,9 @@ from faqs.admin.categories import shows_list
 from faqs.admin.filters import SourcesFilter, TranslationFilter, ValidityFilter
 from faqs.admin.form_page import build_page
 from faqs.admin.inlines import PhrasingInline, SourceInline, saved_status
-from faqs.models import FAQ, SOON, FAQQuerySet, main_language
+from faqs.answers.checks import list_warnings
+from faqs.answers.pages import address_of
+from faqs.models import ANSWER_FIELDS, ANSWER_LANGUAGES, FAQ, SOON, FAQQuerySet, main_language
 from faqs.permissions import may_make, may_publish
 from faqs.services import index_saved_faq, set_faq_status
 from faqs.versions.edit_conflicts import find_conflict, find_version, rebased
@@ -46,6 +49,9 @@ class FAQForm(GuardedForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         fields: dict[str, Any] = self.fields
+        for name in ANSWER_FIELDS:
+            if name in fields:  # a browser would cut off what is pasted, without a word
+                fields[name].widget.attrs.pop("maxlength", None)
         if status := fields.get("status"):
             status.choices = [(value, label) for value, label in FAQ.Status.choices if may_make(self.user, value)]
         if (collection := fields.get("collection")) and not sees_everything(self.user):
@@ -54,6 +60,15 @@ class FAQForm(GuardedForm):
             own = list(collection.queryset[:2])
             if len(own) == 1:
                 collection.empty_label = None
+
+    def clean(self) -> dict[str, Any] | None:
+        """Require a signature below an answer: students must see who gives it."""
+        cleaned = super().clean() or {}
+        for language in ANSWER_LANGUAGES:
+            text, office = cleaned.get(f"answer_{language}", ""), cleaned.get(f"office_{language}", "")
+            if text.strip() and not office.strip() and f"office_{language}" in self.fields:
+                self.add_error(f"office_{language}", _("Write which office answers: students see it with the answer."))
+        return cleaned
 
 
 def collections_for(request: HttpRequest, faq_id: str) -> Any:
@@ -130,7 +145,20 @@ class FAQAdmin(OptimisticLockAdmin, ScopedAdmin, FAQModelAdmin):
                 ]
             },
         ),
-        (_("Key points (internal)"), {"fields": ["reference_answer"]}),
+        (
+            _("Answer in your own words"),
+            {
+                "fields": ["answer_de", "office_de", "answer_en", "office_en", "answer_checked_on"],
+                "description": _(
+                    "Students whose question is surely this one see it first, word for word, with the office and the "
+                    "date. Leave it empty if a page answers the question, and link that page below."
+                ),
+            },
+        ),
+        (
+            _("Key points (internal: students never see them)"),
+            {"fields": ["reference_answer"], "classes": ["collapse"]},
+        ),
         (_("More"), {"fields": ["external_id", "created_at", "updated_at"], "classes": ["collapse"]}),
     ]
     formfield_overrides = {models.TextField: {"widget": Textarea(attrs={"rows": 6, "class": "vLargeTextField"})}}
@@ -183,7 +211,7 @@ class FAQAdmin(OptimisticLockAdmin, ScopedAdmin, FAQModelAdmin):
     ) -> tuple[list[Any], dict[str, int], set[str], list[Any]]:
         """Name the FAQs and count their parts."""
         listed, counts, lacking, protected = super().get_deleted_objects(objs, request)
-        for derived in ("faq vectors", "pairs of duplicates"):
+        for derived in ("answer pages", "faq vectors", "pairs of duplicates"):
             counts.pop(derived, None)
         return [item for item in listed if isinstance(item, str)], counts, lacking, protected
 
@@ -306,3 +334,17 @@ class FAQAdmin(OptimisticLockAdmin, ScopedAdmin, FAQModelAdmin):
             if not change:
                 touched.append(form.instance.pk)
         index_saved_faq(faq=form.instance)
+        for warned in list_warnings(form.instance):
+            where = {"de": _("Answer in German"), "en": _("Answer in English")}[warned.language]
+            self.message_user(request, f"{where}: {warned.message}", messages.WARNING)
+        ended = form.instance.valid_until
+        if form.instance.status == FAQ.Status.PUBLISHED and ended and ended < timezone.localdate():
+            said = _("This FAQ does not count, and students do not see its answer: its last day was %(day)s.")
+            self.message_user(request, said % {"day": date_format(ended)}, messages.WARNING)
+
+    def view_on_site(self, faq: FAQ) -> str | None:
+        """Link to the public page of the answer, while there is one."""
+        is_valid = FAQ.objects.published().valid_on(timezone.localdate()).filter(pk=faq.pk).exists()
+        languages = (main_language(faq.language), *ANSWER_LANGUAGES)
+        written = next((language for language in languages if language in faq.written_answers), "")
+        return address_of(faq.pk, written) if written and is_valid else None

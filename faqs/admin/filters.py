@@ -38,15 +38,16 @@ class ValidityFilter(admin.SimpleListFilter):
 
 
 class SourcesFilter(admin.SimpleListFilter):
-    """Finds published FAQs that lost their last document, and those whose documents changed."""
+    """Finds FAQs that nothing answers, those that staff answered, and those whose documents changed."""
 
-    title = _("documents")
+    title = _("answer")
     parameter_name = "documents"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
         return [
             ("some", _("Linked")),
-            ("none", _("None linked")),
+            ("written", _("Answered by staff")),
+            ("none", _("Neither a document nor an answer")),
             ("changed", _("Changed since somebody last checked")),
         ]
 
@@ -56,7 +57,9 @@ class SourcesFilter(admin.SimpleListFilter):
             case "some":
                 return queryset.filter(linked)
             case "none":
-                return queryset.filter(~linked)
+                return cast("FAQQuerySet", queryset).without_answer()
+            case "written":
+                return cast("FAQQuerySet", queryset).answered_by_staff()
             case "changed":
                 return cast("FAQQuerySet", queryset).with_changed_sources()
         return queryset

@@ -8,7 +8,7 @@ from django.http import HttpRequest, QueryDict
 from django.urls import reverse
 from django.utils.translation import get_language_info
 
-from faqs.models import FAQ, main_language
+from faqs.models import ANSWER_LANGUAGES, FAQ, main_language
 from faqs.permissions import may_make
 from faqs.usage import RECENT, count_usage
 
@@ -29,6 +29,7 @@ def build_page(request: HttpRequest, faq: FAQ | None, *, may_change: bool) -> di
         .defer("document__text")
         if present.status != FAQ.Status.RETIRED
         else (),
+        "has_all_answers": len(present.written_answers) == len(ANSWER_LANGUAGES),
         "is_behind": FAQ.objects.behind_their_original().filter(pk=present.pk).exists(),
         **list_translations(present, request),
     }

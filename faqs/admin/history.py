@@ -76,7 +76,7 @@ def confirm_view(request: HttpRequest, faq_id: int, *, model_admin: Any) -> Http
     faq = get_object_or_404(model_admin.get_queryset(request), pk=faq_id)
     if not model_admin.has_change_permission(request, faq) or not may_make(request.user, faq.status):
         raise PermissionDenied
-    confirm_faq(faq=faq)
+    confirm_faq(faq=faq, by=request.user)
     model_admin.log_change(request, faq, _("Found still right."))
     messages.success(request, _("Noted: “%(question)s” is still right.") % {"question": faq})
     return redirect("admin:faqs_faq_change", faq_id)

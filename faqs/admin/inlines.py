@@ -79,7 +79,7 @@ class SourceForm(SourceBaseForm):
 
 class SourceFormSet(SourceBaseFormSet):
     def clean(self) -> None:
-        """Require a document for a published FAQ; a source without an order comes last."""
+        """Require an answer or a document for a published FAQ; a source without an order comes last."""
         super().clean()
         if any(self.errors):
             return
@@ -90,10 +90,11 @@ class SourceFormSet(SourceBaseFormSet):
             if form.cleaned_data["position"] is None:
                 last += 1
                 form.instance.position = last
-        if self.instance.status == FAQ.Status.PUBLISHED and not kept:
-            raise ValidationError(
-                _("A published FAQ needs at least one document: link one here, or choose another status above.")
+        if self.instance.status == FAQ.Status.PUBLISHED and not kept and not self.instance.written_answers:
+            said = _(
+                "A published FAQ needs an answer: write it above, link a document here, or choose another status above."
             )
+            raise ValidationError(said)
 
 
 class SourceInline(PartOfFAQ):

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from faqs.models import FAQ, FAQSource, Phrasing
+from faqs.models import ANSWER_FIELDS, FAQ, FAQSource, Phrasing
 
 BATCH = 500
 FIELDS = [
@@ -19,6 +19,7 @@ FIELDS = [
     "valid_from",
     "valid_until",
     "reference_answer",
+    *ANSWER_FIELDS,
     "updated_at",
     "reviewed_at",
 ]

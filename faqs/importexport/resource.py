@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 from django.core.exceptions import ValidationError
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from import_export import resources
 from import_export.fields import Field
@@ -11,12 +12,13 @@ from import_export.fields import Field
 from core.access import sees_everything
 from core.hashing import fingerprint
 from core.language import TAG, guess_language
+from faqs.answers.checks import list_warnings
 from faqs.importexport.files import BadTable, Row, Table
 from faqs.importexport.lookups import Lookups, Read, Scope, TranslationLookup
-from faqs.importexport.widgets import DayWidget, LanguageWidget, ListWidget, StatusWidget, TextWidget
-from faqs.models import FAQ, Category
+from faqs.importexport.widgets import AnswerWidget, DayWidget, LanguageWidget, ListWidget, StatusWidget, TextWidget
+from faqs.models import ANSWER_FIELDS, ANSWER_LANGUAGES, FAQ, MOST_ANSWER_CHARACTERS, Category, main_language
 from faqs.permissions import BEFORE_PUBLISHING, may_publish
-from faqs.versions.snapshots import Content, content_with, fingerprint_content, read_content
+from faqs.versions.snapshots import Content, content_with, fingerprint_content, read_answer, read_content
 from knowledge.guardrails.injection import flag_document
 from knowledge.models import Collection
 
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
     from core.access import Staff
 
 Status = FAQ.Status
+#: What an import makes of an FAQ, unless it says something else.
+PLANNED = (Status.DRAFT, Status.PUBLISHED)
 #: (column, what to do).
 Remark = tuple[str, str]
 
@@ -61,7 +65,8 @@ class FAQResource(resources.Resource):  # type: ignore[misc]
     An FAQ is found by its number, else by its id, else by its question. A column that is not in the file changes
     nothing. An FAQ with a page that is not known is kept as a draft. With `publishes`, one with all its pages is
     published if the row names no status; one that is in review or retired stays so. A planned FAQ has, besides its
-    fields, `phrasing_texts` and `source_documents`, which are not saved either.
+    fields, `phrasing_texts` and `source_documents`, which are not saved either. An `answer` without a language
+    is in the FAQ's own.
     """
 
     number = Field("pk", "number", TextWidget(), readonly=True)
@@ -75,6 +80,12 @@ class FAQResource(resources.Resource):  # type: ignore[misc]
     valid_from = Field("valid_from", "valid_from", DayWidget())
     valid_until = Field("valid_until", "valid_until", DayWidget())
     reference_answer = Field("reference_answer", "reference_answer", TextWidget())
+    answer = Field("answer_as_given", "answer", AnswerWidget(MOST_ANSWER_CHARACTERS))
+    answer_de = Field("answer_de", "answer_de", TextWidget(MOST_ANSWER_CHARACTERS))
+    answer_en = Field("answer_en", "answer_en", TextWidget(MOST_ANSWER_CHARACTERS))
+    office_de = Field("office_de", "office_de", TextWidget(200))
+    office_en = Field("office_en", "office_en", TextWidget(200))
+    answer_checked_on = Field("answer_checked_on", "answer_checked_on", DayWidget())
     collection = Field("collection_name", "collection", TextWidget())
     translation_of = Field("translation_name", "translation_of", TextWidget())
 
@@ -82,7 +93,7 @@ class FAQResource(resources.Resource):  # type: ignore[misc]
         model = FAQ
         skip_diff = True
         use_bulk = True  # rows are saved together, by `faqs.services.import_planned`
-        import_order = export_order = (
+        import_order = (
             "number",
             "id",
             "question",
@@ -94,9 +105,12 @@ class FAQResource(resources.Resource):  # type: ignore[misc]
             "valid_from",
             "valid_until",
             "reference_answer",
+            "answer",
+            *ANSWER_FIELDS,
             "collection",
             "translation_of",
         )
+        export_order = import_order
 
     def __init__(self, *, scope: Scope, may_publish: bool, may_add_categories: bool, publishes: bool = False) -> None:
         super().__init__()
@@ -229,12 +243,17 @@ class FAQResource(resources.Resource):  # type: ignore[misc]
         if instance.collection is None and "sources" in row and "collection" not in row:
             instance.collection = self._default_collection(instance)
         if not instance.language:
-            before = self._before
-            instance.language = before["language"] if before else guess_language(instance.question)
+            instance.language = self._before["language"] if self._before else guess_language(instance.question)
+        before = read_answer(self._before or {})
+        self._set_answer(instance, row, before)
         instance.phrasing_texts = [text for text in instance.phrasing_texts if text != instance.question]
         if unknown and row.get("status") and instance.status == Status.PUBLISHED:
             errors["sources"] = [ValidationError(message) for message in unknown]
         self._notices += [("sources", message) for message in unknown]
+        # Not compared with pages: a search for each row of a long file would take minutes.
+        for warned in list_warnings(instance, with_pages=False):
+            if instance.written_answers[warned.language] != before[f"answer_{warned.language}"]:
+                self._notices.append((f"answer_{warned.language}", warned.message))
         if not errors:
             self._decide_status(instance, is_named=bool(row.get("status")), is_complete=not unknown)
         if errors:
@@ -260,15 +279,18 @@ class FAQResource(resources.Resource):  # type: ignore[misc]
     def _decide_status(self, faq: Any, *, is_named: bool, is_complete: bool) -> None:
         """Keep an FAQ as a draft if pages are missing, and send to review what seems to speak to a program."""
         if not is_named and faq.status in {Status.DRAFT, Status.PUBLISHED}:
-            if not faq.source_documents or not is_complete:
+            has_answer = bool(faq.source_documents or faq.written_answers)
+            if not has_answer or not is_complete:
                 faq.status = Status.DRAFT
             elif self.publishes:
                 faq.status = Status.PUBLISHED
-            if not faq.source_documents and is_complete:
-                self._notices.append(("sources", _("It names no page, so it is kept as a draft.")))
+            if not has_answer and is_complete:
+                said = _("It has no answer and names no page, so it is kept as a draft.")
+                self._notices.append(("sources", said))
         is_reworded = self._before is None or self._before["question"] != faq.question
-        if is_reworded and faq.status in {Status.DRAFT, Status.PUBLISHED} and flag_document(faq.question):
-            faq.status = Status.IN_REVIEW  # it is offered to students in these words
+        is_offered = self.scope.collection is None  # to students, in these words; those of a data set are not
+        if is_offered and is_reworded and faq.status in PLANNED and flag_document(faq.question):
+            faq.status = Status.IN_REVIEW
             said = _("The question seems to speak to a program: it goes to review. Publish it if it is harmless.")
             self._notices.append(("question", said))
 
@@ -294,6 +316,20 @@ class FAQResource(resources.Resource):  # type: ignore[misc]
             said = _("“%(name)s” is none of your collections: write one of %(known)s.")
             raise ValueError(said % {"name": faq.collection_name, "known": names or "–"})
 
+    def _set_answer(self, faq: Any, row: dict[str, Any], before: dict[str, str]) -> None:
+        """Set the answers as the file gives them; one that is another one was checked today, unless a day is given."""
+        given, faq.answer_as_given = getattr(faq, "answer_as_given", None), None
+        if isinstance(given, str) and given.strip():
+            language = main_language(faq.language)
+            given = {language if language in ANSWER_LANGUAGES else ANSWER_LANGUAGES[-1]: given.strip()}
+        for language, text in (given or {}).items():
+            setattr(faq, f"answer_{language}", text)
+        if not row.get("answer_checked_on") and any(
+            faq.written_answers.get(language, "") != before[f"answer_{language}"] for language in ANSWER_LANGUAGES
+        ):
+            faq.answer_checked_on = None
+        faq.date_answer()
+
     def _link_sources(self, faq: Any) -> list[str]:
         """Link the pages that are known; return what to do about the other addresses."""
         linked = {document.url: document for document in faq.source_documents}
@@ -313,8 +349,10 @@ class FAQResource(resources.Resource):  # type: ignore[misc]
             found.append(("valid_until", _("“Valid until” lies before “valid from”.")))
         if faq.status not in BEFORE_PUBLISHING and not self.may_publish:
             found.append(("status", _("You may write draft or in_review; publishing is for those who may publish.")))
-        if faq.status == Status.PUBLISHED and not faq.source_documents:
-            said = _("A published FAQ needs at least one page: write its address, or write draft as the status.")
+        if faq.answer_checked_on and faq.answer_checked_on > timezone.localdate():
+            found.append(("answer_checked_on", _("This day is still to come: write the day of the check.")))
+        if faq.status == Status.PUBLISHED and not faq.source_documents and not faq.written_answers:
+            said = _("A published FAQ needs an answer or a page: write one of them, or write draft as the status.")
             found.append(("sources", said))
         if self.needs_collection and faq.collection is None:
             found.append(("collection", _("Write the collection whose team is responsible.")))
@@ -323,6 +361,11 @@ class FAQResource(resources.Resource):  # type: ignore[misc]
         return found
 
     # --- what a file is written from ---
+
+    def get_export_fields(self, selected_fields: Any = None) -> list[Field]:
+        """Return the columns of a file; an answer has one for each language."""
+        fields = super().get_export_fields(selected_fields)
+        return [field for field in fields if field.column_name != "answer"]
 
     def iter_queryset(self, queryset: Any) -> Any:
         return queryset.with_parts().iterator(chunk_size=500)

@@ -7,8 +7,9 @@ from django.utils.translation import gettext as _
 from import_export.widgets import Widget
 
 from core.language import tag_in
+from core.text import strip_nul
 from faqs.importexport.lookups import NEW_LINE
-from faqs.models import FAQ
+from faqs.models import ANSWER_LANGUAGES, FAQ
 
 Status = FAQ.Status
 #: Besides ISO's, how dates are written in German and by an Excel set to it.
@@ -40,6 +41,18 @@ class LanguageWidget(TextWidget):
     def clean(self, value: Any, row: Any = None, **kwargs: Any) -> str:
         text = super().clean(value, row, **kwargs)
         return tag_in(text) or text
+
+
+class AnswerWidget(TextWidget):
+    """A text, or in JSON one for each language: {"de": "…", "en": "…"}."""
+
+    def clean(self, value: Any, row: Any = None, **kwargs: Any) -> Any:
+        if not isinstance(value, dict):
+            return super().clean(value, row, **kwargs)
+        if unknown := [name for name in value if name not in ANSWER_LANGUAGES]:
+            said = _("“%(name)s” is no language of an answer: write one of %(known)s.")
+            raise ValueError(said % {"name": str(unknown[0])[:40], "known": ", ".join(ANSWER_LANGUAGES)})
+        return {name: strip_nul(super(AnswerWidget, self).clean(text)).strip() for name, text in value.items()}
 
 
 class ListWidget(Widget):  # type: ignore[misc]

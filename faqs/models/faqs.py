@@ -34,6 +34,11 @@ class Category(models.Model):
 
 
 SOON = datetime.timedelta(days=14)
+#: Languages in which staff write answers.
+ANSWER_LANGUAGES = ("de", "en")
+ANSWER_FIELDS = ("answer_de", "answer_en", "office_de", "office_en", "answer_checked_on")
+#: A longer text is a page, and belongs on the website.
+MOST_ANSWER_CHARACTERS = 5_000
 
 
 class FAQQuerySet(StaffScoped["FAQ"]):
@@ -54,6 +59,18 @@ class FAQQuerySet(StaffScoped["FAQ"]):
         """Return FAQs not retired with a document that changed since staff last checked that it answers."""
         changed = _sources().filter(faq=OuterRef("pk"), document__altered_at__gt=F("verified_at"))
         return self.exclude(status=self.model.Status.RETIRED).filter(Exists(changed))
+
+    def answered_by_staff(self) -> Self:
+        """Return FAQs with an answer in staff's own words."""
+        return self.exclude(answer_de="", answer_en="")
+
+    def without_answer(self) -> Self:
+        """Return FAQs with neither an answer nor a document."""
+        return self.filter(~Exists(_sources().filter(faq=OuterRef("pk"))), answer_de="", answer_en="")
+
+    def with_expired_answer(self) -> Self:
+        """Return published FAQs whose answer is no longer shown."""
+        return self.published().answered_by_staff().filter(valid_until__lt=timezone.localdate())
 
     def behind_their_original(self) -> Self:
         """Return translations that nobody has saved since their original changed."""
@@ -102,7 +119,10 @@ class FAQQuerySet(StaffScoped["FAQ"]):
 
 
 class FAQ(models.Model):
-    """A question staff know the answer to; students' questions close to it rank its documents first."""
+    """A question staff know the answer to; students' questions close to it rank its documents first.
+
+    `answer_de` and `answer_en` are the answer in staff's own words, which students see word for word.
+    """
 
     class Status(models.TextChoices):
         DRAFT = "draft", _("draft")
@@ -128,12 +148,45 @@ class FAQ(models.Model):
     status = models.CharField(_("status"), max_length=12, choices=Status, default=Status.DRAFT)
     valid_from = models.DateField(_("valid from"), null=True, blank=True)
     valid_until = models.DateField(
-        _("valid until"), null=True, blank=True, help_text=_("The last day on which it counts; empty: no end.")
+        _("valid until"),
+        null=True,
+        blank=True,
+        help_text=_("The last day on which it counts and its answer is shown; empty: no end."),
     )
     reference_answer = models.TextField(
         _("key points (internal)"),
         blank=True,
-        help_text=_("What a good answer says. It decides what is quoted; students do not see it."),
+        help_text=_("What a good answer says. It only helps to choose what is quoted of the linked pages."),
+    )
+    answer_de = models.TextField(
+        _("answer in German"),
+        blank=True,
+        max_length=MOST_ANSWER_CHARACTERS,
+        help_text=_("Students see it word for word. Markdown: - starts a list item, **bold**."),
+    )
+    answer_en = models.TextField(
+        _("answer in English"),
+        blank=True,
+        max_length=MOST_ANSWER_CHARACTERS,
+        help_text=_("Students who ask in English see this one; without it, the German one with a note."),
+    )
+    office_de = models.CharField(
+        _("office, in German"),
+        max_length=200,
+        blank=True,
+        help_text=_("Follows “Antwort von”, such as: der Studienberatung."),
+    )
+    office_en = models.CharField(
+        _("office, in English"),
+        max_length=200,
+        blank=True,
+        help_text=_("Follows “Answer by”, such as: the Student Service Centre."),
+    )
+    answer_checked_on = models.DateField(
+        _("checked on"),
+        null=True,
+        blank=True,
+        help_text=_("When the office last checked the answer. Students see this date. Empty: today."),
     )
     translation_of = models.ForeignKey(
         "self",
@@ -194,10 +247,30 @@ class FAQ(models.Model):
     def __str__(self) -> str:
         return self.question
 
+    @property
+    def written_answers(self) -> dict[str, str]:
+        """The answers that staff wrote, by language; empty if they wrote none."""
+        texts = {language: getattr(self, f"answer_{language}").strip() for language in ANSWER_LANGUAGES}
+        return {language: text for language, text in texts.items() if text}
+
+    def office(self, language: str) -> str:
+        """Return who signs the answer in that language; empty if nobody is named."""
+        return str(getattr(self, f"office_{language}"))
+
+    def date_answer(self) -> None:
+        """Set the date of the check of an answer that has none: whoever writes one has checked it."""
+        if not self.written_answers:
+            self.answer_checked_on = None
+        elif self.answer_checked_on is None:
+            self.answer_checked_on = timezone.localdate()
+
     def clean(self) -> None:
-        """Check that a translation is of an FAQ in another language that is not a translation itself."""
+        """Check the answer's date, and that a translation is of an FAQ in another language that is not one itself."""
         if not TAG.fullmatch(self.language):
             raise ValidationError({"language": _("Write a language such as en or de.")})
+        self.date_answer()
+        if self.answer_checked_on and self.answer_checked_on > timezone.localdate():
+            raise ValidationError({"answer_checked_on": _("This day is still to come: write the day of the check.")})
         original = self.translation_of
         if original is None:
             return

@@ -1,4 +1,4 @@
-"""Phrasings and sources of an FAQ."""
+"""Phrasings, sources and answer pages of an FAQ."""
 
 from django.contrib.postgres.indexes import GinIndex, OpClass
 from django.core.exceptions import ValidationError
@@ -62,3 +62,21 @@ class FAQSource(models.Model):
     def clean(self) -> None:
         if self.document_id and self.document.status == Document.Status.ARCHIVED:
             raise ValidationError({"document": _("This document is archived and can no longer answer a question.")})
+
+
+class AnswerPage(models.Model):
+    """An FAQ's answer in one language as a document, which is found and cited like any page.
+
+    `faqs.answers.pages` writes it; students open it at an address of our own.
+    """
+
+    faq = models.ForeignKey(FAQ, on_delete=models.CASCADE, related_name="pages")
+    language = models.CharField(max_length=2)
+    document = models.OneToOneField(Document, on_delete=models.CASCADE, related_name="answer_page")
+
+    class Meta:
+        default_permissions = ()
+        constraints = [models.UniqueConstraint(fields=["faq", "language"], name="one_answer_page_a_language")]
+
+    def __str__(self) -> str:
+        return f"{self.faq_id}: {self.language}"

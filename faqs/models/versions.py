@@ -22,6 +22,7 @@ class FAQVersion(models.Model):
         GAP = "gap", _("made from an unanswered topic")
         API = "api", _("over the staff API")
         TEST = "test", _("published after a shadow test")
+        CHECK = "check", _("found still right")
         FOUND = "found", _("as it was found")
 
     faq = models.ForeignKey(FAQ, on_delete=models.CASCADE, related_name="versions", verbose_name=_("FAQ"))

@@ -8,7 +8,8 @@ from rest_framework import serializers
 
 from core.access import sees_everything
 from core.rest.serializers import Body, ScopedKeyField, ScopedSlugField, Versioned
-from faqs.models import FAQ, Category, FAQSource
+from faqs.answers.checks import list_warnings
+from faqs.models import ANSWER_FIELDS, FAQ, Category, FAQSource
 from faqs.services import index_saved_faq
 from faqs.versions.history import Reason, recording, set_phrasings, set_sources
 from faqs.versions.snapshots import fingerprint_content, read_content
@@ -16,6 +17,7 @@ from knowledge.models import Collection, Document
 
 Status = FAQ.Status
 MOST_PHRASINGS, MOST_SOURCES = 200, 50
+CHANGING = {"create", "update", "partial_update"}
 VERSION = "5f2b6c9d1e0a47c8b3f4a6d2908e7c15"
 
 
@@ -66,6 +68,9 @@ class FAQShown(Body, serializers.ModelSerializer):
     category = serializers.SlugRelatedField(
         slug_field="name", queryset=Category.objects.all(), allow_null=True, required=False, help_text="Its name."
     )
+    answer_warnings = serializers.SerializerMethodField(
+        help_text="After a change: what to look at again in the answers; nothing was stopped by it."
+    )
     translation_of = ScopedKeyField(queryset=FAQ.objects.of_university(), allow_null=True, required=False)
 
     class Meta:
@@ -83,6 +88,8 @@ class FAQShown(Body, serializers.ModelSerializer):
             "valid_from",
             "valid_until",
             "reference_answer",
+            *ANSWER_FIELDS,
+            "answer_warnings",
             "translation_of",
             "external_id",
             "created_at",
@@ -93,6 +100,11 @@ class FAQShown(Body, serializers.ModelSerializer):
 
     def get_version(self, faq: FAQ) -> str:
         return fingerprint_content(read_content(faq))
+
+    def get_answer_warnings(self, faq: FAQ) -> list[str]:
+        if self.context["view"].action not in CHANGING:
+            return []
+        return [f"answer_{warned.language}: {warned.message}" for warned in list_warnings(faq)]
 
     def validate_sources(self, sources: list[dict[str, Any]]) -> list[int]:
         """Return the documents' ids; documents that the FAQ has already may stay, archived ones too."""
@@ -165,9 +177,15 @@ class FAQChange(OfAVersion, FAQShown):
         values = super().validate(values)
         if self.initial_data.get("status", self.instance.status) != self.instance.status:
             raise serializers.ValidationError({"status": _("It is published, retired and so on at its own addresses.")})
-        if self.instance.status == Status.PUBLISHED and values.get("sources") == []:
-            raise serializers.ValidationError({"sources": _("A published FAQ needs at least one document.")})
+        if self.instance.status == Status.PUBLISHED and not self._has_answer(values):
+            raise serializers.ValidationError({"sources": _("A published FAQ needs a document or an answer.")})
         return values
+
+    def _has_answer(self, values: dict[str, Any]) -> bool:
+        """Return whether it would still have a document or an answer of staff's own."""
+        texts = (values.get(name, getattr(self.instance, name)) for name in ("answer_de", "answer_en"))
+        linked = values["sources"] if values.get("sources") is not None else self.instance.sources.exists()
+        return bool(linked) or any(text.strip() for text in texts)
 
     def update(self, faq: FAQ, values: dict[str, Any]) -> FAQ:
         with recording([faq.pk], by=self.context["request"].user, reason=Reason.API):

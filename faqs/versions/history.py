@@ -11,8 +11,9 @@ from django.db.models import Model, OuterRef, Subquery
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from faqs.models import FAQ, Category, FAQSource, FAQVersion, Phrasing
-from faqs.versions.snapshots import Content, fingerprint_content, read_content, says_the_same
+from faqs.matching.changes import collections_of, count_edit
+from faqs.models import ANSWER_FIELDS, FAQ, Category, FAQSource, FAQVersion, Phrasing
+from faqs.versions.snapshots import Content, fingerprint_content, read_answer, read_content, says_the_same
 from knowledge.models import Collection, Document
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ def recording(faqs: Iterable[int], *, by: "Staff | None", reason: str) -> Iterat
     with transaction.atomic():
         before = _contents(touched)
         _catch_up(before)
+        led_to = collections_of(touched)
         yield touched
         after = _contents(touched)
         now = timezone.now()
@@ -50,6 +52,8 @@ def recording(faqs: Iterable[int], *, by: "Staff | None", reason: str) -> Iterat
             ),
             batch_size=BATCH,
         )
+        if changed:
+            count_edit({*led_to, *collections_of(changed)})
         altered = [pk for pk, content in changed.items() if pk in before and not says_the_same(before[pk], content)]
         FAQ.objects.filter(pk__in=altered).update(altered_at=now)
 
@@ -65,6 +69,10 @@ def restore(version: FAQVersion) -> FAQ:
     for name in ("question", "language", "reference_answer", "external_id"):
         setattr(faq, name, content[name])
     faq.valid_from, faq.valid_until = _day(content["valid_from"]), _day(content["valid_until"])
+    answer = read_answer(content)
+    for name in ANSWER_FIELDS[:-1]:
+        setattr(faq, name, answer[name])
+    faq.answer_checked_on = _day(answer["answer_checked_on"])
     faq.category_id = _present(Category, content["category"])
     faq.collection_id = _present(Collection, content["collection"])
     faq.translation_of_id = _present(FAQ, content["translation_of"])
@@ -74,8 +82,10 @@ def restore(version: FAQVersion) -> FAQ:
     wanted = [source["id"] for source in content["sources"]]
     there = Document.objects.filter(pk__in=wanted).exclude(status=Document.Status.ARCHIVED)
     kept = set(there.values_list("pk", flat=True))
-    if faq.status == FAQ.Status.PUBLISHED and not kept:
-        raise ValidationError(_("None of that version’s documents is there any more, and a published FAQ needs one."))
+    if faq.status == FAQ.Status.PUBLISHED and not kept and not faq.written_answers:
+        raise ValidationError(
+            _("None of that version’s documents is there any more, and a published FAQ needs one or an answer.")
+        )
     set_sources(faq, [pk for pk in wanted if pk in kept])
     return faq
 

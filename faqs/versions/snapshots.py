@@ -7,13 +7,14 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from core.hashing import fingerprint
-from faqs.models import FAQ
+from faqs.models import ANSWER_FIELDS, FAQ
 from knowledge.models import Document
 
 Content = dict[str, Any]
 
 #: What a translation must follow.
-SAYS = ("question", "reference_answer", "valid_from", "valid_until", "sources")
+SAYS = ("question", "reference_answer", "valid_from", "valid_until")
+SAYS_AS_ANSWER = ("answer_de", "answer_en")
 
 
 def read_content(faq: FAQ) -> Content:
@@ -37,7 +38,14 @@ def content_with(faq: FAQ, *, phrasings: Sequence[str], documents: Sequence[Docu
         "valid_until": faq.valid_until.isoformat() if faq.valid_until else "",
         "reference_answer": faq.reference_answer,
         "external_id": faq.external_id,
+        # Only where there is one: an FAQ without is what it was before there were any.
+        **({"answer": _answer(faq)} if faq.written_answers else {}),
     }
+
+
+def read_answer(content: Content) -> dict[str, str]:
+    """Return the values of `ANSWER_FIELDS` as texts, also of a version from before there were any."""
+    return {**dict.fromkeys(ANSWER_FIELDS, ""), **content.get("answer", {})}
 
 
 def fingerprint_content(content: Content) -> str:
@@ -48,7 +56,7 @@ def fingerprint_content(content: Content) -> str:
 
 def says_the_same(one: Content, other: Content) -> bool:
     """Return whether a translation of the one is as good as one of the other."""
-    return [one[name] for name in SAYS[:-1]] == [other[name] for name in SAYS[:-1]] and _ids(one) == _ids(other)
+    return _says(one) == _says(other)
 
 
 def as_text(content: Content) -> str:
@@ -78,9 +86,29 @@ def as_text(content: Content) -> str:
     if content["sources"]:
         sources = enumerate(content["sources"], start=1)
         lines += [_("Documents:"), *(f"{n}. {source['title']} ({source['url']})" for n, source in sources)]
+    answer = read_answer(content)
+    for text, office, said in (
+        ("answer_de", "office_de", _("Answer in German, by %(office)s, checked on %(day)s:")),
+        ("answer_en", "office_en", _("Answer in English, by %(office)s, checked on %(day)s:")),
+    ):
+        if answer[text]:
+            named = {"office": answer[office] or "–", "day": answer["answer_checked_on"]}
+            lines += [said % named, *answer[text].splitlines()]
     if content["reference_answer"]:
         lines += [_("Key points (internal):"), *content["reference_answer"].splitlines()]
     return "\n".join(lines)
+
+
+def _says(content: Content) -> list[Any]:
+    answer = read_answer(content)
+    return [*(content[name] for name in SAYS), *(answer[name] for name in SAYS_AS_ANSWER), _ids(content)]
+
+
+def _answer(faq: FAQ) -> dict[str, str]:
+    day = faq.answer_checked_on
+    return {name: getattr(faq, name) for name in ANSWER_FIELDS[:-1]} | {
+        "answer_checked_on": day.isoformat() if day else ""
+    }
 
 
 def _named(row: Any) -> dict[str, Any] | None:

@@ -9,19 +9,22 @@ from django.http import HttpRequest
 from django.template.loader import render_to_string
 from django.utils.translation import gettext_lazy as _
 
+from core.admin.forms import LabelledFormSet
 from core.admin.scoped import TeamsAdmin
 from core.db.annotations import count_related
 from core.inference.llm import client
 from knowledge.indexing.propositions import standing
 from knowledge.indexing.units import count_unindexed, count_units
-from knowledge.models import Collection, Document, Granularity
+from knowledge.models import Abbreviation, Collection, Document, Granularity
 from knowledge.models.collections import CollectionQuerySet
-from knowledge.services.documents import save_collection
+from knowledge.services.documents import announce_abbreviations, save_collection
 
 if TYPE_CHECKING:
+    AbbreviationInlineBase = admin.TabularInline[Abbreviation, Collection]
     CollectionModelAdmin = admin.ModelAdmin[Collection]
     CollectionModelForm = ModelForm[Collection]
 else:
+    AbbreviationInlineBase = admin.TabularInline
     CollectionModelAdmin, CollectionModelForm = admin.ModelAdmin, ModelForm
 
 
@@ -35,6 +38,13 @@ class CollectionForm(CollectionModelForm):
     )
 
 
+class AbbreviationInline(AbbreviationInlineBase):
+    model = Abbreviation
+    formset = LabelledFormSet
+    extra = 1
+    verbose_name_plural = _("Abbreviations that pages do not explain: a question with either form finds both")
+
+
 @admin.register(Collection)
 class CollectionAdmin(TeamsAdmin, CollectionModelAdmin):
     form = CollectionForm
@@ -43,6 +53,7 @@ class CollectionAdmin(TeamsAdmin, CollectionModelAdmin):
     prepopulated_fields = {"slug": ["name"]}
     fields = ["name", "slug", "searched_by_default", "teams", "granularities", "units"]
     readonly_fields = ["units"]
+    inlines = [AbbreviationInline]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Collection]:
         """Count documents; collections of data sets are not listed, only opened from their set."""
@@ -73,6 +84,11 @@ class CollectionAdmin(TeamsAdmin, CollectionModelAdmin):
 
     def save_model(self, request: HttpRequest, obj: Collection, form: Any, change: bool) -> None:
         save_collection(collection=obj)
+
+    def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
+        super().save_related(request, form, formsets, change)
+        if any(formset.has_changed() for formset in formsets):
+            announce_abbreviations()
 
 
 def university_collections() -> CollectionQuerySet:

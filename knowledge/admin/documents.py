@@ -191,6 +191,13 @@ class DocumentAdmin(OptimisticLockAdmin, ScopedAdmin, DocumentModelAdmin):
             return [(label, {**first, "fields": ["course_record", *first["fields"]]}), *others]
         return fieldsets
 
+    def has_change_permission(self, request: HttpRequest, obj: Document | None = None) -> bool:
+        """Leave the answers that staff wrote to their FAQs: a change here would be overwritten there."""
+        return super().has_change_permission(request, obj) and not (obj and obj.is_written_answer)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Document | None = None) -> bool:
+        return super().has_delete_permission(request, obj) and not (obj and obj.is_written_answer)
+
     def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
         """Offer a data set's collection only for a document that is in it."""
         if db_field.name == "collection":
@@ -343,5 +350,6 @@ def describe_usage(document: Document) -> dict[str, Any]:
         "cited_days": CITED_DAYS,
         "cited_answers": recent.aggregate(count=Count("citations__message", distinct=True))["count"],
         "linked_faqs": cast("Any", document).faqs.order_by("question"),
+        "answered_faq": cast("Any", document).answer_page.faq if document.is_written_answer else None,
         "source_pages": document.source_pages.select_related("source").order_by("source__name"),
     }

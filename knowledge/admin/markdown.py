@@ -31,8 +31,10 @@ class _Renderer(RendererHTML):
         return format_html('<span class="rendered__picture">{}: {}</span>', _("Picture"), alt)
 
 
-def _parser() -> MarkdownIt:
-    parser = MarkdownIt("commonmark", {"html": False}, renderer_cls=_Renderer).enable(["table", "strikethrough"])
+def _parser(*, breaks: bool) -> MarkdownIt:
+    parser = MarkdownIt("commonmark", {"html": False, "breaks": breaks}, renderer_cls=_Renderer).enable(
+        ["table", "strikethrough"]
+    )
     parser.validateLink = is_safe_link  # type: ignore[method-assign]
     return parser
 
@@ -47,9 +49,12 @@ def list_references(metadata: Any) -> list[dict[str, str]]:
     return found
 
 
-def render_markdown(text: str, references: Iterable[dict[str, str]] = ()) -> SafeString:
-    """Render the text's beginning as HTML; `[text][n]` links to the n-th reference."""
-    parser = _parser()
+def render_markdown(text: str, references: Iterable[dict[str, str]] = (), *, breaks: bool = False) -> SafeString:
+    """Render the text's beginning as HTML; `[text][n]` links to the n-th reference.
+
+    With `breaks` the lines of a paragraph stay lines, as in the chat.
+    """
+    parser = _parser(breaks=breaks)
     known = {str(n): {"href": link["url"], "title": ""} for n, link in enumerate(references, start=1) if link["url"]}
     env: dict[str, Any] = {"references": known}
     tokens = parser.parse(text[:MOST_CHARACTERS], env)

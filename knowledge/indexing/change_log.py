@@ -7,11 +7,15 @@ from contextvars import ContextVar
 from core.db.locks import Lock, hold_until_commit
 from knowledge.models import IndexChange
 
+#: No document has this number.
+ABBREVIATIONS = 0
 _is_recorded: ContextVar[bool] = ContextVar("is_recorded", default=True)
 
 
 def record_change(document_id: int) -> None:
     """Announce to every lexical index that this document's passages changed; call it last in a transaction.
+
+    `ABBREVIATIONS` in the place of a document announces that their list changed.
 
     The lock, held to the end of the transaction, makes numbers appear in the order of commits.
     """

@@ -1,5 +1,6 @@
 """Models of documents, courses, sources and the index."""
 
+from knowledge.models.abbreviations import Abbreviation
 from knowledge.models.collections import Collection, Granularity
 from knowledge.models.courses import Course
 from knowledge.models.documents import Document, DocumentRevision
@@ -9,6 +10,7 @@ from knowledge.models.sources import CrawlOutcome, CrawlRun, Source, SourcePage
 from knowledge.models.uploads import PdfUpload
 
 __all__ = [
+    "Abbreviation",
     "Collection",
     "Course",
     "CrawlOutcome",

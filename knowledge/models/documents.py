@@ -42,8 +42,8 @@ class DocumentQuerySet(StaffScoped["Document"]):
         return self.filter(status=self.model.Status.PUBLISHED)
 
     def of_university(self) -> Self:
-        """Leave out the documents of data sets, which only serve to evaluate."""
-        return self.filter(collection__for_evaluation=False)
+        """Leave out the documents of data sets, which only serve to evaluate, and the answers that are in FAQs."""
+        return self.filter(collection__for_evaluation=False, is_written_answer=False)
 
     def in_collections(self, slugs: Iterable[str]) -> Self:
         return self.filter(collection__slug__in=list(slugs))
@@ -141,6 +141,8 @@ class Document(models.Model):
         ),
     )
     metadata = models.JSONField(_("further data"), default=dict, blank=True)
+    # The answer of an FAQ, kept as a document: it is changed there only.
+    is_written_answer = models.BooleanField(default=False, editable=False)
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
     updated_at = models.DateTimeField(_("last change"), auto_now=True)
 

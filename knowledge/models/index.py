@@ -176,6 +176,8 @@ class PropositionSet(models.Model):
 class IndexChange(models.Model):
     """A document whose passages changed, numbered in order of commit: what lexical indexes follow.
 
+    Document 0 says that the list of abbreviations changed.
+
     Written only by `knowledge.indexing.change_log.record_change`, which holds a lock until its transaction ends:
     without it a smaller number could appear after a larger one, and a follower would never see it.
     """

@@ -1,6 +1,6 @@
 """Lexical retrieval: BM25 over this process's index."""
 
-from knowledge.retrieval.bm25 import LexicalIndex
+from knowledge.retrieval.bm25.index import LexicalIndex
 from knowledge.retrieval.live_index import lexical_index
 from knowledge.retrieval.types import Hit, Origin, Query, Scope
 
@@ -18,7 +18,7 @@ class LexicalRetriever:
         if index is None:
             index = lexical_index(query.generation_id)
             index.follow(query.newest_change)
-        found = index.search(query.text, k=k, scope=scope)
+        found = index.search(query.text, k=k, scope=scope, readings=query.readings)
         return [
             Hit(passage, document, rank, score, self.origin)
             for rank, (passage, document, score) in enumerate(found, start=1)

@@ -12,7 +12,7 @@ from django.db import DatabaseError, connections
 
 from core.db.prepared import fetch_all
 from knowledge.indexing.generations import live_generation
-from knowledge.retrieval.bm25 import LexicalIndex, newest_change
+from knowledge.retrieval.bm25.index import LexicalIndex, newest_change
 
 logger = logging.getLogger(__name__)
 

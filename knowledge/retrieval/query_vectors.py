@@ -9,8 +9,11 @@ import numpy as np
 
 from core.hashing import fingerprint
 from core.inference.embeddings import configured_model, get_embedder
+from core.inference.embeddings.calibration import Scale
 from core.inference.embeddings.e5 import MULTILINGUAL
-from core.inference.embeddings.ensemble import JOINED, multilingual_part
+from core.inference.embeddings.ensemble import JOINED, MULTILINGUAL_SCALE, multilingual_part, only_multilingual
+from core.language import detect_language
+from knowledge.retrieval.types import Query
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -45,6 +48,23 @@ class _Cache:
 
 _cache = _Cache()
 question_vector, forget_vectors = _cache.get, _cache.clear
+
+
+def search_vector(model: str, text: str) -> "tuple[NDArray[np.float32], Scale]":
+    """Return the unit vector that a question is searched with, and the scale of its cosines.
+
+    Of the two built-in models side by side only the multilingual one compares a German question: to the English one
+    its words are noise. Raises EmbeddingUnavailable.
+    """
+    vector = question_vector(model, text)
+    if model == JOINED and detect_language(text) == "de":
+        return only_multilingual(vector), MULTILINGUAL_SCALE
+    return vector, get_embedder(model).scale
+
+
+def whole_vector(query: Query) -> "NDArray[np.float32]":
+    """Return the question's vector as whole as texts' vectors are, for what was fitted to those."""
+    return _cache.get(query.model, query.text) if query.model == JOINED else query.vector
 
 
 def multilingual_vector(text: str) -> "NDArray[np.float32]":

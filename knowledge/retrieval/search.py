@@ -10,16 +10,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from core.inference.embeddings import get_embedder
+from core.inference.embeddings.calibration import Scale
 from core.inference.reranker import get_reranker
 from knowledge.chunking.periods import asked, in_full
 from knowledge.retrieval.fusion import Fusion, weighted_rrf, weighted_scores
 from knowledge.retrieval.live_index import Served, lexical_index, served_generation
-from knowledge.retrieval.query_vectors import guess_vector, is_one_piece, question_vector
+from knowledge.retrieval.query_vectors import guess_vector, is_one_piece, search_vector
 from knowledge.retrieval.reordering import put_other_periods_last, rerank
 from knowledge.retrieval.tuning import PROTECTED_CONFIDENCE
 from knowledge.retrieval.types import Hit, Origin, Query, Retriever, Scope
-from knowledge.words.spelling import correct_spelling
+from knowledge.words.question import read_question
+from knowledge.words.readings import Reading, Step
 
 #: Embeds while the lexical index is searched; the model releases the interpreter meanwhile.
 _embedding = ThreadPoolExecutor(os.cpu_count() or 1, "question-vector")
@@ -38,14 +39,14 @@ class RetrieverConfig:
 class Plan:
     """Which retrievers run, how their rankings are fused, and whether a cross-encoder reranks the first ones.
 
-    With `corrects_spelling` a question's words that stand on no page are read as the closest ones that do.
+    `word_steps` are the ways in which the words of a question are read; a published system's profile has none.
     """
 
     legs: Sequence[RetrieverConfig]
     fusion: Fusion = Fusion.RRF
     rerank_first: int = 0
     protect_faqs: bool = True
-    corrects_spelling: bool = False
+    word_steps: AbstractSet[Step] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,8 @@ class RankedPassage:
 class Retrieval:
     """A fused ranking, the rankings it was made of, and milliseconds by step.
 
-    `text` is the question as it was read: without slips of spelling, if the plan corrects them.
+    `text` is the question as it was read: without slips of spelling, if the plan corrects them. `readings` are all that
+    its words were read as.
     Where the question names a year or a term, `other_periods` are the passages of others, which must not answer it.
     """
 
@@ -73,6 +75,7 @@ class Retrieval:
     runs: Mapping[str, Sequence[Hit]]
     timings_ms: Mapping[str, float]
     other_periods: AbstractSet[int] = frozenset()
+    readings: Sequence[Reading] = ()
 
 
 def retrieve(text: str, *, plan: Plan, scope: Scope, k: int, guesses: Sequence[str] = ()) -> Retrieval:
@@ -85,13 +88,14 @@ def retrieve(text: str, *, plan: Plan, scope: Scope, k: int, guesses: Sequence[s
     timings: dict[str, float] = {}
     generation = served_generation()
     reranker = get_reranker() if plan.rerank_first else None
-    if plan.corrects_spelling:
-        with _timed(timings, "spelling"):
-            text = _spelled(text, generation)
+    readings: Sequence[Reading] = ()
+    if plan.word_steps:
+        with _timed(timings, "words"):
+            text, readings = _read_words(text, plan.word_steps, generation, scope)
     read_as = text
     wanted = asked(text)
     text = in_full(text) if wanted else text
-    runs, query = _run(text, plan.legs, scope, generation, guesses, timings)
+    runs, query = _run(text, readings, plan.legs, scope, generation, guesses, timings)
     scores = _fuse(plan, runs)
     order = list(scores)
     if reranker:
@@ -118,11 +122,14 @@ def retrieve(text: str, *, plan: Plan, scope: Scope, k: int, guesses: Sequence[s
         RankedPassage(passage, documents[passage], rank, scores[passage], ranks[passage])
         for rank, passage in enumerate(order[:k], start=1)
     ]
-    return Retrieval(text=read_as, query=query, hits=hits, runs=runs, timings_ms=timings, other_periods=others)
+    return Retrieval(
+        text=read_as, query=query, hits=hits, runs=runs, timings_ms=timings, other_periods=others, readings=readings
+    )
 
 
 def _run(
     text: str,
+    readings: Sequence[Reading],
     legs: Sequence[RetrieverConfig],
     scope: Scope,
     generation: Served,
@@ -131,28 +138,30 @@ def _run(
 ) -> tuple[dict[str, Sequence[Hit]], Query]:
     """Run every retriever; those that need no vector run while the question is embedded."""
 
-    def embed() -> "np.ndarray[tuple[int, ...], np.dtype[np.float32]]":
+    def embed() -> "tuple[np.ndarray[tuple[int, ...], np.dtype[np.float32]], Scale]":
         with _timed(timings, "embed"):
-            return question_vector(generation.model, text)
+            return search_vector(generation.model, text)
 
     wanted = _embedding.submit(embed) if any(leg.retriever.needs_vector for leg in legs) else None
     nothing = np.empty(0, dtype=np.float32)
-    query = Query(text, nothing, generation.pk, generation.model, newest_change=generation.newest_change)
+    query = Query(
+        text, nothing, generation.pk, generation.model, newest_change=generation.newest_change, readings=readings
+    )
     runs: dict[str, Sequence[Hit]] = {}
     for leg in sorted(legs, key=lambda leg: leg.retriever.needs_vector):
         if leg.retriever.needs_vector and wanted and not len(query.vector):
-            vector = wanted.result()
+            vector, scale = wanted.result()
             guess = guess_vector(generation.model, vector, guesses) if guesses else None
-            query = replace(query, vector=vector, scale=get_embedder(generation.model).scale, guess=guess)
+            query = replace(query, vector=vector, scale=scale, guess=guess)
         with _timed(timings, leg.retriever.origin):
             runs[leg.retriever.origin] = leg.retriever.retrieve(query, k=leg.k, scope=scope)
     return {leg.retriever.origin: runs[leg.retriever.origin] for leg in legs}, query
 
 
-def _spelled(text: str, generation: Served) -> str:
+def _read_words(text: str, steps: AbstractSet[Step], generation: Served, scope: Scope) -> tuple[str, Sequence[Reading]]:
     index = lexical_index(generation.pk)
     index.follow(generation.newest_change)
-    return correct_spelling(text, index.words, is_known=is_one_piece)
+    return read_question(text, index.pages(scope, is_known=is_one_piece), steps=steps)
 
 
 def _fuse(plan: Plan, runs: Mapping[str, Sequence[Hit]]) -> dict[int, float]:

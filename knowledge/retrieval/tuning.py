@@ -6,6 +6,10 @@ BM25 has Lucene's k1 1.2 and b 0.75, which Tantivy fixes. The HNSW index is buil
 ef_construction 64: the table "Recall of the HNSW index on real text" in benchmarks/RESULTS.md compares others.
 """
 
+from collections.abc import Mapping
+
+from knowledge.words.readings import Step
+
 #: The c of reciprocal rank fusion, as its authors chose it (Cormack et al. 2009).
 RRF_CONSTANT = 60
 #: An FAQ of at least this confidence is more likely meant than not, so its passages keep their places in reranking: the
@@ -17,3 +21,12 @@ MOST_TERMS = 64
 #: Units searched at first for each passage wanted, and the factor of each further search. Not measured: several units
 #: of one passage may be near, and a search that finds too few passages is repeated with more units.
 UNITS_A_PASSAGE = 4
+#: What a reading of a word weighs beside the word itself.
+READING_WEIGHTS: Mapping[Step, float] = {
+    Step.ABBREVIATIONS: 1.0,
+    Step.NUMBERS: 0.8,
+    Step.COMPOUNDS: 1.0,
+    Step.SYNONYMS: 0.5,
+}
+#: Times this if it is a phrase, whose words may stand far apart on a page.
+PHRASE_WEIGHT = 0.6

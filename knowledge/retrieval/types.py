@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from django.utils import timezone
 
 from core.inference.embeddings.calibration import COMMON, Scale
+from knowledge.words.readings import Reading
 
 if TYPE_CHECKING:
     import numpy as np
@@ -47,6 +48,7 @@ class Query:
 
     `model` made the vector, and `scale` reads its cosines. `guess` is the vector of an answer that a language model
     guessed; `newest_change` is the index change that lexical indexes must have read, if that is known already.
+    `readings` are what lexical retrievers look up beside the text's own words.
     """
 
     text: str
@@ -56,6 +58,7 @@ class Query:
     scale: Scale = COMMON
     guess: "NDArray[np.float32] | None" = None
     newest_change: int | None = None
+    readings: Sequence[Reading] = ()
 
 
 @dataclass(frozen=True, slots=True)

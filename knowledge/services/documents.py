@@ -11,7 +11,7 @@ from django.db import transaction
 
 from knowledge.courses.codes import code_key
 from knowledge.courses.sync import CODES, lock_and_read, relink
-from knowledge.indexing.change_log import record_change
+from knowledge.indexing.change_log import ABBREVIATIONS, record_change
 from knowledge.indexing.flags import withhold_passages
 from knowledge.ingest.files import drop_unused
 from knowledge.models import (
@@ -120,6 +120,12 @@ def save_collection(*, collection: Collection) -> Collection:
     if Granularity.PROPOSITION in set(collection.granularities) - set(before):
         make_propositions.delay_on_commit(collection.pk)
     return collection
+
+
+@transaction.atomic
+def announce_abbreviations() -> None:
+    """Have every lexical index read the list of abbreviations anew."""
+    record_change(ABBREVIATIONS)
 
 
 @transaction.atomic

@@ -19,7 +19,8 @@ from knowledge.indexing.documents import cut_passages
 from knowledge.indexing.flags import cleared_hashes, is_withheld
 from knowledge.indexing.generations import INDEXED_TABLES, load_embedder
 from knowledge.models import Document, Generation, Granularity, Passage, PropositionSet, Unit
-from knowledge.retrieval.bm25 import FIRST_DAY, LAST_DAY, Entry, LexicalIndex
+from knowledge.retrieval.bm25.collection_index import FIRST_DAY, LAST_DAY, Entry
+from knowledge.retrieval.bm25.index import LexicalIndex
 
 #: Faults of a part that are listed; the others are counted.
 NAMED = 5

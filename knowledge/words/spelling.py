@@ -1,21 +1,31 @@
 """Words of a question that stand on no page, read as the ones that do; pure."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
+from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
-#: Shorter words are one slip away from many others.
-SHORTEST, LONGEST = 4, 30
+from knowledge.words.vocabulary import LONGEST, SHORTEST, WORD, Words
+
 #: Slips (a letter more, less, another one, or two exchanged) that a word may have, from so many letters on.
 SLIPS = ((12, 2), (SHORTEST, 1))
-WORD = re.compile(r"[^\W\d_]+")
 #: Words looked up in a question at most: the words of a pasted page would only cost time.
 MOST = 24
 
 
-def correct_spelling(text: str, words: Mapping[str, int], *, is_known: Callable[[str], bool]) -> str:
-    """Return a text whose misspelt words are replaced by the closest of `words`, which are lower-case with counts.
+def find_closest(word: str, words: Words) -> str:
+    """Return the word with the fewest slips, of these the most frequent one; empty if all are too far."""
+    most = next(slips for length, slips in SLIPS if len(word) >= length)
+    found: list[tuple[float, int, str]] = []
+    for length in range(len(word) - most, len(word) + most + 1):
+        near = process.extract(word, words.alike(word[0], length), scorer=OSA.distance, score_cutoff=most, limit=None)
+        found += [(slips, -words.count(other), other) for other, slips, _place in near]
+    return min(found)[2] if found else ""
+
+
+def correct_spelling(text: str, words: Words, *, is_known: Callable[[str], bool]) -> str:
+    """Return a text whose misspelt words are replaced by the closest of `words`.
 
     A word that `is_known` elsewhere is no slip, however close another one is. First letters are trusted, and so are
     words with a capital or a figure inside.
@@ -31,19 +41,7 @@ def correct_spelling(text: str, words: Mapping[str, int], *, is_known: Callable[
         looked_up += 1
         if looked_up > MOST or is_known(plain):
             return word
-        found = _closest(plain, words)
+        found = find_closest(plain, words)
         return found.capitalize() if found and word[0].isupper() else found or word
 
     return WORD.sub(correct, text)
-
-
-def _closest(word: str, words: Mapping[str, int]) -> str:
-    """Return the word with the fewest slips, of these the most frequent one; empty if all are too far."""
-    most = next(slips for length, slips in SLIPS if len(word) >= length)
-    best = (most + 1, 0, "")
-    for other, count in words.items():
-        if other[0] != word[0] or abs(len(other) - len(word)) > most:
-            continue
-        slips = OSA.distance(word, other, score_cutoff=best[0])
-        best = min(best, (slips, -count, other))
-    return best[2] if best[0] <= most else ""

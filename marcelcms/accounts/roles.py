@@ -22,6 +22,7 @@ EVERYTHING = ("view", "add", "change", "delete")
 ROLES: Mapping[str, Mapping[str, Sequence[str]]] = {
     CURATOR: {
         "knowledge.collection": ("view", "change"),
+        "knowledge.abbreviation": EVERYTHING,
         "knowledge.document": EVERYTHING,
         "knowledge.course": EVERYTHING,
         "knowledge.flaggedtext": ("view", "change"),
@@ -29,6 +30,7 @@ ROLES: Mapping[str, Mapping[str, Sequence[str]]] = {
         "knowledge.crawlrun": ("view",),
         "faqs.category": ("view", "add", "change"),
         "faqs.faq": (*EVERYTHING, ".publish_faq"),
+        "faqs.matcher": ("view", "change"),
         "chat.assistant": ("view", "change"),
         "chat.site": ("view",),
         "chat.conversation": ("view",),

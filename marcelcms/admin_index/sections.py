@@ -19,6 +19,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from analytics.dashboard.formatting import percent
+from analytics.inbox.colleagues import may_work
+from analytics.inbox.items import TO_DO
+from analytics.inbox.notices import describe, unread_notices, with_names
+from analytics.inbox.preferences import assigned_to
 from analytics.models import EvaluationRun, Gap, GapRun, HeldBackRise, Review, ReviewFeed, ShadowTest, StoredReport
 from chat.conversations.impact import stale_documents
 from core.access import sees_everything
@@ -29,8 +33,8 @@ from marcelcms.health import heartbeats
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-#: Unanswered topics that are named.
-GAPS = 5
+#: Unanswered topics that are named, and items that a colleague assigned.
+GAPS, NOTICES = 5, 10
 #: A failed job is shown for so many days, today included.
 NEWS_DAYS = 7
 #: Workers send a heartbeat every ten seconds and look for answers to review once a minute; a longer silence is a fault.
@@ -53,7 +57,7 @@ WAITING = {
 }
 #: A new search index takes hours; one that took longer needs somebody.
 LONG_BUILD = timedelta(hours=24)
-REVIEWS, FAQS, CRAWLS = "analytics_review", "faqs_faq", "knowledge_crawlrun"
+FAQS, CRAWLS = "faqs_faq", "knowledge_crawlrun"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +86,17 @@ class Section:
 
 def sections_for(user: "User") -> list[Section]:
     """Return the sections with open tasks, what students ran into first."""
-    counted = {"content": list(_content(user)), "jobs": list(_jobs(user))}
+    counted = {
+        "own": list(_own(user)),
+        "watched": list(_watched(user)),
+        "content": list(_content(user)),
+        "jobs": list(_jobs(user)),
+    }
     items = _count_pending(counted, user)
     found = [
+        Section(_("Assigned to you"), list(_assigned(user))),
         Section(_("Answers to review"), [*_reviews(user), *_rises(user)]),
-        _gaps(user),
+        _gaps(user, [*items["own"], *items["watched"]]),
         Section(_("FAQs, pages and sources"), items["content"]),
         Section(_("Jobs in the background"), [*_standing_still(), *items["jobs"]]),
     ]
@@ -105,10 +115,34 @@ def list_url(screen: str, **filters: object) -> str:
     return f"{address}?{urlencode(filters)}" if filters else address
 
 
+def to_do_url(**filters: str) -> str:
+    """Return the address of the list "To do" with these filters."""
+    return f"{reverse('to-do')}?{urlencode(filters)}"
+
+
 def news_start() -> datetime:
     """Return a midnight, so that a list that is opened later in the day holds the same rows."""
     day = timezone.localdate() - timedelta(days=NEWS_DAYS - 1)
     return timezone.make_aware(datetime.combine(day, time.min))
+
+
+# --- what colleagues assigned ---
+
+
+def _assigned(user: "User") -> Iterator[PendingItem]:
+    """Yield the newest items that the member was told of and has not opened."""
+    if not may_work(user):
+        return
+    notices = with_names(unread_notices(user))
+    for notice in notices[:NOTICES]:
+        if notice.gap:
+            what, url = _("“%(topic)s”") % {"topic": notice.gap.title}, "admin:analytics_gap_change"
+        else:
+            what, url = _("An answer to review"), "admin:analytics_review_change"
+        yield PendingItem(describe(notice, what), reverse(url, args=[notice.gap_id or notice.review_id]))
+    if (more := len(notices) - NOTICES) > 0:
+        said = ngettext("%d more is assigned to you.", "%d more are assigned to you.", more)
+        yield PendingItem(said % more, f"{reverse('to-do')}?who=me")
 
 
 # --- what students ran into ---
@@ -119,7 +153,7 @@ def _reviews(user: "User") -> list[PendingItem]:
         return []
     reasons = {str(reason.value): Count("pk", filter=Q(reasons__contains=[reason])) for reason in Review.Reason}
     opened = Review.objects.visible_to(user).filter(state=Review.State.OPEN)
-    counts = opened.aggregate(mine=Count("pk", filter=Q(assigned_to=user.pk)), **reasons)
+    counts = opened.aggregate(mine=Count("pk", filter=assigned_to(user)), **reasons)
     said: Mapping[str, Callable[[int], str]] = {
         "mine": lambda n: ngettext("%d answer is assigned to you.", "%d answers are assigned to you.", n),
         Review.Reason.ABSTAINED: lambda n: ngettext("%d question got no answer.", "%d questions got no answer.", n),
@@ -137,7 +171,7 @@ def _reviews(user: "User") -> list[PendingItem]:
     return [
         PendingItem(
             sentence(counts[name]) % counts[name],
-            list_url(REVIEWS, assigned="me") if name == "mine" else list_url(REVIEWS, reason=str(name)),
+            to_do_url(who="me", kind="answers") if name == "mine" else to_do_url(reason=str(name)),
         )
         for name, sentence in said.items()
         if counts[name]
@@ -165,24 +199,53 @@ def _rises(user: "User") -> Iterator[PendingItem]:
         yield PendingItem(said % values, list_url("chat_heldbacksentence", **filters))
 
 
-def _gaps(user: "User") -> Section:
+def _gaps(user: "User", others: Sequence[PendingItem]) -> Section:
     title = _("Unanswered topics")
     if not user.has_perm("analytics.change_gap"):
         return Section(title, [])
-    to_do = Gap.objects.visible_to(user).filter(merged_into=None, state__in=(Gap.State.OPEN, Gap.State.IN_WORK))
+    to_do = Gap.objects.visible_to(user).filter(merged_into=None, state__in=TO_DO)
     weightiest = list(to_do.defer("centroid").order_by("-weight", "pk")[:GAPS])
     items = []
     if weightiest:
         count = len(weightiest) if len(weightiest) < GAPS else to_do.count()
         said = ngettext("%d unanswered topic.", "%d unanswered topics, most asked first.", count)
-        items.append(PendingItem(said % count, list_url("analytics_gap")))
+        items.append(PendingItem(said % count, to_do_url(kind="topics")))
+    items += others
     last = GapRun.objects.first()
     if last and last.state == GapRun.State.FAILED:
-        items.append(PendingItem(_("The last update of unanswered topics failed."), list_url("analytics_gap")))
+        items.append(PendingItem(_("The last update of unanswered topics failed."), to_do_url(kind="topics")))
     return Section(title, items, weightiest)
 
 
 # --- what is counted together, in one query ---
+
+
+def _own(user: "User") -> Iterator[PendingCount]:
+    """Yield the topics that the member is to look after, opened or not; answers are counted with the others."""
+    if not user.has_perm("analytics.change_gap"):
+        return
+    own = Gap.objects.visible_to(user).filter(assigned_to(user), merged_into=None, state__in=TO_DO)
+    yield PendingCount(
+        own.filter(due_on__lt=timezone.localdate()),
+        lambda n: ngettext("%d of your topics is overdue.", "%d of your topics are overdue.", n),
+        to_do_url(who="me", kind="topics", due="overdue"),
+    )
+    yield PendingCount(
+        own,
+        lambda n: ngettext("%d topic is assigned to you.", "%d topics are assigned to you.", n),
+        to_do_url(who="me", kind="topics"),
+    )
+
+
+def _watched(user: "User") -> Iterator[PendingCount]:
+    if user.has_perm("analytics.change_gap"):
+        yield PendingCount(
+            Gap.objects.visible_to(user).filter(merged_into=None, state=Gap.State.ANSWERED),
+            lambda n: ngettext(
+                "%d topic was asked again and is answered.", "%d topics were asked again and are answered.", n
+            ),
+            to_do_url(state="answered", kind="topics"),
+        )
 
 
 def _count_pending(groups: Mapping[str, Sequence[PendingCount]], user: "User") -> dict[str, list[PendingItem]]:
@@ -213,6 +276,15 @@ def _content(user: "User") -> Iterator[PendingCount]:
             faqs.expiring(),
             lambda n: ngettext("%d FAQ ends within 14 days.", "%d FAQs end within 14 days.", n),
             list_url(FAQS, valid="soon"),
+        )
+        yield PendingCount(
+            faqs.with_expired_answer(),
+            lambda n: ngettext(
+                "%d FAQ has expired: students no longer see its answer.",
+                "%d FAQs have expired: students no longer see their answers.",
+                n,
+            ),
+            list_url(FAQS, valid="expired", documents="written", status__exact=FAQ.Status.PUBLISHED.value),
         )
         yield PendingCount(
             faqs.with_changed_sources(),

@@ -17,6 +17,7 @@ LOOKS: Mapping[str, Look] = {
     "pooler": servers.pooler,
     "clocks": servers.clocks,
     "valkey": servers.valkey,
+    "mail server": servers.mail_server,
     "disk": environment.media,
     "static files": environment.static_files,
     "embeddings": models.embeddings,

@@ -20,7 +20,7 @@ from core import redis
 from core.inference import verifier
 from core.inference.llm import client
 from knowledge.models import Document, Generation
-from knowledge.retrieval.bm25 import newest_change
+from knowledge.retrieval.bm25.index import newest_change
 from knowledge.retrieval.live_index import loaded_indexes
 from marcelcms.health import heartbeats
 

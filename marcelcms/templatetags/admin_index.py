@@ -4,6 +4,8 @@ from typing import Any
 
 from django import template
 
+from analytics.inbox.colleagues import may_work
+from analytics.inbox.notices import count_unread
 from marcelcms.admin_index import sections
 from marcelcms.admin_index.sections import Section, sections_for
 
@@ -18,3 +20,13 @@ def open_tasks(context: Any) -> list[Section]:
 @register.simple_tag(takes_context=True)
 def looks_after_nothing(context: Any) -> bool:
     return sections.looks_after_nothing(context["request"].user)
+
+
+@register.simple_tag(takes_context=True)
+def works_on_inbox(context: Any) -> bool:
+    return may_work(context["request"].user)
+
+
+@register.simple_tag(takes_context=True)
+def unread_notices(context: Any) -> int:
+    return count_unread(context["request"].user)

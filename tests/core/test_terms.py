@@ -30,8 +30,12 @@ def test_inflections_of_a_word_share_a_stem() -> None:
     assert stems("Die Fristen", letters=5) == stems("eine Frist", letters=5) == {"frist"}
 
 
-def test_numbers_are_content_and_short_words_are_not() -> None:
+def test_numbers_are_content_and_words_of_two_letters_are_not() -> None:
     assert content_words("5 ECTS im WS 26") == {"5", "ects", "26"}
+
+
+def test_words_of_three_letters_are_content_if_they_say_something() -> None:
+    assert content_words("Is the VPD for the gym and an MBA or PhD?") == {"vpd", "gym", "mba", "phd"}
 
 
 def test_a_long_question_is_cut_between_words_for_a_title() -> None:

@@ -89,3 +89,59 @@ def test_behind_pgbouncer_nothing_outlives_a_transaction(monkeypatch: pytest.Mon
     entry = env.database("DATABASE_URL")
     assert entry["DISABLE_SERVER_SIDE_CURSORS"]
     assert entry["OPTIONS"]["options"] == ""  # PgBouncer refuses what it cannot hand on
+
+
+# --- the mail server ---
+
+
+@pytest.mark.parametrize(
+    ("url", "server"),
+    [
+        ("", env.MailServer()),
+        ("smtp://mail.uni.example", env.MailServer("mail.uni.example", 25)),
+        (
+            "smtp://marcel:p%40ss@mail.uni.example:2525?tls=true",
+            env.MailServer("mail.uni.example", 2525, "marcel", "p@ss", starttls=True),
+        ),
+        ("smtp://mail.uni.example?tls=true", env.MailServer("mail.uni.example", 587, starttls=True)),
+        ("smtp://mail.uni.example/?tls=false", env.MailServer("mail.uni.example", 25)),
+        ("smtps://a:b@mail.uni.example", env.MailServer("mail.uni.example", 465, "a", "b", tls=True)),
+        ("smtp://[::1]:26", env.MailServer("::1", 26)),
+    ],
+)
+def test_the_address_of_a_mail_server(monkeypatch: pytest.MonkeyPatch, url: str, server: env.MailServer) -> None:
+    monkeypatch.setenv("EMAIL_URL", url)
+    assert env.mail_server("EMAIL_URL") == server
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("mail.uni.example", "http://:s3cret@mail.uni.example", "smtp://", "smtp://u:s3cret@mail.uni.example:mail"),
+        *("smtp://u:s3cret@mail.uni.example?tls=perhaps", "smtp://u:s3cret@mail.uni.example?ssl=true"),
+        *(
+            "smtps://u:s3cret@mail.uni.example?tls=true",
+            "smtp://u:s3cret@mail.uni.example/inbox",
+            "smtp://u:s3cret@[::1",
+        ),
+        *("smtp://u:s3cret@mail.uni.example?tls", "smtp://u:s3cret@mail.uni.example:99999"),
+    ],
+)
+def test_what_is_no_mail_server_is_refused_without_saying_its_password(
+    monkeypatch: pytest.MonkeyPatch, url: str
+) -> None:
+    monkeypatch.setenv("EMAIL_URL", url)
+    with pytest.raises(ImproperlyConfigured, match="EMAIL_URL takes smtp://") as refused:
+        env.mail_server("EMAIL_URL")
+    assert "s3cret" not in str(refused.value)
+
+
+def test_who_mails_are_from_is_needed_where_mails_are_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("DEFAULT_FROM_EMAIL", raising=False)
+    assert env.sender("DEFAULT_FROM_EMAIL", is_needed=False) == ""
+    for value in ("", "Marcel", "Marcel <marcel>"):
+        monkeypatch.setenv("DEFAULT_FROM_EMAIL", value)
+        with pytest.raises(ImproperlyConfigured, match=r"DEFAULT_FROM_EMAIL is .* with EMAIL_URL it takes an address"):
+            env.sender("DEFAULT_FROM_EMAIL", is_needed=True)
+    monkeypatch.setenv("DEFAULT_FROM_EMAIL", "MarcelCMS <marcel@uni.example>")
+    assert env.sender("DEFAULT_FROM_EMAIL", is_needed=True) == "MarcelCMS <marcel@uni.example>"

@@ -74,10 +74,11 @@ def test_a_web_process_does_not_start_unsafely() -> None:
     assert "openssl rand" in done.stderr
 
 
-@pytest.mark.parametrize("number", ["W001", "W002"])
+@pytest.mark.parametrize("number", ["W001", "W002", "W003"])
 def test_unwise_settings_are_named(number: str, settings: Settings) -> None:
     settings.PUBLIC_URL, settings.HTTPS, settings.TRUSTED_PROXIES = "https://chat.uni.example", True, 0
     settings.ALLOWED_HOSTS = ["other.uni.example"]
+    settings.EMAIL_HOST_PASSWORD, settings.EMAIL_USE_TLS, settings.EMAIL_USE_SSL = "x", False, False
     assert f"marcelcms.{number}" in {each.id for each in checks.unwise()}
 
 

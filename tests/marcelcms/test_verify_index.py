@@ -12,7 +12,7 @@ from faqs.models import FAQ, FAQVector
 from knowledge.indexing.documents import sync_document, sync_pending
 from knowledge.indexing.generations import live_generation
 from knowledge.models import Collection, Document, Passage, Unit
-from knowledge.retrieval.bm25 import LexicalIndex
+from knowledge.retrieval.bm25.index import LexicalIndex
 from knowledge.services.documents import delete_document
 from knowledge.services.verification import retrievable_entries
 from tests.factories import CollectionFactory, DocumentFactory, FAQFactory

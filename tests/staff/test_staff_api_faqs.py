@@ -89,7 +89,7 @@ def test_an_faq_without_a_document_is_not_published(program: Program) -> None:
     faq = FAQFactory()
     reply = program.post(f"/faqs/{faq.pk}/publish/", {"version": read_version(faq)})
     assert reply.status_code == 400
-    assert "no document yet" in str(reply.json()["errors"])
+    assert "no answer yet" in str(reply.json()["errors"])
 
 
 def test_publishing_and_retiring_are_on_record_and_leave_versions(program: Program, editor: User) -> None:

@@ -32,8 +32,15 @@ pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
 OURS = ("knowledge", "faqs", "chat", "analytics", "marcelcms")
 #: What a migration of a later version changes or removes on purpose, as `table` or `table.column`.
-#: `migrate` always writes the built-in profiles' legs anew.
-CHANGED = frozenset({"chat_profileleg.id", "chat_profileleg.weight"})
+#: `migrate` always writes the built-in profiles' legs anew, and their threshold. Nobody needs who had a page open.
+#: The content type of a model that is renamed is renamed with it.
+CHANGED = frozenset(
+    {
+        *("chat_profileleg.id", "chat_profileleg.weight", "chat_retrievalprofile.threshold"),
+        *("analytics_reviewreader", "django_content_type.model"),
+    }
+)
+RENAMED = {"analytics_reviewcomment": "analytics_comment"}
 COLUMNS = """
 SELECT table_name, column_name, data_type, udt_name, character_maximum_length, is_nullable, column_default, is_identity
 FROM information_schema.columns JOIN information_schema.tables USING (table_schema, table_name)
@@ -139,11 +146,12 @@ def test_the_dump_has_rows_of_every_app(upgrade: Upgrade) -> None:
 
 def test_no_row_and_no_value_is_lost(upgrade: Upgrade) -> None:
     for table in sorted(upgrade.before.keys() - CHANGED):
-        assert table in upgrade.after, f"the table {table} is missing"
+        kept = RENAMED.get(table, table)
+        assert kept in upgrade.after, f"the table {table} is missing"
         columns = sorted({name for row in upgrade.before[table] for name in row if f"{table}.{name}" not in CHANGED})
         before, after = (
-            Counter(json.dumps([row.get(name, "the column is missing") for name in columns]) for row in rows[table])
-            for rows in (upgrade.before, upgrade.after)
+            Counter(json.dumps([row.get(name, "the column is missing") for name in columns]) for row in rows)
+            for rows in (upgrade.before[table], upgrade.after[kept])
         )
         assert not (lost := before - after), f"{table} {columns}: {next(iter(lost))[:500]}"
 
@@ -185,4 +193,4 @@ def test_after_reindexing_questions_are_answered_from_it(upgrade: Upgrade) -> No
     said = json.loads(out.getvalue())
     assert "318.40" in said["answer"]
     page = "https://www.uni-lindental.example/en/fees/semester-contribution"
-    assert [source["url"].split("#")[0] for source in said["citations"]] == [page]
+    assert said["citations"][0]["url"].split("#")[0] == page

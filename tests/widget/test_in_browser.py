@@ -835,3 +835,16 @@ def test_the_page_around_is_left_as_it_was(student: Student) -> None:
     student.asks(FEE)
     assert looks(student.page) == before
     assert student.page.evaluate("document.head.querySelectorAll('style').length") == 0
+
+
+def test_quotes_of_a_page_are_marked_with_its_language(student: Student) -> None:
+    student.enters()
+    answer = student.asks("How much is childcare?")
+    text = answer.locator('[data-test="answer-text"]')
+    expect(text.locator('[lang="de"]')).to_have_count(2)
+    expect(text.locator('p[lang="de"]')).to_contain_text("Ein Platz kostet")
+    expect(text.locator('ul[lang="de"]')).to_contain_text("Montag")
+    expect(answer.locator('[data-test="source-quote"]')).to_have_attribute("lang", "de")
+    assert violations(student.page) == []
+    student.asks("What are the fees?")
+    assert violations(student.page) == []

@@ -42,7 +42,7 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class WrittenListed:
-    """What became of the language model's sentences of one assistant, in words."""
+    """Outcomes of the language model's sentences of one assistant, in words."""
 
     name: str
     held_back: str

@@ -73,7 +73,7 @@ class Measurer:
     async def _declined(self, said: Said, text: str) -> bool:
         if not said.is_answer:
             return True  # small talk, and asking back, answer nothing
-        if said.strategy == Message.Strategy.EXTRACTIVE:
+        if said.strategy in {Message.Strategy.EXTRACTIVE, Message.Strategy.WRITTEN}:
             return False  # whoever is quoted may not know something; the answer quotes
         if self.judge and (found := await self.judge.declined(said.question, text)) is not None:
             return found

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
@@ -11,7 +11,10 @@ from django.utils.translation import gettext as _
 
 from analytics.gaps.services import is_being_filled
 from analytics.gaps.suggestions import Suggestions, suggest
-from analytics.models import Gap, GapQuestion
+from analytics.inbox.admin.assigning import assigning_context
+from analytics.inbox.notices import mark_read
+from analytics.inbox.presence import note_reader, others_reading
+from analytics.models import Gap, GapQuestion, Review
 from chat.admin import conversations
 from chat.models import Feedback, Message
 from core.inference.embeddings import EmbeddingUnavailable
@@ -20,16 +23,18 @@ from knowledge.retrieval.scope import UnknownCollection
 
 if TYPE_CHECKING:
     from django.contrib.admin import ModelAdmin
+    from django.contrib.auth.models import User
 
 A_PAGE = 25
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question as the page shows it, and why it counts."""
+    """A question as the page shows it, why it counts, and the review of its answer."""
 
     question: GapQuestion
     reasons: Sequence[str]
+    review: Review | None
 
 
 def describe_reasons(answer: Message) -> list[str]:
@@ -46,13 +51,26 @@ def describe_reasons(answer: Message) -> list[str]:
     return reasons
 
 
-def gap_page(model_admin: "ModelAdmin[Gap]", request: HttpRequest, gap: Gap) -> HttpResponse:
-    """Show a gap: `?only=` narrows the suggestions to one of its questions, `?p=` is the questions' page."""
-    user, chosen = request.user, request.GET.get("only", "")
+def _asked(question: GapQuestion) -> Asked:
+    answer = question.message.answer
+    return Asked(question, describe_reasons(answer), getattr(answer, "review", None))
+
+
+def gap_page(model_admin: "ModelAdmin[Gap]", request: HttpRequest, gap: Gap, *, comment: str = "") -> HttpResponse:
+    """Show a gap: `?only=` narrows the suggestions to one of its questions, `?p=` is the questions' page.
+
+    `comment` is one that could not be saved.
+    """
+    user, chosen = cast("User", request.user), request.GET.get("only", "")
     only = int(chosen) if chosen.isdecimal() and len(chosen) < 19 else None
-    rows = gap.questions.select_related("message__answer__feedback").order_by("-centrality", "pk")
+    mark_read(gap, user)
+    rows = gap.questions.select_related("message__answer__feedback", "message__answer__review").order_by(
+        "-centrality", "pk"
+    )
     page = Paginator(rows, A_PAGE).get_page(request.GET.get("p"))
     may_change = model_admin.has_change_permission(request, gap)
+    if may_change:
+        note_reader(gap, user)
     may_draft = may_change and user.has_perm("faqs.add_faq")
     may_add = may_change and user.has_perm("faqs.change_faq")
     suggestions, failure = load_suggestions(gap, only) if may_draft or may_add else (None, "")
@@ -64,8 +82,13 @@ def gap_page(model_admin: "ModelAdmin[Gap]", request: HttpRequest, gap: Gap) -> 
         "states": [(value, label) for value, label in Gap.State.choices if value != gap.state],
         "page": page,
         "pages": page.paginator.get_elided_page_range(page.number, on_each_side=2, on_ends=1),
-        "asked": [Asked(question, describe_reasons(question.message.answer)) for question in page],
+        "asked": [_asked(question) for question in page],
         "merged": list(gap.merged.exclude(name="").values_list("name", flat=True)[:5]),
+        **assigning_context(gap),
+        "readers": others_reading(gap, user),
+        "comments": list(gap.comments.select_related("by")),
+        "comment": comment,
+        "may_see_reviews": user.has_perm("analytics.view_review") or user.has_perm("analytics.change_review"),
         "suggestions": suggestions,
         "failure": failure,
         "only": only,

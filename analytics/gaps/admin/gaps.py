@@ -1,10 +1,12 @@
 """The list of gaps, by priority, and what staff do to them."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, cast
 
 from django.contrib import admin, messages
 from django.contrib.admin.utils import unquote
 from django.core.exceptions import PermissionDenied, ValidationError
+from django.db import transaction
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect
@@ -19,7 +21,11 @@ from django.views.decorators.http import require_POST, require_safe
 
 from analytics.gaps.admin.detail import gap_page
 from analytics.gaps.admin.filters import AnsweredFilter, StateFilter
-from analytics.gaps.services import add_phrasings, draft_faq, look_for_gaps, rename_gap, set_gap_state
+from analytics.gaps.services import add_phrasings, draft_faq, look_for_gaps, rename_gap
+from analytics.inbox.admin.assigning import assign_item, read_version
+from analytics.inbox.items import OutOfDate, lock
+from analytics.inbox.presence import note_reader, others_reading
+from analytics.inbox.services import add_comment, set_topic_state
 from analytics.models import Gap, GapRun
 from core.admin.scoped import ScopedAdmin, ScopedFilter
 from faqs.models import FAQ
@@ -27,6 +33,8 @@ from faqs.models import FAQ
 State = Gap.State
 
 if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
     GapModelAdmin = admin.ModelAdmin[Gap]
 else:
     GapModelAdmin = admin.ModelAdmin
@@ -57,7 +65,15 @@ class GapAdmin(ScopedAdmin, GapModelAdmin):
     change_list_template = "admin/analytics/gap/change_list.html"
 
     class Media:
-        css = {"all": ["knowledge/admin.css", "knowledge/screens.css", "analytics/gaps.css"]}
+        css = {
+            "all": [
+                "knowledge/admin.css",
+                "knowledge/screens.css",
+                "analytics/gaps.css",
+                "analytics/review_queue.css",
+                "analytics/to_do.css",
+            ]
+        }
 
     def get_urls(self) -> list[URLPattern]:
         def post(route: str, view: Any, name: str) -> URLPattern:
@@ -72,12 +88,19 @@ class GapAdmin(ScopedAdmin, GapModelAdmin):
             post("look/", self.look_view, "look"),
             post("<int:gap_id>/name/", self.rename_view, "rename"),
             post("<int:gap_id>/state/", self.state_view, "state"),
+            post("<int:gap_id>/assign/", self.assign_view, "assign"),
+            post("<int:gap_id>/comment/", self.comment_view, "comment"),
+            post("<int:gap_id>/reading/", self.reading_view, "reading"),
             post("<int:gap_id>/draft/", self.draft_view, "draft"),
             post("<int:gap_id>/phrasings/<int:faq_id>/", self.phrasings_view, "phrasings"),
             *super().get_urls(),
         ]
 
     def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        """Hide this list from the navigation: “To do” lists the topics, and links here for more filters."""
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Gap | None = None) -> bool:
@@ -113,13 +136,7 @@ class GapAdmin(ScopedAdmin, GapModelAdmin):
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         run = GapRun.objects.first()
-        context = {
-            "run": run,
-            "is_active": bool(run and run.is_active),
-            "progress": describe_progress(run) if run else "",
-            "may_look": self.has_change_permission(request),
-            "title": _("Unanswered topics"),
-        }
+        context = {"run": run, "title": _("Unanswered topics")}
         return super().changelist_view(request, context | (extra_context or {}))
 
     def progress_view(self, request: HttpRequest) -> JsonResponse:
@@ -135,29 +152,30 @@ class GapAdmin(ScopedAdmin, GapModelAdmin):
         }
         return JsonResponse(state, headers={"Cache-Control": "no-store"})
 
-    @admin.action(description=gettext_lazy("Take the selected gaps on"), permissions=["change"])
+    @admin.action(description=gettext_lazy("Take the selected topics on"), permissions=["change"])
     def take_on(self, request: HttpRequest, queryset: QuerySet[Gap]) -> None:
         self._set_state(request, queryset, State.IN_WORK)
 
-    @admin.action(description=gettext_lazy("Mark the selected gaps as solved"), permissions=["change"])
+    @admin.action(description=gettext_lazy("Mark the selected topics as solved"), permissions=["change"])
     def solve(self, request: HttpRequest, queryset: QuerySet[Gap]) -> None:
         self._set_state(request, queryset, State.SOLVED)
 
-    @admin.action(description=gettext_lazy("Dismiss the selected gaps"), permissions=["change"])
+    @admin.action(description=gettext_lazy("Dismiss the selected topics"), permissions=["change"])
     def dismiss(self, request: HttpRequest, queryset: QuerySet[Gap]) -> None:
         self._set_state(request, queryset, State.DISMISSED)
 
-    @admin.action(description=gettext_lazy("Open the selected gaps again"), permissions=["change"])
+    @admin.action(description=gettext_lazy("Open the selected topics again"), permissions=["change"])
     def open_again(self, request: HttpRequest, queryset: QuerySet[Gap]) -> None:
         self._set_state(request, queryset, State.OPEN)
 
-    def _set_state(self, request: HttpRequest, queryset: QuerySet[Gap], state: str) -> None:
-        gaps = list(queryset)
+    def _set_state(self, request: HttpRequest, gaps: Iterable[Gap], state: str) -> None:
+        gaps = list(gaps)
         changing = [gap for gap in gaps if gap.state != state]
-        count = set_gap_state(gaps=gaps, state=state)
+        member = cast("User", request.user)
+        count = set_topic_state(gaps=gaps, state=state, by=member)
         for gap in changing:
             self.log_change(request, gap, [{"changed": {"fields": ["state"]}}])
-        message = ngettext("%(count)d gap is now “%(state)s”.", "%(count)d gaps are now “%(state)s”.", count)
+        message = ngettext("%(count)d topic is now “%(state)s”.", "%(count)d topics are now “%(state)s”.", count)
         self.message_user(request, message % {"count": count, "state": State(state).label}, messages.SUCCESS)
 
     # --- one gap ---
@@ -186,21 +204,50 @@ class GapAdmin(ScopedAdmin, GapModelAdmin):
         return get_object_or_404(self.get_queryset(request), pk=gap_id)
 
     def rename_view(self, request: HttpRequest, gap_id: int) -> HttpResponse:
-        gap = self._gap_to_change(request, gap_id)
+        gap, name = self._gap_to_change(request, gap_id), request.POST.get("name", "")
         try:
-            if rename_gap(gap=gap, name=request.POST.get("name", "")):
+            if rename_gap(gap=gap, version=read_version(request.POST), name=name).version != gap.version:
                 self.log_change(request, gap, [{"changed": {"fields": ["name"]}}])
-                self.message_user(request, _("The gap has a new name."), messages.SUCCESS)
+                self.message_user(request, _("The topic has a new name."), messages.SUCCESS)
+        except OutOfDate:
+            said = _("It was changed meanwhile: below is how it is now. Your name for it was not saved: %(name)s")
+            self.message_user(request, said % {"name": name[:200]}, messages.ERROR)
         except ValidationError as error:
             self.message_user(request, " ".join(error.messages), messages.ERROR)
         return redirect("admin:analytics_gap_change", gap_id)
 
+    @transaction.atomic
     def state_view(self, request: HttpRequest, gap_id: int) -> HttpResponse:
         gap, state = self._gap_to_change(request, gap_id), request.POST.get("state", "")
         if state not in State.values:
             raise Http404
-        self._set_state(request, Gap.objects.filter(pk=gap.pk), state)
+        try:
+            self._set_state(request, [lock(gap, read_version(request.POST))], state)
+        except OutOfDate:
+            said = _("It was changed meanwhile: below is how it is now. Its state was not changed.")
+            self.message_user(request, said, messages.ERROR)
         return redirect("admin:analytics_gap_change", gap_id)
+
+    def assign_view(self, request: HttpRequest, gap_id: int) -> HttpResponse:
+        assign_item(request, self._gap_to_change(request, gap_id))
+        return redirect("admin:analytics_gap_change", gap_id)
+
+    def comment_view(self, request: HttpRequest, gap_id: int) -> HttpResponse:
+        gap, member = self._gap_to_change(request, gap_id), cast("User", request.user)
+        try:
+            add_comment(item=gap, by=member, text=request.POST.get("comment", ""))
+        except ValidationError as error:
+            self.message_user(request, " ".join(error.messages), messages.ERROR)
+            return gap_page(self, request, gap, comment=request.POST.get("comment", ""))
+        self.log_change(request, gap, [{"changed": {"fields": ["comment"]}}])
+        return redirect("admin:analytics_gap_change", gap_id)
+
+    def reading_view(self, request: HttpRequest, gap_id: int) -> JsonResponse:
+        """Note that the page is open; return who else has the topic open, and its version."""
+        gap, member = self._gap_to_change(request, gap_id), cast("User", request.user)
+        note_reader(gap, member)
+        state = {"version": gap.version, "readers": others_reading(gap, member)}
+        return JsonResponse(state, headers={"Cache-Control": "no-store"})
 
     def look_view(self, request: HttpRequest) -> HttpResponse:
         if not self.has_change_permission(request):
@@ -210,7 +257,7 @@ class GapAdmin(ScopedAdmin, GapModelAdmin):
             self.log_addition(request, cast("Any", run), [{"added": {}}])
         said = _("The topics are being updated.") if run else _("An update is running already.")
         self.message_user(request, said)
-        return redirect("admin:analytics_gap_changelist")
+        return redirect("to-do")
 
     def draft_view(self, request: HttpRequest, gap_id: int) -> HttpResponse:
         gap = self._gap_to_change(request, gap_id)
@@ -271,4 +318,4 @@ def describe_progress(run: GapRun) -> str:
         return _("Step %(done)s of %(total)s.") % {"done": run.done, "total": run.total}
     if run.state == GapRun.State.FAILED:
         return _(run.message) if run.message else ""
-    return ngettext("%d new gap.", "%d new gaps.", run.found) % run.found
+    return ngettext("%d new topic.", "%d new topics.", run.found) % run.found

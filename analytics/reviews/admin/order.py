@@ -7,8 +7,8 @@ from django.contrib.admin.options import IncorrectLookupParameters
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest, QueryDict
 
+from analytics.inbox.presence import left_to
 from analytics.models import Review
-from analytics.reviews.presence import left_to
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

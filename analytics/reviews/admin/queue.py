@@ -113,7 +113,7 @@ class ReviewAdmin(ReviewScreens):
         "language",
         "asked_at",
     ]
-    list_select_related = ["assistant", "assigned_to", "done_by"]
+    list_select_related = ["assistant", "assigned_to", "done_by", "gap"]
     list_per_page = 50
     show_full_result_count = False
     sortable_by = ()
@@ -126,6 +126,10 @@ class ReviewAdmin(ReviewScreens):
         css = {"all": ["knowledge/admin.css", "knowledge/screens.css", "analytics/review_queue.css"]}
 
     def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        """Hide this list from the navigation: “To do” lists the answers, and links here for more filters."""
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Review | None = None) -> bool:

@@ -19,6 +19,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
+from analytics.inbox.items import TO_DO
 from analytics.models import Gap, ShadowResult, ShadowTest
 from analytics.privacy import mask_pii, standalone_text
 from analytics.shadow.admin.forms import faq_draft, link_target, may_publish, may_test
@@ -147,7 +148,7 @@ def find_gap(test: ShadowTest, user: "User") -> Gap | None:
         return None
     if not user.has_perm("analytics.change_gap"):
         return None
-    to_do = Gap.objects.visible_to(user).filter(state__in=(Gap.State.OPEN, Gap.State.IN_WORK), merged_into=None)
+    to_do = Gap.objects.visible_to(user).filter(state__in=TO_DO, merged_into=None)
     return to_do.defer("centroid").filter(faq=test.target_id).first()
 
 

@@ -1,12 +1,10 @@
-/* Keys for going through the review queue, and who else has the same answer open. Single keys can be turned off, since
+/* Keys for going through the review queue. Single keys can be turned off, since
    one is easily pressed unawares, by speech too (WCAG 2.1.4). */
 
 const STORED_AS = "analytics.reviewQueueKeys";
-const EVERY = 30_000;
 
 const form = document.getElementById("review-form");
 const keyed = [...document.querySelectorAll("[data-key]")];
-const readers = form.querySelector("[data-readers]");
 
 function setUpKeys() {
     const hint = form.querySelector("[data-shortcuts]");
@@ -14,7 +12,7 @@ function setUpKeys() {
     const help = document.getElementById("review-keys");
 
     function isTyping(target) {
-        return target.matches("input:not([type=checkbox], [type=radio]), textarea, select");
+        return target.matches("input:not([type=checkbox], [type=radio]), textarea, select, [role=combobox]");
     }
 
     function use(element) {
@@ -59,23 +57,6 @@ function setUpKeys() {
     document.addEventListener("keydown", act);
 }
 
-async function tellPresence() {
-    const body = new FormData();
-    body.set("csrfmiddlewaretoken", form.elements.csrfmiddlewaretoken.value);
-    let state;
-    try {
-        const response = await fetch(form.dataset.reading, { method: "POST", body });
-        if (!response.ok) return;
-        state = await response.json();
-    } catch {
-        return; // the next time will do
-    }
-    const lines = [];
-    if (state.version !== Number(form.dataset.version)) lines.push(readers.dataset.changed);
-    if (state.readers.length) lines.push(`${readers.dataset.others} ${state.readers.join(", ")}`);
-    readers.textContent = lines.join(" ");
-}
-
 /* A verdict that was chosen and a comment that was begun are not lost by a key or a click that leads elsewhere. */
 function keepInput() {
     const comment = form.querySelector("textarea");
@@ -90,11 +71,15 @@ function keepInput() {
     });
 }
 
+/* Who searches for another FAQ means it; select2 tells only jQuery of a choice. */
+function setUpSearch() {
+    const search = document.getElementById("id_another");
+    if (!search) return;
+    django.jQuery(search).on("select2:select", () => {
+        document.getElementById("id_meant_another").checked = true;
+    });
+}
+
 setUpKeys();
 keepInput();
-setInterval(() => {
-    if (!document.hidden) tellPresence();
-}, EVERY);
-document.addEventListener("visibilitychange", () => {
-    if (!document.hidden) tellPresence();
-});
+setUpSearch();

@@ -11,17 +11,18 @@ from chat.pipeline.question import Context
 from chat.pipeline.tuning import LEAST_RELATED_SIMILARITY, RELATED
 from chat.protocol.events import Abstain, Event
 from core.db.prepared import in_database
-from core.terms import GENERAL_WORDS, topic_words
+from core.terms import GENERAL_WORDS, distinct_words, topic_words
 from faqs.models import main_language
 from faqs.retriever import match
 from knowledge.retrieval.lexical import LexicalRetriever
 from knowledge.retrieval.scope import build_scope
 from knowledge.retrieval.types import Origin, Query, Scope
+from knowledge.words.readings import Step
 
 WORDS = LexicalRetriever()
 #: FAQs that are looked at for them: one may come with several passages, or be in another language.
 LOOKED_AT = 12
-#: Words that are looked up, those too short to mean much, and those that are named.
+#: Words that are looked up, letters of those that may be figures or endings, and words that are named.
 MOST_LOOKED_UP, SHORT, MOST_WORDS = 16, 3, 3
 QUESTION_CHARACTERS, WORD_CHARACTERS = 160, 40
 
@@ -58,14 +59,27 @@ def related_questions(query: Query, scope: Scope, *, language: str) -> tuple[str
 
 
 def missing_words(question: str, query: Query, scope: Scope) -> list[str]:
-    """Return the words of a question that stand on no page in scope, as the student wrote them."""
-    words = [word for word in dict.fromkeys(topic_words(question)) if len(word) > SHORT and says_something(word)]
+    """Return the words of a question that stand on no page in scope, as the student wrote them.
+
+    A word is on a page too if what it was read as is: its right spelling, a synonym, the parts of a compound.
+    """
+    words = [word for word in dict.fromkeys(topic_words(question)) if says_something(word)]
     words = words[:MOST_LOOKED_UP]
-    return [word for word in words if not WORDS.retrieve(replace(query, text=word), k=1, scope=scope)][:MOST_WORDS]
+    return [word for word in words if not _stands_on_page(word, query, scope)][:MOST_WORDS]
+
+
+def _stands_on_page(word: str, query: Query, scope: Scope) -> bool:
+    own = distinct_words(word)
+    readings = [reading for reading in query.readings if own & distinct_words(reading.word)]
+    spelled = [form for reading in readings if reading.step == Step.SPELLING for form in reading.read_as]
+    asked = replace(query, text=" ".join((word, *spelled)), readings=readings)
+    return bool(WORDS.retrieve(asked, k=1, scope=scope))
 
 
 def says_something(word: str) -> bool:
-    return word.lower().replace("’", "'") not in GENERAL_WORDS
+    """Return whether a word may be named: "VPD" and "gym", but neither "2" nor "st"."""
+    is_word = len(word) > SHORT or (word.isalpha() and (len(word) == SHORT or word.isupper()))
+    return is_word and word.lower().replace("’", "'") not in GENERAL_WORDS
 
 
 def shortened(word: str) -> str:

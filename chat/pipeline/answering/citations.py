@@ -7,8 +7,8 @@ goes, so an answer can only point at what was retrieved.
 import re
 from collections.abc import Iterator, Mapping
 
-from chat.pipeline.answering.quoting.quotable import quotable
 from chat.pipeline.retrieval.candidates import Candidate, as_source
+from chat.pipeline.sentences.quotable import quotable
 from chat.prompt_template import DECLINE
 from chat.protocol.events import Cited, Delta
 from chat.protocol.shapes import Source
@@ -37,11 +37,12 @@ HELD_BACK = 1600
 class CitationProcessor:
     """Takes text in pieces of any size, gives events whose deltas join to the same text however it was cut.
 
-    `text` is what was shown so far; `question` tells whether links are asked for.
+    `text` is what was shown so far; `question` tells whether links are asked for. Sources are numbered from `first` on.
     """
 
-    def __init__(self, candidates: Mapping[int, Candidate], *, question: str = "") -> None:
+    def __init__(self, candidates: Mapping[int, Candidate], *, question: str = "", first: int = 1) -> None:
         self._candidates = candidates
+        self._first = first
         self._question = question
         self.text = ""
         self._pending = ""
@@ -98,7 +99,7 @@ class CitationProcessor:
                 if n is None:
                     yield from self._delta(looked_through + shown)
                     shown = looked_through = ""
-                    n = self._numbers[candidate.passage_id] = len(self._numbers) + 1
+                    n = self._numbers[candidate.passage_id] = len(self._numbers) + self._first
                     meant = quoted or closest_sentence(last_sentence(self.text), candidate)
                     source = as_source(candidate, n=n, quoted=meant, question=self._question)
                     self.sources.append(source)

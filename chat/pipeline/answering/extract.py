@@ -1,28 +1,23 @@
 """The answer without a language model: the pages' own sentences and tables, each with its source."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import AsyncGenerator
 
-import numpy as np
 from django.utils import translation
 from django.utils.translation import gettext as _
 
 from chat.models import Message
 from chat.pipeline.answering.abstain import abstain
-from chat.pipeline.answering.proof import unit_vectors
-from chat.pipeline.answering.quoting.composition import Piece, compose
-from chat.pipeline.answering.quoting.ranking import rank_parts
+from chat.pipeline.answering.composition import Piece, compose
+from chat.pipeline.answering.office.repeats import without_repeated
 from chat.pipeline.question import Context
 from chat.pipeline.retrieval.candidates import as_source, plain
+from chat.pipeline.sentences.ranking import rank_parts
+from chat.pipeline.sentences.unit_vectors import embed_with_question
 from chat.protocol.events import Cited, Delta, Event, Sources
 from chat.protocol.shapes import Source
 from core.inference.embeddings import EmbeddingUnavailable
-from knowledge.retrieval.query_vectors import multilingual_vector
 from knowledge.retrieval.types import Origin
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 QUOTATION_MARKS = {"en": ("“", "”"), "de": ("„", "“")}
 
@@ -41,7 +36,9 @@ async def quote(context: Context, *, notice: str = "") -> AsyncGenerator[Event]:
         source = sources.get(candidate.document_id)
         if source is None:
             quoted = piece.text or plain(" ".join(piece.table))
-            source = as_source(candidate, n=len(sources) + 1, quoted=quoted, question=context.ask.text)
+            source = as_source(
+                candidate, n=len(sources) + context.first_source, quoted=quoted, question=context.ask.text
+            )
             sources[candidate.document_id] = source
             context.mark("first_token")
             yield Cited(source, candidate.passage_id, candidate.document_id)
@@ -65,20 +62,15 @@ def compose_quotes(context: Context) -> list[Piece]:
     except EmbeddingUnavailable:
         context.notice = "words_only"
         rankings = rank_parts(question, context.candidates, embed=None, curated=curated)
-    return compose(question, rankings)
-
-
-def embed_with_question(texts: Sequence[str]) -> "NDArray[np.float32]":
-    """Return the vectors of a question and of sentences; the question's is not kept with the pages'."""
-    question, *sentences = texts
-    known = unit_vectors.compute(sentences)
-    return np.stack([multilingual_vector(question), *(known[text] for text in sentences)])
+    return without_repeated(context, compose(question, rankings))
 
 
 def _as_text(piece: Piece, n: int, language: str) -> str:
     if piece.table:
         return f"**{plain(piece.candidate.label)}** [{n}]\n\n" + piece.shown_table
     opening, closing = QUOTATION_MARKS.get(language, QUOTATION_MARKS["en"])
+    if piece.items:
+        return f"{opening}{piece.lead}{closing} [{n}]\n\n" + "\n".join(piece.items)
     return f"{opening}{piece.text}{closing} [{n}]"
 
 

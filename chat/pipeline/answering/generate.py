@@ -14,6 +14,7 @@ from chat.pipeline.answering.abstain import abstain
 from chat.pipeline.answering.citations import CitationProcessor, RefusalDetector
 from chat.pipeline.answering.extract import QUOTATION_MARKS, quote
 from chat.pipeline.answering.held_answer import HeldAnswer
+from chat.pipeline.answering.office.repeats import find_repeats
 from chat.pipeline.answering.prompt import Prompt, WindowTooSmall, build_prompt
 from chat.pipeline.answering.proof import Prover
 from chat.pipeline.answering.sentence_stream import SentenceStream
@@ -119,12 +120,15 @@ def _has_good_evidence(context: Context) -> bool:
 def _prepare(context: Context, prompt: Prompt) -> HeldAnswer:
     ask = context.ask
     return HeldAnswer(
-        resolver=CitationProcessor({each.number: each for each in prompt.candidates}, question=ask.text),
+        resolver=CitationProcessor(
+            {each.number: each for each in prompt.candidates}, question=ask.text, first=context.first_source
+        ),
         guard=_guard(context, prompt),
         prover=Prover(prompt.candidates, language=ask.language, strictness=ask.strictness),
         numbers=frozenset(each.number for each in prompt.candidates),
         marks=QUOTATION_MARKS.get(ask.language, QUOTATION_MARKS["en"]),
         record=context.sentences,
+        repeats=find_repeats(context),
     )
 
 

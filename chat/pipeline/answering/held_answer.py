@@ -2,7 +2,7 @@
 
 import logging
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from chat.pipeline.answering.citations import CitationProcessor, split_markers
@@ -41,6 +41,7 @@ class HeldAnswer:
     connective text, which is shown with the next sentence, `table` the header of the table that is written. `record` is
     kept for staff: each sentence that states something is in it once. Quotes are `waiting` until a sentence is proven:
     if none is, the pages are quoted as without a model, which answers better than what stands nearest to its errors.
+    `repeats` tells whether a sentence only repeats what stands above the answer; it is not shown again then.
     """
 
     resolver: CitationProcessor
@@ -55,6 +56,7 @@ class HeldAnswer:
     table: list[HeldSentence] = field(default_factory=list)
     is_table_shown: bool = False
     waiting: list[Doubted] = field(default_factory=list)
+    repeats: Callable[[str], bool] | None = None
 
     def take(self, sentence: HeldSentence) -> list[Event]:
         """Return the events of the next sentence: as written, quoted, or none."""
@@ -64,7 +66,7 @@ class HeldAnswer:
         elif not self.table or (TABLE_RULE.match(text) and len(self.table) == 1):
             self.table.append(sentence)
             return []
-        if not text.strip():
+        if not text.strip() or (self.repeats and self.repeats(text)):
             return []
         if violations := self.guard.check_piece(f"{sentence.separator}{text}"):
             logger.warning("sentence left out by the guard")

@@ -1,7 +1,5 @@
 """The proof of a model's sentences: each against the passages that it cites, by words and by vectors."""
 
-import threading
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -9,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chat.pipeline.retrieval.candidates import Candidate
+from chat.pipeline.sentences.unit_vectors import compute_vectors, unit_vectors
 from chat.pipeline.verification.alignment import make_candidates
 from chat.pipeline.verification.classifier import Strictness
 from chat.pipeline.verification.units import split_units
@@ -17,52 +16,12 @@ from core.inference import verifier
 from core.inference.embeddings import EmbeddingUnavailable
 from knowledge.chunking.sentences import sentence_spans
 from knowledge.guardrails.injection import flag_document
-from knowledge.retrieval.query_vectors import multilingual_vectors
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-#: Vectors of pages' sentences that a process keeps: 1.5 KB each.
-KEPT = 4096
-#: Texts whose vectors are computed at once: more of them would be padded to the longest.
-BATCH = 8
-MAX_LENGTH = 1_000
 #: Least probability by which the second judge agrees.
 LEAST_LIKELY = 0.5
-
-
-class UnitVectors:
-    """Vectors of pages' sentences, kept by their text: the next question is answered from the same pages."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._vectors: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
-
-    def compute(self, texts: Sequence[str]) -> "dict[str, NDArray[np.float32]]":
-        """Return the vectors by text. Raise EmbeddingUnavailable."""
-        with self._lock:
-            known = {text: self._vectors[text] for text in texts if text in self._vectors}
-            for text in known:
-                self._vectors.move_to_end(text)
-        new = compute_vectors([text for text in texts if text not in known])
-        with self._lock:
-            self._vectors.update(new)
-            while len(self._vectors) > KEPT:
-                self._vectors.popitem(last=False)
-        return known | new
-
-
-unit_vectors = UnitVectors()
-
-
-def compute_vectors(texts: Sequence[str]) -> "dict[str, NDArray[np.float32]]":
-    """Compute the vectors of texts, short ones first, so that few are padded. Raise EmbeddingUnavailable."""
-    ordered = sorted(set(texts), key=len)
-    found: dict[str, NDArray[np.float32]] = {}
-    for start in range(0, len(ordered), BATCH):
-        batch = ordered[start : start + BATCH]
-        found.update(zip(batch, multilingual_vectors([text[:MAX_LENGTH] for text in batch]), strict=True))
-    return found
 
 
 class Prover:

@@ -63,12 +63,18 @@ CONDITION = re.compile(
     r"muss|musst|müssen|nachweis\w*|prüfen|abhängig|hängt|bis|unter der bedingung|je nach|damit|um)\b",
     re.IGNORECASE,
 )
+#: Signs of bold and slanted words.
+EMPHASIS = re.compile(r"\*+|(?<!\w)_+|_+(?!\w)")
 
 
 def decisions(text: str) -> list[str]:
-    """Return the sentences that say, without a condition, that the reader is or is not admitted or eligible."""
+    """Return the sentences that say, without a condition, that the reader is or is not admitted or eligible.
+
+    Words that Markdown sets bold or slanted are words all the same.
+    """
     sentences = (sentence.replace("’", "'") for sentence in split_sentences(text))
-    return [sentence for sentence in sentences if DECIDES.search(sentence) and not CONDITION.search(sentence)]
+    bare = ((sentence, EMPHASIS.sub("", sentence)) for sentence in sentences)
+    return [sentence for sentence, words in bare if DECIDES.search(words) and not CONDITION.search(words)]
 
 
 _READER = re.compile(

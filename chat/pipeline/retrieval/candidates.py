@@ -139,4 +139,5 @@ def as_source(candidate: Candidate, *, n: int, quoted: str = "", question: str =
         page=candidate.page,
         quote=shown,
         links=references(candidate.text, candidate.url) if asks_for_link(question) else (),
+        language=candidate.language,
     )

@@ -17,10 +17,7 @@ from knowledge.retrieval.types import Hit, Origin, Query, Scope
 def add_other_languages(
     question: str, candidates: Sequence[Candidate], retrieval: Retrieval, *, scope: Scope, languages: Sequence[str]
 ) -> tuple[list[Candidate], float]:
-    """Return the candidates with the closest passages of other languages among them, and these passages' evidence.
-
-    They take the places of the last candidates; where enough of them are there already, nothing changes.
-    """
+    """Return the candidates with the closest passages of other languages behind them, and these passages' evidence."""
     asked = detect_language(question)
     here = list(candidates)
     if asked is None or Origin.DENSE not in retrieval.runs or not len(retrieval.query.vector):
@@ -31,9 +28,8 @@ def add_other_languages(
     new = [hit for hit in hits if hit.passage_id not in known and hit.passage_id not in retrieval.other_periods]
     ranked = [RankedPassage(hit.passage_id, hit.document_id, 0, hit.score, {}) for hit in new]
     added = load_candidates(ranked) if ranked else []
-    kept = here[: max(len(here) - len(added), 1)] if len(here) > OTHER_LANGUAGE_SHARE else here
-    shared = [replace(each, number=number) for number, each in enumerate([*kept, *added], start=1)]
-    return shared, _measure_evidence(question, hits, shared)
+    together = [replace(each, number=number) for number, each in enumerate([*here, *added], start=1)]
+    return together, _measure_evidence(question, hits, together)
 
 
 def _nearest(query: Query, scope: Scope, language: str) -> list[Hit]:
@@ -48,8 +44,8 @@ def _nearest(query: Query, scope: Scope, language: str) -> list[Hit]:
 def _measure_evidence(question: str, hits: Sequence[Hit], candidates: Sequence[Candidate]) -> float:
     """Measure as `chat.pipeline.retrieval.search.measure_evidence`; words are compared across languages."""
     content = read_facts(question).content
-    texts = {each.passage_id: read_facts(f"{each.label} {each.text}").keys for each in candidates}
-    found = [(hit.score, texts[hit.passage_id]) for hit in hits if hit.passage_id in texts]
+    texts = {each.passage_id: f"{each.label} {each.text}" for each in candidates}
+    found = [(hit.score, read_facts(texts[hit.passage_id]).keys) for hit in hits if hit.passage_id in texts]
     if not found or not content:
         return 0.0
     best = max(score for score, _keys in found)

@@ -1,16 +1,18 @@
 """Retrieval profiles by name: which retrievers run, and how their rankings become one."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.utils.translation import gettext_noop as _
 
 from chat.models import ProfileLeg, RetrievalProfile
 from chat.pipeline.retrieval import retrievers
+from chat.pipeline.tuning import READ_PASSAGES
 from knowledge.retrieval.fusion import Fusion
 from knowledge.retrieval.registry import RETRIEVERS
 from knowledge.retrieval.search import Plan, Retrieval, RetrieverConfig, retrieve
 from knowledge.retrieval.types import Origin, Scope
+from knowledge.words.readings import Step
 
 Kind = ProfileLeg.Retriever
 retrievers.register_all()
@@ -27,11 +29,16 @@ class Profile:
     name: str
     plan: Plan
     sources: int = 6
-    threshold: float = 0.42
+    threshold: float = 0.4
 
     @property
     def legs(self) -> Sequence[RetrieverConfig]:
         return self.plan.legs
+
+    @property
+    def passages(self) -> int:
+        """How many passages are read; those that answer best are the sources. Published systems take the first ones."""
+        return max(self.sources, READ_PASSAGES) if self.plan.word_steps else self.sources
 
     @property
     def origins(self) -> list[str]:
@@ -47,6 +54,8 @@ def _legs(*parts: tuple[Kind, float, int]) -> tuple[RetrieverConfig, ...]:
     return tuple(RetrieverConfig(RETRIEVERS[kind], weight, k) for kind, weight, k in parts)
 
 
+#: How our own profiles read the words of a question.
+WORD_STEPS = frozenset(Step)
 LEXICAL, DENSE = (Kind.LEXICAL, 1.0, 100), (Kind.DENSE, 1.0, 100)
 HARD_FAQ = (Kind.HARD_FAQ, 2.0, 10)
 #: What the papers compare, by their own names, and ours: `default`. See benchmarks/RESULTS.md.
@@ -54,9 +63,9 @@ BUILT_IN: Mapping[str, tuple[str, Plan]] = {
     "default": (
         _("Words, meanings and several close FAQs, merged by score: best or close to it on all data sets measured."),
         Plan(
-            _legs((Kind.LEXICAL, 0.4, 100), (Kind.DENSE, 0.6, 100), (Kind.FAQ, 1.05, 30)),
+            _legs((Kind.LEXICAL, 0.4, 100), (Kind.DENSE, 0.6, 100), (Kind.FAQ, 1.4, 30)),
             Fusion.SCORES,
-            corrects_spelling=True,
+            word_steps=WORD_STEPS,
         ),
     ),
     "bm25": (_("Words alone."), Plan(_legs(LEXICAL))),
@@ -103,12 +112,13 @@ def get_profile(name: str) -> Profile:
     row = RetrievalProfile.objects.filter(name=name, is_built_in=False).prefetch_related("legs").first()
     if row is None:
         raise UnknownProfile(f"No profile is called {name}. There are: {', '.join(profile_names())}.")
-    return build_profile(row)
+    return build_profile(row, row.legs.all())
 
 
-def build_profile(row: RetrievalProfile) -> Profile:
-    legs = tuple(RetrieverConfig(RETRIEVERS[leg.retriever], leg.weight, leg.k) for leg in row.legs.all())
-    plan = Plan(legs, Fusion(row.fusion), row.rerank_first, row.protect_faqs, corrects_spelling=True)
+def build_profile(row: RetrievalProfile, legs: Iterable[ProfileLeg]) -> Profile:
+    """Build a profile of staff's own from its row and its retrievers; neither need be saved."""
+    configs = tuple(RetrieverConfig(RETRIEVERS[leg.retriever], leg.weight, leg.k) for leg in legs)
+    plan = Plan(configs, Fusion(row.fusion), row.rerank_first, row.protect_faqs, word_steps=WORD_STEPS)
     return Profile(row.name, plan, row.sources, row.threshold)
 
 
@@ -132,6 +142,7 @@ def write_built_in(**_: object) -> None:
                 "fusion": plan.fusion.value,
                 "rerank_first": plan.rerank_first,
                 "protect_faqs": plan.protect_faqs,
+                "threshold": PROFILES[name].threshold,
             },
         )
         row.legs.all().delete()

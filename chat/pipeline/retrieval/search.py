@@ -1,13 +1,16 @@
 """The retrieval stage: what is found for a question, and how likely it holds an answer (the evidence)."""
 
+import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, replace
 
 from chat.pipeline.question import Context, Question, Turn, logger
 from chat.pipeline.retrieval.candidates import BETWEEN, Candidate, load_candidates
+from chat.pipeline.retrieval.office import find_office_answer
 from chat.pipeline.retrieval.other_languages import add_other_languages
 from chat.pipeline.retrieval.profiles import PROFILES, Profile, retrieve_with
+from chat.pipeline.sentences.sources import choose_sources
 from chat.pipeline.tuning import COVERAGE_WEIGHT, SIMILARITY_WEIGHT
 from chat.pipeline.understanding.clarify import matches_audience, mentioned_tags
 from chat.pipeline.understanding.hyde import hypothesise
@@ -46,6 +49,12 @@ def measure_evidence(question: str, retrieval: Retrieval, candidates: Sequence[C
     return min(1.0, max(0.0, SIMILARITY_WEIGHT * best + COVERAGE_WEIGHT * coverage))
 
 
+def without_documents(retrieval: Retrieval, documents: Container[int]) -> Retrieval:
+    """Return what was found without the rankings' passages of these documents (ids)."""
+    runs = {origin: [hit for hit in run if hit.document_id not in documents] for origin, run in retrieval.runs.items()}
+    return replace(retrieval, runs=runs)
+
+
 def _is_of(wanted: Sequence[Period], candidate: Candidate) -> bool:
     """Return whether a passage is about the year or term that is asked for."""
     return bool(wanted) and grade_passage(wanted, candidate.label.split(BETWEEN), candidate.text)[0] == Grade.FITS
@@ -62,7 +71,7 @@ class Found:
     evidence: float
 
 
-def look_up(ask: Question, turn: Turn, retrieved: Callable[[str], Retrieval], *, sources: int) -> Found:
+def look_up(ask: Question, turn: Turn, retrieved: Callable[[str], Retrieval], *, profile: Profile) -> Found:
     """Retrieve for the rewritten question and, if only the rule rewrote it, for the original; keep the better result.
 
     The better one has more of the original's own words in its best passage, or else the higher evidence. If neither
@@ -75,9 +84,10 @@ def look_up(ask: Question, turn: Turn, retrieved: Callable[[str], Retrieval], *,
     for reading in readings:
         retrieval = retrieved(reading)
         question = retrieval.text
-        hits = [hit for hit in retrieval.hits[:sources] if hit.passage_id not in retrieval.other_periods]
+        hits = [hit for hit in retrieval.hits[: profile.passages] if hit.passage_id not in retrieval.other_periods]
         candidates = load_candidates(hits)
-        found.append(Found(reading, question, retrieval, candidates, measure_evidence(question, retrieval, candidates)))
+        evidence = measure_evidence(question, retrieval, candidates[: profile.sources])
+        found.append(Found(reading, question, retrieval, candidates, evidence))
     own = content_words(found[-1].question)
 
     def answers(each: Found) -> tuple[int, float]:
@@ -90,7 +100,7 @@ def look_up(ask: Question, turn: Turn, retrieved: Callable[[str], Retrieval], *,
 
 
 async def retrieve(context: Context) -> None:
-    """Find the passages that a question is answered from; nothing for a message that is no question.
+    """Find the passages that a question is answered from; do nothing for a message that is no question.
 
     Raises UnknownCollection. If the embedding model or the reranker is away, the rest of the profile searches, and the
     answer's notice says so.
@@ -99,6 +109,7 @@ async def retrieve(context: Context) -> None:
         await guess(context)
         # The connection is given back before the model speaks.
         await in_database(find_passages)(context)
+        await asyncio.to_thread(choose_sources, context)
 
 
 async def guess(context: Context) -> None:
@@ -110,7 +121,7 @@ async def guess(context: Context) -> None:
 def find_passages(context: Context, *, depth: int = 0, degrades: bool = True) -> None:
     """Do all database work before an answer: rank passages, load the sources, narrow them to the readers named.
 
-    `depth` is how many passages are ranked, if more than the sources. A `scope` that the context has already is used.
+    `depth` is how many passages are ranked, if more than are read. A `scope` that the context has already is used.
     Raises UnknownCollection, and unless it `degrades`: EmbeddingUnavailable, RerankerUnavailable.
     """
     began = time.perf_counter()
@@ -118,7 +129,7 @@ def find_passages(context: Context, *, depth: int = 0, degrades: bool = True) ->
     scope = context.scope = context.scope or build_scope(ask.collections, audience=ask.audience)
 
     def rank(question: str, profile: Profile = profile) -> Retrieval:
-        return retrieve_with(profile, question, scope=scope, k=depth or ask.profile.sources, guesses=context.guesses)
+        return retrieve_with(profile, question, scope=scope, k=depth or profile.passages, guesses=context.guesses)
 
     def rank_anyhow(question: str) -> Retrieval:
         try:
@@ -132,17 +143,18 @@ def find_passages(context: Context, *, depth: int = 0, degrades: bool = True) ->
             context.notice = "not_reranked"
             return rank(question, replace(profile, plan=replace(profile.plan, rerank_first=0)))
 
-    found = look_up(ask, context.turn, rank_anyhow if degrades else rank, sources=profile.sources)
+    found = look_up(ask, context.turn, rank_anyhow if degrades else rank, profile=profile)
     if found.question != context.turn.question:
         begins_anew = found.reading != context.turn.question
         context.turn = replace(context.turn, question=found.question, begins_anew=begins_anew)
-    shared, foreign = add_other_languages(
+    read, foreign = add_other_languages(
         found.question, found.candidates, found.retrieval, scope=scope, languages=ask.languages or LANGUAGES
     )
     context.retrieval, context.evidence = found.retrieval, max(found.evidence, foreign)
-    context.found = context.candidates = shared
-    if context.is_answerable and (named := mentioned_tags(context.turn.question, shared)):
+    context.found = context.candidates = read
+    context.office = find_office_answer(found.retrieval, language=ask.language, scope=scope)
+    if context.is_answerable and (named := mentioned_tags(context.turn.question, read)):
         context.named = named
-        context.candidates = [each for each in shared if matches_audience(each, named)]
+        context.candidates = [each for each in read if matches_audience(each, named)]
     context.timings_ms.update(found.retrieval.timings_ms)
     context.timings_ms["retrieval"] = (time.perf_counter() - began) * 1000

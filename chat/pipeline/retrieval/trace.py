@@ -45,6 +45,17 @@ def describe_ranking(retrieval: Retrieval, found: Sequence[Candidate], given: Co
     ]
 
 
+def describe_readings(retrieval: Retrieval) -> list[dict[str, Any]]:
+    """Describe how the words of the question were read as a message's `readings`, in the order of the steps.
+
+    A row is {"step", "word", "read_as": [other words or phrases]}.
+    """
+    return [
+        {"step": reading.step.value, "word": reading.word, "read_as": list(reading.read_as)}
+        for reading in retrieval.readings
+    ]
+
+
 def boosting_faq(retrieval: Retrieval) -> BoostingFAQ | None:
     """Return the closest FAQ, if it was close enough to count at all."""
     run = retrieval.runs.get(Origin.FAQ, ())

@@ -1,4 +1,5 @@
-"""Asking back: where what was found differs by who asks, and the question does not say who does."""
+"""Asking back: where what was found differs by who asks and the question does not say who does, and where a single word
+stands for several pages."""
 
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import asdict
@@ -12,14 +13,18 @@ from chat.pipeline.question import Context
 from chat.pipeline.retrieval.candidates import Candidate
 from chat.pipeline.tuning import COMPARED_PASSAGES
 from chat.protocol.events import Choice, Clarify, Event
-from core.terms import distinct_words, figures
+from core.terms import distinct_words, figures, stem, stems, topic_words
 from knowledge.retrieval.scope import read_kind
 
 MOST_CHOICES = 6
+#: The kind of a choice that names a page; others are kinds of readers.
+TOPIC = "topic"
+#: A single word is asked back if so many pages have a heading about it.
+LEAST_TOPICS = 3
 
 
 def clarifying_facet(context: Context) -> str:
-    """Return the kind of tag that decides between the best passages and is not known yet; else empty."""
+    """Return the kind of tag that decides between the best passages and is not known yet, or TOPIC; else empty."""
     best = context.candidates[:COMPARED_PASSAGES]
     known = {read_kind(tag) for tag in (*context.ask.audience, *context.named)} | set(context.ask.asked_kinds)
     if not best:
@@ -28,7 +33,7 @@ def clarifying_facet(context: Context) -> str:
     for kind in dict.fromkeys(read_kind(tag) for tag in best[0].audience):
         if kind not in known and len(_values(best, kind)) > 1 and _differ(best, kind):
             return kind
-    return ""
+    return TOPIC if TOPIC not in known and len(_topics(context)) >= LEAST_TOPICS else ""
 
 
 def mentioned_tags(question: str, candidates: Sequence[Candidate]) -> tuple[str, ...]:
@@ -48,9 +53,9 @@ def matches_audience(candidate: Candidate, audience: Sequence[str]) -> bool:
 
 
 async def clarify(context: Context, kind: str) -> AsyncGenerator[Event]:
-    values = _values(context.candidates, kind)[:MOST_CHOICES]
+    values = _topics(context) if kind == TOPIC else _values(context.candidates, kind)
     with translation.override(context.ask.language):
-        choices = [Choice(write_label(tag), tag) for tag in values]
+        choices = [Choice(write_label(tag), tag) for tag in values[:MOST_CHOICES]]
         choices.append(Choice(_("None of these, or I do not know"), ""))
         text = _question_about(kind)
     yield Clarify(text, tuple(choices), kind, context.turn.question)
@@ -73,9 +78,31 @@ def chosen(text: str, choices: dict[str, Any]) -> Choice | None:
     return mentioned[0] if len(mentioned) == 1 else None
 
 
+def looked_up(choices: dict[str, Any], choice: Choice) -> str:
+    """Return the question that is asked again after a choice of `stored` choices, with the page that was chosen."""
+    question = str(choices["question"])
+    return f"{question}: {choice.label}" if read_kind(choice.tag) == TOPIC else question
+
+
+def audience_of(choice: Choice) -> tuple[str, ...]:
+    """Return what a choice tells about who asks."""
+    return (choice.tag,) if choice.tag and read_kind(choice.tag) != TOPIC else ()
+
+
 def write_label(tag: str) -> str:
     """Write a tag's value as people read it."""
     return tag.partition(":")[2].replace("_", " ").strip()
+
+
+def _topics(context: Context) -> list[str]:
+    """Return the titles, as tags, of the pages with a heading about the one word that a question consists of."""
+    words = topic_words(context.turn.question)
+    if len(words) != 1 or context.turn.question != context.ask.text:
+        return []
+    word = stem(words[0].lower())
+    about = [each for each in context.found if word in stems(each.heading)]
+    pages = dict.fromkeys(each.title for each in about)
+    return [f"{TOPIC}:{title}" for title in pages]
 
 
 def _values(candidates: Sequence[Candidate], kind: str) -> list[str]:
@@ -95,6 +122,7 @@ def _differ(candidates: Sequence[Candidate], kind: str) -> bool:
 
 def _question_about(kind: str) -> str:
     asked = {
+        TOPIC: _("Several pages are about that. Which one do you mean?"),
         "programme": _("That depends on the programme. Which one is it about?"),
         "degree": _("That depends on the degree. Which one is it about?"),
         "regulation": _("That depends on the version of the regulations. Which one applies to you?"),

@@ -12,13 +12,16 @@ from typing import Any
 from chat.models import Message
 from chat.pipeline.question import Context, Question, Turn
 from chat.pipeline.tuning import LEAST_KEPT, LEAST_SAID
+from chat.pipeline.understanding.curated import means_faq
 from chat.pipeline.understanding.help_classifier import recognised_need
 from chat.pipeline.understanding.kind_classifier import Kind, recognised_kind
 from chat.pipeline.understanding.rewrite import condense_question, has_anaphora, needs_context
 from chat.prompt_template import HISTORY_CHARACTERS, HISTORY_MESSAGES
+from core.db.prepared import in_database
 from core.inference.llm import client
 from core.inference.llm.client import ModelUnavailable, Usage
 from core.terms import stems
+from knowledge.retrieval.types import Scope
 
 Route = Message.Route
 logger = logging.getLogger(__name__)
@@ -71,25 +74,27 @@ student: haha nice, you are smart
 {"kind": "chit-chat", "question": "haha nice, you are smart"}"""
 
 
-async def understand(question: Question) -> Context:
+async def understand(question: Question, scope: Scope | None = None) -> Context:
     """Find out what kind of message this is, and make a follow-up stand alone.
 
-    A cry for help comes before anything else: it is never taken for a follow-up, and no model has a say in it. If the
-    model is slow, away or wrong, a rule rewrites the follow-up.
+    A cry for help comes before anything else: it is never taken for a follow-up, and no model has a say in it. Small
+    talk that means a curated FAQ of the `scope` is a question. If the model is slow, away or wrong, a rule rewrites
+    the follow-up. Raises UnknownCollection.
     """
     started = time.perf_counter()
-    turn, usage = await _read(question)
-    context = Context(question, turn, started=started, usage=[usage] if usage else [])
+    turn, usage = await _read(question, scope)
+    context = Context(question, turn, scope=scope, started=started, usage=[usage] if usage else [])
     context.mark("understood")
     return context
 
 
-async def _read(ask: Question) -> tuple[Turn, Usage | None]:
+async def _read(ask: Question, scope: Scope | None) -> tuple[Turn, Usage | None]:
     """Return the turn, and the tokens that the model used for it."""
     if not ask.as_question:
         if need := await asyncio.to_thread(recognised_need, ask.text):
             return Turn(Route(need), ask.text), None
-        if kind := await asyncio.to_thread(recognised_kind, ask.text):
+        kind = await asyncio.to_thread(recognised_kind, ask.text)
+        if kind and not await in_database(means_faq)(ask, scope):
             return Turn(ROUTES[kind], ask.text, kind=kind), None
     by_rule = Turn(Route.QUESTION, condense_question(ask.text, ask.history))
     needs_model = ask.may_ask_model and ask.history and needs_context(ask.text)

@@ -14,7 +14,6 @@ from chat.pipeline.verification.measured_figures import (
     Figure,
     read_figures,
 )
-from chat.pipeline.verification.numerals import COUNTED, spell_out
 from chat.pipeline.verification.signals import (
     ANSWER,
     CONDITION,
@@ -26,6 +25,7 @@ from chat.pipeline.verification.signals import (
     split_clauses,
 )
 from chat.pipeline.verification.words import Word, fold, opposites, read_words
+from knowledge.words.numerals import COUNTED, spell_out
 
 NON_EU = re.compile(r"\bnon-?\s?eu\b|\bnicht-eu\b|\bnon-eu/eea\b", re.IGNORECASE)
 #: How many words of meaning a negating word reaches, behind it and, for German "nicht", before it.

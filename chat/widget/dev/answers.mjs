@@ -101,6 +101,74 @@ const FEES =
 const TABLE =
   "The parts of it [1]:\n\n| Part | Euros |\n| --- | --- |\n| Semester ticket | 196.20 |\n| Student union | 12.20 |\n\nTogether that is `318.40`.";
 
+const PAGE = {
+  n: 1,
+  title: "Can I rent a locker in the library?",
+  url: "https://chat.uni-lindental.example/answers/7/en/",
+  heading: "",
+  page: null,
+  quote: "Yes, for a deposit of 20 euros.",
+  links: [{ label: "Form for a locker", url: "https://www.uni-lindental.example/lockers" }],
+};
+
+const OFFICES_WORDS = {
+  en: {
+    n: 1,
+    question: "Can I rent a locker in the library?",
+    text: "Yes, for a deposit of **20 euros**:\n\n- one semester at a time\n- at the desk on the ground floor, <b>not</b> [2] online\n\nThe [**form**](https://www.uni-lindental.example/lockers) is there too, and no [script](javascript:alert(1)) or [path](/lockers).",
+    language: "en",
+    office: "the University Library",
+    checked_on: "2026-03-03",
+    signature: "Answer by the University Library, checked on 3 March 2026",
+    note: "",
+  },
+  de: {
+    n: 1,
+    question: "Kann ich in der Bibliothek ein Schließfach mieten?",
+    text: "Ja, für **20 Euro** Pfand, am Tresen im Erdgeschoss. Hier ist das [Formular](https://www.uni-lindental.example/lockers).",
+    language: "de",
+    office: "der Universitätsbibliothek",
+    checked_on: "2026-03-03",
+    signature: "Antwort von der Universitätsbibliothek, geprüft am 3. März 2026",
+    note: "This answer was written in German.",
+  },
+};
+
+/** "LOCKER", with "alone" if no page adds anything, with "german" in the other language. */
+function office(said) {
+  if (!said.includes("locker")) return null;
+  const alone = said.includes("alone");
+  const sources = alone ? [PAGE] : [PAGE, { ...SOURCES[1], n: 2 }];
+  const end = { type: "message_end", status: "complete", strategy: alone ? "written" : "generated", notice: "" };
+  return [
+    { type: "citation", source: PAGE },
+    { type: "office_answer", answer: OFFICES_WORDS[said.includes("german") ? "de" : "en"] },
+    ...(said.includes("hold") ? [{ hold: true }] : []),
+    ...(alone ? [] : [{ type: "citation", source: sources[1] }, { type: "message_delta", text: "Lockers are emptied in August [2]." }]),
+    { type: "sources", sources },
+    end,
+  ];
+}
+
+/** Quotes of a page in German, and a sentence that is none. */
+const CHILDCARE = `This page is in German:
+
+“Ein Platz kostet **230 Euro** im Monat. Geöffnet ist:” [1]
+
+- Montag bis Donnerstag
+- Freitag bis 14 Uhr
+
+A place is 230 euros a month [1].`;
+const GERMAN_PAGE = {
+  n: 1,
+  title: "Kinderbetreuung",
+  url: "https://www.uni-lindental.example/kita",
+  heading: "",
+  page: null,
+  quote: "Ein Platz kostet 230 Euro im Monat.",
+  language: "de",
+};
+
 const LONG = Array.from(
   { length: 14 },
   (_, i) =>
@@ -112,6 +180,8 @@ export function script(text, { asQuestion = false } = {}) {
   const said = text.toLowerCase();
   const helped = asQuestion ? null : help(said);
   if (helped) return helped;
+  const byStaff = office(said);
+  if (byStaff) return byStaff;
   const written = (answer, sources = SOURCES, pieces = /\S+\s*/g) => [
     ...sources.map((source) => ({ type: "citation", source })),
     ...(answer.match(pieces) ?? []).map((piece) => ({ type: "message_delta", text: piece })),
@@ -160,6 +230,7 @@ export function script(text, { asQuestion = false } = {}) {
   }
   if (said.includes("hold")) return [...written(FEES).slice(0, 9), { hold: true }, ...written(FEES).slice(9)];
   if (said.includes("unknown")) return [{ type: "message_sparkle", message: 0 }, ...written(FEES)];
+  if (said.includes("childcare")) return written(CHILDCARE, [GERMAN_PAGE]);
   if (said.includes("table")) return written(TABLE);
   if (said.includes("long")) return written(LONG);
   return written(FEES);

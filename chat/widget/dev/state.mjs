@@ -82,6 +82,7 @@ export class Service {
       related: [],
       contact: null,
       help: null,
+      office: null,
       feedback: 0,
       feedback_reasons: [],
     };
@@ -181,6 +182,7 @@ export class Service {
           choices: event.choices ?? [],
         });
       }
+      if (event.type === "office_answer") reply.office = event.answer;
       if (event.type === "help") Object.assign(reply, { text: event.text, help: event.card });
       if (event.type === "message_end") Object.assign(reply, { status: event.status, strategy: event.strategy });
       this.#tell(row, { ...event, message: reply.id });

@@ -174,7 +174,7 @@ export type Link = {
   url: string;
 };
 
-/** A saved question or answer; `sources` stand for the `[n]` in its text. `help` is set if the question was a cry for help; the text then says what to do. */
+/** A saved question or answer; `sources` stand for the `[n]` in its text. `help` is set if the question was a cry for help; the text then says what to do. `office` is an answer of staff's own that comes before the text. */
 export type Message = {
   id: number;
   role: "user" | "assistant";
@@ -182,7 +182,7 @@ export type Message = {
   text: string;
   status: "generating" | "complete" | "abstained" | "clarifying" | "stopped" | "failed";
   created_at: string;
-  strategy?: "" | "generated" | "extractive" | "fixed";
+  strategy?: "" | "generated" | "extractive" | "fixed" | "written";
   notice?: string;
   reason?: string;
   sources?: Array<Source>;
@@ -190,6 +190,7 @@ export type Message = {
   related?: Array<string>;
   contact?: Contact | null;
   help?: HelpCard | null;
+  office?: OfficeWords | null;
   feedback?: -1 | 0 | 1;
   feedback_reasons?: Array<Reason>;
 };
@@ -210,7 +211,7 @@ export type MessageEnd = {
   conversation: string;
   message: number;
   status: "complete" | "abstained" | "clarifying" | "stopped" | "failed";
-  strategy?: "" | "generated" | "extractive" | "fixed";
+  strategy?: "" | "generated" | "extractive" | "fixed" | "written";
   notice?: string;
   finished_at?: string | null;
 };
@@ -222,6 +223,27 @@ export type MessageStart = {
   conversation: string;
   question: StartedQuestion;
   message: StartedMessage;
+};
+
+/** Staff have answered this question in their own words; what the deltas bring stands below it. */
+export type OfficeAnswer = {
+  type: "office_answer";
+  seq?: number | null;
+  conversation: string;
+  message: number;
+  answer: OfficeWords;
+};
+
+/** An answer that staff of an office wrote to `question`, word for word, as Markdown; its page is source `n`. `signature` says who answers and when that was checked (`checked_on`, a day), in the answer's `language`; `note` is set if that is not the student's, and says so in theirs. */
+export type OfficeWords = {
+  n: number;
+  question: string;
+  text: string;
+  language: string;
+  office: string;
+  checked_on: string;
+  signature: string;
+  note?: string;
 };
 
 /** Nothing happened. Silence of 45 s means that the connection is lost. */
@@ -268,7 +290,7 @@ export type Resume = {
   after?: number | null;
 };
 
-export type ServerEvent = MessageStart | MessageDelta | Citation | Sources | Abstain | Help | Clarify | Queued | MessageEnd | ErrorEvent | FeedbackEvent | RatingEvent | ConversationDeleted | Erased | Ping | Snapshot;
+export type ServerEvent = MessageStart | MessageDelta | Citation | Sources | OfficeAnswer | Abstain | Help | Clarify | Queued | MessageEnd | ErrorEvent | FeedbackEvent | RatingEvent | ConversationDeleted | Erased | Ping | Snapshot;
 
 /** POST /api/v1/session. */
 export type SessionReply = {
@@ -294,7 +316,7 @@ export type Snapshot = {
   stars?: number | null;
 };
 
-/** A cited passage as the student sees it; `n` counts from 1 in order of first use, `url` is a deep link. `links` are the document's own references, if the student asked for a link. */
+/** A cited passage as the student sees it; `n` counts from 1 in order of first use, `url` is a deep link. `links` are the document's own references, if the student asked for a link. `language` is the quote's ("de"), or empty where it is not known. */
 export type Source = {
   n: number;
   title: string;
@@ -303,6 +325,7 @@ export type Source = {
   page: number | null;
   quote: string;
   links?: Array<Link>;
+  language?: string;
 };
 
 /** All that was cited, once the text is complete. */
@@ -482,7 +505,7 @@ export const SHAPES = {
     "text": "s",
     "status": "=generating|=complete|=abstained|=clarifying|=stopped|=failed",
     "created_at": "s",
-    "strategy?": "=|=generated|=extractive|=fixed",
+    "strategy?": "=|=generated|=extractive|=fixed|=written",
     "notice?": "s",
     "reason?": "s",
     "sources?": [
@@ -496,6 +519,7 @@ export const SHAPES = {
     ],
     "contact?": "$Contact|0",
     "help?": "$HelpCard|0",
+    "office?": "$OfficeWords|0",
     "feedback?": "i",
     "feedback_reasons?": [
       "$Reason"
@@ -514,7 +538,7 @@ export const SHAPES = {
     "conversation": "s",
     "message": "i",
     "status": "=complete|=abstained|=clarifying|=stopped|=failed",
-    "strategy?": "=|=generated|=extractive|=fixed",
+    "strategy?": "=|=generated|=extractive|=fixed|=written",
     "notice?": "s",
     "finished_at?": "s|0"
   },
@@ -524,6 +548,23 @@ export const SHAPES = {
     "conversation": "s",
     "question": "$StartedQuestion",
     "message": "$StartedMessage"
+  },
+  "OfficeAnswer": {
+    "type": "=office_answer",
+    "seq?": "i|0",
+    "conversation": "s",
+    "message": "i",
+    "answer": "$OfficeWords"
+  },
+  "OfficeWords": {
+    "n": "i",
+    "question": "s",
+    "text": "s",
+    "language": "s",
+    "office": "s",
+    "checked_on": "s",
+    "signature": "s",
+    "note?": "s"
   },
   "Ping": {
     "type": "=ping"
@@ -553,7 +594,7 @@ export const SHAPES = {
     "stars": "i"
   },
   "Reason": "=wrong|=outdated|=incomplete|=not_my_question|=other",
-  "ServerEvent": "$MessageStart|$MessageDelta|$Citation|$Sources|$Abstain|$Help|$Clarify|$Queued|$MessageEnd|$ErrorEvent|$FeedbackEvent|$RatingEvent|$ConversationDeleted|$Erased|$Ping|$Snapshot",
+  "ServerEvent": "$MessageStart|$MessageDelta|$Citation|$Sources|$OfficeAnswer|$Abstain|$Help|$Clarify|$Queued|$MessageEnd|$ErrorEvent|$FeedbackEvent|$RatingEvent|$ConversationDeleted|$Erased|$Ping|$Snapshot",
   "SessionReply": {
     "token": "s",
     "expires_in": "i"
@@ -578,7 +619,8 @@ export const SHAPES = {
     "quote": "s",
     "links?": [
       "$Link"
-    ]
+    ],
+    "language?": "s"
   },
   "Sources": {
     "type": "=sources",

@@ -13,6 +13,8 @@ function isPlain(text: string): boolean {
   );
 }
 
+const withoutLinks = (text: string) => text.replace(/<a href="[^"<>]*">|<\/a>/g, "");
+
 test("an answer's usual Markdown becomes elements", () => {
   assert.equal(html("It is **318 euros** [1].\nNow."), "<p>It is <strong>318 euros</strong> <sup>1</sup>.<br>Now.</p>");
   assert.equal(
@@ -46,6 +48,20 @@ test("no link, image, address or markup of a text is passed on", () => {
   );
 });
 
+test("what an office links to is a link, and nothing else in its words", () => {
+  const linked = (text: string) => blocks(text, true).join("\n");
+  assert.equal(
+    linked("The [**form** & more](https://uni.example/a?b=1&c=%22) [2](https://uni.example)."),
+    '<p>The <a href="https://uni.example/a?b=1&amp;c=%22"><strong>form</strong> &amp; more</a> ' +
+      '<a href="https://uni.example">2</a>.</p>',
+  );
+  assert.equal(linked('[go](<https://x.example/" onclick="x>)').match(/"/g)?.length, 2);
+  assert.equal(
+    linked('<a href="https://evil.example">x</a> https://evil.example ![a](https://evil.example/x.png) [1]'),
+    "<p>&lt;a href=&quot;https://evil.example&quot;&gt;x&lt;/a&gt; https://evil.example a <sup>1</sup></p>",
+  );
+});
+
 test("what pages contain is not taken for Markdown", () => {
   assert.equal(html("from ~10 to ~20 euros"), "<p>from ~10 to ~20 euros</p>");
   assert.equal(html("    indented words").replace("<p>    ", "<p>"), "<p>indented words</p>");
@@ -70,6 +86,7 @@ test("no payload makes an element or attribute that is not on the list", () => {
     ]) {
       assert(isPlain(html(text)), text);
       assert(isPlain(html(settled(text))), text);
+      assert(isPlain(withoutLinks(blocks(text, true).join("\n"))), text);
     }
   }
 });

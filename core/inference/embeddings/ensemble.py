@@ -75,7 +75,8 @@ def multilingual_part(joined: "NDArray[np.float32]") -> "NDArray[np.float32]":
 
 def only_multilingual(joined: "NDArray[np.float32]") -> "NDArray[np.float32]":
     """Return a joined question's unit vector that compares by the multilingual model alone."""
+    part = joined[MiniLMEmbedder.dimensions :]
     vector: NDArray[np.float32] = np.concatenate(
-        (np.zeros(MiniLMEmbedder.dimensions, dtype=np.float32), multilingual_part(joined))
+        (np.zeros(MiniLMEmbedder.dimensions, dtype=np.float32), part / np.linalg.norm(part))
     )
     return vector

@@ -5,6 +5,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from core.management import progress_bar
+from faqs.answers.pages import index_pages
 from faqs.importexport.files import LOCAL_LIMITS, BadTable, read_table
 from faqs.importexport.resource import FAQResource
 from faqs.indexing import sync_pending
@@ -14,8 +15,9 @@ from faqs.services import import_table
 
 class Command(BaseCommand):
     help = (
-        "Imports FAQs from a JSON list of {question, phrasings, sources (addresses of documents), category, id} and "
-        "indexes them. An FAQ with an address that no document has is kept as a draft. A file that ends in .csv or "
+        "Imports FAQs from a JSON list of {question, phrasings, sources (addresses of documents), answer (staff's "
+        "own words, or one for each language: {de, en}), category, id} and indexes them. An FAQ with an address that "
+        "no document has is kept as a draft. A file that ends in .csv or "
         ".xlsx is read as a table with the same columns."
     )
 
@@ -40,6 +42,7 @@ class Command(BaseCommand):
                 self.stderr.write(f"{where}: {column}: {message}" if column else f"{where}: {message}")
         with progress_bar("Indexing FAQs") as show:
             indexed = sync_pending(progress=show)
+            index_pages()
         count = {kind: sum(row.kind == kind for row in planned) for kind in ("new", "changed", "unchanged")}
         drafts = sum(row.kind != "wrong" and row.faq.status == FAQ.Status.DRAFT for row in planned)
         self.stdout.write(

@@ -1,9 +1,10 @@
-"""PostgreSQL and Valkey: versions, settings that matter, room, and clocks."""
+"""PostgreSQL, Valkey and the mail server: versions, settings that matter, room, and clocks."""
 
 from collections.abc import Iterator
 from typing import Any
 
 from django.conf import settings
+from django.core.mail import get_connection
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
@@ -125,6 +126,21 @@ def valkey() -> Iterator[Finding]:
         yield warn("valkey", "nothing is kept on disk", "Set appendonly to yes: queued work outlives a restart then.")
     elif not info.get("aof_enabled"):
         yield warn("valkey", "appendonly is off: a crash loses the last minutes", "Set appendonly to yes.")
+
+
+def mail_server() -> Iterator[Finding]:
+    """Connect and log in as for an e-mail, and send none."""
+    if not settings.EMAIL_HOST:
+        yield ok("mail server", "none: no e-mail is sent to staff")
+        return
+    place = f"{settings.EMAIL_HOST}:{settings.EMAIL_PORT}"
+    try:
+        with get_connection():
+            yield ok("mail server", f"{place} takes e-mails")
+    except OSError as error:
+        # What it says may hold the name that logs in.
+        todo = "Check EMAIL_URL: host, port, name, password, and tls=true or smtps:// as the server wants it."
+        yield fail("mail server", f"{place}: {type(error).__name__}", todo)
 
 
 def _one(statement: str, *values: str) -> Any:

@@ -1,7 +1,6 @@
 """A look for gaps: what is collected, how gaps stay themselves from night to night, and when they are answered."""
 
 import logging
-from datetime import timedelta
 from typing import Any
 from unittest.mock import Mock
 
@@ -14,19 +13,16 @@ from django.utils import timezone
 from analytics.gaps import run as gaps_run
 from analytics.gaps.labels import name_by_model
 from analytics.gaps.run import work_on
-from analytics.gaps.services import draft_faq, look_for_gaps, rename_gap, set_gap_state
+from analytics.gaps.services import draft_faq, look_for_gaps, rename_gap
 from analytics.gaps.suggestions import collect_phrasings
+from analytics.inbox.services import set_topic_state
 from analytics.models import Gap, GapQuestion, GapRun
 from analytics.tasks import find_gaps
 from chat.models import Message
 from core.db.locks import Lock, advisory_lock
 from core.inference.embeddings import EmbeddingUnavailable, get_embedder
-from faqs.indexing import sync_faq
-from faqs.models import FAQ
-from knowledge.models import Document
 from tests.analytics.gaps.rows import PARKING, POOL, ask_in_vain, look, new_gap
-from tests.conftest import load_pages
-from tests.factories import AssistantFactory, FAQFactory, FeedbackFactory, UserFactory, VisitorFactory
+from tests.factories import AssistantFactory, FeedbackFactory, UserFactory, VisitorFactory
 from tests.fakes.llm import FakeLLM
 
 pytestmark = pytest.mark.django_db
@@ -134,7 +130,7 @@ def test_a_gap_stays_itself_when_more_is_asked() -> None:
     first = ask_in_vain(PARKING[0])
     look()
     gap = find_gap(first)
-    rename_gap(gap=gap, name="Parking permits")
+    rename_gap(gap=gap, version=gap.version, name="Parking permits")
     second = ask_in_vain(PARKING[1])
     assert look().found == 0
     assert find_gap(second) == gap
@@ -144,7 +140,7 @@ def test_a_gap_stays_itself_when_more_is_asked() -> None:
 def test_a_solved_gap_is_open_again_when_somebody_asks_once_more() -> None:
     first = ask_in_vain(PARKING[0])
     look()
-    set_gap_state(gaps=[find_gap(first)], state="solved")
+    set_topic_state(gaps=[find_gap(first)], state="solved")
     look()
     assert find_gap(first).state == "solved"
     ask_in_vain(PARKING[1], days_ago=-0.01)
@@ -155,7 +151,7 @@ def test_a_solved_gap_is_open_again_when_somebody_asks_once_more() -> None:
 def test_a_dismissed_gap_is_open_again_when_three_visitors_asked_since() -> None:
     first = ask_in_vain(PARKING[0])
     look()
-    set_gap_state(gaps=[find_gap(first)], state="dismissed")
+    set_topic_state(gaps=[find_gap(first)], state="dismissed")
     for count, text in enumerate(PARKING, start=1):
         ask_in_vain(text, days_ago=-0.01)
         look()
@@ -181,7 +177,7 @@ def test_an_open_gap_goes_when_its_questions_are_deleted_and_a_dismissed_one_is_
     parking, pool = ask_in_vain(PARKING[0]), ask_in_vain(POOL[0])
     look()
     dismissed = find_gap(pool)
-    set_gap_state(gaps=[dismissed], state="dismissed")
+    set_topic_state(gaps=[dismissed], state="dismissed")
     parking.conversation.delete()
     pool.conversation.delete()
     look()
@@ -208,7 +204,7 @@ def test_the_audit_log_which_is_kept_names_a_gap_without_its_question(client: Cl
     asked = ask_in_vain("May Frieda of Hinterpommern bring her dachshund?")
     look()
     client.force_login(UserFactory(is_superuser=True))
-    client.post(reverse("admin:analytics_gap_state", args=[find_gap(asked).pk]), {"state": "dismissed"})
+    client.post(reverse("admin:analytics_gap_state", args=[find_gap(asked).pk]), {"state": "dismissed", "version": 0})
     assert [entry.object_repr for entry in LogEntry.objects.all()] == [f"#{find_gap(asked).pk}"]
 
 
@@ -238,57 +234,6 @@ def test_a_model_that_is_away_holds_nothing_up(llm: FakeLLM) -> None:
     ask_in_vain(PARKING[0])
     look()
     assert Gap.objects.get().name == PARKING[0]
-
-
-# --- answered since ---
-
-PERMIT = {
-    "url": "https://www.uni.example/parking",
-    "title": "Parking permits",
-    "text": "# Parking permits\n\nYou get a parking permit for the campus at the facility office.",
-}
-
-
-def test_a_document_that_came_later_answers_a_gap() -> None:
-    question = ask_in_vain(PARKING[0])
-    look()
-    assert find_gap(question).answered_since is None
-    load_pages([PERMIT])
-    look()
-    gap = find_gap(question)
-    assert gap.answered_by_document
-    assert gap.answered_by_document.title == "Parking permits"
-    assert gap.answered_since
-    ask_in_vain(PARKING[1], days_ago=-0.01)
-    look()
-    assert find_gap(question).answered_since is None
-
-
-def test_a_document_that_was_there_does_not() -> None:
-    load_pages([PERMIT])
-    question = ask_in_vain(PARKING[0], days_ago=-0.01)
-    look()
-    assert find_gap(question).answered_since is None
-
-
-def test_a_document_that_came_later_and_is_further_than_what_was_there_does_not() -> None:
-    load_pages([PERMIT])
-    question = ask_in_vain(PARKING[0], days_ago=-0.01, reason="model_declined")
-    look()
-    load_pages([PERMIT | {"url": "https://www.uni.example/cars", "title": "Cars", "text": "# Cars\n\nPark outside."}])
-    Document.objects.filter(title="Cars").update(created_at=timezone.now() + timedelta(days=1))
-    look()
-    assert find_gap(question).answered_since is None
-
-
-def test_a_faq_that_was_published_later_answers_a_gap() -> None:
-    load_pages([{"url": "https://www.uni.example/a", "title": "Office", "text": "# Office\n\nOpen on Mondays."}])
-    question = ask_in_vain(PARKING[0])
-    look()
-    faq = FAQFactory(question=PARKING[2], documents=[Document.objects.get()], status=FAQ.Status.PUBLISHED)
-    sync_faq(faq.pk)
-    look()
-    assert find_gap(question).answered_by_faq == faq
 
 
 # --- one at a time, to the end ---

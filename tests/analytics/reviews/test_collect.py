@@ -10,10 +10,10 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
-from analytics.models import Review, ReviewComment, ReviewFeed, ReviewReader
+from analytics.inbox.presence import note_reader
+from analytics.models import Comment, Reader, Review, ReviewFeed
 from analytics.reviews import collect as reviews_collect
 from analytics.reviews.collect import collect, collect_news
-from analytics.reviews.presence import note_reader
 from analytics.reviews.services import judge_review
 from analytics.tasks import collect_reviews
 from chat.models import Conversation, Message
@@ -26,9 +26,7 @@ SOON = timedelta(seconds=5)
 
 def judged(reply: Message) -> Review:
     review = get_review(reply)
-    return judge_review(
-        review_id=review.pk, version=review.version, by=UserFactory(), verdict="missing_knowledge", done=True
-    )
+    return judge_review(review=review, version=review.version, by=UserFactory(), verdict="missing_knowledge", done=True)
 
 
 def test_what_went_wrong_is_collected_with_its_reasons() -> None:
@@ -82,7 +80,7 @@ def test_collecting_again_changes_nothing() -> None:
     look()
     assert list(Review.objects.order_by("pk").values()) == before
     assert len(before) == len(replies)
-    assert not ReviewComment.objects.exists()
+    assert not Comment.objects.exists()
 
 
 def test_an_answer_that_is_being_written_waits() -> None:
@@ -231,10 +229,10 @@ def test_collecting_takes_as_many_queries_for_40_answers_as_for_4() -> None:
 def test_who_had_a_review_open_long_ago_is_forgotten() -> None:
     reply, member = answered(), UserFactory()
     look()
-    note_reader(get_review(reply).pk, member)
-    ReviewReader.objects.update(seen_at=timezone.now() - timedelta(days=2))
+    note_reader(get_review(reply), member)
+    Reader.objects.update(seen_at=timezone.now() - timedelta(days=2))
     look()
-    assert not ReviewReader.objects.exists()
+    assert not Reader.objects.exists()
 
 
 def test_a_review_goes_with_its_conversation() -> None:
@@ -278,4 +276,4 @@ def test_two_at_once_make_nothing_twice() -> None:
     assert not failures
     look()
     assert Review.objects.count() == 30
-    assert not ReviewComment.objects.exists()
+    assert not Comment.objects.exists()

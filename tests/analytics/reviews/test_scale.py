@@ -1,6 +1,5 @@
 """Lists that staff open stay fast: 100,000 reviews and conversations beside 1,000."""
 
-import statistics
 import time
 from typing import Any
 
@@ -60,22 +59,32 @@ def fill(total: int, assistant: Any) -> None:
         ReviewFeed.objects.update_or_create(name=name, defaults={"until": timezone.now()})
 
 
-def seconds(client: Client, address: str) -> float:
-    """Return the median of some openings; nobody looks for news meanwhile."""
-    taken = []
-    for _ in range(9):
-        ReviewFeed.objects.update(looked_at=timezone.now())
-        began = time.perf_counter()
-        assert client.get(address).status_code == 200
-        taken.append(time.perf_counter() - began)
-    return statistics.median(taken)
+def opened(client: Client, address: str) -> float:
+    """Return the seconds of one opening; nobody looks for news meanwhile."""
+    ReviewFeed.objects.update(looked_at=timezone.now())
+    began = time.perf_counter()
+    assert client.get(address).status_code == 200
+    return time.perf_counter() - began
+
+
+def times_a_plain_page(client: Client, address: str) -> float:
+    """Return how many times as long as a page without a list it takes.
+
+    Both are opened in turns, and the quickest of each counts: other work on the machine can only make one slower.
+    """
+    plain = reverse("admin:password_change")
+    pairs = [(opened(client, address), opened(client, plain)) for _ in range(9)]
+    return min(pair[0] for pair in pairs) / min(pair[1] for pair in pairs)
 
 
 def test_lists_open_at_100_000_rows_in_no_more_than_three_times_the_time_of_1_000(admin_client: Client) -> None:
     assistant = AssistantFactory()
     reviews, conversations = reverse("admin:analytics_review_changelist"), reverse("admin:chat_conversation_changelist")
     addresses = {
-        "to do": reviews,
+        "to do": reverse("to-do"),
+        "done": f"{reverse('to-do')}?state=done",
+        "mine": f"{reverse('to-do')}?who=me",
+        "open": reviews,
         "all": f"{reviews}?state=all",
         "reason": f"{reviews}?reason=abstained",
         "assistant": f"{reviews}?assistant__id__exact={assistant.pk}&state=all",
@@ -86,10 +95,10 @@ def test_lists_open_at_100_000_rows_in_no_more_than_three_times_the_time_of_1_00
     for total in (FEW, MANY):
         fill(total, assistant)
         addresses["one"] = reverse("admin:analytics_review_change", args=[middle()])
-        measured[total] = {name: seconds(admin_client, address) for name, address in addresses.items()}
+        measured[total] = {name: times_a_plain_page(admin_client, address) for name, address in addresses.items()}
     for name in addresses:
         few, many = measured[FEW][name], measured[MANY][name]
-        print(f"{name}: {few * 1000:.0f} ms, {many * 1000:.0f} ms")
+        print(f"{name}: {few:.1f}, {many:.1f} times a plain page")
     began = time.perf_counter()
     collect()
     recheck()

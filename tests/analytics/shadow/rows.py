@@ -14,6 +14,7 @@ from analytics.shadow.services import start_test
 from chat.models import Assistant, Message
 from chat.pipeline.question import Context
 from chat.pipeline.retrieval.search import find_passages
+from chat.pipeline.sentences.sources import choose_sources
 from chat.pipeline.understanding.route import understand
 from knowledge.models import Collection, Document
 from tests.factories import AnswerFactory, AssistantFactory, ConversationFactory, QuestionFactory, UserFactory
@@ -85,6 +86,7 @@ def served() -> list[Context]:
     for question in questions_for(the_assistant()):
         context = async_to_sync(understand)(asking.ask(question))
         find_passages(context)
+        choose_sources(context)
         contexts.append(context)
     return contexts
 

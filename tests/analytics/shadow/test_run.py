@@ -21,7 +21,7 @@ from faqs.models import FAQ, FAQSource, FAQVector, Phrasing
 from faqs.tasks import index_faq
 from knowledge.indexing.documents import sync_document
 from knowledge.models import Document, DocumentRevision, IndexChange, Passage
-from knowledge.retrieval.bm25 import newest_change
+from knowledge.retrieval.bm25.index import newest_change
 from knowledge.tasks import index_document
 from tests.analytics.shadow.rows import (
     QUESTIONS,
@@ -385,7 +385,7 @@ def test_a_decision_is_made_once() -> None:
 def test_an_faq_without_a_document_is_not_published() -> None:
     faq = pool_faq(status="draft")
     test = run_test(replace(FAQDraft.of(faq), status="published", documents=()), faq.pk)
-    with pytest.raises(ValidationError, match="no document"):
+    with pytest.raises(ValidationError, match="has no answer yet"):
         publish_test(test=test, by=UserFactory())
 
 

@@ -110,7 +110,9 @@ def test_the_list_is_filtered_by_period(admin_client: Client) -> None:
 
 
 def test_a_page_shows_the_dialogue_with_its_record(admin_client: Client) -> None:
-    reply = exchange(text="Is it free?", evidence=0.61, profile="default", timings_ms={"total": 123.4}, thumbs=-1)
+    reply = exchange(
+        text="Is it free?", evidence=0.61, profile="default", timings_ms={"total": 123.4, "sentences": 7}, thumbs=-1
+    )
     citation = CitationFactory(message=reply, title="Fees", heading="Refunds", quote="It is free.")
     page = admin_client.get(page_of(reply.conversation)).content.decode()
     for part in (
@@ -120,6 +122,7 @@ def test_a_page_shows_the_dialogue_with_its_record(admin_client: Client) -> None
         "It is free.",
         "0.61",
         "123 ms",
+        "Choosing sentences",
         "thumbs down",
         "quoted from pages",
     ):

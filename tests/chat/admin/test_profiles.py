@@ -77,7 +77,7 @@ def test_its_retrievers_are_changed_and_removed(admin_client: Client) -> None:
     [
         ([], {}, "Choose at least one retriever"),
         ([("lexical", 0.0), ("dense", 0.0)], {}, "Every weight is 0"),
-        ([("faq", 1.0), ("faq-hard", 1.0)], {}, "Both FAQ retrievers at once"),
+        ([("faq", 1.0), ("faq-hard", 1.0)], {}, "Several FAQ retrievers at once"),
         ([("lexical", 1.0), ("lexical", 1.0)], {}, "duplicate"),
         ([("lexical", 1.0)], {"name": "<script>alert(1)</script>"}, "Small letters, digits"),
         ([("lexical", 1.0)], {"name": "default"}, "already exists"),

@@ -209,12 +209,21 @@ def test_a_preview_looks_where_the_assistant_looks(admin_client: Client, assista
     [
         ("", "This field is required."),
         ("?!", "There are no words in it"),
-        ("Thank you!", "This message gets a fixed reply, so the model is not asked."),
     ],
 )
 def test_a_preview_of_no_question_says_so(admin_client: Client, assistant: Assistant, question: str, said: str) -> None:
     response = admin_client.post(url_of("built-in", "preview"), asked(assistant, asked=question))
     assert said in response.content.decode()
+    assert "preview" not in response.context
+
+
+def test_a_preview_of_small_talk_says_that_the_model_is_not_asked(
+    admin_client: Client, assistant: Assistant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # No FAQ means it; looked up on another connection, it would wait for this test's transaction.
+    monkeypatch.setattr("chat.pipeline.understanding.route.means_faq", lambda *_given: False)
+    response = admin_client.post(url_of("built-in", "preview"), asked(assistant, asked="Thank you!"))
+    assert "This message gets a fixed reply, so the model is not asked." in response.content.decode()
     assert "preview" not in response.context
 
 
@@ -224,7 +233,7 @@ def test_a_preview_without_embeddings_says_so(
     def fail(*_given: Any) -> None:
         raise EmbeddingUnavailable("The package is missing.")
 
-    monkeypatch.setattr("knowledge.retrieval.search.question_vector", fail)
+    monkeypatch.setattr("knowledge.retrieval.search.search_vector", fail)
     response = admin_client.post(url_of("built-in", "preview"), asked(assistant))
     assert "The package is missing." in response.content.decode()
 

@@ -194,3 +194,12 @@ def test_no_page_of_the_admin_needs_inline_code(admin_client: Client, pages: Non
     assert "script-src 'self'" in answer.headers["Content-Security-Policy"]
     for inline in ("<style", "style=", "onclick=", "<script>"):
         assert inline not in answer.content.decode()
+
+
+def test_it_says_how_the_words_of_the_question_were_read(admin_client: Client, pages: None) -> None:
+    page = ask(admin_client, "How high is the semster fee, and is the libary open?")
+    assert "How its words were read" in page
+    assert "“semster” was read as “semester”." in page
+    others = "“semester fees”, “semester contribution”"
+    assert f"“semester fee” was also looked up as words for the same thing: {others}." in page
+    assert "How its words were read" not in ask(admin_client, "Is the semster fee paid?", profile="bm25")

@@ -22,7 +22,9 @@ def test_my_data_is_a_file_with_all_that_is_stored(server: Server) -> None:
     client.put(f"/api/v1/messages/{answer.message}/feedback", {"value": -1, "reasons": ["wrong"], "comment": "No."})
     client.put(f"/api/v1/conversations/{answer.conversation}/rating", {"stars": 2})
     Conversation.objects.filter(pk=answer.conversation).update(audience=["degree:master"])
-    Message.objects.filter(pk=answer.message).update(rewritten="How much is the fee?")
+    Message.objects.filter(pk=answer.message).update(
+        rewritten="How much is the fee?", readings=[{"step": "synonyms", "word": "fee", "read_as": ["price"]}]
+    )
 
     reply = client.get("/api/v1/my-data")
     assert reply.status == 200
@@ -36,6 +38,7 @@ def test_my_data_is_a_file_with_all_that_is_stored(server: Server) -> None:
     assert said["sources"]
     assert (said["feedback"], said["feedback_reasons"], said["feedback_comment"]) == (-1, ["wrong"], "No.")
     assert said["looked_up_as"] == "How much is the fee?"
+    assert said["words_read_as"] == [{"step": "synonyms", "word": "fee", "read_as": ["price"]}]
     assert "library" not in reply.body.decode()
 
 

@@ -154,6 +154,47 @@ def test_the_choices_are_there_after_a_reload(server: Server) -> None:
     assert len(snapshot["messages"][1]["choices"]) == 3
 
 
+def pages_with_deadlines(*titles: str) -> None:
+    dates = ["15 July", "30 September", "2 May", "11 March"]
+    load_pages(
+        [
+            {
+                "url": f"https://www.uni.example/{number}",
+                "title": title,
+                "language": "en",
+                "text": f"# Deadlines\n\nThe deadline of the {title.lower()} is {dates[number]}.",
+            }
+            for number, title in enumerate(titles)
+        ]
+    )
+
+
+def test_of_a_single_word_that_several_pages_are_about_one_page_is_chosen(server: Server) -> None:
+    pages_with_deadlines("Application", "Refund", "Registration for examinations")
+    with server.connect() as tab:
+        answer = tab.answer("deadlines")
+        assert answer.end["status"] == "clarifying"
+        *pages, unknown = answer.events[1]["choices"]
+        assert sorted(pages) == ["Application", "Refund", "Registration for examinations"]
+        assert "30 September" in tab.answer("Refund").text
+        assert tab.answer("deadlines").end["status"] == "complete"  # once asked is enough
+    assert unknown == "None of these, or I do not know"
+    assert Conversation.objects.get().audience == []
+
+
+@pytest.mark.parametrize(
+    ("titles", "question"),
+    [
+        (("Application", "Refund"), "deadlines"),
+        (("Application", "Refund", "Examinations"), "What is the deadline of the application?"),
+    ],
+)
+def test_few_pages_or_more_words_are_not_asked_back(server: Server, titles: tuple[str, ...], question: str) -> None:
+    pages_with_deadlines(*titles)
+    with server.connect() as tab:
+        assert tab.answer(question).end["status"] == "complete"
+
+
 # --- saying no ---
 
 
@@ -185,6 +226,7 @@ def test_of_a_word_without_end_its_beginning_is_named(server: Server) -> None:
         ("Gibt's eine Hubschrauberwerft, und wie heißen die Piloten?", "„Hubschrauberwerft“, „Piloten“"),
         ("Gibt’s eine Hubschrauberwerft?", "„Hubschrauberwerft“"),
         ("What does helicopterdom mean?", "“helicopterdom”"),
+        ("Does the XYZ certify a helicopterdom?", "“XYZ”, “certify”, “helicopterdom”"),
     ],
 )
 def test_what_is_missing_is_no_word_that_any_question_has(server: Server, question: str, named: str) -> None:
@@ -342,8 +384,8 @@ def test_without_the_embedding_model_words_are_searched_and_the_answer_says_so(
     def away(*_: object) -> None:
         raise EmbeddingUnavailable("away")
 
-    monkeypatch.setattr("knowledge.retrieval.search.question_vector", away)
-    monkeypatch.setattr("chat.pipeline.answering.extract.multilingual_vector", away)
+    monkeypatch.setattr("knowledge.retrieval.search.search_vector", away)
+    monkeypatch.setattr("chat.pipeline.sentences.unit_vectors.multilingual_vector", away)
     with server.connect() as tab:
         answer = tab.answer(QUESTION)
     assert (answer.end["status"], answer.end["notice"]) == ("complete", "words_only")

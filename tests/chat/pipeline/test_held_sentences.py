@@ -226,7 +226,7 @@ def test_without_the_embedding_model_words_alone_prove(
     def away(*_: object) -> None:
         raise EmbeddingUnavailable("away")
 
-    monkeypatch.setattr("chat.pipeline.answering.proof.multilingual_vectors", away)
+    monkeypatch.setattr("chat.pipeline.sentences.unit_vectors.multilingual_vectors", away)
     llm.says_words(f"{FACT} [1]. The fee is 400 euros [1].")
     with server.connect() as tab:
         answer = tab.answer(QUESTION)

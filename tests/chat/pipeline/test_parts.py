@@ -16,14 +16,14 @@ from pytest_django import Settings
 
 from chat.errors import Refused
 from chat.models import Message
+from chat.pipeline.answering.composition import compose
 from chat.pipeline.answering.prompt import Prompt, WindowTooSmall, build_prompt
-from chat.pipeline.answering.quoting.composition import compose
-from chat.pipeline.answering.quoting.quotable import LONGEST, quotable, readable, table_rows
-from chat.pipeline.answering.quoting.ranking import rank_parts
 from chat.pipeline.guardrails.input import clean_question
 from chat.pipeline.question import Context, Question, Turn
 from chat.pipeline.retrieval.candidates import Candidate, as_source, deep_link, plain
 from chat.pipeline.retrieval.search import measure_evidence
+from chat.pipeline.sentences.quotable import LONGEST, quotable, readable, table_rows
+from chat.pipeline.sentences.ranking import rank_parts
 from chat.pipeline.tuning import QUOTED_SENTENCES
 from chat.pipeline.understanding.rewrite import needs_context
 from chat.prompt_template import DECLINE

@@ -13,62 +13,37 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-import onnx
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto
 
-from core.inference.embeddings.minilm import TOKENIZER
+from tests.core.inference.pair_graphs import CONSTANTS, node, same_pieces, write_pair_graph
 
 LABELS = {0: "contradiction", 1: "ENTAILMENT"}
 
 
 def overlap_verifier(folder: Path, labels: dict[int, str] = LABELS) -> Path:
     """Write a model whose first logit is twice the pieces that are missing, and whose second is 1."""
-    folder.mkdir(parents=True, exist_ok=True)
-    names = ("input_ids", "token_type_ids", "attention_mask")
-    inputs = [helper.make_tensor_value_info(name, TensorProto.INT64, ["batch", "length"]) for name in names]
-    constants = {
-        "one": np.int64(1),
-        "special": np.int64(999),
-        "two": np.float32(2),
-        "none": np.float32(0),
-        "one_f": np.float32(1),
-        "rows": np.array([2]),
-        "columns": np.array([1]),
-        "last": np.array([1]),
-    }
     nodes = [
-        helper.make_node("Unsqueeze", ["input_ids", "rows"], ["down"]),
-        helper.make_node("Unsqueeze", ["input_ids", "columns"], ["across"]),
-        helper.make_node("Equal", ["down", "across"], ["same"]),
-        helper.make_node("Cast", ["same"], ["same_f"], to=TensorProto.FLOAT),
-        helper.make_node("Sub", ["one", "token_type_ids"], ["first"]),
-        helper.make_node("Cast", ["first"], ["first_f"], to=TensorProto.FLOAT),
-        helper.make_node("Unsqueeze", ["first_f", "columns"], ["first_across"]),
-        helper.make_node("Mul", ["same_f", "first_across"], ["met"]),
-        helper.make_node("ReduceMax", ["met", "rows"], ["found"], keepdims=0),
-        helper.make_node("Sub", ["one_f", "found"], ["lacking"]),
-        helper.make_node("Greater", ["input_ids", "special"], ["word"]),
-        helper.make_node("Cast", ["word"], ["word_f"], to=TensorProto.FLOAT),
-        helper.make_node("Cast", ["token_type_ids"], ["second_f"], to=TensorProto.FLOAT),
-        helper.make_node("Mul", ["second_f", "word_f"], ["said"]),
-        helper.make_node("Mul", ["lacking", "said"], ["missing"]),
-        helper.make_node("ReduceSum", ["missing", "last"], ["count"], keepdims=1),
-        helper.make_node("Mul", ["count", "two"], ["against"]),
-        helper.make_node("Mul", ["count", "none"], ["nothing"]),
-        helper.make_node("Add", ["nothing", "one_f"], ["for"]),
-        helper.make_node("Concat", ["against", "for"], ["logits"], axis=1),
+        *same_pieces(),
+        node("Sub", ["one", "token_type_ids"], "first"),
+        node("Cast", ["first"], "first_f", to=TensorProto.FLOAT),
+        node("Unsqueeze", ["first_f", "columns"], "first_across"),
+        node("Mul", ["same_f", "first_across"], "met"),
+        node("ReduceMax", ["met", "rows"], "found", keepdims=0),
+        node("Sub", ["one_f", "found"], "lacking"),
+        node("Greater", ["input_ids", "special"], "word"),
+        node("Cast", ["word"], "word_f", to=TensorProto.FLOAT),
+        node("Cast", ["token_type_ids"], "second_f", to=TensorProto.FLOAT),
+        node("Mul", ["second_f", "word_f"], "said"),
+        node("Mul", ["lacking", "said"], "missing"),
+        node("ReduceSum", ["missing", "last"], "count", keepdims=1),
+        node("Mul", ["count", "two"], "against"),
+        node("Mul", ["count", "none"], "nothing"),
+        node("Add", ["nothing", "one_f"], "for"),
+        node("Concat", ["against", "for"], "logits", axis=1),
     ]
-    graph = helper.make_graph(
-        nodes,
-        "overlap",
-        inputs,
-        [helper.make_tensor_value_info("logits", TensorProto.FLOAT, ["batch", 2])],
-        [numpy_helper.from_array(np.asarray(value), name) for name, value in constants.items()],
+    write_pair_graph(
+        folder, nodes, CONSTANTS | {"two": np.float32(2), "none": np.float32(0), "one_f": np.float32(1)}, logits=2
     )
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
-    onnx.checker.check_model(model)
-    onnx.save(model, str(folder / "model.onnx"))
-    (folder / "tokenizer.json").write_bytes(TOKENIZER.read_bytes())
     (folder / "config.json").write_text(json.dumps({"id2label": labels}))
     return folder
 

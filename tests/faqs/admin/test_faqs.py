@@ -119,7 +119,7 @@ def test_publishing_without_a_document_is_refused_and_keeps_what_was_typed(
     data = build_form(faq, status="published", question="Typed anew?", phrasings=["And this too?"])
     with django_capture_on_commit_callbacks(execute=True) as callbacks:
         page = admin_client.post(change_page(faq), data).content.decode()
-    assert "A published FAQ needs at least one document" in page
+    assert "A published FAQ needs an answer" in page
     assert "Typed anew?" in page
     assert "And this too?" in page
     assert not callbacks
@@ -138,7 +138,7 @@ def test_documents_without_an_order_come_last(admin_client: Client) -> None:
 def test_a_published_faq_keeps_its_last_document(admin_client: Client) -> None:
     faq = FAQFactory(status="published", documents=[DocumentFactory()])
     page = admin_client.post(change_page(faq), build_form(faq) | {"sources-0-DELETE": "on"}).content.decode()
-    assert "A published FAQ needs at least one document" in page
+    assert "A published FAQ needs an answer" in page
     assert faq.sources.count() == 1
     retired = build_form(faq, status="retired") | {"sources-0-DELETE": "on"}
     assert admin_client.post(change_page(faq), retired).status_code == 302
@@ -149,7 +149,7 @@ def test_an_archived_document_is_refused_once_and_by_name(admin_client: Client) 
     data = build_form(faq, status="published", documents=[DocumentFactory(status="archived")])
     page = admin_client.post(change_page(faq), data).content.decode()
     assert "This document is archived" in page
-    assert "needs at least one document" not in page
+    assert "needs an answer" not in page
 
 
 def test_unchanged_texts_are_not_embedded_again(
@@ -201,7 +201,7 @@ def test_one_faq_without_a_document_keeps_all_from_being_published(
     data = {"action": "publish", "_selected_action": [good.pk, bare.pk]}
     with django_capture_on_commit_callbacks(execute=True):
         page = admin_client.post(reverse(LIST), data, follow=True).content.decode()
-    assert "Nothing was changed. “What is it?” has no document yet" in page
+    assert "Nothing was changed. “What is it?” has no answer yet" in page
     assert set(FAQ.objects.values_list("status", flat=True)) == {"draft"}
     queued.assert_not_called()
     assert not LogEntry.objects.exists()

@@ -113,7 +113,7 @@ def test_an_faq_with_an_unknown_source_is_kept_as_a_draft_and_named(tmp_path: Pa
     assert complaints == [
         f"FAQ 1 (x): sources: There is no page with the address {unknown}: import the page first, or correct the "
         "address.",
-        "FAQ 2 (How long?): sources: It names no page, so it is kept as a draft.",
+        "FAQ 2 (How long?): sources: It has no answer and names no page, so it is kept as a draft.",
     ]
     assert list(FAQ.objects.order_by("pk").values_list("status", flat=True)) == ["draft", "draft", "published"]
     DocumentFactory(url=unknown)

@@ -409,7 +409,7 @@ def test_the_export_is_the_filtered_list(admin_client: Client) -> None:
 def test_the_template_has_every_column_and_is_read(admin_client: Client, kind: str) -> None:
     page = admin_client.get(reverse("admin:faqs_faq_import_template", args=[kind]))
     table = read_table(f"a.{kind}", page.content)
-    assert len(table.columns) == 13
+    assert len(table.columns) == 18
     assert len(table.rows) == 1
 
 

@@ -371,6 +371,7 @@ def test_staff_choose_the_parts_of_a_collection_and_see_how_many_there_are(
     address = reverse("admin:knowledge_collection_change", args=[document.collection_id])
     assert "Sentences: 4" in admin_client.get(address).content.decode()
     form = {"name": "Library", "slug": "library", "granularities": ["proposition", "sentence"]}
+    form |= {"abbreviations-TOTAL_FORMS": "0", "abbreviations-INITIAL_FORMS": "0"}
     with django_capture_on_commit_callbacks(execute=True):
         assert admin_client.post(address, form).status_code == 302
     assert Collection.objects.get().granularities == ["sentence", "proposition"]

@@ -21,7 +21,7 @@ from knowledge.chunking.sentences import in_context
 from knowledge.indexing.documents import sync_document
 from knowledge.indexing.generations import live_generation
 from knowledge.models import Collection, Document, IndexChange, Passage, PropositionSet
-from knowledge.retrieval.bm25 import LexicalIndex
+from knowledge.retrieval.bm25.index import LexicalIndex
 from knowledge.retrieval.dense import DenseRetriever
 from knowledge.retrieval.lexical import LexicalRetriever
 from knowledge.retrieval.live_index import lexical_index
@@ -131,7 +131,7 @@ def test_an_index_whose_first_loading_broke_off_has_nothing_twice(monkeypatch: p
         raise OperationalError("server closed the connection unexpectedly")
 
     with monkeypatch.context() as patched:
-        patched.setattr("knowledge.retrieval.bm25.stream_rows", broken)
+        patched.setattr("knowledge.retrieval.bm25.index.stream_rows", broken)
         with pytest.raises(OperationalError):
             index.follow()
     index.follow()
@@ -159,7 +159,7 @@ def test_an_unchanged_index_costs_one_query(monkeypatch: pytest.MonkeyPatch) -> 
         statements.append(statement)
         return fetch_all(statement, *parameters)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("knowledge.retrieval.bm25.fetch_all", counting)
+    monkeypatch.setattr("knowledge.retrieval.bm25.index.fetch_all", counting)
     assert LexicalRetriever().retrieve(asked, k=10, scope=scope)
     assert len(statements) == 1
 

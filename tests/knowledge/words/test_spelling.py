@@ -4,8 +4,9 @@ import pytest
 
 from knowledge.retrieval.query_vectors import is_one_piece
 from knowledge.words.spelling import MOST, correct_spelling
+from tests.knowledge.words.pages import vocabulary
 
-WORDS = {"library": 9, "opening": 7, "hours": 9, "saturday": 3, "deadline": 5, "bibliothek": 4, "mensa": 3}
+WORDS = vocabulary("Library opening hours on Saturday, deadline, Bibliothek, Mensa, projects")
 
 
 @pytest.mark.parametrize(
@@ -17,6 +18,7 @@ WORDS = {"library": 9, "opening": 7, "hours": 9, "saturday": 3, "deadline": 5, "
         ("Bibliotek", "Bibliothek"),
         ("library", "library"),
         ("lib", "lib"),
+        ("A projector", "A projector"),
         ("LIBARY and iLibary stay", "LIBARY and iLibary stay"),
         ("", ""),
     ],
@@ -26,13 +28,18 @@ def test_a_slip_is_read_as_the_closest_word_of_the_pages(text: str, read: str) -
 
 
 def test_a_common_word_that_no_page_has_is_no_slip() -> None:
-    words = {"rectors": 1}
+    words = vocabulary("rectors")
     assert correct_spelling("Who is the rector?", words, is_known=is_one_piece) == "Who is the rector?"
     assert correct_spelling("Who is the rector?", words, is_known=lambda _word: False) == "Who is the rectors?"
 
 
 def test_of_two_words_as_close_the_more_frequent_one_is_meant() -> None:
-    assert correct_spelling("moduls", {"module": 9, "modules": 1}, is_known=lambda _word: False) == "module"
+    assert correct_spelling("moduls", vocabulary("module module modules"), is_known=lambda _word: False) == "module"
+
+
+def test_the_words_of_several_collections_count_together() -> None:
+    words = vocabulary("modular modular", "module", "module module")
+    assert correct_spelling("modulr", words, is_known=lambda _word: False) == "module"
 
 
 def test_a_pasted_page_is_looked_up_in_part() -> None:
@@ -42,5 +49,5 @@ def test_a_pasted_page_is_looked_up_in_part() -> None:
         asked.append(word)
         return True
 
-    correct_spelling("unheardof " * 1000, {}, is_known=is_known)
+    correct_spelling("unheardof " * 1000, vocabulary(), is_known=is_known)
     assert len(asked) == MOST

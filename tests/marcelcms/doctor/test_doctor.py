@@ -14,8 +14,10 @@ from pytest_django import Settings
 
 from analytics.models import RetentionRun
 from knowledge.models import Passage
+from marcelcms import env
 from marcelcms.doctor.report import LOOKS
 from marcelcms.health import heartbeats
+from tests.analytics.inbox.mail_server import mail_server, use
 from tests.factories import DocumentFactory
 from tests.fakes.llm import FakeLLM
 from tests.servers import Server
@@ -111,6 +113,15 @@ def test_the_language_model_must_be_served(
 def test_a_language_model_that_is_away_fails(sound: None, settings: Settings) -> None:
     settings.LLM_BASE_URL, settings.LLM_MODEL = "http://127.0.0.1:1/v1", "x"
     assert "language model" in examine()[1]
+
+
+def test_a_mail_server_is_tried(settings: Settings) -> None:
+    settings.PUBLIC_URL = "http://127.0.0.1:1"
+    with mail_server() as server:
+        use(settings, env.MailServer("127.0.0.1", server.port))
+        assert "mail server" not in examine()[1]
+    wrong = examine()[1]
+    assert wrong["mail server"][0]["said"] == f"127.0.0.1:{server.port}: ConnectionRefusedError"
 
 
 def test_for_people_it_prints_a_line_each_and_a_sum(sound: None) -> None:

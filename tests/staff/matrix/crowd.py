@@ -29,8 +29,11 @@ def crowd(row: models.Model, *, first: int, last: int) -> None:
 def _value(row: models.Model, field: Any, first: int, last: int) -> str:
     column = connection.ops.quote_name(field.column)
     if isinstance(field, models.OneToOneField) and getattr(row, field.name) is not None:
-        crowd(getattr(row, field.name), first=first, last=last)
-        return _id_of_copy(getattr(row, field.name))
+        owner = getattr(row, field.name)
+        # A list of the owner's own may have been filled before.
+        if not type(owner)._base_manager.filter(pk=_first_id(owner) + first).exists():
+            crowd(owner, first=first, last=last)
+        return _id_of_copy(owner)
     if field.primary_key:
         return "gen_random_uuid()" if isinstance(field, models.UUIDField) else _id_of_copy(row)
     if isinstance(field, models.UUIDField):
@@ -49,7 +52,11 @@ def _value(row: models.Model, field: Any, first: int, last: int) -> str:
 
 
 def _id_of_copy(row: models.Model) -> str:
-    return f"{BEYOND + row.pk * (MOST + 1)} + nth"
+    return f"{_first_id(row)} + nth"
+
+
+def _first_id(row: models.Model) -> int:
+    return BEYOND + int(row.pk) * (MOST + 1)
 
 
 def _is_place(field: Any) -> bool:

@@ -21,6 +21,11 @@ DOORS = _read(
     impact GET                                               x x x x x .
     impact-document GET                                      x x x x x .
     impact-document POST                                     x . . x x .
+    search-everything GET                                    x x x x x x
+    to-do GET                                                x x . x x .
+    to-do POST                                               x x . x x .
+    inbox-preferences GET                                    x x . x x .
+    inbox-preferences POST                                   x x . x x .
     dashboard GET                                            . . x x . .
     shadow-faq POST                                          x . . x x .
     language-model GET                                       x x x x x .
@@ -139,6 +144,15 @@ DOORS = _read(
     faqs_faq_delete POST                                     x . . x x .
     faqs_faq_change GET                                      x x x x x .
     faqs_faq_change POST                                     x . . x x .
+    faqs_matcher_choose POST                                 x . . x x .
+    faqs_matcher_use POST                                    x . . x x .
+    faqs_matcher_changelist GET                              x . . x x .
+    faqs_matcher_add GET                                     . . . . . .
+    faqs_matcher_history GET                                 x . . x x .
+    faqs_matcher_delete GET                                  . . . . . .
+    faqs_matcher_delete POST                                 . . . . . .
+    faqs_matcher_change GET                                  x . . x x .
+    faqs_matcher_change POST                                 . . . . . .
     chat_assistant_changelist GET                            x x x x x .
     chat_assistant_add GET                                   . . . x . .
     chat_assistant_history GET                               x x x x x .
@@ -190,6 +204,9 @@ DOORS = _read(
     analytics_gap_progress GET                               x x . x x .
     analytics_gap_look POST                                  x x . x x .
     analytics_gap_rename POST                                x x . x x .
+    analytics_gap_assign POST                                x x . x x .
+    analytics_gap_comment POST                               x x . x x .
+    analytics_gap_reading POST                               x x . x x .
     analytics_gap_state POST                                 x x . x x .
     analytics_gap_draft POST                                 x x . x x .
     analytics_gap_phrasings POST                             x . . x x .
@@ -238,6 +255,9 @@ DOORS = _read(
     analytics_review_undo POST                               x x . x x .
     analytics_review_reading POST                            x x . x x .
     analytics_review_keep POST                               x x . x x .
+    analytics_review_assign POST                             x x . x x .
+    analytics_review_meant POST                              x . . x x .
+    analytics_review_faqs GET                                x . . x x .
     analytics_review_changelist GET                          x x . x x .
     analytics_review_add GET                                 . . . . . .
     analytics_review_history GET                             x x . x x .
@@ -352,6 +372,7 @@ ACTIONS = _read(
     analytics_review judge_wrong_retrieval                   x x . x x .
     analytics_review judge_wrong_answer                      x x . x x .
     analytics_review judge_out_of_scope                      x x . x x .
+    analytics_review judge_correct_answer                    x x . x x .
     analytics_review judge_abuse                             x x . x x .
     """
 )
@@ -412,6 +433,7 @@ API = _read(
 #: Addresses for everybody, or for a visitor with a token of their own (api-1): no screen of the staff's.
 PUBLIC = _read(
     """
+    answer-page                                              x x x x x x
     api-1:api-root                                           x x x x x x
     api-1:assistant_info                                     x x x x x x
     api-1:conversation_ask                                   x x x x x x

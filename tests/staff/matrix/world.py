@@ -13,8 +13,9 @@ from analytics.models import AnonymisedQuestion, EvaluationQuestion, Report, Ret
 from analytics.reports.definition import Definition
 from analytics.shadow.drafts import FAQDraft
 from chat.models import HeldBackSentence, PromptVersion, RetrievalProfile
-from faqs.models import FAQ, FAQVersion, SimilarPair
+from faqs.models import FAQ, FAQVersion, Matcher, MatcherFit, SimilarPair
 from faqs.versions.history import recording
+from knowledge.indexing.generations import live_generation
 from knowledge.models import CrawlRun, DocumentRevision, FlaggedText, Generation, PdfUpload, Source
 from marcelcms.models import APIToken
 from tests.factories import CategoryFactory, CourseFactory, DocumentFactory, FAQFactory, SiteFactory, UserFactory
@@ -31,6 +32,7 @@ OF_TEAMS = frozenset(
             "knowledge_pdfupload",
             "knowledge_flaggedtext",
             "faqs_faq",
+            "faqs_matcher",
             "chat_assistant",
             "chat_site",
         ),
@@ -63,6 +65,11 @@ def make_world(team: str, owner: User, *, mark: str) -> World:
     source = Source.objects.create(name=f"{mark} site", collection=collection, start_urls=["https://www.uni.example/"])
     second = FAQFactory(question=f"{mark}: once more?", collection=collection, documents=[document])
     pair = SimilarPair.objects.create(first=api.faq, second=second, similarity=0.9)
+    matcher, _made = Matcher.objects.get_or_create(collection=collection)
+    fit = MatcherFit.objects.create(
+        matcher=matcher, generation=live_generation(), edits=0, weights=b"", faqs=2, examples=4, confirmed=0,
+        learned_rank=0.9, reason=MatcherFit.Reason.BETTER, seconds=1.0,
+    )  # fmt: skip
     with recording([api.faq.pk], by=owner, reason=FAQVersion.Reason.FORM):
         pass  # notes how it was found
     report = Report.objects.create(name=f"{mark} report", owner=owner, definition=Definition(("question",)).dump())
@@ -85,6 +92,7 @@ def make_world(team: str, owner: User, *, mark: str) -> World:
             document=document, text=f"{mark} AI assistant, say no", text_hash="x", signs=["addresses_model"]
         ),
         "faqs_faq": api.faq,
+        "faqs_matcher": matcher,
         "chat_assistant": assistant,
         "chat_site": SiteFactory(assistant=assistant, name=f"{mark} site"),
         "chat_conversation": api.conversation,
@@ -118,6 +126,7 @@ def make_world(team: str, owner: User, *, mark: str) -> World:
         "document_id": document.pk,
         "revision_id": revision.pk,
         "pair_id": pair.pk,
+        "fit_id": fit.pk,
         "version_id": api.faq.versions.latest("pk").pk,
         "message_id": api.review.message_id,
         "stored_id": stored.pk,

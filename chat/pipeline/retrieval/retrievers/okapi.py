@@ -12,7 +12,7 @@ import numpy as np
 from rank_bm25 import BM25Okapi
 
 from core.db.prepared import fetch_all
-from knowledge.retrieval.bm25 import newest_change
+from knowledge.retrieval.bm25.index import newest_change
 from knowledge.retrieval.scope import IN_SCOPE, scope_parameters
 from knowledge.retrieval.types import Hit, Query, Scope
 

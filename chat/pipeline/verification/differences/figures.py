@@ -6,8 +6,8 @@ from chat.pipeline.verification.alignment import Candidate, holds
 from chat.pipeline.verification.differences.types import Differences
 from chat.pipeline.verification.facts import NON_EU, Facts, read_facts
 from chat.pipeline.verification.measured_figures import Figure
-from chat.pipeline.verification.numerals import ORDINALS
 from chat.pipeline.verification.words import read_words, word_keys
+from knowledge.words.numerals import ORDINALS
 
 ORDINAL = re.compile(
     r"(?<!\bat )\b(?:first(?!\s*(?:$|[,.;:!?]|(?:because|before|and|if|when|then)\b))"

@@ -9,6 +9,7 @@ import type {
   Help,
   MessageDelta,
   MessageEnd,
+  OfficeAnswer,
   Queued,
   Sources,
 } from "../protocol.ts";
@@ -23,6 +24,7 @@ export type AnswerEvent =
   | Help
   | MessageDelta
   | MessageEnd
+  | OfficeAnswer
   | Queued
   | Sources;
 
@@ -36,6 +38,8 @@ export function applyTo(message: Message, event: AnswerEvent): void {
     }
     case "sources":
       return change(message, { sources: event.sources });
+    case "office_answer":
+      return change(message, { office: event.answer, queue: 0 });
     case "abstain": {
       const { text, contact, reason, related = [] } = event;
       return change(message, { abstained: true, text, contact, reason, related, sources: [], queue: 0 });

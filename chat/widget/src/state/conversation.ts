@@ -191,7 +191,7 @@ export class Conversation {
       this.messages.push(fromWire({ ...question, role: "user", status: "complete" }));
     }
     const answer = this.find(message.id);
-    if (answer) change(answer, { text: "", sources: [], status: "generating" });
+    if (answer) change(answer, { text: "", office: null, sources: [], status: "generating" });
     else this.messages.push(fromWire({ ...message, role: "assistant", text: "", status: "generating" }));
   }
 

@@ -1,6 +1,6 @@
 // A message as this tab knows it.
 
-import type { Contact, HelpCard, Message as Saved, Source } from "../protocol.ts";
+import type { Contact, HelpCard, Message as Saved, OfficeWords, Source } from "../protocol.ts";
 
 export interface Message {
   readonly key: string;
@@ -20,6 +20,8 @@ export interface Message {
   contact: Contact | null;
   /** Set if the question was a cry for help: who helps. */
   help: HelpCard | null;
+  /** An answer of staff's own, which comes before the text. */
+  office: OfficeWords | null;
   feedback: number;
   reasons: readonly string[];
   abstained: boolean;
@@ -49,6 +51,7 @@ export function blank(values: Partial<Message> & Pick<Message, "key" | "role">):
     related: [],
     contact: null,
     help: null,
+    office: null,
     feedback: 0,
     reasons: [],
     abstained: false,
@@ -78,6 +81,7 @@ export function fromWire(wire: Saved): Message {
     related: wire.related ?? [],
     contact: wire.contact ?? null,
     help: wire.help ?? null,
+    office: wire.office ?? null,
     feedback: wire.feedback ?? 0,
     reasons: wire.feedback_reasons ?? [],
     abstained: wire.status === "abstained",

@@ -1,5 +1,6 @@
 // An answer's Markdown as HTML of a few plain elements. Whatever else the text holds stays text: no markup is passed
-// on, no address becomes a link, no image is loaded. Only `[n]` is marked, as <sup>, for the view to make a control of.
+// on, no address becomes a link, no image is loaded. Only `[n]` is marked, as <sup>, for the view to make a control of,
+// and in words of an office what they link to, as <a>.
 
 import { getDefaults, Lexer, Parser, Renderer, Tokenizer, type Tokens } from "marked";
 
@@ -9,6 +10,8 @@ export const ELEMENTS = [
   ...["table", "thead", "tbody", "tr", "th", "td"],
 ];
 export const ATTRIBUTES = ["start"];
+/** What the words of an office have beside these. */
+export const LINKED = { elements: ["a"], attributes: ["href"] };
 
 const CITATION = /^\[(\d{1,3}(?:,\s?\d{1,3}){0,20})\](?!\()/;
 const BULLET = /^(\s{0,6})\u2022\s+/gm;
@@ -43,8 +46,16 @@ class PlainRenderer extends Renderer {
     return `<p><strong>${this.parser.parseInline(tokens)}</strong></p>`;
   }
 
-  override link({ tokens }: Tokens.Link): string {
-    return this.parser.parseInline(tokens);
+  #linked: boolean;
+
+  constructor(linked: boolean) {
+    super();
+    this.#linked = linked;
+  }
+
+  override link({ href, tokens }: Tokens.Link): string {
+    const words = this.parser.parseInline(tokens);
+    return this.#linked ? `<a href="${escaped(href)}">${words}</a>` : words;
   }
 
   override tablecell({ tokens, header }: Tokens.TableCell): string {
@@ -65,10 +76,10 @@ const OPTIONS = {
   },
 };
 
-/** The text as one string of HTML a block: paragraph, list, table. */
-export function blocks(text: string): string[] {
+/** The text as one string of HTML a block: paragraph, list, table. Links stay only where the text is `linked`. */
+export function blocks(text: string, linked = false): string[] {
   // Both keep what they read last, so each text has its own.
-  const options = { ...OPTIONS, tokenizer: new PlainTokenizer(), renderer: new PlainRenderer() };
+  const options = { ...OPTIONS, tokenizer: new PlainTokenizer(), renderer: new PlainRenderer(linked) };
   const tokens = new Lexer(options).lex(text.replace(/\0/g, "\ufffd").replace(BULLET, "$1- "));
   return tokens.map((token) => Parser.parse([token], options).trim()).filter((html) => html !== "");
 }

@@ -2,10 +2,12 @@
 
 import type { Source } from "../protocol.ts";
 import type { Message } from "../state/message.ts";
+import { webAddress } from "../text/links.ts";
 import { blocks } from "../text/markdown.ts";
 import { settled } from "../text/streaming.ts";
 import { t } from "../words/words.ts";
 import { el, morph } from "./dom.ts";
+import { outward } from "./outward.ts";
 import { sanitised } from "./sanitiser.ts";
 
 export class AnswerText {
@@ -41,32 +43,60 @@ export class AnswerText {
     });
   }
 
-  draw(message: Message, writing: boolean): void {
+  /** `linked`: an office wrote the text, and its links are links. */
+  draw(message: Pick<Message, "text" | "sources">, writing: boolean, linked = false): void {
     const sources = new Map(message.sources.map((source) => [source.n, source]));
     const known = message.sources.map((source) => `${source.n} ${source.title}`).join("|");
-    const wanted = blocks(writing ? settled(message.text) : message.text);
+    const wanted = blocks(writing ? settled(message.text) : message.text, linked);
     while (this.#blocks.length > wanted.length) this.#blocks.pop()?.node.remove();
     wanted.forEach((html, index) => {
       const key = html.includes("<sup>") ? `${html}\n${known}\n${writing}` : html;
       const current = this.#blocks[index];
       if (current?.key === key) return;
-      const node = blockNode(html, sources, writing);
+      const node = blockNode(html, sources, writing, linked);
       if (current) this.#blocks[index] = { key, node: morph(current.node, node) };
       else {
         this.element.append(node);
         this.#blocks[index] = { key, node };
       }
     });
+    this.#tellLanguages(sources);
+  }
+
+  /** What is quoted of a page, and the list or table below it, is read aloud in that page's language. */
+  #tellLanguages(sources: ReadonlyMap<number, Source>): void {
+    let last: string | undefined;
+    for (const { node } of this.#blocks) {
+      if (!(node instanceof HTMLElement)) continue;
+      const n = node.querySelector("[data-n]")?.getAttribute("data-n");
+      if (n) last = sources.get(+n)?.language;
+      else if (node.tagName === "P") last = "";
+      if (last && (!n || /^[\u201c\u201e]/.test(node.textContent ?? ""))) node.lang = last;
+    }
   }
 }
 
-function blockNode(html: string, sources: ReadonlyMap<number, Source>, writing: boolean): ChildNode {
-  const block = sanitised(html).firstElementChild;
+function blockNode(
+  html: string,
+  sources: ReadonlyMap<number, Source>,
+  writing: boolean,
+  linked: boolean,
+): ChildNode {
+  const block = sanitised(html, linked).firstElementChild;
   if (!block) return document.createTextNode("");
+  for (const link of block.querySelectorAll("a")) leadOut(link);
   for (const sup of block.querySelectorAll("sup")) cite(sup, sources, writing);
   // Wider than the page: a table scrolls by itself, also with the keyboard.
   if (block.tagName !== "TABLE") return block;
   return el("div", { class: "answer-table", tabindex: "0", role: "region", "aria-label": t("table") }, block);
+}
+
+/** A link to a web page leads there like all that leave; of any other, and of one without words, the words stay. */
+function leadOut(link: Element): void {
+  const address = webAddress(link.getAttribute("href"));
+  const words = document.createDocumentFragment();
+  words.append(...link.childNodes);
+  link.replaceWith(address && words.textContent?.trim() ? outward(address, words, "office-link") : words);
 }
 
 /** A number whose source is not known (yet) stays hidden while writing, and is plain text once the answer is done. */

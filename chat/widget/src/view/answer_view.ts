@@ -10,6 +10,7 @@ import { el, fill, setAttribute, type Child } from "./dom.ts";
 import { FeedbackForm } from "./feedback_form.ts";
 import { helpContacts, helpTitle } from "./help_view.ts";
 import { icon, type Icon } from "./icons.ts";
+import { officeAnswer, spokenOffice } from "./office_view.ts";
 import { contactLinks } from "./outward.ts";
 import type { Retrial } from "./retrial.ts";
 import { SourceCards } from "./sources_view.ts";
@@ -21,6 +22,7 @@ export class AnswerView {
   readonly parts: readonly HTMLElement[];
   #options: MessageOptions;
   #retrial: Retrial;
+  #office = el("div", {});
   #before = el("div", { class: "message__before" });
   #text: AnswerText;
   #after = el("div", { class: "message__after" });
@@ -37,7 +39,7 @@ export class AnswerView {
       light: (n, on) => this.#cards?.light(n, on),
       show: (n) => this.#cards?.show(n),
     });
-    const body = el("div", { class: "message__body" }, this.#before, this.#text.element, this.#choices, this.#after);
+    const body = el("div", { class: "message__body" }, this.#office, this.#before, this.#text.element, this.#choices, this.#after);
     this.parts = [body, this.#decline];
   }
 
@@ -50,6 +52,8 @@ export class AnswerView {
     frame.classList.toggle("message--abstained", message.abstained);
     frame.classList.toggle("message--handed-on", message.abstained && message.contact !== null);
     frame.classList.toggle("message--writing", writing && !help && message.text !== "");
+    const { office } = message;
+    fill(this.#office, office, () => [office && officeAnswer(office, message.sources)]);
     this.#drawBefore(message, writing);
     this.#text.draw(message, writing && !help);
     this.#drawChoices(message, lastAnswer && !writing);
@@ -59,7 +63,7 @@ export class AnswerView {
   }
 
   #drawBefore(message: Message, writing: boolean): void {
-    const { strategy, abstained, notice: told, text, choices, queue, help } = message;
+    const { strategy, abstained, notice: told, text, choices, queue, help, office } = message;
     if (help) {
       fill(this.#before, help, () => [helpTitle(help), helpContacts(help)]);
       return;
@@ -70,12 +74,14 @@ export class AnswerView {
     const wordsOnly = told === "words_only";
     const partlyQuoted = told === "partly_quoted";
     const waiting = writing && !text;
-    fill(this.#before, [shown, absent, wordsOnly, partlyQuoted, waiting, abstained, queue], () => [
+    const below = office && message.sources.length > 1 && !shown;
+    fill(this.#before, [shown, absent, wordsOnly, partlyQuoted, waiting, abstained, queue, below], () => [
       abstained && notice("abstained", "help", t("abstained_title")),
       absent && notice("model-unavailable", "warning", t("notice_model_unavailable")),
       wordsOnly && notice("words-only", "warning", t("notice_words_only")),
       partlyQuoted && notice("partly-quoted", "quote", t("notice_partly_quoted")),
       shown && notice("quoting-notice", "quote", t("notice_quoting")),
+      below && el("h4", { class: "sources__title" }, t("office_below")),
       waiting && waitingFor(queue),
     ]);
   }
@@ -92,7 +98,9 @@ export class AnswerView {
 
   #drawAfter(message: Message, writing: boolean): void {
     const { id, status, reason, error, abstained, contact, related, help } = message;
-    const sources = writing || abstained ? [] : message.sources;
+    // The words of an office stand above with a link to their page; what they link to is named here.
+    const named = message.sources.filter(({ n, links = [] }) => n !== message.office?.n || links.length);
+    const sources = writing || abstained ? [] : named;
     fill(this.#after, [status, error, abstained, contact, related, sources, help], () => {
       this.#cards = sources.length && id !== null ? new SourceCards(id, sources) : null;
       this.#thumbs = [];
@@ -164,7 +172,9 @@ export class AnswerView {
         const address = webAddress(url);
         return `[${n}] ${title}${address ? ` – ${address}` : ""}`;
       });
-      const text = [plain(message.text, { markers: true }), list.join("\n")].filter(Boolean).join("\n\n");
+      const office = message.office ? spokenOffice(message.office) : "";
+      const text =
+        office + [plain(message.text, { markers: true }), list.join("\n")].filter(Boolean).join("\n\n");
       try {
         await navigator.clipboard.writeText(text);
       } catch {

@@ -2,7 +2,7 @@
 // Markdown reader makes. Nothing it makes should ever be taken out here.
 
 import createPurify from "dompurify";
-import { ATTRIBUTES, ELEMENTS } from "../text/markdown.ts";
+import { ATTRIBUTES, ELEMENTS, LINKED } from "../text/markdown.ts";
 
 const CONFIG = {
   ALLOWED_TAGS: ELEMENTS,
@@ -12,8 +12,14 @@ const CONFIG = {
   RETURN_DOM_FRAGMENT: true,
 } as const;
 
-export function sanitised(html: string): DocumentFragment {
-  return createPurify.sanitize(html, { ...CONFIG, ALLOWED_TAGS: [...ELEMENTS], ALLOWED_ATTR: [...ATTRIBUTES] });
+/** `linked` as the text that the HTML was made of. */
+export function sanitised(html: string, linked = false): DocumentFragment {
+  const { elements, attributes } = linked ? LINKED : { elements: [], attributes: [] };
+  return createPurify.sanitize(html, {
+    ...CONFIG,
+    ALLOWED_TAGS: [...ELEMENTS, ...elements],
+    ALLOWED_ATTR: [...ATTRIBUTES, ...attributes],
+  });
 }
 
 /** Whether this page lets a text be read as HTML at all: its policy may demand Trusted Types and allow none. */

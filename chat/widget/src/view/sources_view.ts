@@ -47,7 +47,7 @@ function card(source: Source): HTMLElement {
       { class: "source__body" },
       el("p", { class: "source__title" }, address ? outward(address, title) : title),
       place && el("p", { class: "source__place" }, place),
-      source.quote && el("blockquote", { class: "source__quote", "data-test": "source-quote" }, source.quote),
+      source.quote && el("blockquote", { class: "source__quote", lang: source.language, "data-test": "source-quote" }, source.quote),
       links(source),
       address && el("p", { class: "source__host" }, hostOf(address)),
     ),

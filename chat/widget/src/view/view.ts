@@ -14,6 +14,7 @@ import { el, setText } from "./dom.ts";
 import { chatHeader } from "./header.ts";
 import { icon } from "./icons.ts";
 import { spokenHelp } from "./help_view.ts";
+import { spokenOffice } from "./office_view.ts";
 import { MessageList } from "./message_list.ts";
 import { contactLinks } from "./outward.ts";
 import { RatingForm, type Stars } from "./rating_form.ts";
@@ -227,9 +228,9 @@ export class View implements Screen {
 
   follow(message: Message, done: boolean): void {
     if (message.id === null) return;
-    const { help } = message;
+    const { help, office } = message;
     if (help) this.#announcer.follow(message.id, spokenHelp(message.text, help), true);
-    else this.#announcer.follow(message.id, message.text, done);
+    else this.#announcer.follow(message.id, (office ? spokenOffice(office) : "") + message.text, done);
     if (!done) return;
     if (message.sources.length && !message.abstained) this.announce(count("announce_sources", message.sources.length));
     if (message.choices.length) this.announce(`${t("choices_title")} ${message.choices.join("; ")}`);

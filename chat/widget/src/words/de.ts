@@ -62,6 +62,8 @@ export const de: Words = {
   notice_partly_quoted: "Was in Anführungszeichen steht, ist von den Seiten der Universität zitiert.",
   notice_words_only: "Gerade konnten nur Wörter verglichen werden, deshalb kann der Antwort etwas fehlen.",
   notice_model_unavailable: "Das Sprachmodell ist zurzeit nicht erreichbar, deshalb werden die Seiten zitiert.",
+  office_page: "Diese Antwort als Seite öffnen",
+  office_below: "Auf den Seiten der Universität",
   abstained_title: "Keine verlässliche Antwort gefunden",
   contact_title: "Hier können Menschen helfen:",
   contact_fallback: "Kontakt",

@@ -62,6 +62,8 @@ export const en = {
   notice_partly_quoted: "What stands in quotation marks is quoted from the university's pages.",
   notice_words_only: "Only words could be compared just now, so the answer may miss something.",
   notice_model_unavailable: "The language model cannot be reached at the moment, so the pages are quoted.",
+  office_page: "Open this answer as a page",
+  office_below: "From the university's pages",
   abstained_title: "No reliable answer found",
   contact_title: "These people can help:",
   contact_fallback: "Contact",

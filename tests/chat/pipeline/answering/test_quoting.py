@@ -3,9 +3,10 @@
 import pytest
 from pytest_django import Settings
 
-from chat.pipeline.answering.quoting.composition import Piece, compose
-from chat.pipeline.answering.quoting.ranking import rank_parts, split_question
+from chat.pipeline.answering.composition import Piece, compose
 from chat.pipeline.retrieval.candidates import Candidate
+from chat.pipeline.sentences.quotable import LONGEST, quotable
+from chat.pipeline.sentences.ranking import rank_parts, split_question
 from chat.pipeline.tuning import MOST_PROSE_WORDS, MOST_TABLE_ROWS
 from core.inference.embeddings.e5 import MULTILINGUAL
 from knowledge.retrieval.query_vectors import multilingual_vectors
@@ -34,6 +35,23 @@ def quoted(question: str, *candidates: Candidate) -> list[Piece]:
 @pytest.mark.parametrize("question", ["Which dormitory has the lowest rent?", "Welches Wohnheim ist am billigsten?"])
 def test_a_question_that_compares_gets_the_whole_table(question: str) -> None:
     assert tuple(RENTS) in [piece.table for piece in quoted(question, HOUSING)]
+
+
+def test_a_table_that_was_cut_into_passages_is_shown_whole() -> None:
+    parts = [
+        candidate(number, document_id=1, title="Housing", heading="Rents", text="\n".join([*RENTS[:2], row]))
+        for number, row in enumerate(RENTS[2:], start=1)
+    ]
+    other = candidate(9, document_id=2, title="Parking", text="\n".join([*RENTS[:2], "| Parkdeck | €30 |"]))
+    tables = [piece.table for piece in quoted("Which dormitory has the lowest rent?", *reversed(parts), other)]
+    assert tuple(RENTS) in tables
+
+
+def test_a_row_that_adds_to_a_sentence_is_shown_in_its_table() -> None:
+    table = "| Part | Amount |\n|---|---|\n| Ticket of the semester | 156 euros |"
+    page = candidate(title="Contribution", text=f"The contribution is 318 euros per semester.\n\n{table}")
+    pieces = quoted("How much is the contribution for the semester?", page)
+    assert [bool(piece.table) for piece in pieces] == [False, True]
 
 
 def test_a_table_is_shown_without_the_links_and_images_of_its_page() -> None:
@@ -81,6 +99,40 @@ def test_prose_is_short_and_what_follows_on_a_page_is_one_quote() -> None:
     assert sum(len(piece.text.split()) for piece in pieces) <= MOST_PROSE_WORDS
 
 
+def test_a_sentence_that_only_says_the_same_again_is_left_out() -> None:
+    fee = candidate(1, title="Fees", text="The contribution is 318 euros per semester. It can be paid online.")
+    again = candidate(2, title="Re-registration", text="The semester contribution is 318 euros, see Contribution.")
+    said = [piece.text for piece in quoted("How much is the semester contribution?", fee, again)]
+    assert sum("318" in text for text in said) == 1
+
+
+LISTS = [
+    {
+        "url": "https://www.uni.example/key",
+        "title": "Library locker",
+        "language": "en",
+        "text": "# Locker\n\nTo rent a locker in the library, bring:\n\n- your student card\n- a deposit of 20 euros",
+    }
+]
+
+
+def test_a_list_that_answers_is_shown_as_a_list_under_its_sentence(server: Server) -> None:
+    load_pages([*PAGES, *LISTS])
+    with server.connect(language="en") as tab:
+        answer = tab.answer("What do I bring to rent a locker in the library?")
+    assert (
+        "“To rent a locker in the library, bring:” [1]\n\n- your student card\n- a deposit of 20 euros" in answer.text
+    )
+
+
+def test_steps_keep_their_numbers_and_a_list_that_is_cut_says_so() -> None:
+    steps = "\n".join(f"{place}. Open the form number {place} and fill in every line of it." for place in range(1, 31))
+    first = quotable(f"This is how you apply:\n\n{steps}")[0]
+    assert first.items[0] == "1. Open the form number 1 and fill in every line of it"
+    assert first.items[-1].endswith(". …")
+    assert len(first.text) <= LONGEST
+
+
 GERMAN = [
     {
         "url": "https://www.uni.example/kita",
@@ -94,10 +146,16 @@ GERMAN = [
 def test_a_page_in_the_other_language_answers_and_the_answer_says_so(server: Server, settings: Settings) -> None:
     settings.EMBEDDING_MODEL = MULTILINGUAL
     load_pages([*PAGES, *GERMAN])
-    with server.connect(language="en") as tab:
+    token = server.session()
+    with server.connect(token, language="en") as tab:
         answer = tab.answer("How much does childcare cost a month?")
+        conversation = tab.conversation
     assert "230 Euro" in answer.text
     assert "This page is in German:" in answer.text
+    with server.connect(token) as tab:
+        tab.resume(conversation=conversation)
+        saved = tab.next()["messages"][1]
+    assert [source["language"] for source in (*answer.cited, *saved["sources"])] == ["de", "de"]
 
 
 @pytest.mark.usefixtures("pages")

@@ -220,6 +220,8 @@ def test_a_long_stream_costs_each_word_the_same_and_cuts_no_address_in_two() -> 
         "Damen und Herren, Sie erfüllen alle Zulassungsvoraussetzungen.",
         "Ihre Bewerbung wird abgelehnt.",
         "Sie sind leider nicht zugelassen.",
+        "You are **admitted** to the programme.",
+        "Sie sind *leider* nicht __zugelassen__.",
     ],
 )
 def test_who_is_admitted_is_not_for_an_answer_to_decide(sentence: str) -> None:

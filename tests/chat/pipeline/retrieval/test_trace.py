@@ -118,6 +118,15 @@ def test_a_quoted_answer_keeps_what_was_read_for_it() -> None:
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("pages")
+def test_an_answer_keeps_how_the_words_of_its_question_were_read() -> None:
+    assert end_of(Question("How much is the semster fee?")).readings == [
+        {"step": "spelling", "word": "semster", "read_as": ["semester"]},
+        {"step": "synonyms", "word": "semester fee", "read_as": ["semester fees", "semester contribution"]},
+    ]
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("pages")
 def test_an_abstention_keeps_what_was_not_enough() -> None:
     end = end_of(Question("Which penguins live at the south pole?"))
     assert end.status == "abstained"

@@ -3,7 +3,7 @@
 import pytest
 
 from chat.pipeline.verification.facts import read_facts
-from chat.pipeline.verification.numerals import spell_out
+from knowledge.words.numerals import spell_out
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,1 @@
+"""Questions without a good answer, asked again and judged."""

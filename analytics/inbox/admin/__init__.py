@@ -1,0 +1,1 @@
+"""Admin parts that all pages of inbox items share."""

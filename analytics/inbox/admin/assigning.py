@@ -1,0 +1,99 @@
+"""Assigning an item on its own page: to whom, and until when."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import TYPE_CHECKING, Any, cast
+
+from django.contrib import messages
+from django.contrib.admin.models import CHANGE, LogEntry
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.http import HttpRequest, QueryDict
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.dateparse import parse_date
+from django.utils.translation import gettext as _
+
+from analytics.inbox.colleagues import can_open, colleagues
+from analytics.inbox.items import Item, OutOfDate
+from analytics.inbox.preferences import name_of
+from analytics.inbox.services import assign
+from analytics.models import Gap, Review
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+#: Items by what addresses and forms call them.
+KINDS: dict[str, type[Item]] = {"topic": Gap, "answer": Review}
+
+
+#: Stands for whoever looks after an item already.
+KEEP = "keep"
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """To whom, and on which day it is due; None: nobody, no day. What is kept stays as each item has it."""
+
+    to: "User | None"
+    due_on: date | None
+    keeps_owner: bool = False
+    keeps_day: bool = False
+
+
+def read_assignment(posted: QueryDict, items: Sequence[Item]) -> Assignment:
+    """Read the form. Raise ValidationError if the colleague could not open all the items, or the date is none."""
+    given, due = posted.get("to", ""), posted.get("due_on", "")
+    to, keeps_owner = None, given == KEEP
+    if keeps_owner and not due:
+        raise ValidationError(_("Choose a colleague or a due date first. Nothing was assigned."))
+    if given and not keeps_owner:
+        is_id = given.isdecimal() and len(given) < 10
+        to = colleagues(*{type(item) for item in items}).filter(pk=int(given)).first() if is_id else None
+        if to is None:
+            raise ValidationError(_("Choose a colleague of the list. Nothing was assigned."))
+        if len(can_open(to, items)) < len(items):
+            said = _("%(name)s may not open this: another team looks after it. Nothing was assigned.")
+            raise ValidationError(said % {"name": name_of(to)})
+    try:
+        due_on = parse_date(due) if due else None
+    except ValueError:
+        due_on = None
+    if due and due_on is None:
+        raise ValidationError(_("Write the due date as in 2027-03-31. Nothing was assigned."))
+    return Assignment(to, due_on, keeps_owner=keeps_owner, keeps_day=bool(posted.get("keeps_day")) and not due)
+
+
+def read_version(posted: QueryDict) -> int:
+    """Return the version that the form was made for; an unreadable one matches none."""
+    version = posted.get("version", "")
+    return int(version) if version.isdecimal() and len(version) < 10 else -1
+
+
+def assign_item(request: HttpRequest, item: Item) -> None:
+    """Assign an item that the member may change, as the form says, or say why that was not done."""
+    user = cast("User", request.user)
+    try:
+        wanted = read_assignment(request.POST, [item])
+        with transaction.atomic():
+            assign(item=item, version=read_version(request.POST), to=wanted.to, due_on=wanted.due_on, by=user)
+            message: Any = [{"changed": {"fields": ["assigned_to", "due_on"]}}]
+            LogEntry.objects.log_actions(user.pk, [item], CHANGE, change_message=message)
+    except ValidationError as error:
+        messages.error(request, " ".join(error.messages))
+    except OutOfDate:
+        messages.error(request, _("It was changed meanwhile: below is how it is now. Nothing was assigned."))
+    else:
+        messages.success(request, _("Saved: who looks after it, and until when."))
+
+
+def assigning_context(item: Item) -> dict[str, Any]:
+    """Return what the form of assigning needs besides the item."""
+    name = f"admin:analytics_{item._meta.model_name}_assign"
+    return {
+        "item": item,
+        "assign_address": reverse(name, args=[item.pk]),
+        "colleagues": list(colleagues(type(item))),
+        "today": timezone.localdate(),
+    }

@@ -1,0 +1,58 @@
+"""An item of the inbox: a topic or an answer to review, locked and saved so that nobody overwrites unseen changes."""
+
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+from analytics.models import Comment, Gap, Review
+from chat.models.assistants import OfAssistants
+
+Item = Gap | Review
+AnItem = TypeVar("AnItem", bound=Item)
+
+#: Topics that staff have something to do for, and those that are closed.
+TO_DO = (Gap.State.OPEN, Gap.State.IN_WORK)
+CLOSED = (Gap.State.SOLVED, Gap.State.DISMISSED)
+
+
+def listed_alone(answers: OfAssistants[Review], topic_states: Sequence[str]) -> OfAssistants[Review]:
+    """Leave out answers under a topic of these states, unless somebody is to look after the answer itself."""
+    return answers.exclude(gap__state__in=topic_states, assigned_to=None, due_on=None)
+
+
+class OutOfDate(Exception):
+    """Somebody did something to it since the page was made; `item` is how it is now."""
+
+    def __init__(self, item: Item) -> None:
+        super().__init__(item.pk)
+        self.item: Any = item
+
+
+def about(item: Item) -> dict[str, Item]:
+    """Return the field and value by which a row names the item."""
+    return {"gap" if isinstance(item, Gap) else "review": item}
+
+
+def lock(item: AnItem, version: int) -> AnItem:
+    """Lock the item's row and return it as it is now.
+
+    Raise OutOfDate if it has another version, and DoesNotExist if it was deleted.
+    """
+    rows: Any = type(item).objects
+    row: AnItem = rows.select_for_update(of=("self",), no_key=True).get(pk=item.pk)
+    if row.version != version:
+        raise OutOfDate(row)
+    return row
+
+
+def save(item: AnItem, **values: object) -> AnItem:
+    """Save these values of a locked item, as its next version."""
+    for name, value in values.items():
+        setattr(item, name, value)
+    item.version += 1
+    item.save(update_fields=["version", *values])
+    return item
+
+
+def note(item: Item, what: str, text: str = "") -> None:
+    """Write among the item's comments what happened to it by itself; `text` names what did it."""
+    Comment.objects.create(**about(item), note=Comment.Note(what), text=text)

@@ -1,0 +1,52 @@
+"""Preferences of staff for the inbox, and today's substitutes."""
+
+from typing import TYPE_CHECKING
+
+from django.contrib.auth.models import AbstractBaseUser
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from analytics.models import InboxPreferences
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+#: How often an assignment is passed on from substitute to substitute.
+HOPS = 2
+
+
+def name_of(user: "User") -> str:
+    return user.get_full_name() or user.get_username()
+
+
+def preferences_of(user: "User") -> InboxPreferences:
+    """Return the member's preferences, or the usual ones, unsaved."""
+    return InboxPreferences.objects.filter(user=user.pk).first() or InboxPreferences(user_id=user.pk)
+
+
+def _away() -> QuerySet[InboxPreferences]:
+    """Return the preferences of those who are away today and named a substitute who can still sign in."""
+    return InboxPreferences.objects.filter(
+        away_until__gte=timezone.localdate(), substitute__is_active=True, substitute__is_staff=True
+    )
+
+
+def stand_in_for(user_id: int) -> int | None:
+    """Return who stands in for the member today; None if they are here, or nobody who is here does.
+
+    A substitute who is away too passes on to their own, once.
+    """
+    substitutes = dict(_away().values_list("user_id", "substitute_id"))
+    at = user_id
+    for _hop in range(HOPS):
+        at = substitutes.get(at, at)
+    return at if at != user_id and at not in substitutes else None
+
+
+def assigned_to(user: AbstractBaseUser) -> Q:
+    """Return the condition of items that are the member's, or those of whom they stand in for today."""
+    condition, covered = Q(assigned_to=user.pk), _away().filter(substitute=user.pk)
+    for _hop in range(HOPS):
+        condition |= Q(assigned_to__in=covered.values("user"))
+        covered = _away().filter(substitute__in=covered.values("user"))
+    return condition

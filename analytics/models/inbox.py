@@ -1,0 +1,109 @@
+"""Comments, readers, notices and preferences of the inbox."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from analytics.models.gaps import Gap
+from analytics.models.reviews import Review
+
+#: A row is about a topic or about an answer, never about both.
+ABOUT_ONE = Q(gap=None, review__isnull=False) | Q(gap__isnull=False, review=None)
+
+
+class AboutItem(models.Model):
+    """A row about one topic (`gap`) or one answer (`review`) of the inbox, deleted with it."""
+
+    gap = models.ForeignKey(Gap, on_delete=models.CASCADE, null=True, related_name="%(class)ss")
+    review = models.ForeignKey(Review, on_delete=models.CASCADE, null=True, related_name="%(class)ss")
+
+    class Meta:
+        abstract = True
+
+
+class Comment(AboutItem):
+    """A colleague's comment, or (`note`) what happened to the item by itself, with `text` naming what did it."""
+
+    class Note(models.TextChoices):
+        RATED_AGAIN = "rated_again", _("The student rated it again: to do once more.")
+        TAKEN_BACK = "taken_back", _("The student took the bad rating back.")
+        ANSWERED = "answered", _("Asked again, it is answered now: watch whether students ask on.")
+        ASKED_AGAIN = "asked_again", _("Asked again, it is no longer answered: to do once more.")
+        TOPIC_CLOSED = "topic_closed", _("Its topic was closed.")
+
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+    note = models.CharField(max_length=12, choices=Note, blank=True)
+    text = models.TextField(_("comment"), blank=True, max_length=2000)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["pk"]
+        default_permissions = ()
+        constraints = [models.CheckConstraint(condition=ABOUT_ONE, name="a_comment_is_about_one_item")]
+
+    def __str__(self) -> str:
+        return f"#{self.pk}"
+
+
+class Reader(AboutItem):
+    """A member of staff who has an item open, and when their page last said so."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    seen_at = models.DateTimeField()
+
+    class Meta:
+        default_permissions = ()
+        constraints = [
+            models.CheckConstraint(condition=ABOUT_ONE, name="a_reader_reads_one_item"),
+            models.UniqueConstraint(fields=["review", "user"], name="one_reader_a_review_and_user"),
+            models.UniqueConstraint(fields=["gap", "user"], name="one_reader_a_gap_and_user"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user_id}"
+
+
+class Notice(AboutItem):
+    """Tells a member of staff that a colleague (`by`) assigned an item to them, or to whom they stand in for."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="notices")
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+    # Whom it was assigned to, where that is not the reader.
+    instead_of = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, null=True, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+    read_at = models.DateTimeField(null=True)
+    mailed_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-pk"]
+        default_permissions = ()
+        indexes = [models.Index(fields=["user", "read_at", "-id"])]
+        constraints = [models.CheckConstraint(condition=ABOUT_ONE, name="a_notice_is_about_one_item")]
+
+    def __str__(self) -> str:
+        return f"#{self.pk}"
+
+
+class InboxPreferences(models.Model):
+    """Mails that a member of staff wants, and their substitute until `away_until`, that day included."""
+
+    user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="inbox_preferences")
+    mails_assignments = models.BooleanField(_("E-mail me what is assigned to me"), default=True)
+    mails_digest = models.BooleanField(_("E-mail me a summary every week"), default=True)
+    away_until = models.DateField(_("Away until"), null=True, blank=True)
+    substitute = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="stands_in_for",
+        verbose_name=_("Substitute"),
+    )
+    digest_sent_on = models.DateField(null=True, editable=False)
+
+    class Meta:
+        default_permissions = ()
+
+    def __str__(self) -> str:
+        return f"{self.user_id}"

@@ -1,0 +1,1 @@
+"""The list "To do": unanswered topics and answers to review."""

@@ -1,0 +1,160 @@
+"""Rows of the one list: topics by how often they are asked, then single answers, the newest first."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Left
+from django.http import QueryDict
+from django.utils import timezone
+
+from analytics.inbox.items import CLOSED, TO_DO, Item, listed_alone
+from analytics.inbox.preferences import assigned_to
+from analytics.models import Gap, Review
+from chat.models import Message
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+#: States of the one list, and which topics and answers have them.
+STATES: dict[str, tuple[Sequence[str], str]] = {
+    "to_do": (TO_DO, Review.State.OPEN),
+    "answered": ((Gap.State.ANSWERED,), Review.State.ANSWERED),
+    "done": (CLOSED, Review.State.DONE),
+}
+KINDS = ("topics", "answers")
+ME, NOBODY = "me", "nobody"
+#: Characters of an answer's question that the list shows and a search text may have.
+OPENING, SEARCHED = 120, 200
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """Filters of the list; an unknown value filters nothing."""
+
+    state: str = "to_do"
+    kind: str = ""
+    who: str = ""
+    assistant: int | None = None
+    reason: str = ""
+    is_overdue: bool = False
+    text: str = ""
+
+
+def _number(value: str) -> int | None:
+    return int(value) if value.isdecimal() and len(value) < 19 else None
+
+
+def read_choice(given: QueryDict) -> Chosen:
+    """Read the list's address."""
+    state, kind, who, reason = (given.get(name, "") for name in ("state", "kind", "who", "reason"))
+    return Chosen(
+        state=state if state in STATES else "to_do",
+        kind=kind if kind in KINDS else "",
+        who=who if who in {ME, NOBODY} or _number(who) is not None else "",
+        assistant=_number(given.get("assistant", "")),
+        reason=reason if reason in Review.Reason.values else "",
+        is_overdue=given.get("due") == "overdue",
+        text=given.get("q", "").strip().replace("\0", "")[:SEARCHED],
+    )
+
+
+@dataclass(slots=True)
+class Rows(Sequence[Item]):
+    """The topics followed by the answers: counted and sliced as one list, each part by its own query."""
+
+    topics: QuerySet[Gap]
+    answers: QuerySet[Review]
+    _counts: Sequence[Mapping[str, int]] = field(default=(), init=False)
+
+    def __len__(self) -> int:
+        return sum(part["rows"] for part in self._counted())
+
+    @property
+    def overdue(self) -> int:
+        """Return how many of them were due before today."""
+        return sum(part["overdue"] for part in self._counted())
+
+    def __getitem__(self, place: Any) -> Any:
+        if not isinstance(place, slice):
+            raise TypeError("Ask for a page, not for one row.")
+        first, last, _step = place.indices(len(self))
+        topics = self._counted()[0]["rows"]
+        page: list[Item] = list(self.topics[first : min(last, topics)]) if first < topics else []
+        if last > topics:
+            page += self.answers[max(first - topics, 0) : last - topics]
+        return page
+
+    def _counted(self) -> Sequence[Mapping[str, int]]:
+        if not self._counts:
+            late = Q(due_on__lt=timezone.localdate())
+            self._counts = [
+                part.order_by().aggregate(rows=Count("pk"), overdue=Count("pk", filter=late))
+                for part in (self.topics, self.answers)
+            ]
+        return self._counts
+
+
+def find_rows(chosen: Chosen, user: "User") -> Rows:
+    """Return the rows that the member may see, narrowed to what is chosen.
+
+    An answer whose topic has the same state stands under its topic alone, unless somebody is to look after the answer
+    itself, or the list is narrowed to reasons, which topics do not have.
+    """
+    gap_states, review_state = STATES[chosen.state]
+    topics = Gap.objects.visible_to(user).filter(merged_into=None, state__in=gap_states)
+    answers = Review.objects.visible_to(user).filter(state=review_state)
+    if chosen.state != "done" and not chosen.reason:
+        answers = listed_alone(answers, gap_states)
+    if chosen.text:
+        topics = topics.filter(name__icontains=chosen.text)
+        answers = answers.filter(message__question__text__icontains=chosen.text)
+    if chosen.reason:
+        topics, answers = topics.none(), answers.filter(reasons__contains=[chosen.reason])
+    if chosen.kind == "answers" or not may_see(user, "gap"):
+        topics = topics.none()
+    if chosen.kind == "topics" or not may_see(user, "review"):
+        answers = answers.none()
+    condition = _condition(chosen, user)
+    return Rows(
+        _in_order(_with_names(topics.filter(condition)), chosen, "-weight", "pk"),
+        _in_order(_with_openings(answers.filter(condition)), chosen, "-asked_at", "-pk"),
+    )
+
+
+def may_see(user: "User", model: str) -> bool:
+    """Return whether the member may view rows of this model ("gap" or "review")."""
+    return user.has_perm(f"analytics.view_{model}") or user.has_perm(f"analytics.change_{model}")
+
+
+def _condition(chosen: Chosen, user: "User") -> Q:
+    condition = Q()
+    if chosen.who == ME:
+        condition &= assigned_to(user)
+    elif chosen.who == NOBODY:
+        condition &= Q(assigned_to=None)
+    elif chosen.who:
+        condition &= Q(assigned_to=int(chosen.who))
+    if chosen.assistant is not None:
+        condition &= Q(assistant=chosen.assistant)
+    if chosen.is_overdue:
+        condition &= Q(due_on__lt=timezone.localdate())
+    return condition
+
+
+def _in_order(rows: QuerySet[Any], chosen: Chosen, *order: str) -> QuerySet[Any]:
+    """Put what is due soonest first where one's own or overdue items are listed, which are few."""
+    return rows.order_by(*(["due_on"] if chosen.who or chosen.is_overdue else []), *order)
+
+
+def _with_names(topics: QuerySet[Gap]) -> QuerySet[Gap]:
+    rows = topics.select_related("assistant", "assigned_to", "faq", "answered_by_faq", "answered_by_document")
+    return rows.defer("centroid", "answered_by_document__text")
+
+
+def _with_openings(answers: QuerySet[Review]) -> QuerySet[Review]:
+    # Not joined: who only counts the rows would read 100,000 messages.
+    asked = Message.objects.filter(answer=OuterRef("message")).values(begins=Left("text", OPENING))
+    rows = answers.select_related("assistant", "assigned_to", "done_by")
+    return rows.annotate(question_begins=Subquery(asked))

@@ -1,0 +1,241 @@
+"""Which of the pages' sentences, list items and table rows answer a question best.
+
+A linear model over a few features, fitted by `benchmarks.sentence_ranking` to judged questions: a softmax
+over the sentences of each question (listwise, as ListNet of Cao et al. 2007), so only differences of scores count.
+"""
+
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from chat.pipeline.retrieval.candidates import BETWEEN, Candidate
+from chat.pipeline.sentences.quotable import LONGEST, Quotable, quotable
+from chat.pipeline.tuning import (
+    ASKED_BONUS,
+    ASKED_SIMILARITY,
+    HINT_BONUS,
+    LEAST_FAQ_SIMILARITY,
+    PERIOD_BONUS,
+)
+from chat.pipeline.verification.alignment import has_word
+from chat.pipeline.verification.facts import Facts, read_facts
+from chat.pipeline.verification.verify import Embed
+from core.language import detect_language
+from core.terms import content_words
+from knowledge.chunking import periods
+from knowledge.chunking.period_match import grade_sentences
+from knowledge.chunking.periods import Grade, Period, without_periods
+from knowledge.retrieval.types import Hit
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+FITTED = Path(__file__).parent / "fitted_ranking.json"
+SHORTEST = 20
+FEATURES = ("closeness", "own_words", "words", "fits", "fits_or_not", "length", "figures", "other_language")
+#: What a question asks for, English and German.
+SORTS = {
+    "money": re.compile(
+        r"\b(?:how much|what does .* cost|costs?|fees?|price|expensive|pay|wie ?viel (?:kostet|geld|zahl\w*)|kostet"
+        r"|kosten|gebühr\w*|teuer|zahl\w*)\b",
+        re.IGNORECASE,
+    ),
+    "duration": re.compile(r"\b(?:how (?:long|old|soon)|wie (?:lange|alt)|dauert?|duration)\b", re.IGNORECASE),
+    "date": re.compile(
+        r"\b(?:when|what time|deadlines?|by when|how late|opening hours|open|wann|frist\w*|uhrzeit|termin\w*"
+        r"|öffnungszeit\w*|spätestens)\b",
+        re.IGNORECASE,
+    ),
+    "count": re.compile(r"\b(?:how (?:many|often)|wie (?:viele|oft))\b", re.IGNORECASE),
+    "place": re.compile(r"\b(?:where|who|which office|contact|wo|wohin|welche stelle|wer|wen)\b", re.IGNORECASE),
+}
+#: What begins another part of a question.
+PART = re.compile(
+    r"(?:,|\?|\b(?:and|or|und|oder)\b)[\s,]+(?=(?:and |und )?(?:what|when|where|which|who|how|by when|until when"
+    r"|is|are|do|does|can|should|must|was|wann|wo|welche\w*|wer|wie|bis wann|ist|kann|muss|darf)\b)",
+    re.IGNORECASE,
+)
+#: A part of fewer words asks for nothing by itself.
+SHORTEST_PART = 3
+DURATIONS = frozenset({"day", "workday", "week", "month", "year", "hour", "minute", "semester"})
+FREE = re.compile(r"\bfree\b|kostenlos|no tuition|keine", re.IGNORECASE)
+CLOCK = re.compile(r"\d{1,2}[:.]\d\d|\b(?:week|month|day|woche|monat|tag)", re.IGNORECASE)
+PLACE = re.compile(r"@|room|building|office|centre|raum|gebäude|büro|stelle|amt|zentrum|service", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class RankedSentence:
+    """A quote of a candidate; `passage` and `place` say where it stands, `score` how well it answers."""
+
+    candidate: Candidate
+    quote: Quotable
+    passage: int
+    place: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Unit:
+    candidate: Candidate
+    quote: Quotable
+    grade: Grade
+    passage: int
+    place: int
+
+
+def rank_sentences(
+    question: str, candidates: Sequence[Candidate], *, embed: Embed | None, curated: Mapping[int, Hit]
+) -> list[RankedSentence]:
+    """Return the sentences of all candidates, best first.
+
+    `embed` returns unit vectors; without it words alone count. `curated` holds the hits of passages that a FAQ points
+    to: staff know best, and what they wrote as a good answer tells which sentence is meant.
+    """
+    wanted = periods.asked(question)
+    units = [
+        _Unit(candidate, quote, grade, passage, place)
+        for passage, candidate in enumerate(candidates)
+        for place, (quote, grade) in enumerate(_graded(candidate, wanted))
+        if SHORTEST <= len(quote.text) <= LONGEST and grade != Grade.OTHER
+    ]
+    if not units:
+        return []
+    scores = score_features(compute_features(question, [(unit.candidate, unit.quote) for unit in units], embed))
+    ranked = [
+        RankedSentence(
+            unit.candidate, unit.quote, unit.passage, unit.place, float(score) + _bonus(unit, wanted, curated)
+        )
+        for unit, score in zip(units, scores, strict=True)
+    ]
+    return sorted(ranked, key=lambda each: -each.score)
+
+
+def rank_parts(
+    question: str, candidates: Sequence[Candidate], *, embed: Embed | None, curated: Mapping[int, Hit]
+) -> list[list[RankedSentence]]:
+    """Rank the sentences for each part of a question that asks for several things; as `rank_sentences`.
+
+    A part alone does not say what it is about, so the whole question's scores are added. A curated FAQ rarely answers
+    all parts, and would hide what answers the others.
+    """
+    parts = split_question(question)
+    if len(parts) == 1:
+        return [rank_sentences(question, candidates, embed=embed, curated=curated)]
+    whole = rank_sentences(question, candidates, embed=embed, curated={})
+    of_all = {(each.passage, each.place): each.score for each in whole}
+    rankings = []
+    for part in parts:
+        ranked = rank_sentences(part, candidates, embed=embed, curated={})
+        added = [
+            replace(each, score=each.score + of_all[each.passage, each.place])
+            for each in ranked
+            if (each.passage, each.place) in of_all
+        ]
+        rankings.append(sorted(added, key=lambda each: -each.score))
+    return rankings
+
+
+def compute_features(
+    question: str, units: Sequence[tuple[Candidate, Quotable]], embed: Embed | None
+) -> "NDArray[np.float64]":
+    """Return the features of each unit, of shape (units, FEATURES)."""
+    asked = read_facts(without_periods(question))
+    sorts = [name for name, pattern in SORTS.items() if pattern.search(question)]
+    facts = [(_read(quote.shown), _read(f"{candidate.label}. {quote.shown}")) for candidate, quote in units]
+    # A word that few of the sentences have tells more than one that all of them have.
+    rarity = [
+        math.log(1 + len(facts) / (sum(has_word(word, own.keys) for own, _ in facts) + 0.5)) for word in asked.content
+    ]
+    total = sum(rarity) or 1.0
+
+    def share(keys: frozenset[str]) -> float:
+        pairs = zip(rarity, asked.content, strict=True)
+        return sum(weight for weight, word in pairs if has_word(word, keys)) / total
+
+    closeness = np.zeros(len(units))
+    if embed is not None:
+        # The heading belongs to the sentence: "By 15 July." says nothing without "Application deadline".
+        vectors = embed([question, *(f"{candidate.label}: {quote.text}" for candidate, quote in units)])
+        closeness = vectors[1:] @ vectors[0]
+    language = detect_language(question)
+    rows = []
+    for (candidate, quote), (own, whole), close in zip(units, facts, closeness, strict=True):
+        fits = sum(_fits(sort, own, quote.shown) for sort in sorts) / len(sorts) if sorts else 0.0
+        rows.append(
+            (
+                close,
+                share(own.keys),
+                share(whole.keys),
+                fits,
+                fits - 0.5 if sorts else 0.0,
+                math.log(len(quote.shown) / 100),
+                bool(own.figures),
+                language is not None and candidate.language != language,
+            )
+        )
+    return np.array(rows, dtype=np.float64)
+
+
+#: Facts of pages' sentences, which the next question is compared with too. A question's own are never kept.
+_read = lru_cache(maxsize=4096)(read_facts)
+
+
+def score_features(features: "NDArray[np.float64]") -> "NDArray[np.float64]":
+    """Return one score a row."""
+    weights = _weights()
+    scores: NDArray[np.float64] = features @ weights
+    return scores
+
+
+@cache
+def _weights() -> "NDArray[np.float64]":
+    fitted = json.loads(FITTED.read_text("utf-8"))
+    return np.array([fitted[name] for name in FEATURES])
+
+
+def _fits(sort: str, facts: Facts, text: str) -> bool:
+    measures = {figure.measure for figure in facts.figures}
+    match sort:
+        case "money":
+            return "money" in measures or bool(FREE.search(text))
+        case "duration":
+            return bool(measures & DURATIONS)
+        case "date":
+            keys = {key[:2] for figure in facts.figures for reading in figure.readings for key in reading}
+            return bool(keys & {"d:", "t:"}) or bool(CLOCK.search(text))
+        case "count":
+            return bool(facts.figures)
+    return bool(PLACE.search(text))
+
+
+def _bonus(unit: _Unit, wanted: Sequence[Period], curated: Mapping[int, Hit]) -> float:
+    bonus = PERIOD_BONUS if wanted and unit.grade == Grade.FITS else 0.0
+    if (hit := curated.get(unit.candidate.passage_id)) and hit.score > LEAST_FAQ_SIMILARITY:
+        hinted = content_words(hit.hint)
+        share = len(hinted & content_words(unit.quote.text)) / len(hinted) if hinted else 0.0
+        exactness = (hit.score - LEAST_FAQ_SIMILARITY) / (1 - LEAST_FAQ_SIMILARITY)
+        weight = ASKED_BONUS if hit.score >= ASKED_SIMILARITY else HINT_BONUS * exactness
+        bonus += weight * (1 + 2 * hit.confidence * share)
+    return bonus
+
+
+def _graded(candidate: Candidate, wanted: Sequence[Period]) -> list[tuple[Quotable, Grade]]:
+    """Return what can be quoted of a passage, graded by the year or term that is asked for."""
+    quotes = quotable(candidate.text)
+    if not wanted:
+        return [(quote, Grade.MAY) for quote in quotes]
+    grades = grade_sentences(wanted, candidate.label.split(BETWEEN), candidate.text)
+    return list(zip(quotes, grades, strict=True))
+
+
+def split_question(question: str) -> list[str]:
+    """Return the parts of a question that ask for several things, or the question alone."""
+    parts = [part.strip(" ,?") for part in PART.split(question)]
+    return parts if len(parts) > 1 and all(len(part.split()) >= SHORTEST_PART for part in parts) else [question]

@@ -1,0 +1,22 @@
+"""How an answer in staff's own words is signed."""
+
+import datetime
+
+from django.utils import translation
+from django.utils.formats import date_format
+from django.utils.translation import gettext as _
+
+
+def sign(office: str, checked_on: datetime.date | None, language: str) -> str:
+    """Return who answers and when that was checked, in the answer's language."""
+    with translation.override(language):
+        named = {"office": office or _("the university")}
+        if checked_on is None:
+            return _("Answer by %(office)s") % named
+        return _("Answer by %(office)s, checked on %(day)s") % (named | {"day": format_day(checked_on, language)})
+
+
+def format_day(day: datetime.date, language: str) -> str:
+    """Write a day with its month as a word, which nobody mistakes for the day."""
+    with translation.override(language):
+        return date_format(day, "j. F Y" if language == "de" else "j F Y")

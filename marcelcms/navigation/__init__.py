@@ -1,0 +1,1 @@
+"""Ways through the admin: the navigation by task, and the search over everything."""

@@ -1,0 +1,72 @@
+"""The search over everything: the rows of each screen that the member may open and that have the words typed."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import admin
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils.text import capfirst
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+
+from marcelcms.navigation.site import SECTIONS
+
+#: Rows shown of each screen, and characters that may be searched.
+SHOWN, LONGEST = 5, 200
+#: What the audit log says is searched in its own screen.
+NOT_SEARCHED = frozenset({"admin.logentry", "django_celery_beat.periodictask"})
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Rows of one screen as (title, address); `more` is the address of all of them, if there are more."""
+
+    title: str
+    rows: Sequence[tuple[str, str]]
+    more: str
+
+
+def find_everywhere(request: HttpRequest, text: str) -> Iterator[Found]:
+    """Search each screen that the member may open with its own search, in the order of the navigation."""
+    screens = {model._meta.label_lower: (model, screen) for model, screen in admin.site._registry.items()}
+    order = ["analytics.gap", *(name for _title, names in SECTIONS.values() for name in names)]
+    for name in order:
+        if name not in screens or name in NOT_SEARCHED:
+            continue
+        model, screen = screens[name]
+        if screen.search_fields and screen.has_view_or_change_permission(request):
+            found = _find(request, model, screen, text)
+            if found.rows:
+                yield found
+
+
+def _find(request: HttpRequest, model: type[Any], screen: Any, text: str) -> Found:
+    rows, may_repeat = screen.get_search_results(request, screen.get_queryset(request), text)
+    rows = rows.distinct() if may_repeat else rows
+    place = f"admin:{model._meta.app_label}_{model._meta.model_name}"
+    first = list(rows[: SHOWN + 1])
+    shown = [(_title(row), reverse(f"{place}_change", args=[row.pk])) for row in first[:SHOWN]]
+    more = f"{reverse(f'{place}_changelist')}?{urlencode({'q': text})}" if len(first) > SHOWN else ""
+    return Found(capfirst(model._meta.verbose_name_plural), shown, more)
+
+
+def _title(row: Any) -> str:
+    """Return what staff know the row by: `str` is only a number where the audit log must not hold a student's words."""
+    return str(getattr(row, "title", "") or getattr(row, "text", "") or row)
+
+
+@require_safe
+def search_view(request: HttpRequest) -> HttpResponse:
+    """Show what is found; to be wrapped in `admin.site.admin_view`."""
+    text = request.GET.get("q", "").replace("\0", "").strip()[:LONGEST]
+    context = {
+        **admin.site.each_context(request),
+        "title": _("Search"),
+        "text": text,
+        "found": list(find_everywhere(request, text)) if text else [],
+    }
+    return TemplateResponse(request, "admin/marcelcms/search/page.html", context)

@@ -1,0 +1,108 @@
+"""The page of one topic: two of the staff at once, assignment, comments, and the answers that follow their topic."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from analytics.inbox.services import set_topic_state
+from analytics.models import Gap, Review
+from tests.analytics.gaps.rows import look, new_gap
+from tests.analytics.inbox.test_to_do import MAY, sign_in
+from tests.analytics.reviews.rows import answered, get_review, new_review
+from tests.analytics.reviews.rows import look as collect_reviews
+from tests.analytics.rows import url_of
+from tests.factories import UserFactory
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def anna() -> Any:
+    return UserFactory(username="anna", first_name="Anna", last_name="Arndt", permissions=MAY)
+
+
+@pytest.fixture
+def ben() -> Any:
+    return UserFactory(username="ben", permissions=MAY)
+
+
+def post(client: Client, gap: Gap, deed: str, **given: object) -> str:
+    return client.post(url_of(gap, deed), given, follow=True).content.decode()
+
+
+def assign(client: Client, item: Gap | Review, **given: object) -> str:
+    return client.post(url_of(item, "assign"), given, follow=True).content.decode()
+
+
+def test_each_of_two_sees_that_the_other_has_the_topic_open(anna: Any, ben: Any) -> None:
+    gap = new_gap()
+    sign_in(anna).get(url_of(gap))
+    assert "Anna Arndt" in sign_in(ben).get(url_of(gap)).content.decode()
+    state = sign_in(ben).post(url_of(gap, "reading")).json()
+    assert state == {"version": 0, "readers": ["Anna Arndt"]}
+
+
+def test_who_saves_over_an_unseen_change_is_told_and_keeps_what_was_typed(anna: Any, ben: Any) -> None:
+    gap = new_gap("Parking")
+    post(sign_in(anna), gap, "rename", version=0, name="Parking permits")
+    late = sign_in(ben)
+    assert "Your name for it was not saved: Cars" in post(late, gap, "rename", version=0, name="Cars")
+    assert "Its state was not changed" in post(late, gap, "state", version=0, state="dismissed")
+    assert "Nothing was assigned" in assign(late, gap, version=0, to=ben.pk)
+    gap.refresh_from_db()
+    assert (gap.name, gap.state, gap.assigned_to, gap.version) == ("Parking permits", "open", None, 1)
+
+
+def test_a_topic_and_an_answer_are_assigned_on_their_pages(anna: Any, ben: Any) -> None:
+    client = sign_in(anna)
+    for item in (new_gap(), new_review("Is there a sauna?")):
+        page = assign(client, item, version=0, to=ben.pk, due_on="2027-03-31")
+        assert "Saved: who looks after it" in page
+        item.refresh_from_db()
+        assert (item.assigned_to, str(item.due_on)) == (ben, "2027-03-31")
+    assert client.post(reverse("admin:analytics_gap_assign", args=[999])).status_code == 404
+
+
+def test_comments_stand_below_the_topic_and_a_bad_one_is_kept_in_its_field(anna: Any) -> None:
+    client, gap = sign_in(anna), new_gap()
+    assert "Ask the <b>dean</b>" not in post(client, gap, "comment", comment="Ask the <b>dean</b>")
+    assert [each.text for each in gap.comments.all()] == ["Ask the <b>dean</b>"]
+    long = "x" * 2001
+    page = post(client, gap, "comment", comment=long)
+    assert "shorten the comment" in page
+    assert long in page
+    assert "Write a comment first" in post(client, gap, "comment", comment=" ")
+
+
+def test_an_answered_topic_takes_its_answers_along_and_brings_them_back() -> None:
+    gap, review = new_gap(), new_review("Where may I park?")
+    Review.objects.filter(pk=review.pk).update(gap=gap)
+    for state, followed in (("answered", "answered"), ("open", "open"), ("dismissed", "done"), ("open", "done")):
+        set_topic_state(gaps=[gap], state=state)
+        review.refresh_from_db()
+        assert review.state == followed, state
+
+
+def test_the_nightly_run_puts_answers_under_their_topics_and_a_new_question_opens_it_again() -> None:
+    first = answered("How do I get a parking permit?")
+    collect_reviews()
+    look()
+    review = get_review(first)
+    assert review.gap
+    set_topic_state(gaps=[review.gap], state=Gap.State.ANSWERED)
+    second = answered("How do I get a parking permit?", conversation=first.conversation)
+    collect_reviews()
+    look()
+    review.refresh_from_db()
+    assert (review.gap.state, review.state) == ("open", "open")
+    assert get_review(second).gap == review.gap
+
+
+def test_the_answer_was_right_is_a_verdict(anna: Any) -> None:
+    review = new_review("Is there a sauna?")
+    given = {"step": "done", "verdict": "correct_answer", "version": 0}
+    sign_in(anna).post(url_of(review), given)
+    review.refresh_from_db()
+    assert (review.state, review.get_verdict_display()) == ("done", "The answer was right")

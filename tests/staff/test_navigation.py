@@ -1,0 +1,90 @@
+"""The navigation by task and the search over everything: each member of staff finds only what they may open."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from marcelcms.accounts.roles import ADMINISTRATOR, ANALYST, CURATOR, REVIEWER
+from tests.analytics.gaps.rows import new_gap
+from tests.factories import CollectionFactory, DocumentFactory, FAQFactory, UserFactory
+from tests.staff.test_home import Team, make_member
+
+pytestmark = pytest.mark.django_db
+SEARCH = reverse("search-everything")
+
+
+def sign_in(user: Any) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def sections(client: Client) -> dict[str, list[str]]:
+    found = client.get(reverse("admin:index")).context["available_apps"]
+    return {str(section["name"]): [str(screen["name"]) for screen in section["models"]] for section in found}
+
+
+@pytest.mark.parametrize(
+    ("role", "expected"),
+    [
+        (CURATOR, ["To do", "Answers", "Content", "Try it", "Insights", "Settings"]),
+        (REVIEWER, ["To do", "Answers", "Content", "Try it", "Insights", "Settings"]),
+        (ANALYST, ["To do", "Answers", "Content", "Try it", "Insights", "Settings"]),
+    ],
+)
+def test_each_role_has_its_sections_and_no_machinery(role: str, expected: list[str]) -> None:
+    found = sections(sign_in(make_member(Team("Law"), role)))
+    assert list(found) == expected
+    assert "Periodic tasks" not in str(found)
+
+
+def test_an_administrator_finds_the_machinery_last() -> None:
+    found = sections(sign_in(UserFactory(is_superuser=True)))
+    assert list(found)[-1] == "System"
+    assert "Periodic tasks" in found["System"]
+    assert "Intervals" not in found["System"]
+
+
+def test_every_screen_stands_in_one_section() -> None:
+    found = sections(sign_in(UserFactory(is_superuser=True)))
+    screens = [screen for section in found.values() for screen in section]
+    assert len(screens) == len(set(screens))
+    assert set(found["System"]) == {"Index versions", "Deletions by night", "Log entries", "Periodic tasks"}
+
+
+def test_the_search_finds_rows_of_all_screens(client: Client) -> None:
+    new_gap("Parking permits")
+    faq = FAQFactory(question="Where do I get a parking permit?")
+    DocumentFactory(title="Parking")
+    page = sign_in(UserFactory(is_superuser=True)).get(SEARCH, {"q": "parking"})
+    assert [part.title for part in page.context["found"]] == ["Unanswered topics", "FAQs", "Documents"]
+    assert reverse("admin:faqs_faq_change", args=[faq.pk]) in page.content.decode()
+
+
+def test_the_search_leads_to_all_rows_where_there_are_more() -> None:
+    for number in range(6):
+        DocumentFactory(title=f"Parking {number}")
+    (part,) = sign_in(UserFactory(is_superuser=True)).get(SEARCH, {"q": "parking"}).context["found"]
+    assert (len(part.rows), part.more) == (5, f"{reverse('admin:knowledge_document_changelist')}?q=parking")
+
+
+def test_the_search_finds_only_what_the_member_may_open() -> None:
+    team = Team("Law")
+    DocumentFactory(title="Parking of others", collection=CollectionFactory())
+    FAQFactory(question="Parking?", collection=CollectionFactory())
+    assert sign_in(make_member(team, CURATOR)).get(SEARCH, {"q": "parking"}).context["found"] == []
+    assert sign_in(UserFactory()).get(SEARCH, {"q": "parking"}).context["found"] == []
+
+
+@pytest.mark.parametrize("text", ["", " ", "\0", "x" * 500, "<script>alert(1)</script>", "%", "'"])
+def test_any_text_can_be_searched(text: str) -> None:
+    page = sign_in(UserFactory(is_superuser=True)).get(SEARCH, {"q": text})
+    assert page.status_code == 200
+    assert "<script>alert" not in page.content.decode()
+
+
+def test_an_administrator_role_sees_what_it_administers() -> None:
+    found = sections(sign_in(make_member(Team("Law"), ADMINISTRATOR)))
+    assert {"Settings", "System"} <= set(found)
