@@ -75,16 +75,17 @@ class AnswerRunner:
                 StartedMessage(reply.pk, reply.created_at.isoformat()),
             ).to_wire()
         )
-        try:
-            with get_monitor().watch(reply.pk) as stopped:
+        # An answer that is being saved is alive too: otherwise a tab that comes back would give it up meanwhile.
+        with get_monitor().watch(reply.pk) as stopped:
+            try:
                 await self._relay_until(stopped)
-        except Exception:
-            logger.exception("answer failed message=%d", reply.pk)
-            with translation.override(self.opened.ask.language):
-                detail = _("Something went wrong on our side. Your question is saved; please try again.")
-            self._publish_part(Error("internal", detail))
-        finally:
-            await self._finish()
+            except Exception:
+                logger.exception("answer failed message=%d", reply.pk)
+                with translation.override(self.opened.ask.language):
+                    detail = _("Something went wrong on our side. Your question is saved; please try again.")
+                self._publish_part(Error("internal", detail))
+            finally:
+                await self._finish()
 
     async def _relay_until(self, stopped: asyncio.Event) -> None:
         relaying, stopping = asyncio.create_task(self._relay()), asyncio.create_task(stopped.wait())

@@ -16,7 +16,7 @@ from faqs.models import main_language
 from faqs.retriever import match
 from knowledge.retrieval.lexical import LexicalRetriever
 from knowledge.retrieval.scope import build_scope
-from knowledge.retrieval.types import Origin, Query, Scope
+from knowledge.retrieval.types import Query, Scope
 from knowledge.words.readings import Step
 
 WORDS = LexicalRetriever()
@@ -41,15 +41,16 @@ def _known_instead(context: Context) -> tuple[tuple[str, ...], list[str]]:
     if (retrieval := context.retrieval) is None:
         return (), []
     scope = context.scope or build_scope(context.ask.collections, audience=context.ask.audience)
-    missing = missing_words(context.ask.text, retrieval.query, scope)
-    nearest = retrieval.runs.get(Origin.FAQ)
-    if nearest and nearest[0].score < LEAST_RELATED_SIMILARITY:
-        return (), missing
-    return related_questions(retrieval.query, scope, language=context.ask.language), missing
+    related = related_questions(retrieval.query, scope, language=context.ask.language)
+    return related, missing_words(context.ask.text, retrieval.query, scope)
 
 
 def related_questions(query: Query, scope: Scope, *, language: str) -> tuple[str, ...]:
-    """Curated questions of that language close to the one asked; none where it was not compared by meaning."""
+    """Return curated questions of that language close to the one asked; none where it was not compared by meaning.
+
+    Close is what is worded alike. What a collection's fit learned tells whether an FAQ is meant, which is asked of
+    answers, not of suggestions.
+    """
     if not len(query.vector):
         return ()
     near = match(query, scope=scope, faqs=LOOKED_AT)

@@ -11,11 +11,15 @@ from chat.models import Conversation, Message, RetrievalProfile
 from chat.pipeline.question import build_question
 from core.inference.embeddings import EmbeddingUnavailable
 from faqs.indexing import sync_faq
+from faqs.matching.refit import refit_pending
+from faqs.models import Matcher
+from faqs.services import choose_matching
 from knowledge.indexing.documents import sync_pending
 from knowledge.models import Document
 from knowledge.services.documents import save_document
 from tests.conftest import QUESTION, load_pages
 from tests.factories import AssistantFactory, FAQFactory
+from tests.faqs.matching.conftest import WAYS
 from tests.fakes.llm import FakeLLM
 from tests.servers import Server
 
@@ -255,6 +259,21 @@ def test_the_curated_questions_that_are_offered_are_of_the_questions_language(
     monkeypatch.setattr("chat.pipeline.answering.abstain.LEAST_RELATED_SIMILARITY", -1)
     with server.connect() as tab:
         assert tab.answer(question).events[1]["related"] == offered
+
+
+@pytest.mark.usefixtures("pages")
+def test_what_was_learned_of_the_faqs_does_not_change_which_are_offered(server: Server) -> None:
+    fees = Document.objects.get(url="https://www.uni.example/fees")
+    for question, phrasings in WAYS.items():
+        sync_faq(FAQFactory(question=question, phrasings=phrasings, status="published", documents=[fees]).pk)
+    asked = "Is there a place for my boat?"
+    with server.connect() as tab:
+        offered = tab.answer(asked).events[1]["related"]
+    refit_pending()
+    choose_matching(matcher=Matcher.objects.get(), choice=Matcher.Choice.LEARNED)
+    with server.connect() as tab:
+        assert tab.answer(asked).events[1]["related"] == offered
+    assert offered[0] == "Where can I park my car?"
 
 
 @pytest.mark.usefixtures("pages")

@@ -2,19 +2,25 @@
 
 import asyncio
 import datetime
+import threading
+import time
 import uuid
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
+from django.db import OperationalError
 from django.utils import timezone
 
+from chat.conversations.closing import close_answer
 from chat.conversations.opening import StartedAnswer, open_question
 from chat.models import Message
 from chat.sites import session_tokens
 from chat.streaming import event_log
 from core import redis
-from tests.servers import Server, Tab
+from tests.conftest import QUESTION
+from tests.servers import Server, Tab, wait_until
 
 
 @dataclass
@@ -79,3 +85,28 @@ def test_an_answer_whose_process_lives_is_left_alone(server: Server, abandoned: 
 def test_nobody_else_ends_a_visitors_answer(server: Server, abandoned: Abandoned) -> None:
     assert snapshot(server, server.session(), abandoned.opened.conversation)["messages"] == []
     assert abandoned.saved.status == Message.Status.GENERATING
+
+
+@pytest.mark.usefixtures("pages")
+def test_an_answer_that_waits_for_the_database_is_left_alone(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("chat.streaming.event_log.LEASE_SECONDS", 1)
+    monkeypatch.setattr("chat.streaming.cancellation.RENEW_EVERY", 1)
+    monkeypatch.setattr("chat.conversations.closing.JUST_BEGUN", datetime.timedelta())
+    monkeypatch.setattr("chat.streaming.runner.SAVE_AGAIN_AFTER", [0.1] * 100)
+    tried, is_back = [], threading.Event()
+
+    def save(**values: Any) -> None:
+        tried.append(time.monotonic())
+        if not is_back.is_set():
+            raise OperationalError
+        close_answer(**values)
+
+    monkeypatch.setattr("chat.streaming.runner.close_answer", save)
+    with server.connect() as tab:
+        tab.ask(QUESTION)
+        wait_until(lambda: tried and time.monotonic() - tried[0] > 2)  # longer than the sign of life lasts
+        seen = snapshot(server, tab.token, uuid.UUID(tab.conversation))
+        is_back.set()
+        assert seen["messages"][-1]["status"] == "generating"
+        assert tab.until("message_end")[-1]["status"] == "complete"
+    assert Message.objects.get(role="assistant").status == "complete"
