@@ -19,8 +19,8 @@ from knowledge.models import Document
 from knowledge.services.documents import save_document
 from tests.conftest import QUESTION, load_pages
 from tests.factories import AssistantFactory, FAQFactory
-from tests.faqs.matching.conftest import WAYS
 from tests.fakes.llm import FakeLLM
+from tests.faqs.matching.conftest import WAYS
 from tests.servers import Server
 
 DEADLINES = [
