@@ -125,7 +125,7 @@ def database(name: str) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class MailServer:
-    """Who takes the mails that are sent; an empty `host` is none. `tls` is from the start, `starttls` after it."""
+    """The server that takes mails; an empty `host` is none. `tls` is from the start, `starttls` after it."""
 
     host: str = ""
     port: int = 25

@@ -7,7 +7,8 @@ from django import template
 from analytics.inbox.colleagues import may_work
 from analytics.inbox.notices import count_unread
 from marcelcms.admin_index import sections
-from marcelcms.admin_index.sections import Section, sections_for
+from marcelcms.admin_index.questions import Section
+from marcelcms.admin_index.sections import sections_for
 
 register = template.Library()
 

@@ -20,7 +20,8 @@ from analytics.reports.definition import Definition
 from core import redis as core_redis
 from knowledge.models import CrawlRun, Generation, PdfUpload, Source
 from marcelcms.accounts.roles import ADMINISTRATOR, ANALYST, CURATOR, REVIEWER, WHOLE_UNIVERSITY, make_roles
-from marcelcms.admin_index.sections import NEWS_DAYS, WAITING
+from marcelcms.admin_index.jobs import WAITING
+from marcelcms.admin_index.pending import NEWS_DAYS
 from marcelcms.health import heartbeats
 from tests.factories import AnswerFactory, AssistantFactory, CollectionFactory, DocumentFactory, FAQFactory, UserFactory
 

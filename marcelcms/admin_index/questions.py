@@ -1,0 +1,149 @@
+"""Open tasks about what students ran into: topics, answers to review, sentences that were held back."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, time
+from typing import TYPE_CHECKING
+
+from django.db.models import Count, Q
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from analytics.dashboard.formatting import percent
+from analytics.inbox.colleagues import may_work
+from analytics.inbox.items import TO_DO
+from analytics.inbox.notices import describe, unread_notices, with_names
+from analytics.inbox.preferences import assigned_to
+from analytics.models import Gap, GapRun, HeldBackRise, Review
+from marcelcms.admin_index.pending import PendingCount, PendingItem, list_url, news_start, to_do_url
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+#: Unanswered topics that are named, and items that a colleague assigned.
+GAPS, NOTICES = 5, 10
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    title: str
+    items: Sequence[PendingItem]
+    gaps: Sequence[Gap] = ()
+
+
+def list_assigned(user: "User") -> Iterator[PendingItem]:
+    """Yield the newest items that the member was told of and has not opened."""
+    if not may_work(user):
+        return
+    notices = with_names(unread_notices(user))
+    for notice in notices[:NOTICES]:
+        if notice.gap:
+            what, url = _("“%(topic)s”") % {"topic": notice.gap.title}, "admin:analytics_gap_change"
+        else:
+            what, url = _("An answer to review"), "admin:analytics_review_change"
+        yield PendingItem(describe(notice, what), reverse(url, args=[notice.gap_id or notice.review_id]))
+    if (more := len(notices) - NOTICES) > 0:
+        said = ngettext("%d more is assigned to you.", "%d more are assigned to you.", more)
+        yield PendingItem(said % more, f"{reverse('to-do')}?who=me")
+
+
+def list_reviews(user: "User") -> list[PendingItem]:
+    """List the answers to review by what is wrong with them, and those assigned to the member."""
+    if not user.has_perm("analytics.change_review"):
+        return []
+    reasons = {str(reason.value): Count("pk", filter=Q(reasons__contains=[reason])) for reason in Review.Reason}
+    opened = Review.objects.visible_to(user).filter(state=Review.State.OPEN)
+    counts = opened.aggregate(mine=Count("pk", filter=assigned_to(user)), **reasons)
+    said: Mapping[str, Callable[[int], str]] = {
+        "mine": lambda n: ngettext("%d answer is assigned to you.", "%d answers are assigned to you.", n),
+        Review.Reason.ABSTAINED: lambda n: ngettext("%d question got no answer.", "%d questions got no answer.", n),
+        Review.Reason.THUMBS_DOWN: lambda n: ngettext(
+            "%d answer got a thumbs down.", "%d answers got a thumbs down.", n
+        ),
+        Review.Reason.LOW_RATING: lambda n: ngettext(
+            "%d conversation got few stars.", "%d conversations got few stars.", n
+        ),
+        Review.Reason.FAILED: lambda n: ngettext("%d answer failed.", "%d answers failed.", n),
+        Review.Reason.INJECTION: lambda n: ngettext(
+            "%d answer shows signs of an attack.", "%d answers show signs of an attack.", n
+        ),
+    }
+    return [
+        PendingItem(
+            sentence(counts[name]) % counts[name],
+            to_do_url(who="me", kind="answers") if name == "mine" else to_do_url(reason=str(name)),
+        )
+        for name, sentence in said.items()
+        if counts[name]
+    ]
+
+
+def list_rises(user: "User") -> Iterator[PendingItem]:
+    """Yield the assistants of which clearly more is held back than before; each rise for some days, once."""
+    if not user.has_perm("chat.change_heldbacksentence"):
+        return
+    rises = HeldBackRise.objects.visible_to(user).filter(ended_at=None, noticed_at__gte=news_start())
+    for rise in rises.select_related("assistant").order_by("assistant__name", "pk"):
+        values = {
+            "assistant": rise.assistant,
+            "share": percent(rise.share),
+            "before": percent(rise.share_before),
+            "reason": rise.get_reason_display(),
+        }
+        said = _(
+            "%(assistant)s: more of what the language model writes is held back, %(share)s in 7 days after %(before)s "
+            "in the 28 days before. Most frequent reason: %(reason)s."
+        )
+        since = timezone.make_aware(datetime.combine(rise.first_day, time.min))
+        filters = {"assistant__id__exact": rise.assistant_id, "reason": rise.reason, "created_at__gte": since}
+        yield PendingItem(said % values, list_url("chat_heldbacksentence", **filters))
+
+
+def gaps_section(user: "User", others: Sequence[PendingItem]) -> Section:
+    """Return the weightiest unanswered topics, with `others` below, and whether their last update failed."""
+    title = _("Unanswered topics")
+    if not user.has_perm("analytics.change_gap"):
+        return Section(title, [])
+    to_do = Gap.objects.visible_to(user).filter(merged_into=None, state__in=TO_DO)
+    weightiest = list(to_do.defer("centroid").order_by("-weight", "pk")[:GAPS])
+    items = []
+    if weightiest:
+        count = len(weightiest) if len(weightiest) < GAPS else to_do.count()
+        said = ngettext("%d unanswered topic.", "%d unanswered topics, most asked first.", count)
+        items.append(PendingItem(said % count, to_do_url(kind="topics")))
+    items += others
+    last = GapRun.objects.first()
+    if last and last.state == GapRun.State.FAILED:
+        items.append(PendingItem(_("The last update of unanswered topics failed."), to_do_url(kind="topics")))
+    return Section(title, items, weightiest)
+
+
+def own_topics(user: "User") -> Iterator[PendingCount]:
+    """Yield the topics that the member is to look after, opened or not; answers are counted with the others."""
+    if not user.has_perm("analytics.change_gap"):
+        return
+    own = Gap.objects.visible_to(user).filter(assigned_to(user), merged_into=None, state__in=TO_DO)
+    yield PendingCount(
+        own.filter(due_on__lt=timezone.localdate()),
+        lambda n: ngettext("%d of your topics is overdue.", "%d of your topics are overdue.", n),
+        to_do_url(who="me", kind="topics", due="overdue"),
+    )
+    yield PendingCount(
+        own,
+        lambda n: ngettext("%d topic is assigned to you.", "%d topics are assigned to you.", n),
+        to_do_url(who="me", kind="topics"),
+    )
+
+
+def watched_topics(user: "User") -> Iterator[PendingCount]:
+    """Yield the topics that moved to "answered, watch" by themselves."""
+    if user.has_perm("analytics.change_gap"):
+        yield PendingCount(
+            Gap.objects.visible_to(user).filter(merged_into=None, state=Gap.State.ANSWERED),
+            lambda n: ngettext(
+                "%d topic was asked again and is answered.", "%d topics were asked again and are answered.", n
+            ),
+            to_do_url(state="answered", kind="topics"),
+        )
