@@ -19,6 +19,7 @@ from chat.api import api
 from chat.views import chat_page, site_logo, widget_frame, widget_script, widget_test
 from faqs.views import answer_page
 from knowledge.views import document_file
+from marcelcms.accounts.invitations.views import ChoosePasswordView, invite_view, send_again_view
 from marcelcms.health.views import live, ready
 from marcelcms.navigation.search import search_view
 from marcelcms.observability.metrics import metrics
@@ -37,6 +38,9 @@ urlpatterns = [
     path("admin/impact/<int:document_id>/", admin.site.admin_view(impact_document_view), name="impact-document"),
     path("admin/search/", admin.site.admin_view(search_view), name="search-everything"),
     path("admin/to-do/", admin.site.admin_view(to_do_view), name="to-do"),
+    path("admin/invite/", admin.site.admin_view(invite_view), name="invite"),
+    path("admin/invite/<int:user_id>/", admin.site.admin_view(send_again_view), name="invite-again"),
+    path("invitation/<uidb64>/<token>/", ChoosePasswordView.as_view(), name="invitation"),
     path("admin/inbox/preferences/", admin.site.admin_view(preferences_view), name="inbox-preferences"),
     path("admin/dashboard/", admin.site.admin_view(dashboard_view), name="dashboard"),
     path("admin/shadow/faq/", admin.site.admin_view(faq_neighbourhood_view), name="shadow-faq"),

@@ -22,6 +22,7 @@ from django.utils.translation import gettext_lazy as _
 from django_celery_beat.admin import PeriodicTaskAdmin
 from django_celery_beat.models import PeriodicTask
 
+from marcelcms.accounts.roles import role_title
 from marcelcms.models import APIToken, hash_token, new_token
 
 if TYPE_CHECKING:
@@ -157,12 +158,15 @@ class StaffAdmin(StaffUserAdmin):
     readonly_fields = ["last_login", "date_joined"]
     show_full_result_count = False
 
+    class Media:
+        css = {"all": ["knowledge/screens.css"]}
+
     def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
         return super().get_queryset(request).prefetch_related("groups")
 
     @admin.display(description=_("roles and teams"))
     def belongs_to(self, user: User) -> str:
-        return ", ".join(group.name for group in user.groups.all())
+        return ", ".join(role_title(group.name) for group in user.groups.all())
 
     def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> Any:
         fields = super().get_readonly_fields(request, obj)

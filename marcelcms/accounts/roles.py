@@ -8,7 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from django.apps import apps
 from django.contrib.auth.management import create_permissions
-from django.contrib.auth.models import Group, Permission
+from django.contrib.auth.models import Group, Permission, User
+from django.db.models import Q
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 
 CURATOR = "Curator"
 REVIEWER = "Reviewer"
@@ -16,6 +19,19 @@ ANALYST = "Analyst"
 ADMINISTRATOR = "Administrator"
 WHOLE_UNIVERSITY = "Whole university"
 
+#: By role: what it is called on screens, and what it is for.
+ROLE_TEXTS: Mapping[str, tuple[Promise, Promise]] = {
+    CURATOR: (
+        _("Curator"),
+        _("Writes answers and FAQs, looks after pages and sources, works on topics and answers to review."),
+    ),
+    REVIEWER: (
+        _("Reviewer"),
+        _("Judges answers, comments topics and proposes FAQs, which a curator publishes."),
+    ),
+    ANALYST: (_("Analyst"), _("Reads the dashboard, exports reports and runs evaluations.")),
+    ADMINISTRATOR: (_("Administrator"), _("Does everything: accounts, assistants, sites, settings.")),
+}
 EVERYTHING = ("view", "add", "change", "delete")
 
 #: By role: what may be done to which models, as `app.model: actions`; an action with a dot is a permission's own name.
@@ -67,8 +83,22 @@ ROLES: Mapping[str, Mapping[str, Sequence[str]]] = {
     },
     WHOLE_UNIVERSITY: {"knowledge.collection": (".whole_university",)},
 }
+#: Administrators that are named to somebody who needs one.
+NAMED = 3
 #: The apps of whose models an administrator may do everything.
 ADMINISTERED = ("auth", "knowledge", "faqs", "chat", "analytics", "marcelcms", "django_celery_beat", "admin")
+
+
+def role_title(group: str) -> str:
+    """Return what a group is called on screens: a role by its title, a team by its name."""
+    if group == WHOLE_UNIVERSITY:
+        return str(_("Whole university"))
+    return str(ROLE_TEXTS[group][0]) if group in ROLE_TEXTS else group
+
+
+def is_role() -> Q:
+    """Return the condition of groups that stand for roles; the others are teams."""
+    return Q(name__in=[*ROLE_TEXTS, WHOLE_UNIVERSITY])
 
 
 def permission_names(role: str) -> Iterator[tuple[str, str]]:
@@ -92,3 +122,11 @@ def make_roles() -> None:
             group.permissions.add(Permission.objects.get(content_type__app_label=app, codename=codename))
     group, _made = Group.objects.get_or_create(name=ADMINISTRATOR)
     group.permissions.add(*Permission.objects.filter(content_type__app_label__in=ADMINISTERED))
+
+
+def name_administrators() -> list[str]:
+    """Return the names, with e-mail addresses, of some who may put others into teams."""
+    may = Q(is_superuser=True) | Q(groups__name=ADMINISTRATOR)
+    found = User.objects.filter(may, is_active=True, is_staff=True).distinct().order_by("pk")[:NAMED]
+    names = ((user.get_full_name() or user.get_username(), user.email) for user in found)
+    return [f"{name} ({email})" if email and email != name else name for name, email in names]

@@ -1,12 +1,16 @@
 """Sections of the admin's first page."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django import template
 
 from analytics.inbox.colleagues import may_work
 from analytics.inbox.notices import count_unread
+from marcelcms.accounts.roles import name_administrators
 from marcelcms.admin_index import sections
+from marcelcms.admin_index.first_steps import FirstStep
+from marcelcms.admin_index.first_steps import first_steps as first_steps_of
 from marcelcms.admin_index.questions import Section
 from marcelcms.admin_index.sections import sections_for
 
@@ -31,3 +35,13 @@ def works_on_inbox(context: Any) -> bool:
 @register.simple_tag(takes_context=True)
 def unread_notices(context: Any) -> int:
     return count_unread(context["request"].user)
+
+
+@register.simple_tag(takes_context=True)
+def first_steps(context: Any) -> Sequence[FirstStep]:
+    return first_steps_of(context["request"].user)
+
+
+@register.simple_tag
+def administrators() -> list[str]:
+    return name_administrators()

@@ -25,6 +25,7 @@ ROWS = {
     "matcher_id": "faqs_matcher",
     "profile_id": "chat_retrievalprofile",
     "source_id": "knowledge_source",
+    "user_id": "auth_user",
     "id": "auth_user",
 }
 #: What stands for a choice rather than for a row.
@@ -60,7 +61,7 @@ POSTS = frozenset(
         *("analytics_shadowtest_publish", "analytics_shadowtest_discard"),
     )
 ) | {
-    *("shadow-faq", "admin:logout"),
+    *("shadow-faq", "invite-again", "admin:logout"),
     *("language-model-start", "language-model-stop", "language-model-switch"),
 }
 #: Pages that show something to a GET and change it with a POST.
@@ -69,6 +70,7 @@ BOTH = frozenset(
         "impact-document",
         "to-do",
         "inbox-preferences",
+        "invite",
         "admin:faqs_faq_import",
         "admin:chat_promptversion_use",
         "admin:analytics_evaluationquestion_review_one",
@@ -83,6 +85,13 @@ BODIES: Mapping[str, Callable[[World], dict[str, object]]] = {
     "analytics_gap_comment": lambda _world: {"comment": "Who knows this?"},
     "_assign": lambda _world: {"due_on": "2027-03-31", "version": 0},
     "to-do": lambda world: {"step": "finish", "item": f"topic-{world.rows['analytics_gap'].pk}"},
+    "invite": lambda _world: {
+        "first_name": "Bo",
+        "last_name": "Berg",
+        "email": "bo@uni.example",
+        "role": "Curator",
+        "is_everywhere": "on",
+    },
     "analytics_review_change": lambda _world: {"step": "save"},
     "faqs_matcher_choose": lambda _world: {"choice": "nearest"},
     "analytics_review_meant": lambda _world: {"meant": "none"},

@@ -26,6 +26,9 @@ DOORS = _read(
     to-do POST                                               x x . x x .
     inbox-preferences GET                                    x x . x x .
     inbox-preferences POST                                   x x . x x .
+    invite GET                                               . . . x . .
+    invite POST                                              . . . x . .
+    invite-again POST                                        . . . x . .
     dashboard GET                                            . . x x . .
     shadow-faq POST                                          x . . x x .
     language-model GET                                       x x x x x .
@@ -453,6 +456,7 @@ PUBLIC = _read(
     document-file                                            x x x x x x
     health-live                                              x x x x x x
     health-ready                                             x x x x x x
+    invitation                                               x x x x x x
     metrics                                                  x x x x x x
     set_language                                             x x x x x x
     site-logo                                                x x x x x x
