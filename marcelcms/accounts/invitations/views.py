@@ -14,6 +14,7 @@ from django.urls import reverse, reverse_lazy
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
+from analytics.inbox.mails import sends_mails
 from marcelcms.accounts.invitations.forms import InvitationForm
 from marcelcms.accounts.invitations.links import days_valid, invitation_link, invitation_tokens
 from marcelcms.accounts.invitations.services import NotMailed, make_account, send_link
@@ -35,7 +36,12 @@ def invite_view(request: HttpRequest) -> HttpResponse:
     if form.is_valid():
         user = make_account(**form.cleaned_data, by=by)
         return _after_link(request, user, by)
-    context = {**admin.site.each_context(request), "title": _("Invite a colleague"), "form": form}
+    context = {
+        **admin.site.each_context(request),
+        "title": _("Invite a colleague"),
+        "form": form,
+        "sends_mails": sends_mails(),
+    }
     return TemplateResponse(request, "admin/marcelcms/invitation/invite.html", context)
 
 

@@ -96,6 +96,7 @@ def test_a_weak_password_is_refused_and_the_link_holds(administrator: Client, sm
 def test_without_a_mail_server_the_link_is_shown_to_be_handed_over(
     administrator: Client, mailoutbox: list[Any]
 ) -> None:
+    assert "you get the link, to hand it over" in administrator.get(reverse("invite")).content.decode()
     page = invite(administrator)
     assert "This installation sends no e-mail." in page.content.decode()
     assert "no-store" in page["Cache-Control"]
