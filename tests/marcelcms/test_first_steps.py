@@ -1,5 +1,7 @@
 """An empty installation leads an administrator to what students need, step by step."""
 
+import re
+
 import pytest
 from django.contrib.auth.models import Group
 from django.db import connection
@@ -16,8 +18,8 @@ pytestmark = pytest.mark.django_db
 
 def next_step(client: Client) -> str:
     """Return the address of the step that the home page says is next; empty if it shows no steps."""
-    steps = client.get(reverse("admin:index")).context["steps"]
-    (address,) = [step.url for step in steps if step.is_next] or [""]
+    page = client.get(reverse("admin:index")).content.decode()
+    (address,) = re.findall(r'aria-current="step">\s*<a class="button" href="([^"]+)"', page) or [""]
     return str(address)
 
 
