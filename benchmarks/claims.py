@@ -1,4 +1,4 @@
-"""How many false sentences pass the check of sentences, and how many faithful ones, by kind, language and strictness.
+"""Counts false sentences that pass the check, and faithful ones, by kind, language and strictness.
 
 `python -m benchmarks.claims FILE ...` judges any files of `benchmarks/data`. `--fit` fits the weights to them first and
 prints what cross-validation by passage says, `--words` leaves the vectors out.

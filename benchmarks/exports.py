@@ -1,4 +1,4 @@
-"""How fast reports are written, beside PostgreSQL's own COPY of the same columns, and what memory that takes.
+"""Times reports as they are written, beside PostgreSQL's own COPY of the same columns, and the memory that takes.
 
 Answers are made by one INSERT a table, a year of them. Each file is written by a process of its own, whose peak memory
 is read when it ends; the growth between a tenth of the answers and all of them says whether it depends on their number.

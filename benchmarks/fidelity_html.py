@@ -1,4 +1,4 @@
-"""How much of real HTML pages the import keeps: the content's words kept, the boilerplate's words left; pages a second.
+"""Measures what the import keeps of real HTML pages: content's words kept, boilerplate's left; pages a second.
 
 `python -m benchmarks.fidelity_html [--folder FOLDER] [--pages N] [--json FILE]`. The pages are those of Debian's
 documentation packages; without --folder they are fetched with `apt-get download` into a temporary folder. What is

@@ -1,4 +1,4 @@
-"""How much of real PDFs the import keeps, and where: words, pages, headings; running lines left; pages a second.
+"""Measures what the import keeps of real PDFs: words, pages, headings; running lines left; pages a second.
 
 `python -m benchmarks.fidelity_pdf FOLDER [--fetch] [--only NAME] [--json FILE]` measures every PDF in FOLDER; with
 `--fetch` it first downloads those of Debian's documentation packages into it. What to compare with is PDFium's

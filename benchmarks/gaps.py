@@ -1,4 +1,4 @@
-"""How well students' questions are clustered, and how long 10,000 of them take.
+"""Measures how well students' questions are clustered, and how long 10,000 of them take.
 
 V-measure (Rosenberg and Hirschberg 2007) against the intents of `clinc150` and the FAQs of `stackfaq-dev`, beside
 k-means told the true number of clusters and HDBSCAN, on the same vectors. The threshold is set on the curated
@@ -143,7 +143,7 @@ def measures(truth: Labels, labels: Labels) -> dict[str, float]:
 
 
 def translations() -> dict[str, Any]:
-    """How many translated pairs are one gap, and how many others are, with the bridge between languages and without."""
+    """Count translated pairs that are one gap, and others that are, with the bridge between languages and without."""
     embedder = get_embedder()
     texts = [english for english, _german in TRANSLATED] + [german for _english, german in TRANSLATED]
     languages = ["en"] * len(TRANSLATED) + ["de"] * len(TRANSLATED)

@@ -1,4 +1,4 @@
-"""How many cries for help are recognised, by language and kind, and how many ordinary questions are taken for one.
+"""Counts cries for help that are recognised, by language and kind, and ordinary questions taken for one.
 
 Reads `benchmarks/data/help_messages.jsonl`, written by somebody who did not see the examples that the classifier is
 fitted to, and the questions of the data sets in a folder. Threshold, kernel and the choice of languages were settled

@@ -1,4 +1,4 @@
-"""How well attempts to steer the model are told from questions, and what a model that obeys them gets past the guard.
+"""Measures how well attempts to steer the model are told from questions, and what passes the guard if it obeys.
 
 Reads `security/` and the queries of the data sets in a folder. The labelled texts fall into two halves by a hash: the
 rules for questions were written with the first one in sight, so the second is the figure to believe.

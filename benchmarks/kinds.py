@@ -1,4 +1,4 @@
-"""How well it is recognised what a message is, and how many questions are lost because they are taken for small talk.
+"""Measures how well kinds of messages are recognised, and how many questions are lost to small talk.
 
 The examples are measured by cross-validation: the classifier is fitted without a fifth of them, and asked for that
 fifth. The questions of the data sets in a folder were in sight when kernel and threshold were chosen, so theirs are the

@@ -1,4 +1,4 @@
-"""How well the FAQ that is meant is found: learned from all phrasings, by the nearest one, and by the question alone.
+"""Measures how well the FAQ that is meant is found: by all phrasings, by the nearest one, by the question alone.
 
 The classifier alone is measured, over the vectors of real questions; `profiles` measures whole retrieval. Sizes are
 made of the data set's own vectors: an FAQ of four phrasings is a mixture of two texts, with another one mixed into each

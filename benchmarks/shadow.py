@@ -1,5 +1,6 @@
-"""How long staff wait to see what an FAQ would change: the panel in its form, at a university's size; and how long the
-whole set takes for an FAQ and for a document.
+"""Times how long staff wait to see what an FAQ would change: the panel in its form, at a university's size.
+
+It also times the whole set, for an FAQ and for a document.
 
 The panel is asked for over Django's own test client: the form is read, the nearest of 10,000 questions are found, each
 is looked up without the FAQ and with it, and the page is rendered.

@@ -1,4 +1,4 @@
-"""How long an analyst waits for the dashboard when a million messages lie behind it, and with how many queries.
+"""Times the dashboard with a million messages behind it, and counts its queries.
 
 The page is asked for over Django's own test client by somebody with the rights of an analyst and of a reader of
 conversations, which is the page with most on it: session, user, figures, rendering. Beside it the same page of a year

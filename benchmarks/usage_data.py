@@ -41,7 +41,7 @@ BLOCK = 250_000
 
 @dataclass(frozen=True, slots=True)
 class University:
-    """What conversations are about and where they are held."""
+    """Topics of conversations, and the sites where they are held."""
 
     assistants: Sequence[Assistant]
     sites: Mapping[int, Sequence[Site]]
@@ -129,7 +129,7 @@ class _Making:
             self._ask(conversation, language, moment + datetime.timedelta(minutes=2 * number))
 
     def _visitor(self, moment: datetime.datetime) -> uuid.UUID:
-        """Who comes back does so in the same block, and agreed before the first of their conversations."""
+        """Bring visitors back in the same block; each agreed before the first of their conversations."""
         visitors = self.rows[Visitor]
         if visitors and self.chance.random() < RETURNING:
             back = self.chance.choice(visitors[-2_000:])

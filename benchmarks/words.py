@@ -1,4 +1,4 @@
-"""What reading the words of a question brings: each step off and on, and what slips of spelling cost.
+"""Measures what reading the words of a question brings: each step off and on, and what slips of spelling cost.
 
 The questions of `data/words.jsonl` are asked of the demo university's pages in other words than the pages have; a page
 is right if it is one of those named with the question. They were written by the hand that wrote the synonyms, so the

@@ -1,4 +1,4 @@
-"""What a visitor's request may be refused for."""
+"""Reasons for which a visitor's request is refused."""
 
 
 class Refused(Exception):

@@ -1,4 +1,4 @@
-"""What the model is told, as texts with placeholders: parsed, checked and filled in one pass; pure.
+"""Templates of prompts, texts with placeholders: parsed, checked and filled in one pass; pure.
 
 The question and the literal refusal stand in the user's turn, after the sources: small models heed them there. What
 others wrote (sources, question) stands between two lines of {fence}, a random word that no text can know.
@@ -46,7 +46,7 @@ class Template:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How the built-in texts are laid out for a model; the defaults are for a model that nobody has tried.
+    """The layout of the built-in texts for a model; the defaults are for a model that nobody has tried.
 
     `may_refuse`: it is told to write the refusal where the sources say nothing. `most_sources` as of a template.
     """

@@ -1,1 +1,1 @@
-"""What every app needs and no app owns: access, database, models that run, text."""
+"""Access, database, models that run, and text: needed by every app, owned by none."""

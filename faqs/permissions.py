@@ -1,4 +1,4 @@
-"""Who may change what students get: publishing, and changing or retiring what is published, has a permission."""
+"""Permissions for what students get: publishing, and changing or retiring what is published."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""What belongs to no app: the keys with which programs of the staff's come in."""
+"""Keys with which programs of the staff's come in: they belong to no app."""
 
 import hashlib
 import secrets

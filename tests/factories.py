@@ -191,5 +191,5 @@ class FeedbackFactory(DjangoModelFactory):
 
 
 def is_indexed(document: Document) -> bool:
-    """Whether questions are answered from its present state."""
+    """Return whether questions are answered from its present state."""
     return document.indexed.filter(generation__state="live", state_hash=document.state_hash).exists()

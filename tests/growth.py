@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 
 def grows_linearly(work: Callable[[str], object], make: Callable[[int], str], size: int = 20_000) -> bool:
-    """Whether a text four times as long takes less than ten times as long; quadratic time takes sixteen times.
+    """Return whether a text four times as long takes less than ten times as long; quadratic time takes sixteen times.
 
     Where the longer text takes next to no time, the clock says nothing of it, and that is linear enough.
     """

@@ -40,7 +40,7 @@ def imported(source: str) -> Iterator[str]:
 
 
 def graph_of(sources: Mapping[str, str]) -> Graph:
-    """Who imports whom, by the names of modules."""
+    """Return the imports of each module, by names."""
 
     def module(name: str) -> str:
         while name and name not in sources:

@@ -45,7 +45,7 @@ class Day:
 
 
 def of_others(lookup: str, without: Collection[int | None]) -> Q:
-    """Whose assistant, at `lookup`, is none of these; a deleted assistant's is None."""
+    """Return whose assistant, at `lookup`, is none of these; a deleted assistant's is None."""
     is_one = Q(**{f"{lookup}__in": [assistant for assistant in without if assistant is not None]})
     if None in without:
         return ~is_one & Q(**{f"{lookup}__isnull": False})

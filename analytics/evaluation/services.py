@@ -1,4 +1,4 @@
-"""What staff do to evaluation sets, their questions and runs: check, save, queue after commit."""
+"""Services for evaluation sets, their questions and runs: check, save, queue after commit."""
 
 import uuid
 from collections.abc import Sequence

@@ -135,13 +135,13 @@ NEARNESS = 0.65
 
 @dataclass(frozen=True, slots=True)
 class Bridge:
-    """Where a model's languages lie: the mean vector of each, and the least similarity of a pair across them."""
+    """Places of a model's languages: the mean vector of each, and the least similarity of a pair across them."""
 
     means: "dict[str, Floats]"
     threshold: float
 
     def find_language(self, vector: "Floats") -> str:
-        """Which language's mean is nearest: for a question without a word that tells."""
+        """Return which language's mean is nearest: for a question without a word that tells."""
         return max(self.means, key=lambda language: float(vector @ _unit(self.means[language][None])[0]))
 
 

@@ -1,4 +1,4 @@
-"""What staff do to gaps: check, save, queue after commit."""
+"""Services for gaps: check, save, queue after commit."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""What may fill a gap: phrasings that students used, documents that may answer, FAQs that are close. Stores nothing."""
+"""Suggests what may fill a gap: students' phrasings, documents that may answer, close FAQs. Stores nothing."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What was asked and how it was answered, counted by day: kept when the conversations themselves are deleted."""
+"""Counts by day of questions and answers: kept when the conversations themselves are deleted."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models

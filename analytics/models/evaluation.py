@@ -134,7 +134,7 @@ class Judgment(models.Model):
 
 
 class ModelRequest(models.Model):
-    """What a language model was asked for a set, so that nothing is paid for twice.
+    """A request to a language model for a set, kept so that nothing is paid for twice.
 
     `key` is the input hash of a passage that questions were made of, or a hash of a question whose units were looked
     for. A call's tokens stand with the first of its keys.
@@ -202,7 +202,7 @@ class EvaluationRun(RequestedJob):
 
 
 class QuestionResult(models.Model):
-    """How one question went: `ranking` are the ids of the first documents, `measures` empty where nothing is judged.
+    """Result of one question: `ranking` are the ids of the first documents, `measures` empty where nothing is judged.
 
     `answer` holds its replies with their measures (`analytics.evaluation.answers.runner`); None where it was not asked.
     """

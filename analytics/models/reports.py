@@ -1,4 +1,4 @@
-"""What staff want to know of the answers, saved under a name, and the files that were made of it."""
+"""Definitions of reports, saved under a name, and the files that were made of them."""
 
 import secrets
 from collections.abc import Collection

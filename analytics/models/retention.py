@@ -1,4 +1,4 @@
-"""What is left of conversations that were deleted, and what each night deleted."""
+"""Remains of conversations that were deleted, and counts of each night's deletions."""
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _
@@ -36,7 +36,7 @@ class AnonymisedQuestion(models.Model):
 
 
 class RetentionRun(models.Model):
-    """What one night deleted: `gone` has a row an assistant, with how many of what."""
+    """Counts of one night's deletions: `gone` has a row an assistant, with how many of what."""
 
     began_at = models.DateTimeField(_("begun"), auto_now_add=True)
     finished_at = models.DateTimeField(_("finished"), null=True)

@@ -69,7 +69,7 @@ class ShadowTest(RequestedJob):
 
 
 class ShadowResult(models.Model):
-    """What the change does to one question: a kept one, or one that a student asked.
+    """The effect of the change on one question: a kept one, or one that a student asked.
 
     `before` and `after` are as `analytics.shadow.comparison` writes them. The highest `severity` deserves the first
     look (`analytics.shadow.verdicts`).

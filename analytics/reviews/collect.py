@@ -1,4 +1,4 @@
-"""Which answers staff should look at, kept up to date as students ask and rate.
+"""Collects the answers that staff should look at, kept up to date as students ask and rate.
 
 Answers and ratings are followed in order of their times, a batch a transaction, so that a process that was stopped goes
 on where it was, and two at once make nothing twice. What leaves no time behind, such as a rating that was taken back,

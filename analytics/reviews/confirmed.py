@@ -1,4 +1,4 @@
-"""Which FAQ a reviewed question means, as staff confirm it: matching learns from it (`faqs.matching`)."""
+"""Confirms which FAQ a reviewed question means: matching learns from it (`faqs.matching`)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ NONE = "none"
 
 @dataclass(frozen=True, slots=True)
 class Meant:
-    """What can be confirmed: (FAQ's id, its question), the one matched then first; `chosen` is what was confirmed."""
+    """Choices for confirming: (FAQ's id, its question), the one matched then first; `chosen` is what was confirmed."""
 
     faqs: Sequence[tuple[str, str]]
     chosen: str

@@ -1,4 +1,4 @@
-"""What goes with a review that is deleted."""
+"""Erases what goes with a review that is deleted."""
 
 from typing import Any
 

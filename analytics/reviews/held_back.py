@@ -23,7 +23,7 @@ LEAST_RISE, LEAST_ERRORS = 0.1, 3.0
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """How many of so many sentences were held back."""
+    """Counts of sentences, and of those among them that were held back."""
 
     held_back: int
     sentences: int

@@ -59,7 +59,7 @@ class Compared:
 
 
 class Asking:
-    """How each assistant is asked; read once. The language model writes only where `asks_model` says so."""
+    """The way each assistant is asked; read once. The language model writes only where `asks_model` says so."""
 
     def __init__(self, assistants: Mapping[int, Assistant], *, asks_model: bool = False) -> None:
         self._plain = {pk: build_question(assistant, "", "en") for pk, assistant in assistants.items()}

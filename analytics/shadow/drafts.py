@@ -1,4 +1,4 @@
-"""What is to go live, as values that can wait in the database: an FAQ, a document, a retrieval profile, a prompt.
+"""Changes that wait in the database to go live: an FAQ, a document, a retrieval profile, a prompt.
 
 Each knows what it reads from a row (`of`) and writes to one (`onto`), so that what is tested is what is published.
 """
@@ -24,7 +24,7 @@ Row = TypeVar("Row")
 
 
 class TargetGone(Exception):
-    """What a draft is of was deleted."""
+    """The row that a draft changes was deleted."""
 
 
 @dataclass(frozen=True, slots=True)

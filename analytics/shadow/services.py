@@ -1,4 +1,4 @@
-"""What staff do to shadow tests: start, stop, then publish what was tested or go back."""
+"""Services for shadow tests: start, stop, then publish what was tested or go back."""
 
 from typing import TypeVar
 

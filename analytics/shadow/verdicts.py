@@ -14,7 +14,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """What is known to be right: the documents (ids) that answer, and whether there is an answer at all."""
+    """The known right result: the documents (ids) that answer, and whether there is an answer at all."""
 
     accepted: AbstractSet[int] = frozenset()
     answerable: bool | None = None
@@ -26,7 +26,7 @@ class Truth:
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """What a student would get: the documents (ids) given to the answer in their order, whether it abstains, and its
+    """A student's result: the documents (ids) given to the answer in their order, whether it abstains, and its
     text where it was worked out."""
 
     documents: tuple[int, ...]

@@ -1,4 +1,4 @@
-"""Where staff set up assistants, read what was asked and answered, and try questions themselves."""
+"""Pages on which staff set up assistants, read what was asked and answered, and try questions themselves."""
 
 from chat.admin.assistants import AssistantAdmin
 from chat.admin.conversations import ConversationAdmin

@@ -31,7 +31,7 @@ def period_text(first: datetime.date, last: datetime.date) -> str:
 
 
 def moments(text: str) -> tuple[datetime.datetime, datetime.datetime]:
-    """When the first local day of `2026-03-01..2026-03-31` begins and the day after the last one does.
+    """Return the start of the first local day of `2026-03-01..2026-03-31`, and of the day after the last one.
 
     Raises ValueError.
     """
@@ -125,7 +125,7 @@ def behind(conversations: QuerySet[Any], chosen: Mapping[str, str]) -> QuerySet[
 
 
 class AskedFilter(admin.SimpleListFilter):
-    """When something was said; it applies the other filters of this module too, so that all hold for one message."""
+    """Filters by the time of a message; it applies the other filters of this module too, so that all hold for one."""
 
     title = _("asked")
     parameter_name = "asked"

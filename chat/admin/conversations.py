@@ -1,4 +1,4 @@
-"""What was asked and answered: to be read, never changed; deleted where somebody asks for it."""
+"""Conversations for staff: to be read, never changed; deleted where somebody asks for it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Which FAQs and answers relied on pages that changed: a list to go through."""
+"""A list of FAQs and answers that relied on pages that changed."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Where staff see the built-in retrieval profiles, and make their own."""
+"""Pages on which staff see the built-in retrieval profiles, and make their own."""
 
 from typing import TYPE_CHECKING, Any
 

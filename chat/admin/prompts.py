@@ -1,4 +1,4 @@
-"""Where staff write what the language model is told: versions, what changed between them, and what each would send."""
+"""Pages for the texts that the language model is told: versions, their differences, and what each would send."""
 
 from typing import TYPE_CHECKING, Any, cast
 

@@ -1,4 +1,4 @@
-"""What staff choose to try a question with, as the page's address says it."""
+"""The form of “Try a question”, as the page's address holds it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -42,7 +42,7 @@ class DocumentSelect(AutocompleteSelect):
 
 
 def is_number(text: str) -> bool:
-    """Whether it can be a row's number."""
+    """Return whether it can be a row's number."""
     return text.isdecimal() and len(text) < 19
 
 

@@ -1,4 +1,4 @@
-"""Who calls, from where, and whether they may: what every operation of the public API begins with."""
+"""Finds who calls, from where, and if they may: the beginning of every operation of the public API."""
 
 from typing import cast
 
@@ -43,7 +43,7 @@ class SessionToken(HttpBearer):
 
 
 def current_session(request: HttpRequest) -> Session:
-    """Whose request it is, with the language that they want now: the request's, else the session's."""
+    """Return the visitor of a request, with the language that they want now: the request's, else the session's."""
     session = cast("Session", request.auth)  # type: ignore[attr-defined]
     wanted = (translation.get_language() or "")[:2]
     if "Accept-Language" in request.headers and wanted in LANGUAGES:

@@ -1,4 +1,4 @@
-"""What visitors think of answers and conversations."""
+"""Saves what visitors think of answers and conversations."""
 
 from collections.abc import Sequence
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""Which conversations hold an answer or a thumb of some kind: conditions for a filter or an annotation."""
+"""Conditions for conversations that hold an answer or a thumb of some kind: for a filter or an annotation."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What relied on a document that has changed since, or is gone: FAQs linked to it and recent answers that cited it."""
+"""Finds what relied on a document that changed since, or is gone: FAQs linked to it and answers that cited it."""
 
 from dataclasses import dataclass
 from datetime import timedelta

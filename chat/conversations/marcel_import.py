@@ -27,7 +27,7 @@ BATCH = 200
 
 
 class NotMarcel(Exception):
-    """What was given cannot be read, or is no database of Marcel's; the message says why."""
+    """The given file cannot be read, or is no database of Marcel's; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +177,7 @@ def _time(value: Any) -> datetime.datetime:
 
 @dataclass(slots=True)
 class ImportReport:
-    """What an import did; `problems` are (conversation, what was wrong with a part of it)."""
+    """The outcome of an import; `problems` are (conversation, what was wrong with a part of it)."""
 
     conversations: int = 0
     messages: int = 0

@@ -117,7 +117,7 @@ ATTEMPTS = 4
 
 @dataclass(frozen=True, slots=True)
 class ConversationState:
-    """What a question to a conversation depends on, at one moment.
+    """The state of a conversation, at one moment, on which a question to it depends.
 
     `owner` is None where there is no such conversation yet; `newest` is the id of its newest message, `earlier` that of
     the question with the same client id, `choices` what its last answer asked back. `assistant` is the conversation's,
@@ -228,8 +228,11 @@ def open_question(
 
 
 def _ask_in(seen: ConversationState, visitor: UUID, text: str, language: str) -> Question:
-    """Where the student was just asked back and this is a choice, the question from before is looked up, and the choice
-    holds for the rest of the conversation."""
+    """Return the question to look up.
+
+    If the student was just asked back and this is a choice, that is the question from before, and the choice holds for
+    the rest of the conversation.
+    """
     choice = chosen(text, seen.choices) if seen.choices else None
     again = looked_up(seen.choices, choice) if seen.choices and choice else text
     return replace(

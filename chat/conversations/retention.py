@@ -1,4 +1,4 @@
-"""What the consent notice promises: conversations go after a set time."""
+"""Deletes conversations after a set time, as the consent notice promises."""
 
 import datetime
 

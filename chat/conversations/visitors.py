@@ -29,13 +29,13 @@ def new_visitor() -> UUID:
 
 
 def kept_visitor(earlier: Session, *, site: str) -> UUID | None:
-    """Whom an earlier session was for, where it was for the same site and they are not erased."""
+    """Return the visitor of an earlier session, if it was for the same site and they are not erased."""
     is_known = earlier.site == site and Visitor.objects.filter(pk=earlier.visitor).exists()
     return earlier.visitor if is_known else None
 
 
 def session_site(session: Session) -> SiteContext:
-    """Where the session holds; raises InvalidToken for a visitor who is erased, UnknownSite."""
+    """Return the site at which the session holds. Raise InvalidToken for an erased visitor, and UnknownSite."""
     if not Visitor.objects.filter(pk=session.visitor).exists():
         raise InvalidToken("session_required")
     return load_site(session.site)

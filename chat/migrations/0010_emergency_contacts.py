@@ -7,7 +7,7 @@ from django.db import migrations, models
 
 
 def name_the_needs(apps, schema_editor):
-    """What was recorded as a crisis or as abuse is kept as a crisis: nobody reads it without the permission."""
+    """Keep as a crisis what was recorded as a crisis or as abuse: nobody reads it without the permission."""
     messages = apps.get_model("chat", "Message").objects
     answers = messages.filter(route="unsafe")
     messages.filter(answer__in=answers).update(route="crisis")

@@ -31,7 +31,7 @@ class OfAssistants(StaffScoped[Row]):
 
 
 class Language(models.TextChoices):
-    """What an assistant can answer in."""
+    """A language that an assistant can answer in."""
 
     ENGLISH = "en", _("English")
     GERMAN = "de", _("German")
@@ -200,7 +200,7 @@ class Assistant(models.Model):
 
     @property
     def template(self) -> Template:
-        """What the model is told when it answers for this assistant."""
+        """Return what the model is told when it answers for this assistant."""
         return self.prompt.template if self.prompt else self.built_in_template
 
     @property

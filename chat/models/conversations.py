@@ -1,4 +1,4 @@
-"""Who asked what, what was answered from which sources, and what the visitor thought of it."""
+"""Conversations: questions, answers with their sources, and what the visitor thought of them."""
 
 import uuid
 from typing import TYPE_CHECKING, Self
@@ -197,7 +197,7 @@ class Message(models.Model):
 
     @property
     def is_help(self) -> bool:
-        """Whether the message is a cry for help, or the reply to one."""
+        """Return whether the message is a cry for help, or the reply to one."""
         return self.route in self.HELP_ROUTES
 
     def text_for(self, user: Staff) -> str:

@@ -1,4 +1,4 @@
-"""Who helps a student in need: numbers to call and offices to go to, by assistant."""
+"""Contacts for a student in need: numbers to call and offices to go to, by assistant."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.core.exceptions import ValidationError

@@ -1,4 +1,4 @@
-"""How an assistant retrieves: which retrievers run, and how their rankings become one."""
+"""Retrieval profiles of assistants: the retrievers that run, and how their rankings become one."""
 
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import models

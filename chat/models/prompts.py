@@ -1,4 +1,4 @@
-"""What the language model is told, version by version."""
+"""Versions of the texts that the language model is told."""
 
 from django.conf import settings
 from django.db import models
@@ -39,7 +39,7 @@ class PromptVersion(models.Model):
 
     @property
     def name(self) -> str:
-        """What every answer made with it records."""
+        """Return what every answer made with it records."""
         return f"v{self.number}"
 
     @property

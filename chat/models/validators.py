@@ -25,7 +25,7 @@ def browser_origin(text: str) -> str:
 
 
 def is_secure(origin: str) -> bool:
-    """Whether what a page there shows is what its server sent: https, or this machine itself."""
+    """Return whether what a page there shows is what its server sent: https, or this machine itself."""
     scheme, _, host = origin.partition("://")
     return scheme == "https" or re.sub(r":\d+$", "", host) in LOOPBACK
 

@@ -73,7 +73,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What the student's message is, and `question`, it made to stand alone; `by_model` says who made it so.
+    """The kind of the student's message, and `question`, it made to stand alone; `by_model` says who made it so.
 
     One that `begins_anew` was found to be understood best without what was said before. `kind` is what exactly it is,
     if examples told that it is no question.
@@ -88,7 +88,7 @@ class Turn:
 
 @dataclass(slots=True)
 class SentenceRecord:
-    """What became of the sentences that the language model wrote: those shown as written, and those held back."""
+    """The outcome of the sentences that the language model wrote: those shown as written, and those held back."""
 
     shown: int = 0
     held_back: list[HeldBack] = field(default_factory=list)
@@ -125,12 +125,12 @@ class Context:
 
     @property
     def is_question(self) -> bool:
-        """Whether pages are searched for an answer."""
+        """Return whether pages are searched for an answer."""
         return self.turn.route == Message.Route.QUESTION
 
     @property
     def is_answerable(self) -> bool:
-        """Whether enough was found to answer from."""
+        """Return whether enough was found to answer from."""
         return bool(self.candidates) and (self.evidence is None or self.evidence >= self.ask.profile.threshold)
 
     @property

@@ -10,7 +10,7 @@ from chat.protocol.shapes import Contact, HelpCard, OfficeWords, Source
 
 @dataclass(slots=True)
 class Reply:
-    """What a student sees of an answer so far, and its record.
+    """The part of an answer that a student sees so far, and its record.
 
     At most one of `abstained`, `clarified`, `help` and `office` is set. The words of an `office` are the beginning of
     the text. `error` is the sentence that says what failed.
@@ -61,7 +61,7 @@ class Reply:
 
     @property
     def reason(self) -> str:
-        """Why there is no answer; empty if there is one."""
+        """Return why there is no answer; empty if there is one."""
         return self.abstained.reason if self.abstained else ""
 
     @property
@@ -75,7 +75,7 @@ class Reply:
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """What the student may choose from when asked back."""
+        """Return what the student may choose from when asked back."""
         return tuple(choice.label for choice in self.clarified.choices) if self.clarified else ()
 
     @property

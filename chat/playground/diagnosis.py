@@ -1,4 +1,4 @@
-"""Why a document is not among an answer's sources, in plain language and in the order of the work; pure."""
+"""Tells why a document is not among an answer's sources, in plain language, in the order of the work; pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ SCORE_DECIMALS = 3
 
 
 class Verdict(StrEnum):
-    """What a finding means for the document: it stops there, it passes, or it is only good to know."""
+    """The meaning of a finding for the document: it stops there, it passes, or it is only good to know."""
 
     BLOCKS = "blocks"
     PASSES = "passes"
@@ -95,7 +95,7 @@ def _validity(standing: Standing, facts: Facts) -> Iterator[Finding]:
 
 
 def _whose(standing: Standing, facts: Facts) -> Iterator[Finding]:
-    """Whether it is in what was searched, and for whoever asks."""
+    """Return whether it is in what was searched, and for whoever asks."""
     names = {"collection": standing.collection, "searched": ", ".join(facts.searched) or "–"}
     if standing.collection_id not in facts.scope.collection_ids:
         text = _("Its collection, “%(collection)s”, was not searched; searched were: %(searched)s.") % names

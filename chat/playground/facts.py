@@ -1,4 +1,4 @@
-"""What is known of a document and a question, from which `chat.playground.diagnosis` tells why it was not found."""
+"""Facts about a document and a question, from which `chat.playground.diagnosis` tells why it was not found."""
 
 import datetime
 from collections import Counter
@@ -76,7 +76,7 @@ class Merged:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of its passage: whether it concerns whom the question names, found room in the prompt, was cited.
+    """The fate of its passage: whether it concerns whom the question names, found room in the prompt, was cited.
     `reason` is why there was no answer; empty: there was one."""
 
     reason: str = ""
@@ -246,8 +246,10 @@ def _linked_faqs(document: Document, near: Sequence[Match], trial: Trial) -> tup
 
 
 def _merged(document: Document, near: Sequence[Match], trial: Trial, search: Search) -> Merged | None:
-    """Where its best passage came in; None where no retriever handed one on, or that counts for nothing, as those of
-    an FAQ do that is too far."""
+    """Return the place of its best passage in the fused ranking.
+
+    None if no retriever handed one on, or if it counts for nothing, as those of an FAQ do that is too far.
+    """
     profile, hits = trial.ask.profile, [hit for hit in search.retrieval.hits if hit.score > 0]
     # The order of `knowledge.retrieval.fusion`, which a reranker may have changed since.
     in_fusion = sorted(hits, key=lambda hit: (-round(hit.score, 12), hit.passage_id))
@@ -288,13 +290,16 @@ def pushed_by(
 
 
 def suits_asker(document: Document, context: Context) -> bool:
-    """Whether it concerns those whom the question names, if it names any; `chat.pipeline.run` asks the same."""
+    """Return whether it concerns those whom the question names, if it names any; `chat.pipeline.run` asks the same."""
     named = mentioned_tags(context.turn.question, context.found)
     return all(matches_audience(each, named) for each in context.found if each.document_id == document.pk)
 
 
 def _outcome(document: Document, trial: Trial, search: Search) -> Outcome:
-    """Why there was no answer, as a code of `chat.admin.conversations`; else what the answer made of the document."""
+    """Return why there was no answer, as a code of `chat.admin.conversations`.
+
+    If there was one, return what it made of the document.
+    """
     reply, end, prompt = trial.reply, trial.end, trial.sent.prompt
     reason = reply.reason or (end.notice if end.status == Message.Status.FAILED else "")
     return Outcome(

@@ -1,4 +1,4 @@
-"""What a retrieval found, as rows to be read: each retriever's list, the fused one with its arithmetic, close FAQs."""
+"""Rankings of a retrieval, to be read: each retriever's, the fused one with its arithmetic, close FAQs."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -17,7 +17,7 @@ from knowledge.retrieval.types import Hit, Scope, matched_parts
 
 
 class Direction(StrEnum):
-    """Where a passage stands, seen from the other ranking."""
+    """The place of a passage, seen from the other ranking."""
 
     UP = "up"
     DOWN = "down"
@@ -51,8 +51,11 @@ FAQS_SHOWN = 3
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What one retriever added to a passage's fused score: weight × confidence, times `relative`, its score as a share
-    of the retriever's best, or, where rankings are merged by rank, divided by 60 + rank."""
+    """The part that one retriever added to a passage's fused score.
+
+    It is weight × confidence, times `relative`, its score as a share of the retriever's best, or, where rankings are
+    merged by rank, divided by 60 + rank.
+    """
 
     origin: str
     rank: int

@@ -1,4 +1,4 @@
-"""How the words of a question were read, in plain language; pure."""
+"""Tells in plain language how the words of a question were read; pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

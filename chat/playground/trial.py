@@ -47,7 +47,7 @@ AFTER_THE_MODEL = frozenset({"model_declined"})
 
 
 class NotAsked(StrEnum):
-    """Why an answer was made without the language model; empty where the model was asked."""
+    """The reason for an answer without the language model; empty where the model was asked."""
 
     NO_MODEL = "no_model"
     SWITCHED_OFF = "switched_off"
@@ -73,7 +73,7 @@ def why_not_asked(ask: Question, reply: Reply, end: End) -> NotAsked:
 
 
 class Rewriter(StrEnum):
-    """Who made the question stand alone; `ALONE` where it did already, or nothing was said before."""
+    """The means by which the question stands alone; `ALONE` where it did already, or nothing was said before."""
 
     ALONE = "alone"
     RULE = "rule"
@@ -83,7 +83,7 @@ class Rewriter(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What the message was taken for; `flags` are signs of an attempt to instruct the model."""
+    """The kind that the message was taken for; `flags` are signs of an attempt to instruct the model."""
 
     turn: Turn
     rewriter: Rewriter
@@ -92,8 +92,11 @@ class Reading:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Search:
-    """What was found: `retrieval` has the whole fused ranking, `fused` its rows that are shown; `context` holds the
-    passages that an answer is made from, `source_flags` the signs that one of them speaks to the model."""
+    """The retrieval of a trial.
+
+    `retrieval` has the whole fused ranking, `fused` its rows that are shown; `context` holds the passages that an
+    answer is made from, `source_flags` the signs that one of them speaks to the model.
+    """
 
     scope: Scope
     retrieval: Retrieval

@@ -41,7 +41,7 @@ def _serializer(event: Any) -> SchemaSerializer:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """What the server says."""
+    """An event that the server sends."""
 
     #: What is added on the way to the client: to every event, and to those where it is known.
     required: ClassVar[JsonSchemaValue] = {}
@@ -134,7 +134,7 @@ class Help(AnswerEvent):
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What a student may say when asked back; `tag` is what follows for the audience, empty where nothing does."""
+    """A choice for a student who is asked back; `tag` is what follows for the audience, empty where nothing does."""
 
     label: str
     tag: str
@@ -185,7 +185,7 @@ class Error(AnswerEvent):
 
 
 class Outcome(StrEnum):
-    """What stands in an answer in place of a held-back sentence: a quote, one that stood there already, or nothing."""
+    """The replacement of a held-back sentence: a quote, one that stood there already, or nothing."""
 
     QUOTED = "quoted"
     REPEATED = "repeated"

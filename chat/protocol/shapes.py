@@ -74,7 +74,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Contact:
-    """Who helps if the assistant cannot."""
+    """The contact that helps if the assistant cannot."""
 
     name: str
     url: str
@@ -83,7 +83,7 @@ class Contact:
 
 @dataclass(frozen=True, slots=True)
 class HelpContact:
-    """Who helps a person in need. Each field but the name may be empty; `phone` is one number."""
+    """A contact for a person in need. Each field but the name may be empty; `phone` is one number."""
 
     name: str
     phone: str
@@ -93,7 +93,7 @@ class HelpContact:
 
 @dataclass(frozen=True, slots=True)
 class HelpCard:
-    """Who helps in this kind of need, the most urgent contact first."""
+    """Contacts for one kind of need, the most urgent first."""
 
     kind: Need
     contacts: tuple[HelpContact, ...]

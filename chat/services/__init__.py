@@ -1,1 +1,1 @@
-"""What a visitor's tab and the staff may do."""
+"""Services for a visitor's tab and for staff."""

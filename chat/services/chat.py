@@ -1,4 +1,4 @@
-"""What a visitor's tab may do, the same over socket and HTTP: checked, saved, published to all of the visitor's tabs.
+"""Services for a visitor's tab, the same over socket and HTTP: checked, saved, published to all of the visitor's tabs.
 
 All raise `errors.NotFound` for what is not the visitor's own, `errors.Refused` for what makes no sense, and
 redis.RedisError, OSError and django.db.DatabaseError if a part is away.

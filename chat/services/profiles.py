@@ -1,4 +1,4 @@
-"""What staff do to retrieval profiles: check and save; and what this server lacks to run one."""
+"""Services for retrieval profiles: check and save, and name what this server lacks to run one."""
 
 from collections.abc import Sequence
 from itertools import count
@@ -83,7 +83,7 @@ def check_usable(profile: RetrievalProfile) -> None:
 
 
 def needs_reranker(profile: RetrievalProfile) -> bool:
-    """Whether it reranks and there is nothing to do it with."""
+    """Return whether it reranks and there is nothing to do it with."""
     return bool(profile.rerank_first) and not settings.RERANKER_MODEL
 
 

@@ -1,4 +1,4 @@
-"""What staff do to prompts: make a version, look at what it sends, put it to use."""
+"""Services for prompts: make a version, look at what it sends, put it to use."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
@@ -87,7 +87,7 @@ def delete_version(*, version: PromptVersion) -> None:
 
 
 def count_answers(names: Collection[str]) -> dict[str, int]:
-    """How many answers were made with each of the templates that have these names; one query."""
+    """Return how many answers were made with each of the templates that have these names; one query."""
     made = Message.objects.filter(prompt__in=names).order_by().values_list("prompt")
     return dict.fromkeys(names, 0) | dict(made.annotate(count=Count("pk")))
 

@@ -1,4 +1,4 @@
-"""What a page may know of an assistant before anybody agreed to anything."""
+"""Facts about an assistant that a page may know before anybody agreed to anything."""
 
 from dataclasses import asdict
 from typing import Any

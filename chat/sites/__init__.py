@@ -1,1 +1,1 @@
-"""Who may embed the assistant, and how much they may ask."""
+"""Sites that may embed the assistant, and how much they may ask."""

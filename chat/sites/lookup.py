@@ -1,4 +1,4 @@
-"""Which site somebody is served on, and whether the page that asks may stand where it stands."""
+"""Finds the site that somebody is served on, and if the page that asks may stand where it stands."""
 
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -29,7 +29,7 @@ class SiteContext:
     assistant: Assistant | None
 
     def allows(self, origin: str | None, *, host: str) -> bool:
-        """Whether a page of that origin may use it; what sends none is no page of another origin."""
+        """Return whether a page of that origin may use it; what sends none is no page of another origin."""
         return origin is None or origin in self.site.allowed_origins or is_own(origin, host=host)
 
 
@@ -47,7 +47,7 @@ def load_site(public_id: str) -> SiteContext:
 
 
 def is_own(origin: str, *, host: str) -> bool:
-    """Whether pages of that origin are this server's; `host` is the one that the request names."""
+    """Return whether pages of that origin are this server's; `host` is the one that the request names."""
     if origin == browser_origin(settings.PUBLIC_URL):
         return True
     scheme, _, name = origin.partition("://")
@@ -55,7 +55,7 @@ def is_own(origin: str, *, host: str) -> bool:
 
 
 def is_allowed_somewhere(origin: str, *, host: str) -> bool:
-    """Whether any active site may stand there: all that can be told before a site is named."""
+    """Return whether any active site may stand there: all that can be told before a site is named."""
     if is_own(origin, host=host):
         return True
     return "\0" not in origin and Site.objects.filter(is_active=True, allowed_origins__contains=[origin]).exists()
@@ -68,7 +68,7 @@ def valid_host(host: str) -> str:
 
 
 def frame_ancestors(site: Site) -> list[str]:
-    """Where its frame may stand, as sources of a policy."""
+    """Return the places of its frame, as sources of a policy."""
     return ["'self'", *site.allowed_origins]
 
 

@@ -1,4 +1,4 @@
-"""How much of what somebody may have, counted in Valkey by whole minutes."""
+"""Rate limits, counted in Valkey by whole minutes."""
 
 import datetime
 import ipaddress

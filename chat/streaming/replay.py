@@ -1,4 +1,4 @@
-"""What a tab that comes (back) needs: the events it missed, or else the saved conversation."""
+"""Collects what a tab needs that comes (back): the events it missed, or else the saved conversation."""
 
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a client sends over the websocket, read; pure."""
+"""Reads the frames that a client sends over the websocket; pure."""
 
 import json
 from typing import Any

@@ -38,7 +38,7 @@ def page() -> str:
 
 
 def _relations(rows: list[type[models.Model]]) -> str:
-    """Which table refers to which."""
+    """Return the tables by those that they refer to."""
     lines = []
     for model in rows:
         named = [_named(field.related_model) for field in model._meta.get_fields() if _leads_out(field)]

@@ -1,4 +1,4 @@
-"""What each environment variable is for, in the order of the page; the rest of the page comes from the code."""
+"""Descriptions of each environment variable, in the order of the page; the rest of the page comes from the code."""
 
 #: By section, then by variable. `variables.page` refuses a variable that is missing here, and one that is no more.
 SECTIONS = {

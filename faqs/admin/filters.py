@@ -1,4 +1,4 @@
-"""How the list of FAQs can be narrowed."""
+"""Filters of the list of FAQs."""
 
 from typing import Any, cast
 

@@ -1,4 +1,4 @@
-"""What the form's page of an FAQ shows beside the fields: usage, changed sources and translations."""
+"""Parts of an FAQ's page beside the fields: usage, changed sources and translations."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""How the FAQs of each collection are matched: how good each way is, which one is used, and the way back."""
+"""Pages about matching by collection: how good each way is, which one is used, and the way back."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ FEW = _("There are too few FAQs to learn from.")
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How a collection's FAQs are matched now, and why; `fits` are its fits without weights, the newest first."""
+    """The matching of a collection's FAQs, and why; `fits` are its fits without weights, the newest first."""
 
     matcher: Matcher
     fits: Sequence[MatcherFit]

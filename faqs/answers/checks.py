@@ -1,4 +1,4 @@
-"""What whoever saves an answer is warned of; other apps register what they can find out."""
+"""Warnings for whoever saves an answer; other apps register what they can find out."""
 
 from dataclasses import dataclass
 from typing import Any, cast

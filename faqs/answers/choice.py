@@ -1,4 +1,4 @@
-"""Which of staff's own answers a student gets whose question means an FAQ."""
+"""Chooses which of staff's own answers a student gets whose question means an FAQ."""
 
 import datetime
 from collections.abc import Iterable

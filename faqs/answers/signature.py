@@ -1,4 +1,4 @@
-"""How an answer in staff's own words is signed."""
+"""Signs an answer in staff's own words."""
 
 import datetime
 

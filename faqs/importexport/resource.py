@@ -34,7 +34,7 @@ Remark = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class PlannedRow:
-    """What importing a row would do: `kind` is new, changed, unchanged or wrong.
+    """The effect of importing a row: `kind` is new, changed, unchanged or wrong.
 
     A row with `problems` is left out; one with `notices` is imported, and staff should look at it. `name` is the id or
     the question that the file gives it.

@@ -1,1 +1,1 @@
-"""Which FAQ is meant is learned from what staff curate, a classifier a collection."""
+"""Learns which FAQ is meant from what staff curate, a classifier a collection."""

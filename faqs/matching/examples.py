@@ -1,4 +1,4 @@
-"""What a collection's classifier is fitted to: ways to ask its published FAQs, and questions that staff confirmed."""
+"""Examples for a collection's classifier: ways to ask its published FAQs, and questions that staff confirmed."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -30,7 +30,7 @@ UNKNOWN = Curve(1.0, 0.0, 0.0)
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """How often the right FAQ came first among `held_out` ways to ask, and the mean of 1 / its rank, for both ways."""
+    """Share of `held_out` ways to ask with the right FAQ first, and the mean of 1 / its rank, for both ways."""
 
     held_out: int
     learned_first: float

@@ -1,4 +1,4 @@
-"""How a collection's FAQs are matched: what was learned, how good that is, and what staff confirmed."""
+"""Matching of a collection's FAQs: what was learned, how good that is, and what staff confirmed."""
 
 from django.conf import settings
 from django.db import models
@@ -17,7 +17,7 @@ class MatcherQuerySet(StaffScoped["Matcher"]):
 
 
 class Matcher(models.Model):
-    """How the FAQs that lead to a collection's documents are matched; written by `faqs.matching`.
+    """State of the matching of FAQs that lead to a collection's documents; written by `faqs.matching`.
 
     `edits` counts changes of what a fit is made from. The fit in use serves questions while it was made from the newest
     state, or if staff brought it back (`is_pinned`).

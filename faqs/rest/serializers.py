@@ -194,4 +194,4 @@ class FAQChange(OfAVersion, FAQShown):
 
 @extend_schema_serializer(examples=[OpenApiExample("As read", value={"version": VERSION}, request_only=True)])
 class FAQVersionGiven(OfAVersion):
-    """Which version of the FAQ it is done to."""
+    """The version of the FAQ that a change is meant for."""

@@ -1,4 +1,4 @@
-"""What was saved of an FAQ since its form was opened, and the rows of that form."""
+"""Finds what was saved of an FAQ since its form was opened, and the rows of that form."""
 
 from typing import TYPE_CHECKING
 

@@ -70,7 +70,7 @@ APRIL, OCTOBER, HALF, WHOLE = 3, 9, 6, 12
 
 
 class Grade(IntEnum):
-    """How a year or term that a text names agrees with one that is asked for."""
+    """Agreement of a year or term that a text names with one that is asked for."""
 
     OTHER = 0
     MAY = 1

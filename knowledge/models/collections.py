@@ -9,7 +9,7 @@ from core.access import StaffScoped
 
 
 class Granularity(models.TextChoices):
-    """What a question is compared with, in addition to passages."""
+    """Texts that a question is compared with, in addition to passages."""
 
     SENTENCE = "sentence", _("sentences")
     PROPOSITION = "proposition", _("propositions")

@@ -7,7 +7,7 @@ from knowledge.retrieval.tuning import RRF_CONSTANT
 
 
 class Fusion(StrEnum):
-    """How several rankings become one."""
+    """Settings by which several rankings become one."""
 
     RRF = "rrf"
     SCORES = "scores"

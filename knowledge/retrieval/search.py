@@ -37,7 +37,7 @@ class RetrieverConfig:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Which retrievers run, how their rankings are fused, and whether a cross-encoder reranks the first ones.
+    """The retrievers that run, how their rankings are fused, and whether a cross-encoder reranks the first ones.
 
     `word_steps` are the ways in which the words of a question are read; a published system's profile has none.
     """

@@ -29,7 +29,7 @@ class Origin(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What may be retrieved; every retriever applies it inside its own query.
+    """The part of the index that may be retrieved; every retriever applies it inside its own query.
 
     `language` is that of the documents, empty for any. `audience` is what is known of the asker, as tags `kind:value`:
     a document with tags of such a kind must have one of these; documents without such tags are for everybody. `on` is

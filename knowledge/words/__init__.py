@@ -1,1 +1,1 @@
-"""How the words of a question find those of the pages."""
+"""Steps by which the words of a question find those of the pages."""

@@ -57,7 +57,7 @@ def read_key(text: str) -> tuple[str, ...]:
 
 
 class Abbreviations:
-    """What short forms stand for, as the documents of a collection and a list say."""
+    """Meanings of short forms, as the documents of a collection and a list say."""
 
     def __init__(self) -> None:
         self._of_documents: dict[int, list[tuple[str, str]]] = {}

@@ -23,7 +23,7 @@ MOST_FORMS = 8
 
 @dataclass(frozen=True, slots=True)
 class Pages:
-    """What is known of the words of the pages in scope.
+    """Everything that is known of the words of the pages in scope.
 
     `words` are those of all pages, `german` of the German ones. `has` tells whether a page has all words of a phrase in
     some inflection, `is_known` whether a word that no page has is no slip.

@@ -1,4 +1,4 @@
-"""Who the staff are, and what they did."""
+"""Pages about accounts of staff, and the audit log."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -214,7 +214,7 @@ def outranks(user: User, other: Any) -> bool:
 
 @admin.register(LogEntry)
 class AuditLogAdmin(LogEntryModelAdmin):
-    """What staff did: read, never changed; the database refuses it too."""
+    """The audit log: read, never changed; the database refuses it too."""
 
     list_display = ["action_time", "user", "what", "content_type", "row", "message"]
     list_display_links = None

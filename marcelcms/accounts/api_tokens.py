@@ -1,4 +1,4 @@
-"""Who calls, by the token that a program of theirs sends."""
+"""Finds who calls, by the token that a program of theirs sends."""
 
 from datetime import timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""What somebody sees who typed a wrong password too often, or whose session ended before a button was pressed."""
+"""Pages for who typed a wrong password too often, or whose session ended before a button was pressed."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""What each role of staff may do; the groups that stand for roles are made by a migration.
+"""Roles of staff and their permissions; the groups that stand for roles are made by a migration.
 
 A role says what somebody may do. Which rows they may do it to is said by their teams, which are groups too
 (`core.access`); the role WHOLE_UNIVERSITY lifts that limit.

@@ -1,4 +1,4 @@
-"""What the doctor says."""
+"""Findings of the doctor."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

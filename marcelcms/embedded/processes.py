@@ -26,7 +26,7 @@ class ServiceError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """Who a child becomes."""
+    """The user and group that a child process runs as."""
 
     uid: int
     gid: int

@@ -1,4 +1,4 @@
-"""What `make run` does, step by step: servers, tables, demo, admin account, then the project's own processes."""
+"""Runs `make run`, step by step: servers, tables, demo, admin account, then the project's own processes."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What this process needs: without database or Valkey it cannot answer; without the rest it answers less well."""
+"""Probes of what a process needs: without database or Valkey it cannot answer, without the rest less well."""
 
 import asyncio
 import logging
@@ -39,7 +39,7 @@ class Status(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a probe found; `figures` are numbers by name, shown to everybody who asks."""
+    """The result of a probe; `figures` are numbers by name, shown to everybody who asks."""
 
     status: Status
     figures: Mapping[str, float] = field(default_factory=dict)

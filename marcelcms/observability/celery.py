@@ -1,4 +1,4 @@
-"""What workers tell: their tasks' counts and seconds in Valkey, and the id of the request that caused each task.
+"""Metrics of workers: tasks' counts and seconds in Valkey, and the id of the request that caused each task.
 
 A worker's processes come and go and listen on no port, so their figures are summed up where `collecting` reads them.
 """

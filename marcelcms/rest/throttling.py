@@ -1,4 +1,4 @@
-"""How much a member of staff, or an address that says not who it is, may ask in a minute."""
+"""Limits of requests a minute for a member of staff, or for an address that says not who it is."""
 
 import time
 from typing import Any

@@ -188,7 +188,7 @@ class SecondWorker:
         wait_until(lambda: self.name in self._asked("ping"), 90)
 
     def done(self, task: str) -> int:
-        """How many of a task it has come to the end of."""
+        """Return how many of a task it has come to the end of."""
         stats = self._asked("stats").get(self.name, {})
         return int(stats.get("total", {}).get(task, 0)) - len(self._at_work(self.name))
 

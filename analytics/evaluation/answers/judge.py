@@ -50,7 +50,7 @@ class Judge:
         return await self._ask(messages, prompts.SCORE_SCHEMA, prompts.read_scores)
 
     async def supported(self, claims: Sequence[str], passages: Sequence[str]) -> list[bool] | None:
-        """Which claims the passages hold."""
+        """Return which claims the passages hold."""
         messages = prompts.claims_messages(claims, passages)
         return await self._ask(messages, prompts.CLAIMS_SCHEMA, lambda data: prompts.read_verdicts(data, len(claims)))
 

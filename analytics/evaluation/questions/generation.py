@@ -78,7 +78,7 @@ CHARACTERS_A_TOKEN = 4
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Which passages to ask about: at most `passages` of those documents, or of those collections where none is named.
+    """Passages to ask about: at most `passages` of those documents, or of those collections where none is named.
 
     The same seed chooses the same ones; a larger number adds to them.
     """
@@ -91,7 +91,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Needed:
-    """What is still to be asked: `prompt_tokens` is about what that costs, with the annotation of one question each."""
+    """The work that is left: `prompt_tokens` is about what that costs, with the annotation of one question each."""
 
     passages: int
     prompt_tokens: int
@@ -99,9 +99,12 @@ class Needed:
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What a run did. `failures` passages of the set got no question, `left` chosen ones are still to do; `unannotated`
-    questions got no usable answer; `stopped` names why it ended early: `not_configured`, `another`, `time` or a code of
-    ModelUnavailable."""
+    """Counts of a run.
+
+    `failures` passages of the set got no question, `left` chosen ones are still to do; `unannotated` questions got no
+    usable answer; `stopped` names why it ended early: `not_configured`, `another`, `time` or a code of
+    ModelUnavailable.
+    """
 
     questions: int = 0
     duplicates: int = 0

@@ -75,7 +75,7 @@ class DefinitionChange(Body):
 
 
 class DefinitionGiven(DefinitionChange):
-    """What is left out is as in a new report."""
+    """Defaults of a report: what is left out is as in a new one."""
 
     def get_fields(self) -> dict[str, Any]:
         fields: dict[str, Any] = super().get_fields()

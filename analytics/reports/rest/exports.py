@@ -112,8 +112,10 @@ class ReportExportViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, Staf
     )
     @transaction.atomic
     def create(self, request: Request) -> Response:
-        """Where the same is being made already, that one. Where there is nothing to tell, or so little that it would
-        tell of few visitors, none."""
+        """Begin an export; return the one that is being made already if it is the same.
+
+        None is made if there is nothing to tell, or so little that it would tell of few visitors.
+        """
         given = ExportGiven(data=request.data, context=self.get_serializer_context())
         given.is_valid(raise_exception=True)
         report: Report = given.validated_data["report"]

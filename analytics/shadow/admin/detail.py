@@ -88,7 +88,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class FieldChange:
-    """What a field says now and in the draft; a long text as a comparison."""
+    """A field's value now and in the draft; a long text as a comparison."""
 
     label: str
     before: str

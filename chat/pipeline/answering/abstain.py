@@ -1,4 +1,4 @@
-"""How the assistant says that it does not know: what is missing, in the student's words, and what it does know."""
+"""Abstains: says what is missing, in the student's words, and what is known instead."""
 
 from collections.abc import AsyncGenerator
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What the model streams, made safe: `[n]` resolved to sources as they are first used, web addresses dropped; pure.
+"""Makes safe what the model streams: `[n]` resolved to sources as first used, web addresses dropped; pure.
 
 A model writes numbers of candidates; students see numbers in the order of first use. A number without a candidate
 goes, so an answer can only point at what was retrieved.
@@ -72,7 +72,10 @@ class CitationProcessor:
         yield from self._resolve(ready)
 
     def _safe_length(self) -> int:
-        """How much is complete: up to the last white space that is in no token, and none that may yet become one."""
+        """Return the length of what is complete.
+
+        It ends at the last white space that is in no token, and in none that may yet become one.
+        """
         text = self._pending
         begun = BEGUN.search(text)
         end = _last_space(text, begun.start() if begun else len(text))

@@ -1,4 +1,4 @@
-"""Who is shown to a student in need: the assistant's own contacts, or those that help everywhere in Germany."""
+"""Contacts for a student in need: the assistant's own, or those that help everywhere in Germany."""
 
 from collections.abc import Iterable, Sequence
 

@@ -1,1 +1,1 @@
-"""What may go in and what may come out."""
+"""Checks of what goes in and of what comes out."""

@@ -1,4 +1,4 @@
-"""What a question must be before anything is done with it; pure."""
+"""Checks a question before anything is done with it; pure."""
 
 import re
 import unicodedata

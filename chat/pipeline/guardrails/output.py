@@ -1,4 +1,4 @@
-"""What an answer may not hold, whatever the model was made to write; pure.
+"""Finds what an answer may not hold, whatever the model was made to write; pure.
 
 The last of the fences: it knows what the model was told and what it was given, and looks at what came out. What stands
 in a source is the university's own; what stands in none was made up, or planted by a text that steers the model
@@ -61,7 +61,7 @@ ELEMENT = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """What must not reach a student; `text` is the part of the answer, for staff and tests, never for logs."""
+    """A part that must not reach a student; `text` is for staff and tests, never for logs."""
 
     kind: Kind
     text: str
@@ -132,7 +132,7 @@ class OutputGuard:
                 yield Violation("contact", phone)
 
     def _vouched(self, address: str) -> bool:
-        """Whether a source has it that does not speak to the model: such a one could plant it."""
+        """Return whether a source has it that does not speak to the model: such a one could plant it."""
         holders = (at for at, addresses in enumerate(self._addresses) if address in addresses)
         return any(not self._speaks_to_model(at) for at in holders)
 
@@ -194,7 +194,7 @@ def _digits(phone: str) -> str:
 
 
 def _stands(text: str, sources: Sequence[str]) -> bool:
-    """Whether a source has it as it is, not as a part of a longer figure."""
+    """Return whether a source has it as it is, not as a part of a longer figure."""
     pattern = re.compile(rf"(?<!\d)(?<!\d[.,:]){re.escape(_spaced(text))}(?!\d|[.,:]\d)")
     return any(pattern.search(source) for source in sources)
 

@@ -1,4 +1,4 @@
-"""What staff are warned of in their own answers: decisions about a person, and figures that pages contradict."""
+"""Warns staff of decisions about a person in their own answers, and of figures that pages contradict."""
 
 from collections.abc import Iterator, Sequence
 

@@ -1,1 +1,1 @@
-"""Which passages and FAQs may answer."""
+"""Finds the passages and FAQs that may answer."""

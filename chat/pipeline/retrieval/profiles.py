@@ -37,7 +37,10 @@ class Profile:
 
     @property
     def passages(self) -> int:
-        """How many passages are read; those that answer best are the sources. Published systems take the first ones."""
+        """Return how many passages are read.
+
+        Those that answer best are the sources. Published systems take the first ones.
+        """
         return max(self.sources, READ_PASSAGES) if self.plan.word_steps else self.sources
 
     @property
@@ -46,7 +49,7 @@ class Profile:
 
     @property
     def uses_hyde(self) -> bool:
-        """Whether a language model must guess an answer first (HyDE)."""
+        """Return whether a language model must guess an answer first (HyDE)."""
         return Origin.HYDE in self.origins
 
 

@@ -62,7 +62,7 @@ def _is_of(wanted: Sequence[Period], candidate: Candidate) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What retrieval found for one `reading` of a question; `question` is the reading without slips."""
+    """The results of retrieval for one `reading` of a question; `question` is the reading without slips."""
 
     reading: str
     question: str

@@ -1,4 +1,4 @@
-"""What an answer keeps of its retrieval, so that staff can see later what it was made from; pure."""
+"""The record of an answer's retrieval, so that staff can see later what it was made from; pure."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What of a passage can be quoted: its sentences, list items and table rows, each to be understood alone; pure."""
+"""Splits a passage into what can be quoted alone: sentences, list items and table rows; pure."""
 
 import re
 from collections.abc import Sequence
@@ -104,7 +104,7 @@ def plain_row(row: str) -> str:
 
 
 def only_refers(sentence: str) -> bool:
-    """Whether it says no more than where else to read: "See [the deadlines](…) (in German)."."""
+    """Return whether it says no more than where else to read: "See [the deadlines](…) (in German)."."""
     said, begins = REFERS.subn("", LINKED.sub(" ", sentence.strip()))
     return bool(begins and LINKED.search(sentence)) and len(topic_words(said)) <= 1
 

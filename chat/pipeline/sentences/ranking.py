@@ -1,4 +1,4 @@
-"""Which of the pages' sentences, list items and table rows answer a question best.
+"""Ranks the pages' sentences, list items and table rows by how well they answer a question.
 
 A linear model over a few features, fitted by `benchmarks.sentence_ranking` to judged questions: a softmax
 over the sentences of each question (listwise, as ListNet of Cao et al. 2007), so only differences of scores count.

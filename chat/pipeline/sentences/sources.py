@@ -1,4 +1,4 @@
-"""Which of the passages that were read an answer is made from: those whose sentences answer the question best."""
+"""Chooses the passages that an answer is made from: those whose sentences answer the question best."""
 
 import time
 from dataclasses import replace

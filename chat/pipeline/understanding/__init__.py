@@ -1,1 +1,1 @@
-"""What a message is and what it asks."""
+"""Finds what a message is and what it asks."""

@@ -46,7 +46,7 @@ def mentioned_tags(question: str, candidates: Sequence[Candidate]) -> tuple[str,
 
 
 def matches_audience(candidate: Candidate, audience: Sequence[str]) -> bool:
-    """Whether a passage concerns who asks, as retrieval's scope has it."""
+    """Return whether a passage concerns who asks, as retrieval's scope has it."""
     known = {read_kind(tag) for tag in audience}
     of_kinds = {read_kind(tag) for tag in candidate.audience} & known
     return all(any(tag in audience for tag in candidate.audience if read_kind(tag) == kind) for kind in of_kinds)
@@ -110,7 +110,7 @@ def _values(candidates: Sequence[Candidate], kind: str) -> list[str]:
 
 
 def _differ(candidates: Sequence[Candidate], kind: str) -> bool:
-    """Whether the passages for different readers say different things: other figures, or other words."""
+    """Return whether the passages for different readers say different things: other figures, or other words."""
     said: dict[str, set[str]] = {}
     for candidate in candidates:
         for tag in candidate.audience:

@@ -1,4 +1,4 @@
-"""Whether staff curated an answer to a message that would else be small talk."""
+"""Finds out if staff curated an answer to a message that would else be small talk."""
 
 import logging
 from dataclasses import replace

@@ -29,7 +29,7 @@ FITTED = KINDS / "fitted.npz"
 
 
 class Kind(StrEnum):
-    """What a message is, if it is no question; each has examples of that name."""
+    """The kind of a message that is no question; each has examples of that name."""
 
     GREETING = "greeting"
     THANKS = "thanks"

@@ -51,7 +51,7 @@ BRINGS_UP = re.compile(
 
 
 def has_anaphora(question: str) -> bool:
-    """Whether it refers to what was said before."""
+    """Return whether it refers to what was said before."""
     plain = POINTS_NOWHERE.sub(" ", question)
     if POINTS_BACK.search(plain) or POINTS_BACK_SMALL.search(plain):
         return True
@@ -59,12 +59,12 @@ def has_anaphora(question: str) -> bool:
 
 
 def needs_context(question: str) -> bool:
-    """Whether it can only be understood from what was said before: it points back, or says too little itself."""
+    """Return whether it can only be understood from what was said before: it points back, or says too little itself."""
     return is_elliptical(question) or has_anaphora(question)
 
 
 def is_elliptical(question: str) -> bool:
-    """Whether its own words leave open what it is about."""
+    """Return whether its own words leave open what it is about."""
     own = len(topic_words(question))
     brings_up = own == FEW_WORDS and BRINGS_UP.match(question) and not POINTS_BACK.search(question)
     return own <= FEW_WORDS and not brings_up

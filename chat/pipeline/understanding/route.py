@@ -1,4 +1,4 @@
-"""What a student's message is, and the follow-up made to stand alone.
+"""Routes a student's message, and makes a follow-up stand alone.
 
 Cries for help and messages that no page answers are recognised by examples. A message without a letter or a digit does
 not come so far: `chat.pipeline.guardrails.input` refuses it, since there is nothing in it that examples could be like.

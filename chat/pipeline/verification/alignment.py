@@ -1,4 +1,4 @@
-"""Which unit of a passage, or which two, a sentence says again; pure."""
+"""Aligns a sentence with the unit of a passage, or the two units, that it says again; pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -22,7 +22,7 @@ FITTED = {False: FOLDER / "fitted_words.npz", True: FOLDER / "fitted_vectors.npz
 
 
 class Strictness(StrEnum):
-    """How much doubt a sentence may raise and still be shown as it was written."""
+    """The doubt that a sentence may raise and still be shown as it was written."""
 
     STRICT = "strict"
     BALANCED = "balanced"

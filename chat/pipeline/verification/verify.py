@@ -71,7 +71,7 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether the sentence may be shown as written; `passage` is the place of the one that it was compared with.
+    """The decision on a sentence as written; `passage` is the place of the one that it was compared with.
 
     `unit` is the page's own sentence, list item or table row that it was aligned with, to be shown in its place; empty
     if there is none. `is_connective` sentences state nothing.

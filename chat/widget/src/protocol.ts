@@ -66,7 +66,7 @@ export type ClientFrame = Ask | Resume | Stop | GiveFeedback | GiveRating | SetL
 /** Closing codes of this protocol. 4401: no frame carried a valid token for 30 s. 4403: the assistant is not allowed on this page. 4408: the client read too slowly. */
 export type CloseCode = 4401 | 4403 | 4408;
 
-/** Who helps if the assistant cannot. */
+/** The contact that helps if the assistant cannot. */
 export type Contact = {
   name: string;
   url: string;
@@ -150,13 +150,13 @@ export type Help = {
   card: HelpCard;
 };
 
-/** Who helps in this kind of need, the most urgent contact first. */
+/** Contacts for one kind of need, the most urgent first. */
 export type HelpCard = {
   kind: "crisis" | "emergency" | "assault";
   contacts: Array<HelpContact>;
 };
 
-/** Who helps a person in need. Each field but the name may be empty; `phone` is one number. */
+/** A contact for a person in need. Each field but the name may be empty; `phone` is one number. */
 export type HelpContact = {
   name: string;
   phone: string;

@@ -30,13 +30,13 @@ class Circuit:
 
     @property
     def is_open(self) -> bool:
-        """Whether a call would be refused now."""
+        """Return whether a call would be refused now."""
         with self._lock:
             return self._refuses()
 
     @property
     def has_failed(self) -> bool:
-        """Whether the circuit opened and no call has succeeded since."""
+        """Return whether the circuit opened and no call has succeeded since."""
         with self._lock:
             return self._opened_at is not None
 

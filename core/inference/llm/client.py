@@ -50,7 +50,7 @@ class ModelUnavailable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How a model writes; "" and 0 mean LLM_MODEL and LLM_MAX_TOKENS."""
+    """Choices of how a model writes; "" and 0 mean LLM_MODEL and LLM_MAX_TOKENS."""
 
     model: str = ""
     temperature: float = 0.1

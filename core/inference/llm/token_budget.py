@@ -33,7 +33,7 @@ def _tokens_in(run: re.Match[str]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """What fits: the first `passages`, and the newest `history` turns.
+    """The part that fits: the first `passages`, and the newest `history` turns.
 
     `first_passage_tokens` is the length that a single passage must be trimmed to, else None.
     """

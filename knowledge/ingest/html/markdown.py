@@ -98,7 +98,7 @@ LANGUAGE = re.compile(r"\b(?:language|lang|highlight)-([A-Za-z][\w+#-]*)")
 
 @dataclass(slots=True)
 class Indent:
-    """What the lines inside a list item or a quotation begin with; the first one with its marker."""
+    """Beginnings of the lines inside a list item or a quotation; the first one with its marker."""
 
     first: str
     rest: str

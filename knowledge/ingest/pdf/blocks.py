@@ -30,7 +30,7 @@ Kind = Literal["heading", "paragraph", "item", "code", "table", "note"]
 
 @dataclass(slots=True)
 class Block:
-    """What stands together: `lines`, of which the first is on `page`, or a table."""
+    """A part of a page: `lines`, of which the first is on `page`, or a table."""
 
     kind: Kind
     page: int

@@ -72,7 +72,7 @@ def weigh(
 
 
 class _Counts:
-    """How many passages of each collection have a term."""
+    """Counts of the passages of each collection that have a term."""
 
     def __init__(self, searched: Sequence[CollectionIndex]) -> None:
         self._searched = searched

@@ -1,4 +1,4 @@
-"""What goes on behind the answers: index, workers, beat, queues, retention, backups."""
+"""Checks of the work behind the answers: index, workers, beat, queues, retention, backups."""
 
 from collections.abc import Iterator
 from datetime import timedelta

@@ -18,7 +18,7 @@ WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type 
 
 
 def states() -> dict[str, int]:
-    """How many connections of the server are in which state."""
+    """Return how many connections of the server are in which state."""
     with connection.cursor() as cursor:
         cursor.execute(STATES)
         return dict(cursor.fetchall())

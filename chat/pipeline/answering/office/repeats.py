@@ -1,4 +1,4 @@
-"""Whether what the pages say only repeats the answer in staff's own words that stands above it."""
+"""Finds what pages say that only repeats the answer in staff's own words above it."""
 
 from collections.abc import Callable, Sequence
 

@@ -46,7 +46,7 @@ class OkapiIndex:
 
 
 class _Corpus:
-    """What a scope holds at one change: its passages or whole pages, indexed, and the passages of each."""
+    """The content of a scope at one change: its passages or whole pages, indexed, and the passages of each."""
 
     def __init__(self, generation_id: int, scope: Scope, *, pages: bool) -> None:
         #: By passage or page: (passage id, document id, text) of each passage.
