@@ -3,10 +3,12 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import quote, urljoin, urlsplit
 
 from chat.protocol.shapes import Link, Source
 from core.db.prepared import fetch_all
+from faqs.answers.signature import sign
 from knowledge.retrieval.search import RankedPassage
 
 ASKS_FOR_LINK = re.compile(
@@ -65,6 +67,8 @@ class Candidate:
     page: int | None = None
     audience: tuple[str, ...] = ()
     language: str = "en"
+    #: Who answers, if the passage is of an answer in staff's own words.
+    signature: str = ""
 
     @property
     def label(self) -> str:
@@ -73,8 +77,11 @@ class Candidate:
 
 SOURCES = """
 SELECT passage.id, passage.document_id, document.title, document.url, passage.heading_path, passage.text, passage.page,
-    document.audience, split_part(document.language, '-', 1)
+    document.audience, split_part(document.language, '-', 1), document.is_written_answer,
+    CASE written.language WHEN 'de' THEN faq.office_de ELSE faq.office_en END, faq.answer_checked_on
 FROM knowledge_passage AS passage JOIN knowledge_document AS document ON document.id = passage.document_id
+LEFT JOIN faqs_answerpage AS written ON document.is_written_answer AND written.document_id = document.id
+LEFT JOIN faqs_faq AS faq ON faq.id = written.faq_id
 WHERE document.status = 'published' AND NOT passage.is_withheld AND passage.id = ANY(%s::bigint[])
 """
 
@@ -86,23 +93,24 @@ def load_candidates(hits: Sequence[RankedPassage]) -> list[Candidate]:
     """
     rows = {row[0]: row for row in fetch_all(SOURCES, [[hit.passage_id for hit in hits]])}
     found = [rows[hit.passage_id] for hit in hits if hit.passage_id in rows]
-    return [
-        Candidate(
-            number=number,
-            passage_id=passage_id,
-            document_id=document_id,
-            title=title,
-            url=url,
-            heading=BETWEEN.join(part for part in path if part != title),
-            text=text,
-            page=page,
-            audience=tuple(audience),
-            language=language,
-        )
-        for number, (passage_id, document_id, title, url, path, text, page, audience, language) in enumerate(
-            found, start=1
-        )
-    ]
+    return [_candidate(number, row) for number, row in enumerate(found, start=1)]
+
+
+def _candidate(number: int, row: Sequence[Any]) -> Candidate:
+    passage_id, document_id, title, url, path, text, page, audience, language, is_written, office, checked_on = row
+    return Candidate(
+        number=number,
+        passage_id=passage_id,
+        document_id=document_id,
+        title=title,
+        url=url,
+        heading=BETWEEN.join(part for part in path if part != title),
+        text=text,
+        page=page,
+        audience=tuple(audience),
+        language=language,
+        signature=sign(office, checked_on, language) if is_written else "",
+    )
 
 
 def plain(markdown: str) -> str:
@@ -135,7 +143,7 @@ def as_source(candidate: Candidate, *, n: int, quoted: str = "", question: str =
         title=candidate.title,
         # Only words that stand on the page in this order can be scrolled to.
         url=deep_link(candidate.url, text if text in plain(candidate.text) else "", candidate.page),
-        heading=candidate.heading,
+        heading=candidate.signature or candidate.heading,
         page=candidate.page,
         quote=shown,
         links=references(candidate.text, candidate.url) if asks_for_link(question) else (),

@@ -212,6 +212,14 @@ def test_a_model_cites_it_like_a_page_where_the_match_is_not_sure_and_is_checked
     assert "90" not in answer.text
     assert "deposit of 20 euros" in answer.text
     assert answer.cited[0]["url"].startswith(f"http://localhost:8000/answers/{faq.pk}/en/")
+    assert answer.cited[0]["heading"] == SIGNATURE
+
+
+def test_a_quote_of_it_names_the_office_as_its_source(server: Server) -> None:
+    written(answer_en="A locker in the library costs a deposit of 20 euros.")
+    answer = asked(server, "What deposit do lockers cost?")
+    assert office_of(answer) is None
+    assert [source["heading"] for source in answer.cited if "/answers/" in source["url"]] == [SIGNATURE]
 
 
 def test_a_model_that_declines_or_is_away_leaves_the_answer_standing(server: Server, llm: FakeLLM) -> None:
