@@ -284,8 +284,11 @@ class FAQAdmin(OptimisticLockAdmin, ScopedAdmin, FAQModelAdmin):
     # --- the form ---
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
-        """Preset the language that the user reads."""
-        return {"language": main_language(get_language() or "en"), **super().get_changeform_initial_data(request)}
+        """Preset the language that the user reads, and the office that signed the newest answer of their teams."""
+        preset = {"language": main_language(get_language() or "en")} | FAQ.objects.visible_to(
+            request.user
+        ).newest_office()
+        return preset | super().get_changeform_initial_data(request)
 
     def get_form(self, request: HttpRequest, obj: FAQ | None = None, change: bool = False, **kwargs: Any) -> Any:
         form = super().get_form(request, obj, change=change, **kwargs)

@@ -85,6 +85,11 @@ class FAQQuerySet(StaffScoped["FAQ"]):
         of_university = Exists(sources.filter(document__collection__for_evaluation=False))
         return self.filter(~of_data_set | of_university)
 
+    def newest_office(self) -> dict[str, str]:
+        """Return the names of the office that signed the newest answer, by field; empty if none is signed."""
+        signed = self.exclude(office_de="", office_en="").exclude(answer_de="", answer_en="")
+        return signed.order_by("-updated_at", "-pk").values("office_de", "office_en").first() or {}
+
     def with_words(self, text: str) -> Self:
         """Return FAQs with each of the words, or part of one, in the question or in a phrasing."""
         phrasings = apps.get_model("faqs", "Phrasing").objects.order_by()

@@ -4,7 +4,7 @@ import datetime
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Permission
+from django.contrib.auth.models import Group, Permission
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -51,6 +51,16 @@ def test_the_form_says_in_which_languages_the_answer_is(admin_client: Client) ->
     assert both not in page
     FAQ.objects.update(answer_de=GERMAN, office_de="der Universitätsbibliothek")
     assert both in admin_client.get(address).content.decode()
+
+
+def test_the_office_of_the_teams_newest_answer_stands_in_a_new_form(client: Client) -> None:
+    team, own, other = Group.objects.create(name="Library"), CollectionFactory(), CollectionFactory()
+    own.teams.add(team)
+    FAQFactory(answer_en=ANSWER, office_en="the Library", collection=own)
+    FAQFactory(answer_en="", office_en="the Reading Room", collection=own)
+    FAQFactory(answer_en=ANSWER, office_en="the Sports Centre", collection=other)
+    client.force_login(UserFactory(permissions=["faqs.add_faq", "faqs.view_faq"], teams=[team]))
+    assert client.get(reverse(ADD)).context["adminform"].form["office_en"].value() == "the Library"
 
 
 def test_without_an_answer_and_a_document_it_cannot_and_nothing_typed_is_lost(admin_client: Client) -> None:
