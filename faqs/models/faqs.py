@@ -88,7 +88,8 @@ class FAQQuerySet(StaffScoped["FAQ"]):
     def newest_office(self) -> dict[str, str]:
         """Return the names of the office that signed the newest answer, by field; empty if none is signed."""
         signed = self.exclude(office_de="", office_en="").exclude(answer_de="", answer_en="")
-        return signed.order_by("-updated_at", "-pk").values("office_de", "office_en").first() or {}
+        newest = signed.order_by("-updated_at", "-pk").values_list("office_de", "office_en").first()
+        return dict(zip(("office_de", "office_en"), newest, strict=True)) if newest else {}
 
     def with_words(self, text: str) -> Self:
         """Return FAQs with each of the words, or part of one, in the question or in a phrasing."""
