@@ -199,6 +199,7 @@ class Document(models.Model):
         before = Document.objects.select_for_update(no_key=True).filter(pk=self.pk).first() if self.pk else None
         if before and (before.content_hash, before.status) != (self.content_hash, self.status):
             self.altered_at = now
+            self.former_states.create(content_hash=before.content_hash, status=before.status, replaced_at=now)
             if fields := kwargs.get("update_fields"):
                 kwargs["update_fields"] = {*fields, "altered_at"}  # type: ignore[misc]
         super().save(*args, **kwargs)  # type: ignore[arg-type]
