@@ -13,10 +13,10 @@ from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.http import urlencode as django_urlencode
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 from django.views.decorators.http import require_POST, require_safe
 
-from analytics.evaluation.services import keep_as_regression
+from analytics.evaluation.services import find_regression, keep_as_regression
 from analytics.inbox.admin.assigning import TypedAssignment, assign_item
 from analytics.inbox.items import OutOfDate, describe_change
 from analytics.inbox.notices import mark_read
@@ -122,6 +122,7 @@ class ReviewScreens(ScopedAdmin, ReviewModelAdmin):
             "left": queue.filter(state=Review.State.OPEN).count(),
             "undo": request.session.pop(UNDO, None),
             "may_keep": member.has_perm(MAY_KEEP),
+            "kept": find_regression(review.message.question) if review.message.question else None,
         }
         status = 409 if is_conflict else 200
         return TemplateResponse(request, "admin/analytics/review/change_form.html", context, status=status)
@@ -207,12 +208,20 @@ class ReviewScreens(ScopedAdmin, ReviewModelAdmin):
             raise PermissionDenied
         review = get_object_or_404(self.get_queryset(request).select_related("message__question"), pk=review_id)
         try:
-            keep_as_regression(message=review.message, by=signed_in_member(request))
+            are_right = review.verdict != Review.Verdict.WRONG_RETRIEVAL
+            kept = keep_as_regression(message=review.message, by=signed_in_member(request), expects_cited=are_right)
         except ValidationError as error:
             self.message_user(request, " ".join(error.messages), messages.ERROR)
         else:
+            count = kept.judgments.count()
             said = gettext("The question is in the regression set: changes are tried on it before they go live.")
-            self.message_user(request, said, messages.SUCCESS)
+            expected = ngettext(
+                "%(count)d document that the answer cited is expected: check it under “What should answer it”.",
+                "%(count)d documents that the answer cited are expected: check them under “What should answer it”.",
+                count,
+            )
+            none = gettext("No document is expected yet: say which is right under “What should answer it”.")
+            self.message_user(request, f"{said} {expected % {'count': count} if count else none}", messages.SUCCESS)
         return redirect(self._address(request, review.pk))
 
     def meant_view(self, request: HttpRequest, review_id: int) -> HttpResponse:
