@@ -248,6 +248,14 @@ class FAQ(models.Model):
         return self.question
 
     @property
+    def has_answer(self) -> bool:
+        """Return whether it has an answer of staff's own, or a document that is no draft."""
+        return (
+            bool(self.written_answers)
+            or _sources().filter(faq=self).exclude(document__status=Document.Status.DRAFT).exists()
+        )
+
+    @property
     def written_answers(self) -> dict[str, str]:
         """The answers that staff wrote, by language; empty if they wrote none."""
         texts = {language: getattr(self, f"answer_{language}").strip() for language in ANSWER_LANGUAGES}
