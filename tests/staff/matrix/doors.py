@@ -70,6 +70,7 @@ BOTH = frozenset(
         "to-do",
         "inbox-preferences",
         "admin:faqs_faq_import",
+        "admin:knowledge_course_import",
         "admin:chat_promptversion_use",
         "admin:analytics_evaluationquestion_review_one",
         "admin:auth_user_password_change",
