@@ -54,13 +54,18 @@ def confirm_faq(*, faq: FAQ, by: "Staff | None") -> None:
 def set_faq_status(*, faqs: Iterable[FAQ], status: str, by: "Staff | None" = None, reason: str = Reason.STATUS) -> int:
     """Publish, retire or send back FAQs; matching uses the status at once. Return how many changed.
 
-    Raise ValidationError if one to be published has neither an answer nor a document; nothing is changed then.
+    Raise ValidationError if one to be published has neither an answer nor a document that is no draft; nothing is
+    changed then.
     """
     changed = [faq for faq in faqs if faq.status != status]
     with recording([faq.pk for faq in changed], by=by, reason=reason):
         for faq in changed:
-            if status == Status.PUBLISHED and not faq.written_answers and not faq.sources.exists():
-                said = _("“%(faq)s” has no answer yet: write one or link a document, then publish it.")
+            if status == Status.PUBLISHED and not faq.has_answer:
+                said = (
+                    _("“%(faq)s” links only drafts: publish one of these documents first.")
+                    if faq.sources.exists()
+                    else _("“%(faq)s” has no answer yet: write one or link a document, then publish it.")
+                )
                 raise ValidationError(said % {"faq": faq})
             faq.status = status
             faq.save(update_fields=["status", "updated_at"])

@@ -140,11 +140,12 @@ def ask_for_questions(*, evaluation_set: EvaluationSet, passages: int) -> None:
 
 
 @transaction.atomic
-def keep_as_regression(*, message: Message, by: AbstractBaseUser) -> EvaluationQuestion:
+def keep_as_regression(*, message: Message, by: AbstractBaseUser, expects_cited: bool = True) -> EvaluationQuestion:
     """Keep a question, or an answer's question, with the documents that were cited as those that answer it.
 
-    It is kept as it was looked up, anonymised; a question that was kept before is returned. If nothing was cited, staff
-    say on the question's page what is right. Raise ValidationError.
+    It is kept as it was looked up, anonymised; a question that was kept before is returned. If nothing was cited, or
+    not `expects_cited` because the cited ones are wrong, staff say on the question's page what is right. Raise
+    ValidationError.
     """
     question = message if message.role == Message.Role.USER else message.question
     answer = Message.objects.filter(question=question).select_related("conversation__assistant").first()
@@ -152,20 +153,30 @@ def keep_as_regression(*, message: Message, by: AbstractBaseUser) -> EvaluationQ
         raise ValidationError(_("Only a question that an assistant replied to can be kept."))
     assistant = Assistant.objects.select_for_update(of=["self"]).get(pk=answer.conversation.assistant.pk)
     kept = _own_set(assistant)
-    name = f"message-{question.pk}"
-    if there := kept.questions.filter(external_id=name).first():
+    if there := kept.questions.filter(external_id=_regression_name(question)).first():
         return there
     answer.question = question
     question.answer = answer
-    documents = list(
-        Document.objects.filter(pk__in=answer.citations.exclude(document=None).values("document")).only("collection_id")
-    )
+    cited = answer.citations.exclude(document=None)
+    expected = cited.values("document") if expects_cited else cited.none().values("document")
+    documents = list(Document.objects.filter(pk__in=expected).only("collection_id"))
     kept.collections.add(*{document.collection_id for document in documents})
     (text,) = anonymised_texts([question])
-    made = kept.questions.create(external_id=name, text=text, answerable=True if documents else None)
+    made = kept.questions.create(
+        external_id=_regression_name(question), text=text, answerable=True if documents else None
+    )
     Judgment.objects.bulk_create(Judgment(question=made, document=document) for document in documents)
     LogEntry.objects.log_actions(by.pk, [made], ADDITION, [{"added": {}}], single_object=True)
     return made
+
+
+def find_regression(question: Message) -> EvaluationQuestion | None:
+    """Return what a student's question was kept as, if it was."""
+    return EvaluationQuestion.objects.filter(external_id=_regression_name(question)).order_by("pk").first()
+
+
+def _regression_name(question: Message) -> str:
+    return f"message-{question.pk}"
 
 
 def _own_set(assistant: Assistant) -> EvaluationSet:

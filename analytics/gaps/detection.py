@@ -17,7 +17,7 @@ from analytics.gaps.clustering import Bridge, cluster_vectors, compute_centroid,
 from analytics.gaps.labels import name_after
 from analytics.gaps.matching import identify
 from analytics.gaps.priority import compute_priority
-from analytics.inbox.items import TO_DO
+from analytics.inbox.items import TO_DO, changed_now
 from analytics.models import Gap, GapQuestion, Review
 
 if TYPE_CHECKING:
@@ -205,7 +205,7 @@ def gather_answers(assistant_id: int | None) -> None:
     moved = answers.annotate(topic=Subquery(topic)).filter(Q(gap__isnull=False) | Q(topic__isnull=False))
     moved.exclude(gap=F("topic")).update(gap=F("topic"))
     asked_on = answers.filter(state=Review.State.ANSWERED, gap__state__in=TO_DO)
-    asked_on.update(state=Review.State.OPEN, done_at=None, version=F("version") + 1)
+    asked_on.update(state=Review.State.OPEN, done_at=None, version=F("version") + 1, **changed_now(None))
 
 
 def _close(left: Mapping[int, Gap], merged: Mapping[int, int], of_cluster: Mapping[int, Gap]) -> None:

@@ -129,7 +129,10 @@ class GapViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, StaffViewSet)
         change = GapChange(data=request.data)
         change.is_valid(raise_exception=True)
         values, changed = change.validated_data, []
-        if "name" in values and rename_gap(gap=gap, version=gap.version, name=values["name"]).name != gap.name:
+        if (
+            "name" in values
+            and rename_gap(gap=gap, version=gap.version, name=values["name"], by=request.user).name != gap.name
+        ):
             changed.append("name")
             gap.refresh_from_db()
         if "state" in values and set_topic_state(gaps=[gap], state=values["state"], by=request.user):

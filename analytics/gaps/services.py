@@ -30,7 +30,7 @@ def look_for_gaps(*, by: AbstractBaseUser | None = None) -> GapRun | None:
 
 
 @transaction.atomic
-def rename_gap(*, gap: Gap, version: int, name: str) -> Gap:
+def rename_gap(*, gap: Gap, version: int, name: str, by: AbstractBaseUser) -> Gap:
     """Name a gap for good; return it as it is saved. Raise ValidationError, OutOfDate."""
     name = " ".join(name.split())
     if not name:
@@ -40,7 +40,7 @@ def rename_gap(*, gap: Gap, version: int, name: str) -> Gap:
         return row
     row.name = name
     row.clean_fields(exclude=[field.name for field in row._meta.fields if field.name != "name"])
-    return save(row, name=name, named_by=Gap.NamedBy.STAFF)
+    return save(row, by=by, name=name, named_by=Gap.NamedBy.STAFF)
 
 
 def is_being_filled(gap: Gap) -> bool:
@@ -79,7 +79,7 @@ def draft_faq(*, by: Staff, gap: Gap, question: str, phrasings: Sequence[int], d
             for position, pk in enumerate(pk for pk in dict.fromkeys(documents) if pk in published)
         )
         index_saved_faq(faq=faq)
-    _link(gap, faq)
+    _link(gap, faq, by)
     return faq
 
 
@@ -99,7 +99,7 @@ def add_phrasings(*, by: Staff, gap: Gap, faq: FAQ, phrasings: Sequence[int]) ->
             raise ValidationError(_("Tick a phrasing that the FAQ does not have yet."))
         faq.save(update_fields=["updated_at"])
         index_faq.delay_on_commit(faq.pk)
-    _link(gap, faq)
+    _link(gap, faq, by)
     return added
 
 
@@ -112,6 +112,7 @@ def _add(faq: FAQ, gap: Gap, phrasings: Sequence[int]) -> int:
     return len(texts)
 
 
-def _link(gap: Gap, faq: FAQ) -> None:
+def _link(gap: Gap, faq: FAQ, by: Staff) -> None:
     is_taken_on = gap.state == Gap.State.OPEN
-    save(gap, faq=faq, **({"state": Gap.State.IN_WORK, "state_at": timezone.now()} if is_taken_on else {}))
+    taken_on = {"state": Gap.State.IN_WORK, "state_at": timezone.now()} if is_taken_on else {}
+    save(gap, by=by if isinstance(by, AbstractBaseUser) else None, faq=faq, **taken_on)

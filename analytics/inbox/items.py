@@ -3,6 +3,12 @@
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
+from django.contrib.auth.models import AbstractBaseUser
+from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.translation import gettext as _
+
+from analytics.inbox.preferences import name_of
 from analytics.models import Comment, Gap, Review
 from chat.models.assistants import OfAssistants
 
@@ -44,13 +50,30 @@ def lock(item: AnItem, version: int) -> AnItem:
     return row
 
 
-def save(item: AnItem, **values: object) -> AnItem:
+def changed_now(by: AbstractBaseUser | None) -> dict[str, object]:
+    """Return the values that say that an item is changed now, and by whom; None: by itself."""
+    return {"changed_at": timezone.now(), "changed_by_id": by.pk if by else None}
+
+
+def save(item: AnItem, *, by: AbstractBaseUser | None, **values: object) -> AnItem:
     """Save these values of a locked item, as its next version."""
+    values |= changed_now(by)
     for name, value in values.items():
         setattr(item, name, value)
     item.version += 1
     item.save(update_fields=["version", *values])
     return item
+
+
+def describe_change(item: Item) -> str:
+    """Say who changed the item last, and when."""
+    if item.changed_at is None:  # changed before that was recorded
+        return _("It was changed meanwhile.")
+    changed = timezone.localtime(item.changed_at)
+    named = {"day": date_format(changed, "SHORT_DATE_FORMAT"), "time": date_format(changed, "TIME_FORMAT")}
+    if item.changed_by is None:
+        return _("It was changed meanwhile (%(day)s, %(time)s).") % named
+    return _("%(name)s changed it meanwhile (%(day)s, %(time)s).") % {"name": name_of(item.changed_by), **named}
 
 
 def note(item: Item, what: str, text: str = "") -> None:

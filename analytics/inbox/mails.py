@@ -18,7 +18,7 @@ from django.utils.translation import ngettext
 
 from analytics.inbox.colleagues import colleagues
 from analytics.inbox.notices import describe, unread_notices, with_names
-from analytics.inbox.preferences import name_of
+from analytics.inbox.preferences import name_of, preferences_of
 from analytics.models import Gap, Notice, Review
 from core.db.locks import Lock, advisory_lock
 
@@ -27,10 +27,12 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-#: What is assigned soon after a mail to the same reader comes with the next one.
+#: What is assigned or commented soon after a mail to the same reader comes with the next one.
 BETWEEN_MAILS = timedelta(minutes=10)
 #: What is older is no news: the mail server was away over a weekend, or mails were off.
 NEWS = timedelta(days=3)
+#: The preference that turns off the mails of a kind of notice.
+WISHES = {Notice.Kind.ASSIGNED: "mails_assignments", Notice.Kind.COMMENT: "mails_comments"}
 #: Items that a mail names.
 NAMED = 50
 #: From this code on, a mail server says that trying again is of no use.
@@ -50,8 +52,11 @@ def address(name: str, *arguments: object, **chosen: str) -> str:
 
 def mailed_workers(wish: str) -> "QuerySet[User]":
     """Return who may be mailed: has an address, and did not switch off the `wish` of the preferences."""
-    wanted = Q(inbox_preferences=None) | Q(**{f"inbox_preferences__{wish}": True})
-    return colleagues(Gap, Review).filter(wanted).exclude(email="")
+    return colleagues(Gap, Review).filter(_wants(wish)).exclude(email="")
+
+
+def _wants(wish: str) -> Q:
+    return Q(inbox_preferences=None) | Q(**{f"inbox_preferences__{wish}": True})
 
 
 def mail_each(readers: "QuerySet[User]", mail: "Callable[[BaseEmailBackend, User], bool]") -> int:
@@ -105,36 +110,53 @@ def mail_notices() -> int:
     now = timezone.now()
     waiting = Notice.objects.filter(mailed_at=None, read_at=None, created_at__gte=now - NEWS)
     just_mailed = Notice.objects.filter(user=OuterRef("pk"), mailed_at__gt=now - BETWEEN_MAILS)
-    readers = mailed_workers("mails_assignments").filter(pk__in=waiting.values("user"))
-    return mail_each(readers.exclude(Exists(just_mailed)), _mail_assigned)
+    wanted = Q(pk__in=[])
+    for kind, wish in WISHES.items():
+        wanted |= Q(_wants(wish), pk__in=waiting.filter(kind=kind).values("user"))
+    readers = colleagues(Gap, Review).filter(wanted).exclude(email="")
+    return mail_each(readers.exclude(Exists(just_mailed)), _mail_news)
 
 
-def _mail_assigned(connection: BaseEmailBackend, reader: "User") -> bool:
-    unread = unread_notices(reader).filter(mailed_at=None, created_at__gte=timezone.now() - NEWS)
+def _mail_news(connection: BaseEmailBackend, reader: "User") -> bool:
+    preferences = preferences_of(reader)
+    kinds = [kind for kind, wish in WISHES.items() if getattr(preferences, wish)]
+    unread = unread_notices(reader).filter(mailed_at=None, created_at__gte=timezone.now() - NEWS, kind__in=kinds)
     notices = with_names(unread)
     if not notices:
         return False
-    topics = sum(1 for notice in notices if notice.gap_id)
-    lines = [_counted(topics, len(notices) - topics), ""]
+    lines = [*_counted(notices), ""]
     for notice in notices[:NAMED]:
         item, screen = (notice.gap_id, "gap") if notice.gap_id else (notice.review_id, "review")
         what = _("A topic") if notice.gap_id else _("An answer to review")
         lines += [f"- {describe(notice, what)}", f"  {address(f'admin:analytics_{screen}_change', item)}"]
     if len(notices) > NAMED:
         lines += ["", _("The others are in the list:"), address("to-do", who="me")]
-    is_settled = send(connection, reader, _("Assigned to you in MarcelCMS"), lines)
+    is_settled = send(connection, reader, _subject(notices), lines)
     if is_settled:
         about = Q(gap__in=[each.gap_id for each in notices]) | Q(review__in=[each.review_id for each in notices])
         newest = max(each.pk for each in notices)
-        told = Notice.objects.filter(about, user=reader.pk, mailed_at=None, pk__lte=newest)
+        told = Notice.objects.filter(about, user=reader.pk, kind__in=kinds, mailed_at=None, pk__lte=newest)
         told.update(mailed_at=timezone.now())
     return is_settled
 
 
-def _counted(topics: int, answers: int) -> str:
-    """Say how much is assigned, without a word of what it is about."""
-    counts = [
-        ngettext("%d unanswered topic", "%d unanswered topics", topics) % topics if topics else "",
-        ngettext("%d answer to review", "%d answers to review", answers) % answers if answers else "",
-    ]
-    return _("Assigned to you: %(counts)s.") % {"counts": ", ".join(filter(None, counts))}
+def _subject(notices: Sequence[Notice]) -> str:
+    is_assigned = any(notice.kind == Notice.Kind.ASSIGNED for notice in notices)
+    return _("Assigned to you in MarcelCMS") if is_assigned else _("New comments in MarcelCMS")
+
+
+def _counted(notices: Sequence[Notice]) -> list[str]:
+    """Say how much is assigned and commented, without a word of what it is about."""
+    said = {Notice.Kind.ASSIGNED: _("Assigned to you: %(counts)s."), Notice.Kind.COMMENT: _("Commented: %(counts)s.")}
+    lines = []
+    for kind, sentence in said.items():
+        of_kind = [notice for notice in notices if notice.kind == kind]
+        topics = sum(1 for notice in of_kind if notice.gap_id)
+        answers = len(of_kind) - topics
+        counts = [
+            ngettext("%d unanswered topic", "%d unanswered topics", topics) % topics if topics else "",
+            ngettext("%d answer to review", "%d answers to review", answers) % answers if answers else "",
+        ]
+        if of_kind:
+            lines.append(sentence % {"counts": ", ".join(filter(None, counts))})
+    return lines

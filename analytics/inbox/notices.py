@@ -1,4 +1,4 @@
-"""Notices of assignments, in the admin and by e-mail."""
+"""Notices of assignments and of comments, in the admin and by e-mail."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from analytics.inbox.colleagues import ANSWERS, TOPICS, can_open
 from analytics.inbox.items import CLOSED, Item, about
 from analytics.inbox.preferences import name_of, stand_in_for
-from analytics.models import Gap, Notice, Review
+from analytics.models import Comment, Gap, Notice, Review
 from chat.models import Assistant
 from core.access import sees_everything
 
@@ -40,6 +40,38 @@ def notify(*, items: Sequence[Item], to: AbstractBaseUser, by: AbstractBaseUser)
         for reader, item in told
         if reader.pk != by.pk
     ]
+    _save(notices)
+
+
+def notify_of_comment(*, item: Item, by: AbstractBaseUser) -> None:
+    """Tell who looks after the item, or stands in for them, and who commented before; never who writes.
+
+    A substitute is told only of what they may work on; of the rest, who looks after it is.
+    """
+    owner = item.assigned_to_id
+    readers: dict[int, int | None] = {}
+    if owner:
+        stand_in = stand_in_for(owner)
+        substitute = get_user_model()._default_manager.get(pk=stand_in) if stand_in else None
+        if substitute and can_open(substitute, [item]):
+            readers[substitute.pk] = owner
+        else:
+            readers[owner] = None
+    before = Comment.objects.filter(**about(item)).exclude(by=None).values_list("by_id", flat=True)
+    for reader in before:
+        if reader:
+            readers.setdefault(reader, None)
+    kind = Notice.Kind.COMMENT
+    _save(
+        [
+            Notice(**about(item), kind=kind, user_id=reader, by_id=by.pk, instead_of_id=absent)
+            for reader, absent in readers.items()
+            if reader != by.pk
+        ]
+    )
+
+
+def _save(notices: Sequence[Notice]) -> None:
     if notices:
         Notice.objects.bulk_create(notices)
         import_string(MAIL_TASK).delay_on_commit()
@@ -48,29 +80,33 @@ def notify(*, items: Sequence[Item], to: AbstractBaseUser, by: AbstractBaseUser)
 def unread_notices(user: "User") -> QuerySet[Notice]:
     """Return what the member was told and has not read, newest first.
 
-    Left out is what is done meanwhile, is somebody else's by now, or may not be seen by the member.
+    Left out is what was assigned and is done meanwhile or is somebody else's by now, and what may not be seen by the
+    member.
     """
     return Notice.objects.filter(_open_topics(user) | _open_answers(user), user=user.pk, read_at=None)
 
 
 def _open_topics(user: "User") -> Q:
     states = [state for state in Gap.State.values if state not in CLOSED]
-    return _own(user, "gap", TOPICS) & Q(gap__state__in=states, gap__merged_into=None)
+    return _own(user, "gap", TOPICS, states) & Q(gap__merged_into=None)
 
 
 def _open_answers(user: "User") -> Q:
     states = [state for state in Review.State.values if state != Review.State.DONE]
-    return _own(user, "review", ANSWERS) & Q(review__state__in=states)
+    return _own(user, "review", ANSWERS, states)
 
 
-def _own(user: "User", field: str, permission: str) -> Q:
-    """Return the condition of notices about what is still assigned as told, and may be seen.
+def _own(user: "User", field: str, permission: str, states: Sequence[str]) -> Q:
+    """Return the condition of notices about what may be seen, and was commented or is still assigned as told and in
+    one of the states.
 
     It goes through the notice's own row, because asking for all visible items first would read each of them.
     """
     if not user.has_perm(permission):
         return Q(pk__in=[])
-    still = Q(**{f"{field}__isnull": False, f"{field}__assigned_to": Coalesce("instead_of", "user")})
+    assigned = {f"{field}__assigned_to": Coalesce("instead_of", "user"), f"{field}__state__in": states}
+    still = Q(kind=Notice.Kind.COMMENT) | Q(kind=Notice.Kind.ASSIGNED, **assigned)
+    still &= Q(**{f"{field}__isnull": False})
     if sees_everything(user):
         return still
     return still & Q(**{f"{field}__assistant__in": Assistant.objects.visible_to(user).values("pk")})
@@ -83,21 +119,23 @@ def count_unread(user: "User") -> int:
 
 
 def with_names(notices: QuerySet[Notice]) -> list[Notice]:
-    """Return the newest notice of each item, with all that is said about it."""
+    """Return the newest notice of each kind about each item, with all that is said about it."""
     rows = notices.select_related("gap", "review", "by", "instead_of__inbox_preferences").defer("gap__centroid")
-    newest: dict[tuple[int | None, int | None], Notice] = {}
+    newest: dict[tuple[int | None, int | None, str], Notice] = {}
     for notice in rows.order_by("-pk"):
-        newest.setdefault((notice.gap_id, notice.review_id), notice)
+        newest.setdefault((notice.gap_id, notice.review_id, notice.kind), notice)
     return list(newest.values())
 
 
 def describe(notice: Notice, what: str) -> str:
-    """Say of `what` who assigned it, until when it is due, and instead of whom it is told."""
-    parts = [what]
-    if notice.by:
+    """Say of `what` who assigned or commented it, until when it is due, and instead of whom it is told."""
+    parts, is_comment = [what], notice.kind == Notice.Kind.COMMENT
+    if notice.by and is_comment:
+        parts.append(_("commented by %(by)s") % {"by": name_of(notice.by)})
+    elif notice.by:
         parts.append(_("from %(by)s") % {"by": name_of(notice.by)})
     item = notice.gap or notice.review
-    if item and item.due_on:
+    if item and item.due_on and not is_comment:
         parts.append(_("due on %(day)s") % {"day": date_format(item.due_on)})
     if notice.instead_of:
         named = {"name": name_of(notice.instead_of)}

@@ -10,8 +10,8 @@ from django.db.models import F
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from analytics.inbox.items import CLOSED, TO_DO, AnItem, Item, about, lock, save
-from analytics.inbox.notices import notify
+from analytics.inbox.items import CLOSED, TO_DO, AnItem, Item, about, changed_now, lock, save
+from analytics.inbox.notices import notify, notify_of_comment
 from analytics.models import Comment, Gap, Review
 
 COMMENT_CHARACTERS = 2000
@@ -23,14 +23,21 @@ def assign(
 ) -> AnItem:
     """Assign the item to a member of staff, or to nobody, with the day on which it is due; tell who got it.
 
-    Raise OutOfDate, DoesNotExist.
+    Raise OutOfDate, DoesNotExist, ValidationError.
     """
     row = lock(item, version)
+    _check_due([row], due_on)
     is_news = to is not None and row.assigned_to_id != to.pk
-    saved = save(row, assigned_to_id=to.pk if to else None, due_on=due_on)
+    saved = save(row, by=by, assigned_to_id=to.pk if to else None, due_on=due_on)
     if to is not None and is_news:
         notify(items=[saved], to=to, by=by)
     return saved
+
+
+def _check_due(rows: Sequence[Item], due_on: date | None) -> None:
+    """Raise ValidationError if a day that has passed is newly set; one that was set before may stay."""
+    if due_on and due_on < timezone.localdate() and any(row.due_on != due_on for row in rows):
+        raise ValidationError(_("This due date has passed: choose today or a later day. Nothing was assigned."))
 
 
 def _locked(items: Sequence[Item]) -> list[Item]:
@@ -55,14 +62,17 @@ def assign_all(
 ) -> list[Item]:
     """Assign several items at once, whatever was seen of them; return those that changed hands or due date.
 
-    Who looks after an item, or its day, is left as it is if that is to be kept.
+    Who looks after an item, or its day, is left as it is if that is to be kept. Raise ValidationError.
     """
+    rows = _locked(items)
+    if not keeps_day:
+        _check_due(rows, due_on)
     owner = {} if keeps_owner else {"assigned_to_id": to.pk if to else None}
     wanted: dict[str, object] = {**owner, **({} if keeps_day else {"due_on": due_on})}
-    changing = [row for row in _locked(items) if any(getattr(row, name) != value for name, value in wanted.items())]
+    changing = [row for row in rows if any(getattr(row, name) != value for name, value in wanted.items())]
     moved = [row for row in changing if to is not None and row.assigned_to_id != to.pk]
     for row in changing:
-        save(row, **wanted)
+        save(row, by=by, **wanted)
     if to is not None:
         notify(items=moved, to=to, by=by)
     return changing
@@ -76,7 +86,7 @@ def finish_all(*, items: Sequence[Item], by: AbstractBaseUser) -> list[Item]:
     answers = [row for row in rows if isinstance(row, Review) and row.state != Review.State.DONE]
     set_topic_state(gaps=topics, state=Gap.State.SOLVED, by=by)
     for row in answers:
-        save(row, state=Review.State.DONE, done_by_id=by.pk, done_at=timezone.now())
+        save(row, by=by, state=Review.State.DONE, done_by_id=by.pk, done_at=timezone.now())
     return [*topics, *answers]
 
 
@@ -88,12 +98,16 @@ def reopen_all(*, items: Sequence[Item], by: AbstractBaseUser) -> list[Item]:
     answers = [row for row in rows if isinstance(row, Review) and row.state != Review.State.OPEN]
     set_topic_state(gaps=topics, state=Gap.State.OPEN, by=by)
     for row in answers:
-        save(row, state=Review.State.OPEN, done_by_id=None, done_at=None)
+        save(row, by=by, state=Review.State.OPEN, done_by_id=None, done_at=None)
     return [*topics, *answers]
 
 
+@transaction.atomic
 def add_comment(*, item: Item, by: AbstractBaseUser, text: str, may_be_empty: bool = False) -> bool:
-    """Add a comment, without a version; return whether there was one. Raise ValidationError."""
+    """Add a comment, without a version, and tell who looks after the item and who commented before.
+
+    Return whether there was a comment. Raise ValidationError.
+    """
     text = text.replace("\r\n", "\n").strip()
     if not text:
         if may_be_empty:
@@ -103,6 +117,7 @@ def add_comment(*, item: Item, by: AbstractBaseUser, text: str, may_be_empty: bo
         most = {"most": COMMENT_CHARACTERS}
         raise ValidationError(_("Please shorten the comment to %(most)d characters.") % most)
     Comment.objects.create(**about(item), by_id=by.pk, text=text)
+    notify_of_comment(item=item, by=by)
     return True
 
 
@@ -115,14 +130,14 @@ def set_topic_state(*, gaps: Iterable[Gap], state: str, by: AbstractBaseUser | N
     """
     changed = [gap for gap in _locked(list(gaps)) if isinstance(gap, Gap) and gap.state != state]
     for gap in changed:
-        save(gap, state=Gap.State(state), state_at=timezone.now())
+        save(gap, by=by, state=Gap.State(state), state_at=timezone.now())
         _follow(gap, by)
     return len(changed)
 
 
 def _follow(gap: Gap, by: AbstractBaseUser | None) -> None:
     """Bring the state of a topic's answers in line with the topic's."""
-    states, bump = Review.State, {"version": F("version") + 1}
+    states, bump = Review.State, {"version": F("version") + 1, **changed_now(by)}
     answers = Review.objects.filter(gap=gap)
     if gap.state in CLOSED:
         closing = list(answers.exclude(state=states.DONE).order_by("pk").select_for_update(no_key=True))

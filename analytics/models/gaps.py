@@ -52,6 +52,11 @@ class Gap(models.Model):
     )
     due_on = models.DateField(_("due"), null=True, blank=True)
     version = models.PositiveIntegerField(default=0)
+    # When its version was last counted up, and by whom; nobody: by itself.
+    changed_at = models.DateTimeField(null=True, editable=False)
+    changed_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, editable=False, related_name="+"
+    )
     weight = models.FloatField(_("weight"), default=0)
     visitors = models.PositiveIntegerField(_("visitors"), default=0)
     this_week = models.PositiveIntegerField(default=0)

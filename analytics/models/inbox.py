@@ -65,8 +65,15 @@ class Reader(AboutItem):
 
 
 class Notice(AboutItem):
-    """Tells a member of staff that a colleague (`by`) assigned an item to them, or to whom they stand in for."""
+    """Tells a member of staff that a colleague (`by`) assigned an item to them, or to whom they stand in for, or
+    commented on an item that they look after or commented on too.
+    """
 
+    class Kind(models.TextChoices):
+        ASSIGNED = "assigned", _("assigned")
+        COMMENT = "comment", _("comment")
+
+    kind = models.CharField(max_length=8, choices=Kind, default=Kind.ASSIGNED)
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="notices")
     by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
     # Whom it was assigned to, where that is not the reader.
@@ -90,6 +97,7 @@ class InboxPreferences(models.Model):
 
     user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="inbox_preferences")
     mails_assignments = models.BooleanField(_("E-mail me what is assigned to me"), default=True)
+    mails_comments = models.BooleanField(_("E-mail me comments on what I look after or commented on"), default=True)
     mails_digest = models.BooleanField(_("E-mail me a summary every week"), default=True)
     away_until = models.DateField(_("Away until"), null=True, blank=True)
     substitute = models.ForeignKey(

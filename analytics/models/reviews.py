@@ -65,6 +65,11 @@ class Review(models.Model):
     # The topic that the question belongs to since the last gap run.
     gap = models.ForeignKey(Gap, on_delete=models.SET_NULL, null=True, related_name="reviews", verbose_name=_("topic"))
     version = models.PositiveIntegerField(default=0)
+    # When its version was last counted up, and by whom; nobody: by itself.
+    changed_at = models.DateTimeField(null=True, editable=False)
+    changed_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, editable=False, related_name="+"
+    )
     # Which FAQ the question means, as staff confirmed it; deleted with the review.
     confirmed = models.OneToOneField(
         ConfirmedQuestion, on_delete=models.SET_NULL, null=True, editable=False, related_name="review"

@@ -81,6 +81,12 @@ class ShadowResult(models.Model):
         SAME = "same", _("as good as before")
         UNKNOWN = "unknown", _("nobody said what is right")
 
+    class Unchanged(models.TextChoices):
+        NO_QUESTION = "no_question", _("No question that pages answer: small talk, or a cry for help.")
+        NOT_REACHED = "not_reached", _("It does not lead to what was changed.")
+        ABSTAINS = "abstains", _("Nothing good enough is found, without the change and with it.")
+        SAME = "same", _("The same documents come in the same order.")
+
     test = models.ForeignKey(ShadowTest, on_delete=models.CASCADE, related_name="results")
     question = models.ForeignKey(EvaluationQuestion, on_delete=models.CASCADE, null=True, related_name="+")
     message = models.ForeignKey(Message, on_delete=models.CASCADE, null=True, related_name="+")
@@ -89,6 +95,8 @@ class ShadowResult(models.Model):
     decision_changed = models.BooleanField()
     answer_changed = models.BooleanField()
     severity = models.PositiveSmallIntegerField()
+    # Why nothing changed; empty if something did, and of tests from before this was kept.
+    unchanged = models.CharField(max_length=12, choices=Unchanged, blank=True, default="")
     before = models.JSONField()
     after = models.JSONField()
 

@@ -154,8 +154,9 @@ def _follow_up(row: Review, reasons: list[str], feedback: Feedback | None) -> No
     if note:
         # A new version, so that a page with an older state gets a conflict instead of saving over this one.
         row.version += 1
+        row.changed_at, row.changed_by = timezone.now(), None
         Comment.objects.create(review=row, note=note)
-    row.save(update_fields=["reasons", "state", "done_by", "done_at", "version"])
+    row.save(update_fields=["reasons", "state", "done_by", "done_at", "version", "changed_at", "changed_by"])
 
 
 def recheck() -> None:

@@ -10,7 +10,7 @@ from django.db.models import F, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from analytics.inbox.items import lock, save
+from analytics.inbox.items import changed_now, lock, save
 from analytics.inbox.services import add_comment
 from analytics.models import Review
 
@@ -53,13 +53,13 @@ def judge_review(
         values |= {"state": State.OPEN, "done_by_id": None, "done_at": None}
     elif (done or row.state == State.DONE) and (row.state != State.DONE or verdict != row.verdict):
         values |= {"state": State.DONE, "done_by_id": by.pk, "done_at": timezone.now()}
-    return save(row, **values)
+    return save(row, by=by, **values)
 
 
 @transaction.atomic
-def restore_review(*, review: Review, version: int, before: Decided) -> Review:
+def restore_review(*, review: Review, version: int, before: Decided, by: AbstractBaseUser) -> Review:
     """Undo the last action; comments stay. Raise OutOfDate, Review.DoesNotExist."""
-    return save(lock(review, version), **{name: getattr(before, name) for name in DECIDED})
+    return save(lock(review, version), by=by, **{name: getattr(before, name) for name in DECIDED})
 
 
 # --- several at once: only what nobody else has done yet ---
@@ -68,26 +68,28 @@ def restore_review(*, review: Review, version: int, before: Decided) -> Review:
 @transaction.atomic
 def take_reviews(*, reviews: QuerySet[Review], by: AbstractBaseUser) -> list[Review]:
     """Assign those that nobody has taken to the member."""
-    return _at_once(reviews.filter(assigned_to=None), assigned_to=by.pk)
+    return _at_once(reviews.filter(assigned_to=None), by, assigned_to=by.pk)
 
 
 @transaction.atomic
 def finish_reviews(*, reviews: QuerySet[Review], by: AbstractBaseUser) -> list[Review]:
     """Finish those that are not done."""
-    return _at_once(reviews.exclude(state=State.DONE), state=State.DONE, done_by=by.pk, done_at=timezone.now())
+    left = reviews.exclude(state=State.DONE)
+    return _at_once(left, by, state=State.DONE, done_by=by.pk, done_at=timezone.now())
 
 
 @transaction.atomic
-def judge_reviews(*, reviews: QuerySet[Review], verdict: str) -> list[Review]:
+def judge_reviews(*, reviews: QuerySet[Review], verdict: str, by: AbstractBaseUser) -> list[Review]:
     """Give the verdict to those that have none."""
-    return _at_once(reviews.filter(verdict=""), verdict=Review.Verdict(verdict))
+    return _at_once(reviews.filter(verdict=""), by, verdict=Review.Verdict(verdict))
 
 
-def _at_once(reviews: QuerySet[Review], **values: object) -> list[Review]:
+def _at_once(reviews: QuerySet[Review], by: AbstractBaseUser, **values: object) -> list[Review]:
     """Return those that changed.
 
     They are locked in one order, so that two members who tick the same rows do not deadlock.
     """
     rows = list(reviews.order_by("pk").select_for_update(of=("self",), no_key=True))
+    values |= changed_now(by)
     Review.objects.filter(pk__in=[row.pk for row in rows]).update(**values, version=F("version") + 1)
     return rows

@@ -10,6 +10,7 @@ from typing import Any
 
 from asgiref.sync import async_to_sync
 
+from analytics.models import ShadowResult
 from analytics.shadow.overlays import Overlay, rolled_back
 from analytics.shadow.questions import TriedQuestion
 from analytics.shadow.verdicts import Difference, Served, difference
@@ -26,6 +27,7 @@ from knowledge.retrieval.query_vectors import question_vector
 from knowledge.retrieval.scope import build_scope
 from knowledge.retrieval.types import Origin, Scope
 
+Unchanged = ShadowResult.Unchanged
 #: The caller's name in the language model's queue, so that students do not wait behind all its requests.
 CALLER = "shadow"
 #: How long a transaction that holds a change may last: saving an answer that cites a passage which the change removes
@@ -37,24 +39,26 @@ BATCH = 25
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A question's two contexts: without the change, and with it."""
+    """A question's two contexts: without the change, and with it; `is_reached` if either led to what is changed."""
 
     question: TriedQuestion
     before: Context
     after: Context
+    is_reached: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Compared:
     """The effect of the change on a question; `before` and `after` as a result's row keeps them.
 
-    `tokens` are those that the language model read and wrote for both.
+    `unchanged` says why there is none. `tokens` are those that the language model read and wrote for both.
     """
 
     question: TriedQuestion
     difference: Difference
     before: dict[str, Any]
     after: dict[str, Any]
+    unchanged: str
     tokens: tuple[int, int] = (0, 0)
 
 
@@ -104,7 +108,8 @@ def look_up_batch(overlay: Overlay, asking: Asking, questions: Sequence[TriedQue
             after = before
             if overlay.touches(before, pair.scope):
                 after = _look_up(pair, pair.after)
-            found.append(Found(pair.question, before, after))
+            is_reached = overlay.is_reached(before) or overlay.is_reached(after)
+            found.append(Found(pair.question, before, after, is_reached))
             if time.monotonic() - began > HELD_SECONDS:
                 break
     return found
@@ -121,13 +126,7 @@ def _look_up(pair: "_Pair", ask: Question) -> Context:
 
 def without_answers(found: Found) -> Compared:
     """Compare the sources and the decision to answer."""
-    before, after = _served(found.before), _served(found.after)
-    return Compared(
-        found.question,
-        difference(before, after, found.question.truth),
-        _row(before, found.before),
-        _row(after, found.after),
-    )
+    return _compared(found, _served(found.before), _served(found.after))
 
 
 def with_answers(found: Found) -> Compared:
@@ -136,13 +135,22 @@ def with_answers(found: Found) -> Compared:
         return without_answers(found)
     before, spent_before = _answered(found.before)
     after, spent_after = _answered(found.after)
-    return Compared(
-        found.question,
-        difference(before, after, found.question.truth),
-        _row(before, found.before),
-        _row(after, found.after),
-        (spent_before[0] + spent_after[0], spent_before[1] + spent_after[1]),
-    )
+    tokens = (spent_before[0] + spent_after[0], spent_before[1] + spent_after[1])
+    return _compared(found, before, after, tokens)
+
+
+def _compared(found: Found, before: Served, after: Served, tokens: tuple[int, int] = (0, 0)) -> Compared:
+    change = difference(before, after, found.question.truth)
+    unchanged = "" if change.severity else _why_unchanged(found, after)
+    return Compared(found.question, change, _row(before, found.before), _row(after, found.after), unchanged, tokens)
+
+
+def _why_unchanged(found: Found, after: Served) -> str:
+    if not found.after.is_question:
+        return Unchanged.NO_QUESTION
+    if not found.is_reached:
+        return Unchanged.NOT_REACHED
+    return Unchanged.ABSTAINS if after.abstains else Unchanged.SAME
 
 
 @dataclass(frozen=True, slots=True)

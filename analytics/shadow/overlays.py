@@ -66,6 +66,9 @@ class Overlay(Protocol):
     def touches(self, before: Context, scope: Scope) -> bool:
         """Return whether the change, now applied, can make a difference to what was found without it."""
 
+    def is_reached(self, context: Context) -> bool:
+        """Return whether the question led to what is changed."""
+
 
 class FAQOverlay:
     """An FAQ as drafted; of one that is not there yet, `faq_id` is None."""
@@ -114,6 +117,10 @@ class FAQOverlay:
         legs = [leg for leg in before.ask.profile.legs if leg.retriever.origin == Origin.FAQ]
         return any(list(leg.retriever.retrieve(query, k=leg.k, scope=scope)) != list(runs[Origin.FAQ]) for leg in legs)
 
+    def is_reached(self, context: Context) -> bool:
+        hits = context.retrieval.runs.get(Origin.FAQ, ()) if context.retrieval else ()
+        return any(hit.faq_id == self._faq_id and hit.confidence > 0 for hit in hits)
+
     def _write(self) -> FAQ:
         faq = FAQ.objects.filter(pk=self._faq_id or 0).first() or FAQ(pk=self._faq_id)
         self.draft.onto(faq)
@@ -160,6 +167,9 @@ class DocumentOverlay:
     def touches(self, before: Context, scope: Scope) -> bool:
         return True
 
+    def is_reached(self, context: Context) -> bool:
+        return any(each.document_id == self._document_id for each in context.candidates)
+
     def _write(self) -> None:
         document = Document.objects.get(pk=self._document_id)
         self.draft.onto(document)
@@ -187,6 +197,9 @@ class ProfileOverlay:
     def touches(self, before: Context, scope: Scope) -> bool:
         return True
 
+    def is_reached(self, context: Context) -> bool:
+        return True
+
 
 class PromptOverlay:
     """Another prompt, beside the one that the assistant has; nothing has to be laid."""
@@ -204,6 +217,9 @@ class PromptOverlay:
         return ask, replace(ask, template=self._template)
 
     def touches(self, before: Context, scope: Scope) -> bool:
+        return True
+
+    def is_reached(self, context: Context) -> bool:
         return True
 
 

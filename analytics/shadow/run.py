@@ -125,6 +125,7 @@ def _keep(test: ShadowTest, compared: Compared) -> None:
         decision_changed=change.decision,
         answer_changed=change.answer,
         severity=change.severity,
+        unchanged=compared.unchanged,
         before=compared.before,
         after=compared.after,
     )

@@ -109,7 +109,8 @@ def publish_test(*, test: ShadowTest, by: User) -> None:
     match draft:
         case FAQDraft():
             faq = _locked(FAQ.objects.all(), test)
-            if draft.status == FAQ.Status.PUBLISHED and not draft.documents and not faq.written_answers:
+            shown = Document.objects.filter(pk__in=draft.documents).exclude(status=Document.Status.DRAFT)
+            if draft.status == FAQ.Status.PUBLISHED and not faq.written_answers and not shown.exists():
                 said = _("“%(faq)s” has no answer yet: write one or link a document, then publish it.")
                 raise ValidationError(said % {"faq": faq})
             with recording([faq.pk], by=by, reason=FAQVersion.Reason.TEST):

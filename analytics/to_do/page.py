@@ -131,17 +131,17 @@ def _act(request: HttpRequest, user: "User") -> None:
     if step == ASSIGN:
         try:
             wanted = read_assignment(request.POST, items)
+            changed = assign_all(
+                items=items,
+                by=user,
+                to=wanted.to,
+                due_on=wanted.due_on,
+                keeps_owner=wanted.keeps_owner,
+                keeps_day=wanted.keeps_day,
+            )
         except ValidationError as error:
             messages.error(request, " ".join(error.messages))
             return
-        changed = assign_all(
-            items=items,
-            by=user,
-            to=wanted.to,
-            due_on=wanted.due_on,
-            keeps_owner=wanted.keeps_owner,
-            keeps_day=wanted.keeps_day,
-        )
     elif step == FINISH:
         changed = finish_all(items=items, by=user)
     elif step == REOPEN:

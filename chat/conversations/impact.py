@@ -1,17 +1,17 @@
-"""Finds what relied on a document that changed since, or is gone: FAQs linked to it and answers that cited it."""
+"""Finds FAQs linked to a document that is not as it was then, or is gone, and answers that cited it."""
 
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Count, Exists, F, IntegerField, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, Exists, IntegerField, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from chat.models import Citation, Message
 from faqs.models import FAQ, FAQSource
-from knowledge.models import Document
+from knowledge.models import Document, changed_since
 from knowledge.models.documents import DocumentQuerySet
 
 #: Answers older than this are nobody's current advice.
@@ -27,17 +27,16 @@ class Impact:
 
 
 def stale_documents() -> DocumentQuerySet:
-    """Documents with something that relied on them before they last changed, the latest change first.
+    """Documents with something that relied on them as they no longer are, the latest change first.
 
     Each has `faq_count` and `answer_count`.
     """
     altered = (
         Document.objects.of_university()
         .filter(altered_at__isnull=False)
-        .filter(Q(checked_at__isnull=True) | Q(checked_at__lt=F("altered_at")))
+        .filter(Q(checked_at__isnull=True) | changed_since("checked_at"))
     )
-    sources = _sources(OuterRef("pk"), OuterRef("altered_at"))
-    citations = _citations(OuterRef("pk"), OuterRef("altered_at"))
+    sources, citations = _sources(OuterRef("pk")), _citations(OuterRef("pk"))
     return (
         altered.filter(Exists(sources) | Exists(citations))
         .annotate(faq_count=_count(sources, "faq"), answer_count=_count(citations, "message"))
@@ -48,11 +47,10 @@ def stale_documents() -> DocumentQuerySet:
 
 
 def find_impact(document: Document) -> Impact:
-    """Return what relied on it; empty if it never changed, or staff have checked since."""
-    if document.altered_at is None or (document.checked_at and document.checked_at >= document.altered_at):
+    """Return what relied on it; empty if it never changed, or is as it was when staff checked it."""
+    if document.checked_at and not Document.objects.filter(changed_since("checked_at"), pk=document.pk).exists():
         return Impact(FAQ.objects.none(), Message.objects.none())
-    sources = _sources(document.pk, document.altered_at)
-    citations = _citations(document.pk, document.altered_at)
+    sources, citations = _sources(document.pk), _citations(document.pk)
     return Impact(
         FAQ.objects.filter(pk__in=sources.values("faq")).order_by("question", "pk"),
         Message.objects.filter(pk__in=citations.values("message"))
@@ -69,16 +67,14 @@ def mark_verified(*, document: Document) -> None:
     FAQSource.objects.filter(document=document.pk).update(verified_at=now)
 
 
-def _sources(document: Any, altered_at: Any) -> QuerySet[FAQSource]:
-    linked = FAQSource.objects.filter(document=document, verified_at__lt=altered_at)
+def _sources(document: Any) -> QuerySet[FAQSource]:
+    linked = FAQSource.objects.filter(changed_since("verified_at", "document__"), document=document)
     return linked.exclude(faq__status=FAQ.Status.RETIRED)
 
 
-def _citations(document: Any, altered_at: Any) -> QuerySet[Citation]:
-    recent = timezone.now() - RECENT
-    return Citation.objects.filter(
-        document=document, message__created_at__gte=recent, message__created_at__lt=altered_at
-    )
+def _citations(document: Any) -> QuerySet[Citation]:
+    altered = changed_since("message__created_at", "document__")
+    return Citation.objects.filter(altered, document=document, message__created_at__gte=timezone.now() - RECENT)
 
 
 def _count(rows: QuerySet[FAQSource] | QuerySet[Citation], what: str) -> Coalesce:

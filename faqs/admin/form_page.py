@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.conf import settings
-from django.db.models import F, Q
+from django.db.models import Q
 from django.http import HttpRequest, QueryDict
 from django.urls import reverse
 from django.utils.translation import get_language_info
@@ -11,6 +11,7 @@ from django.utils.translation import get_language_info
 from faqs.models import ANSWER_LANGUAGES, FAQ, main_language
 from faqs.permissions import may_make
 from faqs.usage import RECENT, count_usage
+from knowledge.models import changed_since
 
 
 def build_page(request: HttpRequest, faq: FAQ | None, *, may_change: bool) -> dict[str, Any]:
@@ -24,7 +25,7 @@ def build_page(request: HttpRequest, faq: FAQ | None, *, may_change: bool) -> di
         "needs_publisher": not may_make(request.user, present.status),
         "usage": count_usage(present),
         "usage_days": RECENT.days,
-        "changed_sources": present.sources.filter(document__altered_at__gt=F("verified_at"))
+        "changed_sources": present.sources.filter(changed_since("verified_at", "document__"))
         .select_related("document")
         .defer("document__text")
         if present.status != FAQ.Status.RETIRED

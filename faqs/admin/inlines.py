@@ -19,10 +19,12 @@ from knowledge.models import Document
 if TYPE_CHECKING:
     PartInline = admin.TabularInline[Any, FAQ]
     SourceBaseForm = forms.ModelForm[FAQSource]
+    DocumentField = forms.ModelChoiceField[Document]
     SourceBaseFormSet = BaseInlineFormSet[FAQSource, FAQ, ModelForm[FAQSource]]
 else:
     PartInline = admin.TabularInline
     SourceBaseForm = forms.ModelForm
+    DocumentField = forms.ModelChoiceField
     SourceBaseFormSet = LabelledFormSet
 
 
@@ -66,6 +68,11 @@ class PhrasingInline(PartOfFAQ):
     verbose_name_plural = _("Other ways to ask the same")
 
 
+class DocumentChoiceField(DocumentField):
+    def label_from_instance(self, document: Document) -> str:
+        return document.choice_label
+
+
 class SourceForm(SourceBaseForm):
     position = forms.IntegerField(
         label=_("order"),
@@ -90,7 +97,13 @@ class SourceFormSet(SourceBaseFormSet):
             if form.cleaned_data["position"] is None:
                 last += 1
                 form.instance.position = last
-        if self.instance.status == FAQ.Status.PUBLISHED and not kept and not self.instance.written_answers:
+        shown = [form for form in kept if not form.cleaned_data["document"].is_draft]
+        if self.instance.status != FAQ.Status.PUBLISHED or self.instance.written_answers:
+            return
+        if kept and not shown:
+            said = _("These documents are drafts: publish one of them first, or choose another status above.")
+            raise ValidationError(said)
+        if not kept:
             said = _(
                 "A published FAQ needs an answer: write it above, link a document here, or choose another status above."
             )
@@ -111,6 +124,7 @@ class SourceInline(PartOfFAQ):
             faq = request.resolver_match.kwargs.get("object_id", "") if request.resolver_match else ""
             linked = FAQSource.objects.filter(faq=int(faq)) if faq.isdecimal() else FAQSource.objects.none()
             own = Document.objects.visible_to(request.user)
+            kwargs["form_class"] = DocumentChoiceField
             kwargs["queryset"] = Document.objects.filter(
                 Q(pk__in=own.order_by().values("pk")) | Q(pk__in=linked.order_by().values("document"))
             )

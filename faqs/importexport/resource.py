@@ -279,7 +279,7 @@ class FAQResource(resources.Resource):  # type: ignore[misc]
     def _decide_status(self, faq: Any, *, is_named: bool, is_complete: bool) -> None:
         """Keep an FAQ as a draft if pages are missing, and send to review what seems to speak to a program."""
         if not is_named and faq.status in {Status.DRAFT, Status.PUBLISHED}:
-            has_answer = bool(faq.source_documents or faq.written_answers)
+            has_answer = _has_answer(faq)
             if not has_answer or not is_complete:
                 faq.status = Status.DRAFT
             elif self.publishes:
@@ -351,7 +351,7 @@ class FAQResource(resources.Resource):  # type: ignore[misc]
             found.append(("status", _("You may write draft or in_review; publishing is for those who may publish.")))
         if faq.answer_checked_on and faq.answer_checked_on > timezone.localdate():
             found.append(("answer_checked_on", _("This day is still to come: write the day of the check.")))
-        if faq.status == Status.PUBLISHED and not faq.source_documents and not faq.written_answers:
+        if faq.status == Status.PUBLISHED and not _has_answer(faq):
             said = _("A published FAQ needs an answer or a page: write one of them, or write draft as the status.")
             found.append(("sources", said))
         if self.needs_collection and faq.collection is None:
@@ -388,3 +388,8 @@ class FAQResource(resources.Resource):  # type: ignore[misc]
 
 #: Attribute, by which an error is named -> column.
 COLUMNS = {field.attribute: name for name, field in FAQResource.fields.items()}
+
+
+def _has_answer(faq: Any) -> bool:
+    """Return whether a planned FAQ has an answer of staff's own, or a page that is no draft."""
+    return bool(faq.written_answers) or any(not document.is_draft for document in faq.source_documents)

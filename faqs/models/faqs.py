@@ -7,7 +7,7 @@ from django.apps import apps
 from django.contrib.postgres.indexes import GinIndex, OpClass
 from django.core.exceptions import ValidationError
 from django.db import models
-from django.db.models import Count, Exists, F, OuterRef, Prefetch, Q, Subquery
+from django.db.models import Count, Exists, OuterRef, Prefetch, Q, Subquery
 from django.db.models.functions import Coalesce, Upper
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy as _
 from core.access import StaffScoped
 from core.language import TAG
 from core.text import search_words
-from knowledge.models import Collection, Document
+from knowledge.models import Collection, Document, changed_since
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
@@ -56,8 +56,8 @@ class FAQQuerySet(StaffScoped["FAQ"]):
         return self.published().filter(valid_until__range=(today, today + within))
 
     def with_changed_sources(self) -> Self:
-        """Return FAQs not retired with a document that changed since staff last checked that it answers."""
-        changed = _sources().filter(faq=OuterRef("pk"), document__altered_at__gt=F("verified_at"))
+        """Return FAQs not retired with a document that is not as it was when staff last checked that it answers."""
+        changed = _sources().filter(changed_since("verified_at", "document__"), faq=OuterRef("pk"))
         return self.exclude(status=self.model.Status.RETIRED).filter(Exists(changed))
 
     def answered_by_staff(self) -> Self:
@@ -119,7 +119,7 @@ class FAQQuerySet(StaffScoped["FAQ"]):
             .annotate(
                 source_count=_count(sources),
                 phrasing_count=_count(phrasings),
-                has_changed_source=Exists(sources.filter(document__altered_at__gt=F("verified_at"))),
+                has_changed_source=Exists(sources.filter(changed_since("verified_at", "document__"))),
             )
         )
 
@@ -252,6 +252,14 @@ class FAQ(models.Model):
 
     def __str__(self) -> str:
         return self.question
+
+    @property
+    def has_answer(self) -> bool:
+        """Return whether it has an answer of staff's own, or a document that is no draft."""
+        return (
+            bool(self.written_answers)
+            or _sources().filter(faq=self).exclude(document__status=Document.Status.DRAFT).exists()
+        )
 
     @property
     def written_answers(self) -> dict[str, str]:

@@ -182,10 +182,14 @@ class FAQChange(OfAVersion, FAQShown):
         return values
 
     def _has_answer(self, values: dict[str, Any]) -> bool:
-        """Return whether it would still have a document or an answer of staff's own."""
+        """Return whether it would still have an answer of staff's own, or a document that is no draft."""
         texts = (values.get(name, getattr(self.instance, name)) for name in ("answer_de", "answer_en"))
-        linked = values["sources"] if values.get("sources") is not None else self.instance.sources.exists()
-        return bool(linked) or any(text.strip() for text in texts)
+        if any(text.strip() for text in texts):
+            return True
+        linked = values.get("sources")
+        if linked is None:
+            linked = self.instance.sources.values("document")
+        return Document.objects.filter(pk__in=linked).exclude(status=Document.Status.DRAFT).exists()
 
     def update(self, faq: FAQ, values: dict[str, Any]) -> FAQ:
         with recording([faq.pk], by=self.context["request"].user, reason=Reason.API):

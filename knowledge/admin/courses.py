@@ -1,5 +1,6 @@
 """Admin of courses; a course is rendered into its document."""
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from django import forms
@@ -9,12 +10,14 @@ from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
 from django.db import models
 from django.db.models import QuerySet
 from django.forms import Textarea
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
+from django.urls import URLPattern, path
 from django.utils.translation import gettext_lazy as _
 
 from core.admin.scoped import ScopedAdmin
 from knowledge.admin.collections import CollectionFilter, university_collections
+from knowledge.admin.course_import import course_import_view
 from knowledge.courses.codes import code_key, split_by_mention
 from knowledge.models import Collection, Course, Document, FlaggedText
 from knowledge.services.documents import delete_courses, save_course
@@ -118,8 +121,18 @@ class CourseAdmin(ScopedAdmin, CourseModelAdmin):
     ]
     formfield_overrides = {models.TextField: {"widget": Textarea(attrs={"rows": 6, "class": "vLargeTextField"})}}
 
+    change_list_template = "admin/knowledge/course/change_list.html"
+
     class Media:
-        css = {"all": ["knowledge/admin.css"]}
+        css = {"all": ["knowledge/admin.css", "knowledge/screens.css"]}
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(partial(course_import_view, model_admin=self))
+        return [path("import/", view, name="knowledge_course_import"), *super().get_urls()]
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        may_import = self.has_add_permission(request) and self.has_change_permission(request)
+        return super().changelist_view(request, {"may_import": may_import, **(extra_context or {})})
 
     # --- what is shown ---
 

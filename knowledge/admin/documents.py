@@ -110,6 +110,8 @@ else:
 #: A handbook has thousands of passages; a page with all of them would not open on a phone.
 PASSAGES_SHOWN = 200
 REFERENCES_SHOWN = 200
+#: Buttons of the form, by name, and the status that they save with.
+STATUS_BUTTONS = {"_publish": Document.Status.PUBLISHED, "_to_draft": Document.Status.DRAFT}
 #: Days over which citations in answers are counted.
 CITED_DAYS = 30
 
@@ -179,6 +181,25 @@ class DocumentAdmin(OptimisticLockAdmin, ScopedAdmin, DocumentModelAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Document]:
         documents = cast("DocumentQuerySet", super().get_queryset(request))
         return documents.for_list() if shows_list(request) else documents
+
+    def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
+        """Begin a document that is written by hand as a draft."""
+        return {"status": Document.Status.DRAFT, **super().get_changeform_initial_data(request)}
+
+    def changeform_view(
+        self,
+        request: HttpRequest,
+        object_id: str | None = None,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        """Save with the status of the button that was pressed."""
+        for button, status in STATUS_BUTTONS.items():
+            if button in request.POST:
+                data = request.POST.copy()
+                data["status"] = status.value
+                request.POST = data  # type: ignore[assignment]
+        return super().changeform_view(request, object_id, form_url, extra_context)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Document | None = None) -> Any:
         fields = super().get_readonly_fields(request, obj)
@@ -274,6 +295,12 @@ class DocumentAdmin(OptimisticLockAdmin, ScopedAdmin, DocumentModelAdmin):
         form_url: str = "",
         obj: Document | None = None,
     ) -> HttpResponse:
+        status = Document.objects.filter(pk=obj.pk).values_list("status", flat=True).first() if obj else None
+        context |= {
+            "is_draft": status == Document.Status.DRAFT,
+            "may_publish_it": status in {None, Document.Status.DRAFT},
+            "may_take_back": status == Document.Status.PUBLISHED,
+        }
         if obj:
             context |= describe_usage(obj)
         return super().render_change_form(request, context, add, change, form_url, obj)

@@ -1,4 +1,4 @@
-"""Reader of course files: a JSON list or a CSV table of records, checked; pure."""
+"""Reader of course files: a JSON list or a CSV table of records, checked."""
 
 import json
 import re
@@ -8,6 +8,9 @@ from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from core.tables.limits import Limits, TableTooLarge, UnreadableLine, bounded, csv_rows
 from knowledge.ingest.importer import BadRecord, checked_url
@@ -87,23 +90,29 @@ class Row:
 def read_courses(path: Path) -> CourseFile:
     """Read every record of the file and every mistake in it; raises BadFile or OSError."""
     with path.open("rb") as stream:
-        content = stream.read(LIMITS.size + 1)
+        return read_course_file(path.suffix, stream.read(LIMITS.size + 1))
+
+
+def read_course_file(ending: str, content: bytes) -> CourseFile:
+    """Read every record of a file whose name ends so, and every mistake in it; raises BadFile."""
     try:
         LIMITS.check_size(len(content))
-        columns, rows = _rows(path.suffix.lower(), content)
+        columns, rows = _rows(ending.lower(), content)
     except TableTooLarge as error:
         raise BadFile(str(error).removesuffix(".")) from error
     known = {column: FIELD_OF[name] for column in columns if (name := _normalised(column)) in FIELD_OF}
     if rows and (missing := [name for name in NEEDED if name not in known.values()]):
-        named = " and ".join(f'"{name}"' for name in missing)
-        raise BadFile(f"the column {named} is missing" if len(missing) == 1 else f"the columns {named} are missing")
+        named = {"columns": ", ".join(f'"{column}"' for column in missing)}
+        raise BadFile(
+            ngettext("the column %(columns)s is missing", "the columns %(columns)s are missing", len(missing)) % named
+        )
     file = CourseFile(unknown=[column for column in columns if column.strip() and column not in known])
     seen: dict[tuple[str, ...], str] = {}
     for row in rows:
         record, reasons = _checked(row, known)
-        for key, name in _identities(record) if record else ():
+        for key, field_name in _identities(record) if record else ():
             if key in seen:
-                reasons.append(f"the same {name} as {seen[key]}")
+                reasons.append(_("the same %(field)s as %(where)s") % {"field": field_name, "where": seen[key]})
             seen.setdefault(key, row.where)
         file.problems += [(row.where, reason) for reason in reasons]
         if record and not reasons:
@@ -118,7 +127,8 @@ def _rows(ending: str, content: bytes) -> tuple[list[str], list[Row]]:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise BadFile(f"it is not UTF-8 (byte {error.start}); save it as “CSV UTF-8” or JSON") from error
+        said = _("it is not UTF-8 (byte %(byte)d); save it as “CSV UTF-8” or JSON")
+        raise BadFile(said % {"byte": error.start}) from error
     is_json = ending == ".json" or (ending != ".csv" and text.lstrip().startswith(("[", "{")))
     return _json_rows(text) if is_json else _csv_rows(text)
 
@@ -127,38 +137,47 @@ def _json_rows(text: str) -> tuple[list[str], list[Row]]:
     try:
         raws = json.loads(text)
     except json.JSONDecodeError as error:
-        raise BadFile(f"it is not JSON ({error.msg} in line {error.lineno})") from error
+        said = _("it is not JSON (%(problem)s in line %(line)d)")
+        raise BadFile(said % {"problem": error.msg, "line": error.lineno}) from error
     except ValueError as error:  # a number of thousands of digits
-        raise BadFile(f"it is not JSON ({error})") from error
+        raise BadFile(_("it is not JSON (%(problem)s)") % {"problem": error}) from error
     except RecursionError as error:
-        raise BadFile("its JSON is nested too deeply") from error
+        raise BadFile(_("its JSON is nested too deeply")) from error
     if not isinstance(raws, list):
-        raise BadFile('it must be a list: [{"code": …, "name": …, "url": …}, …]')
+        raise BadFile(_("it must be a list: %(example)s") % {"example": '[{"code": …, "name": …, "url": …}, …]'})
     LIMITS.check_rows(len(raws))
     rows = [
-        Row(f"entry {number}", raw) if isinstance(raw, dict) else Row(f"entry {number}", {}, "it is not an object")
+        Row(_entry(number), raw) if isinstance(raw, dict) else Row(_entry(number), {}, _("it is not an object"))
         for number, raw in enumerate(raws, start=1)
     ]
     return list(dict.fromkeys(column for row in rows for column in row.cells)), rows
 
 
+def _entry(number: int) -> str:
+    return _("entry %(number)d") % {"number": number}
+
+
 def _csv_rows(text: str) -> tuple[list[str], list[Row]]:
     if not text.strip():
-        raise BadFile("it is empty; its first row must name the columns")
+        raise BadFile(_("it is empty; its first row must name the columns"))
     delimiter = max(DELIMITERS, key=lambda mark: sum(_normalised(name) in FIELD_OF for name in _header(text, mark)))
     rows: list[Row] = []
     try:
         found = bounded(csv_rows(text, delimiter, strict=True), LIMITS)
         columns = [column.strip() for column in next(found)[1]]
         if twice := [column for column, count in Counter(columns).items() if column and count > 1]:
-            raise BadFile(f'the column "{min(twice)}" is there twice')
+            raise BadFile(_("the column “%(column)s” is there twice") % {"column": min(twice)})
         for number, (_line, cells) in enumerate(found, start=2):
             surplus = [cell for cell in cells[len(columns) :] if cell.strip()]
-            problem = f"it has {len(cells)} cells, but there are {len(columns)} columns" if surplus else ""
+            counts = {"cells": len(cells), "columns": len(columns)}
+            said = _("it has %(cells)d cells, but there are %(columns)d columns")
+            problem = said % counts if surplus else ""
             if any(cell.strip() for cell in cells):
-                rows.append(Row(f"row {number}", dict(zip(columns, cells, strict=False)), problem))
+                where = _("row %(number)d") % {"number": number}
+                rows.append(Row(where, dict(zip(columns, cells, strict=False)), problem))
     except UnreadableLine as error:
-        raise BadFile(f"its table cannot be read in line {error.line}: {error}") from error
+        said = _("its table cannot be read in line %(line)d: %(problem)s")
+        raise BadFile(said % {"line": error.line, "problem": error}) from error
     return columns, rows
 
 
@@ -188,7 +207,8 @@ def _checked(row: Row, known: Mapping[str, str]) -> tuple[CourseRecord | None, l
         if raw is None or (isinstance(raw, str) and not raw.strip()):
             continue
         if name in given:
-            reasons.append(f'"{given[name]}" and "{column}" say the same twice; leave one of them out')
+            said = _("“%(column)s” and “%(other)s” say the same twice; leave one of them out")
+            reasons.append(said % {"column": given[name], "other": column})
             continue
         given[name] = column
         try:
@@ -196,7 +216,8 @@ def _checked(row: Row, known: Mapping[str, str]) -> tuple[CourseRecord | None, l
         except BadRecord as problem:
             reasons.append(str(problem))
     named = {name: column for column, name in reversed(list(known.items()))}
-    reasons += [f'"{named.get(name, name)}" is missing' for name in NEEDED if name not in given]
+    missing = _("“%(column)s” is missing")
+    reasons += [missing % {"column": named.get(name, name)} for name in NEEDED if name not in given]
     if reasons:
         return None, reasons
     prerequisites = row.cells.get(given.get("prerequisites", ""))
@@ -215,12 +236,13 @@ def _text(raw: Any, column: str) -> str:
     if isinstance(raw, list) and all(isinstance(item, str) for item in raw):
         raw = "\n".join(f"- {' '.join(item.split())}" for item in raw if item.strip())
     if isinstance(raw, bool) or not isinstance(raw, str | int | float):
-        raise BadRecord(f'"{column}" is {_kind(raw)}, not a text')
+        raise BadRecord(_("“%(column)s” is %(kind)s, not a text") % {"column": column, "kind": _kind(raw)})
     text = str(raw).replace("\0", "").replace("\r\n", "\n").replace("\r", "\n").strip()
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        raise BadRecord(f'"{column}" has half a character (at {error.start})') from error
+        said = _("“%(column)s” has half a character (at %(place)d)")
+        raise BadRecord(said % {"column": column, "place": error.start}) from error
     return text
 
 
@@ -228,7 +250,8 @@ def _line(name: str) -> Callable[[Any, str], str]:
     def read(raw: Any, column: str) -> str:
         text = " ".join(_text(raw, column).split())
         if len(text) > LONGEST[name]:
-            raise BadRecord(f'"{column}" has {len(text)} characters; {LONGEST[name]} are allowed')
+            said = _("“%(column)s” has %(count)d characters; %(most)d are allowed")
+            raise BadRecord(said % {"column": column, "count": len(text), "most": LONGEST[name]})
         return text
 
     return read
@@ -242,14 +265,14 @@ def _language(raw: Any, column: str) -> str:
     text = _text(raw, column).lower()
     text = LANGUAGES.get(text, text.replace("_", "-"))
     if not LANGUAGE.fullmatch(text):
-        raise BadRecord(f'"{column}" is {text[:40]!r}; it must be a code such as en or de')
+        raise _no_value(column, text, _("it must be a code such as en or de"))
     return text
 
 
 def _year(raw: Any, column: str) -> int:
     text = _text(raw, column).removesuffix(".0")
     if not re.fullmatch(r"[0-9]{1,4}", text) or not int(text):
-        raise BadRecord(f'"{column}" is {text[:40]!r}; it must be a whole number such as 2')
+        raise _no_value(column, text, _("it must be a whole number such as 2"))
     return int(text)
 
 
@@ -257,7 +280,7 @@ def _yes_or_no(raw: Any, column: str) -> bool:
     text = ("true" if raw else "false") if isinstance(raw, bool) else _text(raw, column).casefold()
     if text in YES or text in NO:
         return text in YES
-    raise BadRecord(f'"{column}" is {text[:40]!r}; it must be yes or no')
+    raise _no_value(column, text, _("it must be yes or no"))
 
 
 def _ects(raw: Any, column: str) -> Decimal:
@@ -267,7 +290,7 @@ def _ects(raw: Any, column: str) -> Decimal:
     except InvalidOperation:
         number = Decimal("NaN")
     if not number.is_finite() or not 0 <= number < 1000 or number != round(number, 1):
-        raise BadRecord(f'"{column}" is {text[:40]!r}; it must be a number such as 6 or 7.5')
+        raise _no_value(column, text, _("it must be a number such as 6 or 7.5"))
     return round(number, 1)
 
 
@@ -280,8 +303,14 @@ def _codes(raw: Any, column: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(code for item in items if (code := " ".join(_text(item, column).split()))))
 
 
+def _no_value(column: str, text: str, needed: str) -> BadRecord:
+    named = {"column": column, "value": repr(text[:40]), "needed": needed}
+    return BadRecord(_("“%(column)s” is %(value)s; %(needed)s") % named)
+
+
 def _kind(value: object) -> str:
-    return {dict: "an object", list: "a list", bool: "true or false"}.get(type(value), "no text")
+    kinds = {dict: _("an object"), list: _("a list"), bool: _("true or false")}
+    return kinds.get(type(value), _("no text"))
 
 
 READERS: Mapping[str, Callable[[Any, str], Any]] = {

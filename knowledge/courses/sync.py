@@ -4,7 +4,7 @@ Code that changes courses first calls `lock_and_read`, which locks their collect
 then `relink`.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
@@ -119,13 +119,40 @@ def relink(
     return _write_documents(affected, after)
 
 
+@dataclass(frozen=True, slots=True)
+class PlannedCourse:
+    """A record, and its course with the record's values, not saved; `kind` is new, changed or unchanged."""
+
+    record: CourseRecord
+    course: Course
+    kind: str
+
+
 @transaction.atomic
 def import_courses(records: Sequence[CourseRecord], *, collection: Collection) -> ImportReport:
     """Create or update one course for each address, or else code and language; the caller indexes next.
 
     What staff archived stays archived, and a page that has the address becomes the course's document.
     """
+    kinds = Counter(planned.kind for planned in save_courses(records, collection=collection))
+    return ImportReport(kinds["new"], kinds["changed"], kinds["unchanged"])
+
+
+@transaction.atomic
+def save_courses(records: Sequence[CourseRecord], *, collection: Collection) -> list[PlannedCourse]:
+    """Save the new and the changed courses; return what was done with each record."""
     before = lock_and_read([collection.pk])
+    plan = plan_courses(records, collection=collection)
+    changed = [planned.course for planned in plan if planned.kind != "unchanged"]
+    for course in changed:
+        _save(course)
+    relink(before, changed={course.pk for course in changed})
+    return plan
+
+
+@transaction.atomic
+def plan_courses(records: Sequence[CourseRecord], *, collection: Collection) -> list[PlannedCourse]:
+    """Return what an import would do with each record; nothing is saved."""
     courses = list(Course.objects.filter(document__collection=collection).select_related("document").order_by("pk"))
     by_url = {course.document.url: course for course in courses}
     by_code = {(course.code.casefold(), course.document.language): course for course in courses}
@@ -135,7 +162,7 @@ def import_courses(records: Sequence[CourseRecord], *, collection: Collection) -
         for page in collection.documents.filter(url__in=urls, course=None).select_for_update(of=("self",))
     }
     taken = {by_url[url].pk for url in urls if url in by_url}
-    report, changed = ImportReport(), set()
+    plan = []
     for record in records:
         course = by_url.get(record.url)
         if course is None and record.url not in pages:  # the course's page has moved
@@ -143,17 +170,11 @@ def import_courses(records: Sequence[CourseRecord], *, collection: Collection) -
             course = course if course and course.pk not in taken else None
         if course is None:
             course = Course(document=pages.get(record.url) or Document(collection=collection, url=record.url))
-            report.created += 1
-            _save(_with_values(course, record))
-        elif _state(course) == _state(_with_values(course, record)):
-            report.unchanged += 1
-            continue
+            plan.append(PlannedCourse(record, _with_values(course, record), "new"))
         else:
-            report.changed += 1
-            _save(course)
-        changed.add(course.pk)
-    relink(before, changed=changed)
-    return report
+            is_same = _state(course) == _state(_with_values(course, record))
+            plan.append(PlannedCourse(record, course, "unchanged" if is_same else "changed"))
+    return plan
 
 
 def _with_values(course: Course, record: CourseRecord) -> Course:

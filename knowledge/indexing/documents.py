@@ -148,7 +148,13 @@ def _prepare(document_id: int, generation: Generation, embedder: Embedder) -> _W
 
 
 def cut_passages(document: Document, generation: Generation, embedder: Embedder) -> list[Cut]:
-    """Cut a document into the passages that a generation is to have, in order."""
+    """Cut a document into the passages that a generation is to have, in order.
+
+    A draft has none, so that no search has to leave it out. An FAQ's answer has some before its FAQ is published: a
+    shadow test tries it as if it was.
+    """
+    if document.is_draft and not document.is_written_answer:
+        return []
     cuts = []
     finder = FlagFinder(title=document.title, text=document.text)
     for chunk, page in with_pages(cut(document.text, limit=generation.passage_tokens, measure=embedder.count_tokens)):

@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from core.language import tag_in
 from core.text import strip_nul
@@ -81,15 +82,19 @@ def checked_url(text: str, *, key: str = "url") -> str:
     """Check the address of a web page; raises BadRecord, naming `key`."""
     url = text.strip()
     if not url:
-        raise BadRecord(f'"{key}" is missing')
+        raise BadRecord(_("“%(column)s” is missing") % {"column": key})
     try:
         parts = urlsplit(url)
     except ValueError as error:
-        raise BadRecord(f'"{key}" cannot be read: {error}') from error
+        said = _("“%(column)s” cannot be read: %(problem)s")
+        raise BadRecord(said % {"column": key, "problem": error}) from error
     if parts.scheme not in {"http", "https"} or not parts.netloc:
-        raise BadRecord(f'"{key}" is {url[:100]!r}; it must begin with http:// or https://')
+        said = _("“%(column)s” is %(value)s; %(needed)s")
+        needed = _("it must begin with http:// or https://")
+        raise BadRecord(said % {"column": key, "value": repr(url[:100]), "needed": needed})
     if len(url) > 2000:
-        raise BadRecord(f'"{key}" has {len(url):,} characters; 2,000 are allowed')
+        said = _("“%(column)s” has %(count)d characters; %(most)d are allowed")
+        raise BadRecord(said % {"column": key, "count": len(url), "most": 2000})
     return url
 
 

@@ -3,6 +3,7 @@
 from knowledge.models.abbreviations import Abbreviation
 from knowledge.models.collections import Collection, Granularity
 from knowledge.models.courses import Course
+from knowledge.models.document_states import FormerState, changed_since
 from knowledge.models.documents import Document, DocumentRevision
 from knowledge.models.flags import FlaggedText
 from knowledge.models.index import Generation, IndexChange, IndexedDocument, Passage, PropositionSet, Unit
@@ -18,6 +19,7 @@ __all__ = [
     "Document",
     "DocumentRevision",
     "FlaggedText",
+    "FormerState",
     "Generation",
     "Granularity",
     "IndexChange",
@@ -28,4 +30,5 @@ __all__ = [
     "Source",
     "SourcePage",
     "Unit",
+    "changed_since",
 ]

@@ -15,6 +15,7 @@ from django.db import models, transaction
 from django.db.models import Exists, OuterRef, Q, Value
 from django.db.models.functions import MD5, Coalesce, Left
 from django.utils import timezone
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from core.access import StaffScoped
@@ -199,6 +200,7 @@ class Document(models.Model):
         before = Document.objects.select_for_update(no_key=True).filter(pk=self.pk).first() if self.pk else None
         if before and (before.content_hash, before.status) != (self.content_hash, self.status):
             self.altered_at = now
+            self.former_states.create(content_hash=before.content_hash, status=before.status, replaced_at=now)
             if fields := kwargs.get("update_fields"):
                 kwargs["update_fields"] = {*fields, "altered_at"}  # type: ignore[misc]
         super().save(*args, **kwargs)  # type: ignore[arg-type]
@@ -219,6 +221,15 @@ class Document(models.Model):
             self.metadata = {}
         if not isinstance(self.metadata, dict):
             raise ValidationError({"metadata": _('Write it as names and values, such as {"author": "Library"}.')})
+
+    @property
+    def is_draft(self) -> bool:
+        return self.status == self.Status.DRAFT
+
+    @property
+    def choice_label(self) -> str:
+        """Return how it is offered for a choice: a draft says that it is one."""
+        return gettext("%(document)s (draft: no student sees it)") % {"document": self} if self.is_draft else str(self)
 
 
 class DocumentRevision(models.Model):

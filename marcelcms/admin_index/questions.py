@@ -16,7 +16,7 @@ from analytics.inbox.colleagues import may_work
 from analytics.inbox.items import TO_DO
 from analytics.inbox.notices import describe, unread_notices, with_names
 from analytics.inbox.preferences import assigned_to
-from analytics.models import Gap, GapRun, HeldBackRise, Review
+from analytics.models import Gap, GapRun, HeldBackRise, Notice, Review
 from marcelcms.admin_index.pending import PendingCount, PendingItem, list_url, news_start, to_do_url
 
 if TYPE_CHECKING:
@@ -33,17 +33,27 @@ class Section:
     gaps: Sequence[Gap] = ()
 
 
-def list_assigned(user: "User") -> Iterator[PendingItem]:
-    """Yield the newest items that the member was told of and has not opened."""
+def list_told(user: "User") -> tuple[list[PendingItem], list[PendingItem]]:
+    """Return the newest items that were assigned to the member, and commented, and that they have not opened."""
     if not may_work(user):
-        return
+        return [], []
     notices = with_names(unread_notices(user))
+    assigned = [notice for notice in notices if notice.kind == Notice.Kind.ASSIGNED]
+    commented = [notice for notice in notices if notice.kind == Notice.Kind.COMMENT]
+    return list(_assigned(assigned)), list(_named(commented))
+
+
+def _named(notices: Sequence[Notice]) -> Iterator[PendingItem]:
     for notice in notices[:NOTICES]:
         if notice.gap:
             what, url = _("“%(topic)s”") % {"topic": notice.gap.title}, "admin:analytics_gap_change"
         else:
             what, url = _("An answer to review"), "admin:analytics_review_change"
         yield PendingItem(describe(notice, what), reverse(url, args=[notice.gap_id or notice.review_id]))
+
+
+def _assigned(notices: Sequence[Notice]) -> Iterator[PendingItem]:
+    yield from _named(notices)
     if (more := len(notices) - NOTICES) > 0:
         said = ngettext("%d more is assigned to you.", "%d more are assigned to you.", more)
         yield PendingItem(said % more, f"{reverse('to-do')}?who=me")

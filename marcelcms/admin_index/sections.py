@@ -12,9 +12,9 @@ from marcelcms.admin_index.pending import count_pending
 from marcelcms.admin_index.questions import (
     Section,
     gaps_section,
-    list_assigned,
     list_reviews,
     list_rises,
+    list_told,
     own_topics,
     watched_topics,
 )
@@ -32,8 +32,10 @@ def sections_for(user: "User") -> list[Section]:
         "jobs": list(failed_jobs(user)),
     }
     items = count_pending(counted, user)
+    assigned, commented = list_told(user)
     found = [
-        Section(_("Assigned to you"), list(list_assigned(user))),
+        Section(_("Assigned to you"), assigned),
+        Section(_("Comments of colleagues"), commented),
         Section(_("Answers to review"), [*list_reviews(user), *list_rises(user)]),
         gaps_section(user, [*items["own"], *items["watched"]]),
         Section(_("FAQs, pages and sources"), items["content"]),

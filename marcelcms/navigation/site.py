@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from django.contrib.admin import AdminSite
-from django.http import HttpRequest
+from django.contrib.admin.views.autocomplete import AutocompleteJsonView
+from django.http import HttpRequest, HttpResponseBase
 from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
@@ -59,8 +60,18 @@ UNLISTED = frozenset(
 )
 
 
+class NamedChoices(AutocompleteJsonView):
+    """Offers each row by its `choice_label`, where it has one."""
+
+    def serialize_result(self, obj: Any, to_field_name: str) -> dict[str, str]:
+        return super().serialize_result(obj, to_field_name) | {"text": getattr(obj, "choice_label", str(obj))}
+
+
 class StaffSite(AdminSite):
     """Django's admin with its screens by task instead of by app."""
+
+    def autocomplete_view(self, request: HttpRequest) -> HttpResponseBase:  # type: ignore[override]
+        return NamedChoices.as_view(admin_site=self)(request)
 
     def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> list[Any]:
         """Return the sections with what the member may open; an app's own page lists the app as Django does."""

@@ -40,7 +40,7 @@ IDLE = {
     *("logout POST", "chat_heldbacksentence_judge POST", "shadow-faq POST", "analytics_evaluationset_propose POST"),
     *("chat_promptversion_draft_preview POST", "chat_promptversion_preview POST"),
     *("chat_assistant_delete POST", "knowledge_collection_delete POST", "analytics_review_reading POST"),
-    *("analytics_gap_reading POST", "invite-again POST"),
+    *("analytics_gap_reading POST", "invite-again POST", "knowledge_course_import POST"),
     *STOPPED,
 }
 #: They find nothing to do: the rows are so already, or cannot be deleted.

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, cast
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
+from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from analytics.gaps.services import is_being_filled
 from analytics.gaps.suggestions import Suggestions, suggest
-from analytics.inbox.admin.assigning import assigning_context
+from analytics.inbox.admin.assigning import TypedAssignment, assigning_context
 from analytics.inbox.notices import mark_read
 from analytics.inbox.presence import note_reader, others_reading
 from analytics.models import Gap, GapQuestion, Review
@@ -56,11 +57,20 @@ def _asked(question: GapQuestion) -> Asked:
     return Asked(question, describe_reasons(answer), getattr(answer, "review", None))
 
 
-def gap_page(model_admin: "ModelAdmin[Gap]", request: HttpRequest, gap: Gap, *, comment: str = "") -> HttpResponse:
-    """Show a gap: `?only=` narrows the suggestions to one of its questions, `?p=` is the questions' page.
+@dataclass(frozen=True, slots=True)
+class Unsaved:
+    """What was typed and could not be saved, to stand in its form again; None: as it is stored."""
 
-    `comment` is one that could not be saved.
-    """
+    comment: str = ""
+    name: str | None = None
+    assignment: TypedAssignment | None = None
+
+
+def gap_page(
+    model_admin: "ModelAdmin[Gap]", request: HttpRequest, gap: Gap, unsaved: Unsaved | None = None
+) -> HttpResponse:
+    """Show a gap: `?only=` narrows the suggestions to one of its questions, `?p=` is the questions' page."""
+    unsaved = unsaved or Unsaved()
     user, chosen = cast("User", request.user), request.GET.get("only", "")
     only = int(chosen) if chosen.isdecimal() and len(chosen) < 19 else None
     mark_read(gap, user)
@@ -84,10 +94,12 @@ def gap_page(model_admin: "ModelAdmin[Gap]", request: HttpRequest, gap: Gap, *, 
         "pages": page.paginator.get_elided_page_range(page.number, on_each_side=2, on_ends=1),
         "asked": [_asked(question) for question in page],
         "merged": list(gap.merged.exclude(name="").values_list("name", flat=True)[:5]),
-        **assigning_context(gap),
+        **assigning_context(gap, unsaved.assignment),
         "readers": others_reading(gap, user),
         "comments": list(gap.comments.select_related("by")),
-        "comment": comment,
+        "comment": unsaved.comment,
+        "typed_name": gap.name if unsaved.name is None else unsaved.name,
+        "here": reverse("admin:analytics_gap_change", args=[gap.pk]),
         "may_see_reviews": user.has_perm("analytics.view_review") or user.has_perm("analytics.change_review"),
         "suggestions": suggestions,
         "failure": failure,

@@ -19,11 +19,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_POST, require_safe
 
-from analytics.gaps.admin.detail import gap_page
+from analytics.gaps.admin.detail import Unsaved, gap_page
 from analytics.gaps.admin.filters import AnsweredFilter, StateFilter
 from analytics.gaps.services import add_phrasings, draft_faq, look_for_gaps, rename_gap
 from analytics.inbox.admin.assigning import assign_item, read_version
-from analytics.inbox.items import OutOfDate, lock
+from analytics.inbox.items import OutOfDate, describe_change, lock
 from analytics.inbox.presence import note_reader, others_reading
 from analytics.inbox.services import add_comment, set_topic_state
 from analytics.models import Gap, GapRun
@@ -205,15 +205,19 @@ class GapAdmin(ScopedAdmin, GapModelAdmin):
 
     def rename_view(self, request: HttpRequest, gap_id: int) -> HttpResponse:
         gap, name = self._gap_to_change(request, gap_id), request.POST.get("name", "")
+        version, member = read_version(request.POST), cast("User", request.user)
         try:
-            if rename_gap(gap=gap, version=read_version(request.POST), name=name).version != gap.version:
+            if rename_gap(gap=gap, version=version, name=name, by=member).version != gap.version:
                 self.log_change(request, gap, [{"changed": {"fields": ["name"]}}])
                 self.message_user(request, _("The topic has a new name."), messages.SUCCESS)
-        except OutOfDate:
-            said = _("It was changed meanwhile: below is how it is now. Your name for it was not saved: %(name)s")
-            self.message_user(request, said % {"name": name[:200]}, messages.ERROR)
+        except OutOfDate as error:
+            said = _("Its name is now “%(now)s”. Yours was not saved and still stands in its field: %(name)s")
+            named = {"now": error.item.name, "name": name[:200]}
+            self.message_user(request, f"{describe_change(error.item)} {said % named}", messages.ERROR)
+            return gap_page(self, request, self._gap_to_change(request, gap_id), Unsaved(name=name[:200]))
         except ValidationError as error:
             self.message_user(request, " ".join(error.messages), messages.ERROR)
+            return gap_page(self, request, gap, Unsaved(name=name[:200]))
         return redirect("admin:analytics_gap_change", gap_id)
 
     @transaction.atomic
@@ -223,13 +227,15 @@ class GapAdmin(ScopedAdmin, GapModelAdmin):
             raise Http404
         try:
             self._set_state(request, [lock(gap, read_version(request.POST))], state)
-        except OutOfDate:
-            said = _("It was changed meanwhile: below is how it is now. Its state was not changed.")
-            self.message_user(request, said, messages.ERROR)
+        except OutOfDate as error:
+            said = _("Below is how it is now. Its state was not changed.")
+            self.message_user(request, f"{describe_change(error.item)} {said}", messages.ERROR)
         return redirect("admin:analytics_gap_change", gap_id)
 
     def assign_view(self, request: HttpRequest, gap_id: int) -> HttpResponse:
-        assign_item(request, self._gap_to_change(request, gap_id))
+        typed = assign_item(request, self._gap_to_change(request, gap_id))
+        if typed:
+            return gap_page(self, request, self._gap_to_change(request, gap_id), Unsaved(assignment=typed))
         return redirect("admin:analytics_gap_change", gap_id)
 
     def comment_view(self, request: HttpRequest, gap_id: int) -> HttpResponse:
@@ -238,7 +244,7 @@ class GapAdmin(ScopedAdmin, GapModelAdmin):
             add_comment(item=gap, by=member, text=request.POST.get("comment", ""))
         except ValidationError as error:
             self.message_user(request, " ".join(error.messages), messages.ERROR)
-            return gap_page(self, request, gap, comment=request.POST.get("comment", ""))
+            return gap_page(self, request, gap, Unsaved(comment=request.POST.get("comment", "")))
         self.log_change(request, gap, [{"changed": {"fields": ["comment"]}}])
         return redirect("admin:analytics_gap_change", gap_id)
 

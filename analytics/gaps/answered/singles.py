@@ -62,7 +62,7 @@ def close_watched_reviews() -> int:
     quiet = _watched().filter(done_at__lt=timezone.now() - WATCHED)
     rows = list(quiet.order_by("pk").select_for_update(of=("self",), no_key=True))
     for row in rows:
-        save(row, state=State.DONE, done_at=timezone.now())
+        save(row, by=None, state=State.DONE, done_at=timezone.now())
     return len(rows)
 
 
@@ -92,6 +92,6 @@ def _settle(review: Review, cover: Cover | None) -> bool:
     row = unchanged.select_for_update(of=("self",), no_key=True).first()
     if row is None:
         return False
-    save(row, state=State.ANSWERED if cover else State.OPEN, done_at=timezone.now() if cover else None)
+    save(row, by=None, state=State.ANSWERED if cover else State.OPEN, done_at=timezone.now() if cover else None)
     note(row, Note.ANSWERED if cover else Note.ASKED_AGAIN, cover.title if cover else "")
     return True

@@ -16,7 +16,7 @@ from django.utils.dateparse import parse_date
 from django.utils.translation import gettext as _
 
 from analytics.inbox.colleagues import can_open, colleagues
-from analytics.inbox.items import Item, OutOfDate
+from analytics.inbox.items import Item, OutOfDate, describe_change
 from analytics.inbox.preferences import name_of
 from analytics.inbox.services import assign
 from analytics.models import Gap, Review
@@ -30,6 +30,14 @@ KINDS: dict[str, type[Item]] = {"topic": Gap, "answer": Review}
 
 #: Stands for whoever looks after an item already.
 KEEP = "keep"
+
+
+@dataclass(frozen=True, slots=True)
+class TypedAssignment:
+    """The values of a form that was not saved, as they were sent."""
+
+    to: str
+    due_on: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +79,11 @@ def read_version(posted: QueryDict) -> int:
     return int(version) if version.isdecimal() and len(version) < 10 else -1
 
 
-def assign_item(request: HttpRequest, item: Item) -> None:
-    """Assign an item that the member may change, as the form says, or say why that was not done."""
+def assign_item(request: HttpRequest, item: Item) -> TypedAssignment | None:
+    """Assign an item that the member may change, as the form says, or say why that was not done.
+
+    Return what was typed and not saved, to be shown again; None if it was saved.
+    """
     user = cast("User", request.user)
     try:
         wanted = read_assignment(request.POST, [item])
@@ -82,18 +93,23 @@ def assign_item(request: HttpRequest, item: Item) -> None:
             LogEntry.objects.log_actions(user.pk, [item], CHANGE, change_message=message)
     except ValidationError as error:
         messages.error(request, " ".join(error.messages))
-    except OutOfDate:
-        messages.error(request, _("It was changed meanwhile: below is how it is now. Nothing was assigned."))
+    except OutOfDate as error:
+        said = _("Below is how it is now. Nothing was assigned: what you chose still stands in its form.")
+        messages.error(request, f"{describe_change(error.item)} {said}")
     else:
         messages.success(request, _("Saved: who looks after it, and until when."))
+        return None
+    return TypedAssignment(request.POST.get("to", ""), request.POST.get("due_on", ""))
 
 
-def assigning_context(item: Item) -> dict[str, Any]:
-    """Return what the form of assigning needs besides the item."""
+def assigning_context(item: Item, typed: TypedAssignment | None = None) -> dict[str, Any]:
+    """Return what the form of assigning needs besides the item; `typed` is what could not be saved."""
     name = f"admin:analytics_{item._meta.model_name}_assign"
+    stored = TypedAssignment(str(item.assigned_to_id or ""), item.due_on.isoformat() if item.due_on else "")
     return {
         "item": item,
         "assign_address": reverse(name, args=[item.pk]),
         "colleagues": list(colleagues(type(item))),
+        "typed_assignment": typed or stored,
         "today": timezone.localdate(),
     }

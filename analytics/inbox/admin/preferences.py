@@ -30,6 +30,9 @@ else:
     PreferencesModelForm, UserChoice = forms.ModelForm, forms.ModelChoiceField
 
 
+NO_SUBSTITUTE = gettext_lazy("no substitute")
+
+
 class NamedUserField(UserChoice):
     def label_from_instance(self, user: "User") -> str:
         return name_of(user)
@@ -40,7 +43,7 @@ class PreferencesForm(PreferencesModelForm):
         label=gettext_lazy("Substitute"),
         queryset=None,
         required=False,
-        empty_label=gettext_lazy("no substitute"),
+        empty_label=NO_SUBSTITUTE,
         help_text=gettext_lazy(
             "They are told of what is assigned to you while you are away, and find it among what is theirs. Choose "
             "somebody who works on the same assistants."
@@ -49,7 +52,7 @@ class PreferencesForm(PreferencesModelForm):
 
     class Meta:
         model = InboxPreferences
-        fields = ("mails_assignments", "mails_digest", "away_until", "substitute")
+        fields = ("mails_assignments", "mails_comments", "mails_digest", "away_until", "substitute")
         widgets = {"away_until": forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d")}
         help_texts = {
             "mails_digest": gettext_lazy("On Monday morning, in figures; none if there is nothing to do."),
@@ -59,9 +62,9 @@ class PreferencesForm(PreferencesModelForm):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.fields["substitute"].queryset = colleagues(Gap, Review).exclude(pk=self.instance.user_id)  # type: ignore[attr-defined]
-        if self.instance.away_until and self.instance.away_until < timezone.localdate():
-            # They are back, and need not say so.
-            self.initial["away_until"] = None
+        if self.instance.away_until is None or self.instance.away_until < timezone.localdate():
+            # They are here, and need not say so: nobody stands in for them.
+            self.initial.update(away_until=None, substitute=None)
 
     def clean_away_until(self) -> "date | None":
         day: date | None = self.cleaned_data["away_until"]
@@ -72,6 +75,9 @@ class PreferencesForm(PreferencesModelForm):
     def clean(self) -> dict[str, Any] | None:
         cleaned = super().clean() or self.cleaned_data
         is_away = cleaned.get("away_until") is not None
+        if not is_away and cleaned.get("substitute") and "away_until" not in self.errors:
+            said = _("Enter the last day on which you are away too, or choose “%(nobody)s”.")
+            self.add_error("away_until", said % {"nobody": NO_SUBSTITUTE})
         if is_away and cleaned.get("substitute") is None and "substitute" not in self.errors:
             self.add_error("substitute", _("Choose who stands in for you while you are away."))
         return cleaned

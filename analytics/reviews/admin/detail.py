@@ -13,12 +13,12 @@ from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.http import urlencode as django_urlencode
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 from django.views.decorators.http import require_POST, require_safe
 
-from analytics.evaluation.services import keep_as_regression
-from analytics.inbox.admin.assigning import assign_item
-from analytics.inbox.items import OutOfDate
+from analytics.evaluation.services import find_regression, keep_as_regression
+from analytics.inbox.admin.assigning import TypedAssignment, assign_item
+from analytics.inbox.items import OutOfDate, describe_change
 from analytics.inbox.notices import mark_read
 from analytics.inbox.presence import forget_reader, note_reader, others_reading
 from analytics.models import Review
@@ -93,7 +93,13 @@ class ReviewScreens(ScopedAdmin, ReviewModelAdmin):
         return self._step(request, review) if request.method == "POST" else self._page(request, review)
 
     def _page(
-        self, request: HttpRequest, review: Review, *, typed: Typed | None = None, is_conflict: bool = False
+        self,
+        request: HttpRequest,
+        review: Review,
+        *,
+        typed: Typed | None = None,
+        assignment: TypedAssignment | None = None,
+        is_conflict: bool = False,
     ) -> HttpResponse:
         member, may_change = signed_in_member(request), self.has_change_permission(request, review)
         if may_change:
@@ -101,7 +107,7 @@ class ReviewScreens(ScopedAdmin, ReviewModelAdmin):
         mark_read(review, member)
         queue = review_queue(self, request)
         before, after = neighbours(queue, review, request)
-        shown = page_context(review, member, typed=typed, is_conflict=is_conflict)
+        shown = page_context(review, member, typed=typed, assignment=assignment, is_conflict=is_conflict)
         context = {
             **self.admin_site.each_context(request),
             **shown,
@@ -109,12 +115,14 @@ class ReviewScreens(ScopedAdmin, ReviewModelAdmin):
             "opts": self.opts,
             "media": self.media + shown["another"].media if shown["another"] else self.media,
             "may_change": may_change,
+            "here": self._address(request, review.pk),
             "previous": self._address(request, before),
             "next": self._address(request, after),
             "list": self._address(request, None, is_list=True),
             "left": queue.filter(state=Review.State.OPEN).count(),
             "undo": request.session.pop(UNDO, None),
             "may_keep": member.has_perm(MAY_KEEP),
+            "kept": find_regression(review.message.question) if review.message.question else None,
         }
         status = 409 if is_conflict else 200
         return TemplateResponse(request, "admin/analytics/review/change_form.html", context, status=status)
@@ -134,8 +142,8 @@ class ReviewScreens(ScopedAdmin, ReviewModelAdmin):
         except OutOfDate as error:
             now = replace(typed, version=error.item.version)
             # The form that says more stands far below on a phone.
-            said = gettext("It was changed meanwhile: nothing is saved yet. See under “Verdict”.")
-            self.message_user(request, said, messages.ERROR)
+            said = gettext("Nothing is saved yet. See under “Verdict”.")
+            self.message_user(request, f"{describe_change(error.item)} {said}", messages.ERROR)
             return self._page(request, self._again(request, error.item), typed=now, is_conflict=True)
         except ValidationError as error:
             self.message_user(request, " ".join(error.messages), messages.ERROR)
@@ -186,11 +194,12 @@ class ReviewScreens(ScopedAdmin, ReviewModelAdmin):
             with transaction.atomic():
                 self.log_change(
                     request,
-                    restore_review(review=review, version=version, before=before),
+                    restore_review(review=review, version=version, before=before, by=signed_in_member(request)),
                     [{"changed": {"fields": ["state", "verdict"]}}],
                 )
-        except OutOfDate:
-            self.message_user(request, gettext("Somebody has changed it since: nothing was undone."), messages.WARNING)
+        except OutOfDate as error:
+            said = gettext("Nothing was undone.")
+            self.message_user(request, f"{describe_change(error.item)} {said}", messages.WARNING)
         return redirect(self._address(request, pk))
 
     def keep_view(self, request: HttpRequest, review_id: int) -> HttpResponse:
@@ -199,12 +208,20 @@ class ReviewScreens(ScopedAdmin, ReviewModelAdmin):
             raise PermissionDenied
         review = get_object_or_404(self.get_queryset(request).select_related("message__question"), pk=review_id)
         try:
-            keep_as_regression(message=review.message, by=signed_in_member(request))
+            are_right = review.verdict != Review.Verdict.WRONG_RETRIEVAL
+            kept = keep_as_regression(message=review.message, by=signed_in_member(request), expects_cited=are_right)
         except ValidationError as error:
             self.message_user(request, " ".join(error.messages), messages.ERROR)
         else:
+            count = kept.judgments.count()
             said = gettext("The question is in the regression set: changes are tried on it before they go live.")
-            self.message_user(request, said, messages.SUCCESS)
+            expected = ngettext(
+                "%(count)d document that the answer cited is expected: check it under “What should answer it”.",
+                "%(count)d documents that the answer cited are expected: check them under “What should answer it”.",
+                count,
+            )
+            none = gettext("No document is expected yet: say which is right under “What should answer it”.")
+            self.message_user(request, f"{said} {expected % {'count': count} if count else none}", messages.SUCCESS)
         return redirect(self._address(request, review.pk))
 
     def meant_view(self, request: HttpRequest, review_id: int) -> HttpResponse:
@@ -228,7 +245,8 @@ class ReviewScreens(ScopedAdmin, ReviewModelAdmin):
         if not self.has_change_permission(request):
             raise PermissionDenied
         review = get_object_or_404(self.get_queryset(request), pk=review_id)
-        assign_item(request, review)
+        if typed := assign_item(request, review):
+            return self._page(request, self._again(request, review), assignment=typed)
         return redirect(self._address(request, review.pk))
 
     def faqs_view(self, request: HttpRequest, review_id: int) -> JsonResponse:

@@ -4,11 +4,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from django.contrib.admin.models import LogEntry
-from django.contrib.contenttypes.models import ContentType
 from django.urls import reverse
 
-from analytics.inbox.admin.assigning import assigning_context
+from analytics.inbox.admin.assigning import TypedAssignment, assigning_context
+from analytics.inbox.items import describe_change
 from analytics.inbox.presence import others_reading
 from analytics.models import Review
 from analytics.reviews.admin.meant import ANOTHER, AnotherFAQForm
@@ -60,19 +59,14 @@ def faq_address(answer: Message, review: Review) -> str:
     return f"{reverse('admin:faqs_faq_add')}?{urlencode(given)}"
 
 
-def last_action(review: Review) -> LogEntry | None:
-    """Return who of the staff acted on it last."""
-    kind = ContentType.objects.get_for_model(Review)
-    entries = LogEntry.objects.filter(content_type=kind, object_id=str(review.pk)).select_related("user")
-    return entries.order_by("-action_time", "-pk").first()
-
-
 def may_see_faqs(user: "Staff") -> bool:
     return user.has_perm("faqs.view_faq") or user.has_perm("faqs.change_faq")
 
 
-def page_context(review: Review, user: "User", *, typed: Typed | None, is_conflict: bool) -> dict[str, Any]:
-    """Return the template's context; `typed` is what was not saved, because of a conflict or a mistake."""
+def page_context(
+    review: Review, user: "User", *, typed: Typed | None, assignment: TypedAssignment | None, is_conflict: bool
+) -> dict[str, Any]:
+    """Return the template's context; `typed` and `assignment` were not saved, because of a conflict or a mistake."""
     answer = answer_under(review)
     before, after = turns_around(answer, user)
     may_add_faqs = user.has_perm("faqs.add_faq")
@@ -89,11 +83,11 @@ def page_context(review: Review, user: "User", *, typed: Typed | None, is_confli
         "reasons": [Review.Reason(reason).label for reason in review.reasons],
         "verdicts": list(enumerate(Review.Verdict.choices, start=1)),
         "comments": list(review.comments.select_related("by")),
-        **assigning_context(review),
+        **assigning_context(review, assignment),
         "may_see_topics": user.has_perm("analytics.view_gap") or user.has_perm("analytics.change_gap"),
         "typed": typed or Typed(review.verdict, "", review.version),
         "is_conflict": is_conflict,
-        "last_action": last_action(review) if is_conflict else None,
+        "what_changed": describe_change(review) if is_conflict else "",
         "readers": others_reading(review, user),
         "faq_address": faq_address(answer, review) if may_add_faqs else "",
         "meant": meant,

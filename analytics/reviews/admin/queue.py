@@ -95,7 +95,10 @@ def judging(verdict: str, label: Any) -> Any:
 
     @admin.action(description=format_lazy("{}: {}", _("Verdict"), label), permissions=["change"])
     def judge(model_admin: "ReviewAdmin", request: HttpRequest, queryset: QuerySet[Review]) -> None:
-        model_admin.at_once(request, queryset, "verdict", lambda rows: judge_reviews(reviews=rows, verdict=verdict))
+        member = signed_in_member(request)
+        model_admin.at_once(
+            request, queryset, "verdict", lambda rows: judge_reviews(reviews=rows, verdict=verdict, by=member)
+        )
 
     judge.__name__ = f"judge_{verdict}"
     return judge

@@ -1,5 +1,6 @@
 """The page of one shadow test: how far it is, what would change, question by question, and what to do about it."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.core.paginator import Paginator
-from django.db.models import Avg, F, Q, QuerySet
+from django.db.models import Avg, Count, F, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
@@ -27,6 +28,7 @@ from analytics.shadow.comparison import Asking, Compared, look_up_batch, without
 from analytics.shadow.drafts import Draft, FAQDraft, TargetGone, present, read_draft
 from analytics.shadow.overlays import FAQOverlay, IndexReplaced
 from analytics.shadow.questions import kept_questions, nearest
+from analytics.shadow.reasons import explain_unchanged
 from chat.models import Assistant, Message, PromptVersion, RetrievalProfile
 from chat.prompt_template import BUILT_IN
 from core.diffs import Comparison, compare
@@ -42,7 +44,7 @@ if TYPE_CHECKING:
     from django.http import QueryDict
 
 A_PAGE = 25
-State = ShadowTest.State
+State, Unchanged = ShadowTest.State, ShadowResult.Unchanged
 KINDS: Mapping[str, tuple[str | Promise, Q]] = {
     "": (_("everything that changes"), Q(severity__gt=0)),
     "worse": (_("worse"), Q(verdict="worse")),
@@ -53,6 +55,8 @@ KINDS: Mapping[str, tuple[str | Promise, Q]] = {
     "same": (_("unchanged"), Q(severity=0)),
 }
 MODELS = {"faq": FAQ, "document": Document, "profile": RetrievalProfile, "prompt": Assistant}
+#: Unchanged questions that the page of what changes names.
+UNCHANGED = 25
 #: Period over which the tokens of an answer are averaged.
 TOKENS_SINCE = timedelta(days=30)
 
@@ -84,6 +88,7 @@ class Row:
     is_decision: bool
     before: Side
     after: Side
+    unchanged: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +99,17 @@ class FieldChange:
     before: str
     after: str
     comparison: Comparison | None = None
+
+
+def list_unchanged(test: ShadowTest, kind: str) -> dict[str, Any]:
+    """Return why questions did not change, and the first of them, where the page shows what changes."""
+    counts = dict(test.results.filter(severity=0).values_list("unchanged").annotate(Count("pk")).order_by())
+    rows = select_results(test, "same")[:UNCHANGED] if kind == "" else []
+    return {
+        "reasons": explain_unchanged(test.kind, counts),
+        "unchanged": [build_row(result) for result in rows],
+        "unchanged_count": sum(counts.values()),
+    }
 
 
 def describe_progress(test: ShadowTest) -> str:
@@ -125,6 +141,7 @@ def build_page(test: ShadowTest, asked: "QueryDict", user: "User") -> dict[str, 
         "kinds": [(name, label) for name, (label, _condition) in KINDS.items()],
         "page": page,
         "rows": [build_row(result) for result in page],
+        **list_unchanged(test, kind),
         "pages": page.paginator.get_elided_page_range(page.number, on_each_side=2, on_ends=1),
         "changes": list_changes(live, draft, test) if live and not is_changed else [],
         "is_gone": live is None,
@@ -165,13 +182,16 @@ def build_row(result: ShadowResult) -> Row:
     else:
         text, right = mask_pii(standalone_text(result.message)) if result.message else "", set()
     sides = _sides(result.before, result.after, right)
-    return Row(text, result.question_id, result.verdict, result.decision_changed, *sides)
+    return Row(
+        text, result.question_id, result.verdict, result.decision_changed, *sides, result.get_unchanged_display()
+    )
 
 
 def row_of_compared(compared: Compared) -> Row:
     question, change = compared.question, compared.difference
     sides = _sides(compared.before, compared.after, question.truth.accepted)
-    return Row(question.shown, question.question_id, change.verdict.value, change.decision, *sides)
+    unchanged = str(Unchanged(compared.unchanged).label) if compared.unchanged else ""
+    return Row(question.shown, question.question_id, change.verdict.value, change.decision, *sides, unchanged)
 
 
 def _sides(before: Mapping[str, Any], after: Mapping[str, Any], right: AbstractSet[int]) -> tuple[Side, Side]:
@@ -275,6 +295,8 @@ def faq_neighbourhood_view(request: HttpRequest) -> HttpResponse:
         rows = sorted(compared, key=lambda each: -each.difference.severity)
         context |= {
             "rows": [row_of_compared(each) for each in rows if each.difference.severity],
+            "unchanged": [row_of_compared(each) for each in rows if not each.difference.severity],
+            "reasons": explain_unchanged(ShadowTest.Kind.FAQ, Counter(each.unchanged for each in rows)),
             "total": len(rows),
             "is_retired": draft.status == FAQ.Status.RETIRED,
         }

@@ -130,7 +130,7 @@ def test_a_gap_stays_itself_when_more_is_asked() -> None:
     first = ask_in_vain(PARKING[0])
     look()
     gap = find_gap(first)
-    rename_gap(gap=gap, version=gap.version, name="Parking permits")
+    rename_gap(gap=gap, version=gap.version, name="Parking permits", by=UserFactory())
     second = ask_in_vain(PARKING[1])
     assert look().found == 0
     assert find_gap(second) == gap

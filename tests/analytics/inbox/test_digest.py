@@ -35,7 +35,7 @@ def test_the_summary_counts_what_there_is_to_do(smtp: MailServer, ada: User, bob
     new_gap("Solved", state="solved")
     new_gap("Merged", merged_into=mine)
     give(ada, bob, mine, due_on=today)
-    give(bob, bob, overdue, due_on=today - timedelta(days=1))
+    Gap.objects.filter(pk=overdue.pk).update(assigned_to=bob, due_on=today - timedelta(days=1))
     Gap.objects.filter(pk=old.pk).update(created_at=timezone.now() - timedelta(days=8))
     new_review(state="done")
     give(ada, bob, new_review())

@@ -1,10 +1,12 @@
 """The page of one topic: two of the staff at once, assignment, comments, and the answers that follow their topic."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from analytics.inbox.services import set_topic_state
 from analytics.models import Gap, Review
@@ -48,20 +50,50 @@ def test_who_saves_over_an_unseen_change_is_told_and_keeps_what_was_typed(anna: 
     gap = new_gap("Parking")
     post(sign_in(anna), gap, "rename", version=0, name="Parking permits")
     late = sign_in(ben)
-    assert "Your name for it was not saved: Cars" in post(late, gap, "rename", version=0, name="Cars")
+    renamed = post(late, gap, "rename", version=0, name="Cars")
+    for part in ("Anna Arndt changed it meanwhile", "Its name is now “Parking permits”", 'value="Cars"'):
+        assert part in renamed
     assert "Its state was not changed" in post(late, gap, "state", version=0, state="dismissed")
-    assert "Nothing was assigned" in assign(late, gap, version=0, to=ben.pk)
+    assigned = assign(late, gap, version=0, to=ben.pk, due_on="2099-03-31")
+    for part in ("Anna Arndt changed it meanwhile", "Nothing was assigned", 'value="2099-03-31"', "selected"):
+        assert part in assigned
     gap.refresh_from_db()
     assert (gap.name, gap.state, gap.assigned_to, gap.version) == ("Parking permits", "open", None, 1)
+
+
+def test_who_assigns_an_answer_late_reads_who_changed_it_and_keeps_what_was_chosen(anna: Any, ben: Any) -> None:
+    review = new_review("Is there a sauna?")
+    sign_in(anna).post(url_of(review), {"step": "save", "verdict": "abuse", "version": 0})
+    page = assign(sign_in(ben), review, version=0, to=ben.pk, due_on="2099-03-31")
+    for part in ("Anna Arndt changed it meanwhile", 'value="2099-03-31"', f'action="{url_of(review)}"'):
+        assert part in page
+    review.refresh_from_db()
+    assert review.assigned_to == anna
+
+
+def test_a_due_date_that_has_passed_is_refused_unless_it_was_set_before(anna: Any, ben: Any) -> None:
+    client, yesterday = sign_in(anna), timezone.localdate() - timedelta(days=1)
+    for item in (new_gap(), new_review("Is there a sauna?")):
+        page = assign(client, item, version=0, to=ben.pk, due_on=yesterday)
+        assert "This due date has passed: choose today or a later day." in page
+        assert f'value="{yesterday}"' in page
+        type(item).objects.filter(pk=item.pk).update(due_on=yesterday)
+        assert "Saved: who looks after it" in assign(client, item, version=0, to=ben.pk, due_on=yesterday)
+        listed = {"step": "assign", "item": [f"{'topic' if isinstance(item, Gap) else 'answer'}-{item.pk}"]}
+        earlier = yesterday - timedelta(days=1)
+        said = client.post(reverse("to-do"), {**listed, "to": "keep", "due_on": earlier}, follow=True)
+        assert "This due date has passed" in said.content.decode()
+        item.refresh_from_db()
+        assert (item.assigned_to, item.due_on) == (ben, yesterday)
 
 
 def test_a_topic_and_an_answer_are_assigned_on_their_pages(anna: Any, ben: Any) -> None:
     client = sign_in(anna)
     for item in (new_gap(), new_review("Is there a sauna?")):
-        page = assign(client, item, version=0, to=ben.pk, due_on="2027-03-31")
+        page = assign(client, item, version=0, to=ben.pk, due_on="2099-03-31")
         assert "Saved: who looks after it" in page
         item.refresh_from_db()
-        assert (item.assigned_to, str(item.due_on)) == (ben, "2027-03-31")
+        assert (item.assigned_to, str(item.due_on)) == (ben, "2099-03-31")
     assert client.post(reverse("admin:analytics_gap_assign", args=[999])).status_code == 404
 
 

@@ -46,10 +46,10 @@ def count(client: Client) -> str:
 
 def test_what_is_assigned_is_named_until_it_is_opened(page: Client, ada: User, bob: User) -> None:
     gap, review = new_gap("Parking"), new_review()
-    give(ada, bob, gap, due_on=date(2027, 3, 1))
+    give(ada, bob, gap, due_on=date(2099, 3, 1))
     give(ada, bob, review)
-    assert listed(page) == ["An answer to review, from Bob", "“Parking”, from Bob, due on 1 Mar 2027"]
-    assert count(page) == "2 assigned to you and not read yet"
+    assert listed(page) == ["An answer to review, from Bob", "“Parking”, from Bob, due on 1 Mar 2099"]
+    assert count(page) == "2 assigned to you or commented, and not read yet"
     page.get(reverse("admin:analytics_gap_change", args=[gap.pk]))
     assert listed(page) == ["An answer to review, from Bob"]
     page.get(reverse("admin:analytics_review_change", args=[review.pk]))

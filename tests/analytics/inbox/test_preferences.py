@@ -68,6 +68,16 @@ def test_who_is_away_names_a_colleague_who_works_on_the_inbox(page: Client, ada:
     assert (preferences.away_until, preferences.substitute) == (today, bob)
 
 
+def test_a_substitute_needs_a_last_day(page: Client, ada: User, bob: User) -> None:
+    said = save(page, substitute=bob.pk).content.decode()
+    assert "Enter the last day on which you are away too, or choose “no substitute”." in said
+    assert not InboxPreferences.objects.exists()
+    away(ada, None, bob)  # as it could be saved once
+    assert form_on(page.get(address()), FORM).fields["substitute"] == ""
+    assert save(page).status_code == 302
+    assert InboxPreferences.objects.get(user=ada).substitute is None
+
+
 def test_nobody_stands_in_for_themselves(page: Client, ada: User) -> None:
     said = save(page, away_until=timezone.localdate().isoformat(), substitute=ada.pk)
     assert said.status_code == 200
@@ -85,7 +95,7 @@ def test_who_is_back_can_save_without_saying_so(page: Client, ada: User, bob: Us
     away(ada, timezone.localdate() - timedelta(days=1), bob)
     assert save(page, mails_digest=None).status_code == 302
     preferences = InboxPreferences.objects.get(user=ada)
-    assert (preferences.away_until, preferences.substitute, preferences.mails_digest) == (None, bob, False)
+    assert (preferences.away_until, preferences.substitute, preferences.mails_digest) == (None, None, False)
 
 
 def test_everybody_sees_and_changes_their_own_alone(page: Client, ada: User, bob: User) -> None:

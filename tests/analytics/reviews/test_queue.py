@@ -20,7 +20,7 @@ from django.utils import timezone
 from analytics.inbox.items import OutOfDate
 from analytics.inbox.presence import note_reader
 from analytics.inbox.services import assign
-from analytics.models import Reader, Review
+from analytics.models import EvaluationQuestion, Reader, Review
 from analytics.reviews.admin import detail
 from analytics.reviews.services import (
     finish_reviews,
@@ -35,6 +35,7 @@ from tests.factories import (
     AssistantFactory,
     CitationFactory,
     ConversationFactory,
+    DocumentFactory,
     FAQFactory,
     FeedbackFactory,
     PassageFactory,
@@ -292,19 +293,61 @@ def test_a_draft_faq_begins_with_the_question(anna: Any) -> None:
     assert not sign_in(anna).get(url_of(review)).context["faq_address"]
 
 
-def test_the_question_is_kept_for_the_regression_set(anna: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+KEEPS = (*MAY, "analytics.add_evaluationquestion", "analytics.change_evaluationquestion")
+
+
+def keep_question(client: Client, review: Review) -> str:
+    address = reverse("admin:analytics_review_keep", args=[review.pk])
+    return client.post(address, follow=True).content.decode()
+
+
+def test_a_question_begins_in_the_regression_set_with_the_documents_that_its_answer_cited(anna: Any) -> None:
     review = new_review()
-    keep = Mock()
-    monkeypatch.setattr(detail, "keep_as_regression", keep)
+    cited = CitationFactory(message=review.message).document
     address = reverse("admin:analytics_review_keep", args=[review.pk])
     assert sign_in(anna).post(address).status_code == 403
-    assert not keep.called
-    user = UserFactory(permissions=[*MAY, "analytics.add_evaluationquestion"])
-    page = sign_in(user).post(address, follow=True)
-    keep.assert_called_once_with(message=review.message, by=user)
-    assert "in the regression set" in page.content.decode()
-    keep.side_effect = ValidationError("Not this one.")
-    assert "Not this one." in sign_in(user).post(address, follow=True).content.decode()
+    client = sign_in(UserFactory(permissions=KEEPS))
+    page = keep_question(client, review)
+    kept = EvaluationQuestion.objects.get()
+    assert [judgment.document for judgment in kept.judgments.all()] == [cited]
+    assert "1 document that the answer cited is expected: check it under" in page
+    assert f'href="{url_of(kept)}"' in page
+    assert f'href="{url_of(kept)}"' not in sign_in(anna).get(url_of(review)).content.decode()
+    right = DocumentFactory(collection=cited.collection)
+    (judgment,) = kept.judgments.all()
+    form = {
+        **{name: getattr(kept, name) for name in ("text", "reference", "status")},
+        "evaluation_set": kept.evaluation_set_id,
+        "answerable": "true",
+        "judgments-TOTAL_FORMS": 2,
+        "judgments-INITIAL_FORMS": 1,
+        "judgments-1-document": right.pk,
+        "judgments-0-id": judgment.pk,
+        "judgments-0-question": kept.pk,
+        "judgments-0-DELETE": "on",
+        "judgments-0-document": cited.pk,
+        "judgments-0-grade": 1,
+        "judgments-1-grade": 1,
+    }
+    assert client.post(url_of(kept), form).status_code == 302
+    assert [judgment.document for judgment in kept.judgments.all()] == [right]
+    keep_question(client, review)
+    assert [judgment.document for judgment in kept.judgments.all()] == [right]
+
+
+def test_what_was_cited_wrongly_or_not_at_all_is_not_expected(anna: Any) -> None:
+    wrong, silent = new_review("Where do I park?"), new_review("Is there a sauna?")
+    CitationFactory(message=wrong.message)
+    Review.objects.filter(pk=wrong.pk).update(verdict="wrong_retrieval")
+    client = sign_in(UserFactory(permissions=KEEPS))
+    for review in (wrong, silent):
+        assert "No document is expected yet: say which is right" in keep_question(client, review)
+    assert [question.judgments.count() for question in EvaluationQuestion.objects.all()] == [0, 0]
+
+
+def test_why_a_question_cannot_be_kept_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(detail, "keep_as_regression", Mock(side_effect=ValidationError("Not this one.")))
+    assert "Not this one." in keep_question(sign_in(UserFactory(permissions=KEEPS)), new_review())
 
 
 # --- steps ---
@@ -401,7 +444,7 @@ def test_what_somebody_changed_since_is_not_undone(anna: Any, ben: Any) -> None:
     token = client.get(step(client, review, "done", verdict="abuse").url).context["undo"]["token"]
     step(sign_in(ben), again(review), "done", verdict="out_of_scope")
     page = client.post(reverse("admin:analytics_review_undo"), {"token": token}, follow=True).content.decode()
-    assert "nothing was undone" in page
+    assert "Nothing was undone" in page
     assert again(review).verdict == "out_of_scope"
     assert "no longer be undone" in (
         client.post(reverse("admin:analytics_review_undo"), {"token": token + "x"}, follow=True).content.decode()
@@ -434,7 +477,12 @@ def test_who_saves_second_sees_what_the_first_did_and_keeps_what_they_typed(anna
     page = step(second, review, "done", verdict="out_of_scope", comment="My own view")
     assert page.status_code == 409
     html = page.content.decode()
-    for part in ("nothing is saved yet. See under", "anna was quicker", "Right pages, wrong answer", "My own view"):
+    for part in (
+        "Nothing is saved yet. See under",
+        "anna changed it meanwhile",
+        "Right pages, wrong answer",
+        "My own view",
+    ):
         assert part in html
     assert page.context["typed"].verdict == "out_of_scope"
     assert (again(review).verdict, again(review).done_by) == ("wrong_answer", anna)
@@ -530,8 +578,8 @@ def test_of_two_who_take_the_same_ones_each_gets_what_the_other_has_not(anna: An
 def test_several_at_once_leave_alone_what_is_decided(anna: Any) -> None:
     review = new_review()
     everything = Review.objects.all()
-    assert judge_reviews(reviews=everything, verdict="abuse") == [review]
-    assert judge_reviews(reviews=everything, verdict="out_of_scope") == []
+    assert judge_reviews(reviews=everything, verdict="abuse", by=anna) == [review]
+    assert judge_reviews(reviews=everything, verdict="out_of_scope", by=anna) == []
     assert finish_reviews(reviews=everything, by=anna) == [review]
     assert finish_reviews(reviews=everything, by=anna) == []
 

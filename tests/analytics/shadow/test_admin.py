@@ -9,6 +9,7 @@ from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Group
 from django.test import Client
 from django.urls import reverse
+from lxml import html
 from pytest_django import DjangoAssertNumQueries
 
 from analytics.evaluation.services import keep_as_regression
@@ -260,6 +261,38 @@ def test_the_list_of_changes_is_narrowed(admin_client: Client) -> None:
     assert (shown["worse"], shown["better"]) == (test.worse, test.better)
 
 
+def unchanged_on(page: str) -> list[str]:
+    """Return the questions that stand folded on a page."""
+    shown = html.fromstring(page).xpath("//details[@class = 'shadow-unchanged']//h3/text()")
+    return [str(text) for text in shown]
+
+
+def test_a_test_that_changes_nothing_says_why_and_what_it_asked(admin_client: Client) -> None:
+    student_asks("What does a room in a dormitory cost?")
+    test = finished()
+    assert test.changed == 0
+    page = admin_client.get(url(test)).content.decode()
+    for said in (
+        "No question is answered otherwise with this change. Below stands why.",
+        "They are not matched to this FAQ: none of its phrasings is close enough.",
+    ):
+        assert said in page
+    assert unchanged_on(page) == ["What does a room in a dormitory cost?"]
+
+
+def test_what_is_found_as_before_is_told_from_what_does_not_lead_there(admin_client: Client) -> None:
+    keep("When is the library open?")
+    library = document("Library")
+    draft = replace(DocumentDraft.of(library), text=f"{library.text}\n\nA last line about nothing.\n")
+    test = run_test(draft, library.pk)
+    assert [result.unchanged for result in test.results.all()] == ["same"]
+    assert "stands in the same place as without the change" in admin_client.get(url(test)).content.decode()
+    housing = document("Housing")
+    other = run_test(replace(DocumentDraft.of(housing), text=f"{housing.text}\n\nA last line.\n"), housing.pk)
+    if [result.unchanged for result in other.results.all()] == ["not_reached"]:
+        assert "This document is not found for them." in admin_client.get(url(other)).content.decode()
+
+
 @pytest.mark.slow
 def test_the_page_asks_the_database_as_often_for_many_results_as_for_one(
     admin_client: Client, django_assert_max_num_queries: DjangoAssertNumQueries
@@ -388,7 +421,10 @@ def test_the_panel_shows_the_nearest_questions_that_change(admin_client: Client)
     assert "Can I swim in the pool?" in page
     assert "Where is the pool?" in page
     assert "<html" not in page
-    assert "What does a room in a dormitory cost?" not in page
+    changing, staying = page.split("Questions whose answer stays as it is")
+    assert "What does a room in a dormitory cost?" not in changing
+    assert "What does a room in a dormitory cost?" in staying
+    assert "none of its phrasings is close enough" in changing
     assert not FAQ.objects.exists()
     whole = admin_client.post(PANEL, faq_form()).content.decode()
     assert "<html" in whole

@@ -13,8 +13,9 @@ from django.utils import timezone
 
 from chat.conversations.impact import find_impact, mark_verified, stale_documents
 from chat.models import Message
+from faqs.models import FAQ
 from knowledge.models import Document
-from knowledge.services.documents import save_document, set_document_status
+from knowledge.services.documents import restore_revision, save_document, set_document_status
 from tests.factories import AnswerFactory, CitationFactory, DocumentFactory, FAQFactory, UserFactory
 from tests.faqs.forms import seen
 
@@ -61,6 +62,52 @@ def test_a_page_that_changed_or_went_is_listed_with_what_relied_on_it(change: st
     impact = find_impact(document)
     assert [str(faq) for faq in impact.faqs] == [f"About {document}?"]
     assert [answer.citations.get().document for answer in impact.answers] == [document]
+
+
+@pytest.mark.parametrize("change", ["edit", "archive"])
+def test_a_page_that_is_as_it_was_again_is_on_no_list(change: str) -> None:
+    document = relied_on()
+    faq, text, was = document.faqs.get(), document.text, document.status
+    if change == "edit":
+        edit(document)
+        assert list(FAQ.objects.with_changed_sources()) == [faq]
+        restore_revision(revision=document.revisions.get())
+        assert Document.objects.get(pk=document.pk).text == text
+    else:
+        set_document_status(documents=[document], status="archived")
+        set_document_status(documents=[document], status=was)
+    document.refresh_from_db()
+    assert list(stale_documents()) == []
+    assert not find_impact(document).answers.exists()
+    assert not FAQ.objects.with_changed_sources().exists()
+    assert not FAQ.objects.for_list().get().has_changed_source
+    edit(document, "Something else again.")
+    assert [each.pk for each in stale_documents()] == [document.pk]
+
+
+def test_what_was_checked_or_answered_in_between_is_listed_when_the_page_is_as_before() -> None:
+    document = DocumentFactory()
+    text = document.text
+    edit(document)
+    faq = FAQFactory(status="published", documents=[document])
+    answer = CitationFactory(document=document).message
+    edit(document, text)
+    (listed,) = stale_documents()
+    assert (listed.faq_count, listed.answer_count) == (1, 1)  # type: ignore[attr-defined]
+    assert list(FAQ.objects.with_changed_sources()) == [faq]
+    assert list(find_impact(document).answers) == [answer]
+
+
+def test_a_page_that_is_as_it_was_when_somebody_checked_it_is_not_to_be_checked_again() -> None:
+    document = relied_on()
+    edit(document)
+    mark_verified(document=document)
+    document.refresh_from_db()
+    edit(document, "A third version.")
+    edit(document)
+    document.refresh_from_db()
+    assert list(stale_documents()) == []
+    assert not find_impact(document).answers.exists()
 
 
 def test_what_nobody_relied_on_is_not_listed() -> None:

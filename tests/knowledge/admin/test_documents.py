@@ -16,7 +16,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from knowledge.indexing.documents import sync_document
+from knowledge.indexing.generations import live_generation
 from knowledge.models import Document, IndexChange, Passage, Source, SourcePage
+from knowledge.services.documents import set_document_status
 from knowledge.tasks import index_document
 from tests.factories import (
     CitationFactory,
@@ -28,6 +30,7 @@ from tests.factories import (
     is_indexed,
 )
 from tests.knowledge.embedders import Watched, use
+from tests.sent import as_sent, form_on
 
 pytestmark = pytest.mark.django_db
 LIST = "admin:knowledge_document_changelist"
@@ -197,6 +200,75 @@ def test_deleting_several_tells_the_lexical_index_of_each(admin_client: Client) 
     admin_client.post(reverse(LIST), {**data, "post": "yes"})
     assert not Document.objects.exists()
     assert set(IndexChange.objects.values_list("document_id", flat=True)) == set(chosen)
+
+
+# --- drafts ---
+
+
+def status_of(document: Document) -> str:
+    return Document.objects.values_list("status", flat=True).get(pk=document.pk)
+
+
+@pytest.mark.parametrize("popup", ["", "?_popup=1"])
+def test_what_is_written_by_hand_begins_as_a_draft_and_is_published_by_a_button(
+    admin_client: Client, queued: Mock, popup: str
+) -> None:
+    address = reverse("admin:knowledge_document_add") + popup
+    opened = admin_client.get(address)
+    assert form_on(opened, "document_form").fields["status"] == "draft"
+    assert 'name="_publish"' in opened.content.decode()
+    collection = CollectionFactory()
+    values = {"title": "Fees", "url": "https://www.uni.example/fees", "collection": collection.pk, "text": "10 euros."}
+    admin_client.post(address, as_sent(opened, "document_form", **values))
+    made = Document.objects.get()
+    assert made.status == "draft"
+    page = admin_client.get(change_page(made)).content.decode()
+    assert "No student sees it, and no question finds it, until it is published." in page
+    assert "A draft is not indexed." in page
+    admin_client.post(change_page(made), fill_form(made, _publish="Save and publish"))
+    assert status_of(made) == "published"
+    assert "status" in LogEntry.objects.latest("pk").change_message.lower()
+    made.refresh_from_db()
+    page = admin_client.get(change_page(made)).content.decode()
+    assert 'name="_publish"' not in page
+    assert 'name="_to_draft"' in page
+    admin_client.post(change_page(made), fill_form(made, _to_draft="Take back to draft"))
+    assert status_of(made) == "draft"
+
+
+def test_a_draft_has_no_passages_and_its_citations_stay(admin_client: Client) -> None:
+    document = DocumentFactory()
+    sync_document(document.pk)
+    citation = CitationFactory(document=document)
+    assert Passage.objects.filter(document=document).exists()
+    set_document_status(documents=[document], status="draft")
+    sync_document(document.pk)
+    assert not Passage.objects.filter(document=document).exists()
+    assert IndexChange.objects.filter(document_id=document.pk).exists()
+    assert not Document.objects.needing_index(live_generation().pk).exists()
+    citation.refresh_from_db()
+    assert citation.document == document
+    set_document_status(documents=[document], status="published")
+    sync_document(document.pk)
+    assert Passage.objects.filter(document=document).exists()
+
+
+def test_who_may_only_add_publishes_nothing_of_others(client: Client, queued: Mock) -> None:
+    client.force_login(UserFactory(permissions=["knowledge.view_document", "knowledge.add_document"]))
+    document = DocumentFactory(status="draft")
+    assert 'name="_publish"' not in client.get(change_page(document)).content.decode()
+    assert client.post(change_page(document), fill_form(document, _publish="x")).status_code == 403
+    assert status_of(document) == "draft"
+
+
+def test_drafts_say_so_where_they_are_chosen_for_an_faq(admin_client: Client) -> None:
+    document = DocumentFactory(title="Fees to come", status="draft")
+    query = {"term": "fees", "app_label": "faqs", "model_name": "faqsource", "field_name": "document"}
+    found = admin_client.get(reverse("admin:autocomplete"), query).json()["results"]
+    assert [row["text"] for row in found] == ["Fees to come (draft: no student sees it)"]
+    faq = FAQFactory(documents=[document])
+    page = admin_client.get(reverse("admin:faqs_faq_change", args=[faq.pk])).content.decode()
+    assert "Fees to come (draft: no student sees it)" in page
 
 
 def test_archived_documents_are_not_offered_to_faqs(admin_client: Client) -> None:

@@ -254,7 +254,7 @@ def test_a_missing_column_is_named_once_and_nothing_is_imported(tmp_path: Path) 
     table.write_text("code;name\n1;a\n2;b\n")
     assert run(table) == ('error: courses.csv: the column "url" is missing. Nothing was imported.', [])
     said, _complaints = run(write(tmp_path / "list.json", {"url": "https://u.example/"}))
-    assert said == 'error: list.json: the columns "code" and "name" are missing. Nothing was imported.'
+    assert said == 'error: list.json: the columns "code", "name" are missing. Nothing was imported.'
     assert not Collection.objects.exists()
 
 
@@ -288,18 +288,18 @@ def test_every_bad_row_is_named_and_none_is_imported(tmp_path: Path) -> None:
     for entry, part in [
         ("2", "the same url as entry 1"),
         ("3", "the same code as entry 1"),
-        ("4", '"code" is missing'),
-        ("4", '"name" has 301 characters; 300 are allowed'),
-        ("4", "\"url\" is 'ftp://u.example'; it must begin with http:// or https://"),
-        ("4", "\"ects\" is 'many'; it must be a number such as 6 or 7.5"),
-        ("4", "\"year\" is 'first'; it must be a whole number such as 2"),
-        ("5", "\"mandatory\" is 'perhaps'; it must be yes or no"),
-        ("5", "\"language\" is '?'; it must be a code such as en or de"),
-        ("5", "\"ects\" is '2.25'"),
-        ("6", '"contents" is an object, not a text'),
-        ("6", '"name" and "title" say the same twice'),
+        ("4", "“code” is missing"),
+        ("4", "“name” has 301 characters; 300 are allowed"),
+        ("4", "“url” is 'ftp://u.example'; it must begin with http:// or https://"),
+        ("4", "“ects” is 'many'; it must be a number such as 6 or 7.5"),
+        ("4", "“year” is 'first'; it must be a whole number such as 2"),
+        ("5", "“mandatory” is 'perhaps'; it must be yes or no"),
+        ("5", "“language” is '?'; it must be a code such as en or de"),
+        ("5", "“ects” is '2.25'"),
+        ("6", "“contents” is an object, not a text"),
+        ("6", "“name” and “title” say the same twice"),
         ("7", "it is not an object"),
-        ("8", '"objectives" has half a character'),
+        ("8", "“objectives” has half a character"),
     ]:
         assert any(number == entry and reason.startswith(part) for number, reason in reasons), part
 
@@ -315,7 +315,7 @@ def test_every_bad_row_is_named_and_none_is_imported(tmp_path: Path) -> None:
         ("courses.csv", b"code,name,url\n\xff", "it is not UTF-8"),
         ("courses.csv", b" \n", "it is empty"),
         ("courses.csv", b'code,name,url\n1,"a,https://u.example/', "cannot be read in line 2"),
-        ("courses.csv", b"code,name,url,code\n", 'the column "code" is there twice'),
+        ("courses.csv", b"code,name,url,code\n", "the column “code” is there twice"),
     ],
 )
 def test_a_file_that_is_none_says_why(tmp_path: Path, name: str, content: bytes, reason: str) -> None:

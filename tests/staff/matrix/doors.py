@@ -72,6 +72,7 @@ BOTH = frozenset(
         "inbox-preferences",
         "invite",
         "admin:faqs_faq_import",
+        "admin:knowledge_course_import",
         "admin:chat_promptversion_use",
         "admin:analytics_evaluationquestion_review_one",
         "admin:auth_user_password_change",
@@ -83,7 +84,7 @@ BODIES: Mapping[str, Callable[[World], dict[str, object]]] = {
     "analytics_gap_state": lambda _world: {"state": "in_work", "version": 0},
     "analytics_gap_rename": lambda _world: {"name": "Another name", "version": 0},
     "analytics_gap_comment": lambda _world: {"comment": "Who knows this?"},
-    "_assign": lambda _world: {"due_on": "2027-03-31", "version": 0},
+    "_assign": lambda _world: {"due_on": "2099-03-31", "version": 0},
     "to-do": lambda world: {"step": "finish", "item": f"topic-{world.rows['analytics_gap'].pk}"},
     "invite": lambda _world: {
         "first_name": "Bo",

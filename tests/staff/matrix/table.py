@@ -81,6 +81,8 @@ DOORS = _read(
     knowledge_course_history GET                             x . . x x .
     knowledge_course_delete GET                              x . . x x .
     knowledge_course_delete POST                             x . . x x .
+    knowledge_course_import GET                              x . . x x .
+    knowledge_course_import POST                             x . . x x .
     knowledge_course_change GET                              x . . x x .
     knowledge_course_change POST                             x . . x x .
     knowledge_document_versions GET                          x x x x x .
