@@ -156,14 +156,12 @@ class DocumentAdmin(OptimisticLockAdmin, ScopedAdmin, DocumentModelAdmin):
             {
                 "fields": [("text", "passages"), "preview"],
                 "classes": ["document-columns"],
-                "description": _("The page as Markdown: # starts a heading, - a list item."),
+                "description": _("Formatted, or as Markdown: # starts a heading, - a list item."),
             },
         ),
         (_("More"), {"fields": ["external_id", "metadata", "created_at", "updated_at"], "classes": ["collapse"]}),
     ]
-    formfield_overrides = {
-        models.TextField: {"widget": MarkdownTextarea({"rows": 28, "class": "document-text"}), "strip": False}
-    }
+    formfield_overrides = {models.TextField: {"widget": MarkdownTextarea({"rows": 28, "class": "document-text"})}}
 
     class Media:
         css = {"all": ["knowledge/admin.css", "knowledge/screens.css"]}

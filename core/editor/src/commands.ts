@@ -50,8 +50,10 @@ function mark(type: MarkType): Action {
 }
 
 function block(type: NodeType, attrs?: Attrs): Action {
-  const isOn: Check = ({ selection: { $from } }) => $from.parent.hasMarkup(type, attrs && { ...$from.parent.attrs, ...attrs });
-  return toggled(isOn, setBlockType(type, attrs), setBlockType(nodes.paragraph));
+  const isOn: Check = ({ selection: { $from } }) =>
+    $from.parent.hasMarkup(type, { ...$from.parent.attrs, ...attrs });
+  const { run } = toggled(isOn, setBlockType(type, attrs), setBlockType(nodes.paragraph));
+  return { run, isOn, isPossible: (state) => isOn(state) || run(state) };
 }
 
 /** A list's kind changes with the other list's button; the same one ends the list. */

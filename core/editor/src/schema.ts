@@ -9,7 +9,7 @@ const LEVELS = [1, 2, 3, 4, 5, 6];
 /** A cell is a line of text: Markdown has no paragraphs and breaks in tables. */
 const cells = tableNodes({
   tableGroup: "block",
-  cellContent: "text*",
+  cellContent: "(text | image | page_mark)*",
   cellAttributes: {
     align: {
       default: "",

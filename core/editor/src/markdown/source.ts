@@ -1,11 +1,11 @@
 // The text that a document was read from, so that every block that nobody touches keeps its bytes.
 
+import type Token from "markdown-it/lib/token.mjs";
 import type { Node } from "prosemirror-model";
 import { markdownIt, readMarkdown } from "./read.ts";
 import { writeBlock } from "./write.ts";
 
 const APART = "\n\n";
-const BLANK_LINE = /\n[ \t]*\n/;
 
 interface Block {
   readonly node: Node;
@@ -26,7 +26,9 @@ export class Source {
   /** Throw an error if the text has something that has no place in a document. */
   constructor(text: string) {
     this.doc = readMarkdown(text);
-    const spans = findSpans(text);
+    const tokens = markdownIt.parse(text, {});
+    if (listTexts(tokens) !== this.doc.textContent) throw new Error("text without a place");
+    const spans = findSpans(text, tokens);
     if (spans.length && spans.length !== this.doc.childCount) throw new Error("blocks without lines of their own");
     this.#head = text.slice(0, spans[0]?.[0] ?? text.length);
     this.#tail = spans.length ? text.slice(spans.at(-1)?.[1]) : "";
@@ -86,18 +88,32 @@ export class Source {
     const place = places[i] ?? -1;
     if (place < 0 || places[i + 1] !== place + 1) return APART;
     const gap = this.#blocks[place]?.gap ?? APART;
-    const isOriginal = this.#blocks[place]?.node === nodes[i] && this.#blocks[place + 1]?.node === nodes[i + 1];
-    return isOriginal || BLANK_LINE.test(gap) ? gap : APART;
+    const [left, right] = [nodes[i] as Node, nodes[i + 1] as Node];
+    if (this.#places.has(left) && this.#places.has(right)) return gap;
+    const read = readMarkdown(this.#write(left) + gap + this.#write(right));
+    return read.childCount === 2 && read.child(0).eq(left) && read.child(1).eq(right) ? gap : APART;
   }
 }
 
+/** Return all that readers see of a text, as one string. */
+function listTexts(tokens: readonly Token[]): string {
+  const texts = { text: (said: string) => said, code_inline: cut, fence: cut, code_block: cut };
+  return tokens
+    .flatMap((token) => (token.type === "inline" ? (token.children ?? []) : [token]))
+    .map(({ type, content }) => (type in texts ? texts[type as keyof typeof texts](content) : ""))
+    .join("");
+}
+
+function cut(code: string): string {
+  return code.replace(/\n$/, "");
+}
+
 /** Return where each block of a text begins and ends, without the blank lines behind it. */
-function findSpans(text: string): [number, number][] {
+function findSpans(text: string, tokens: readonly Token[]): [number, number][] {
   const lines = text.split("\n");
   const begins = [0];
   for (const line of lines) begins.push((begins.at(-1) ?? 0) + line.length + 1);
-  return markdownIt
-    .parse(text, {})
+  return tokens
     .filter((token) => token.level === 0 && token.nesting >= 0 && token.map)
     .map(({ map }) => {
       const [first, behind] = map as [number, number];

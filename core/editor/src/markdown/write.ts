@@ -135,7 +135,7 @@ function writeCode(state: MarkdownSerializerState, node: Node): void {
   while (text.includes(fence)) fence += fence[0];
   state.write(`${fence}${node.attrs.params}\n`);
   state.text(text, false);
-  state.ensureNewLine();
+  state.write("\n");
   state.write(fence);
   state.closeBlock(node);
 }
