@@ -27,7 +27,7 @@ export const OPTIONS = {
   // Of entities only their reading: the tables for writing them are as large again.
   alias: { entities: `${HERE}node_modules/entities/lib/esm/decode.js` },
   bundle: true,
-  charset: "ascii",
+  charset: "utf8",
   legalComments: "none",
   logLevel: "warning",
   target: ["chrome104", "edge104", "firefox104", "safari16"],
