@@ -7,7 +7,7 @@ import { EditorView } from "prosemirror-view";
 import { keys } from "./keys.ts";
 import { type Obstacle, open } from "./markdown/obstacles.ts";
 import type { Source } from "./markdown/source.ts";
-import { foreignParser } from "./paste.ts";
+import { foreignParser, hideStyles } from "./paste.ts";
 import { regularTables } from "./tables.ts";
 import { make } from "./view/dom.ts";
 import { LinkDialog } from "./view/link_dialog.ts";
@@ -114,6 +114,7 @@ export class Editor {
       state: EditorState.create({ doc: source.doc, plugins }),
       attributes: this.#describe(breaks),
       clipboardParser: foreignParser,
+      transformPastedHTML: hideStyles,
       dispatchTransaction: (transaction) => this.#apply(transaction),
       handleDOMEvents: {
         focus: () => {

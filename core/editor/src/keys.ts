@@ -7,6 +7,7 @@ import { splitListItem } from "prosemirror-schema-list";
 import type { Command, Plugin } from "prosemirror-state";
 import { ACTIONS, isInTable } from "./commands.ts";
 import { schema } from "./schema.ts";
+import { moveRow } from "./tables.ts";
 
 const { nodes } = schema;
 
@@ -54,6 +55,8 @@ export function keys(breaks: boolean, showLink: Command, goToToolbar: Command): 
       "Alt-Shift-ArrowRight": ACTIONS.indent.run,
       "Alt-Shift-ArrowLeft": ACTIONS.outdent.run,
       "Alt-F10": goToToolbar,
+      ArrowDown: moveRow(1),
+      ArrowUp: moveRow(-1),
       "Shift-Enter": chainCommands(exitCode, breakLine(breaks)),
       "Mod-Enter": exitCode,
       Enter: chainCommands(stayInCell, splitListItem(nodes.list_item)),

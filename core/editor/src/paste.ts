@@ -4,8 +4,13 @@ import { DOMParser, type Mark, type Node, type ParseOptions, Fragment, Slice } f
 import { schema } from "./schema.ts";
 
 const DROPPED = "script, style, title, img, picture, svg, video, audio, iframe, object, form button, input, select, textarea";
-/** Blocks that become lines of their own in a cell, which has but one. */
-const BLOCKS = "p, div, li, br, h1, h2, h3, h4, h5, h6";
+/** Blocks whose text is a part of the one line of their cell. */
+const BLOCKS = "p, div, ul, ol, li, br, pre, blockquote, h1, h2, h3, h4, h5, h6";
+
+/** Hide the styles of a page from the content security policy, which would report each of them. */
+export function hideStyles(html: string): string {
+  return html.replace(/<style\b[^]*?<\/style\s*>/gi, "").replace(/(<[a-z][^<>]*?\s)style(\s*=)/gi, "$1data-style$2");
+}
 
 /** Reads what other programs copied; what this editor copied stays as it is. */
 export class ForeignParser extends DOMParser {
@@ -22,7 +27,8 @@ export function tidy(root: HTMLElement): void {
   for (const each of root.querySelectorAll(DROPPED)) each.remove();
   listWordsItems(root);
   for (const cell of root.querySelectorAll("td, th")) {
-    for (const block of cell.querySelectorAll(BLOCKS)) block.before(" ");
+    for (const inner of cell.querySelectorAll("table")) inner.replaceWith(inner.textContent ?? "");
+    for (const block of cell.querySelectorAll(BLOCKS)) block.replaceWith(" ", ...block.childNodes);
     spread(cell as HTMLTableCellElement);
   }
   for (const caption of root.querySelectorAll("caption")) {
@@ -47,12 +53,12 @@ function spread(cell: HTMLTableCellElement): void {
 
 /** Make lists of Word's paragraphs that only look like items. */
 function listWordsItems(root: HTMLElement): void {
-  const items = [...root.querySelectorAll<HTMLElement>("p[style*='mso-list']")];
+  const items = [...root.querySelectorAll<HTMLElement>("p[data-style*='mso-list']")];
   const open: { level: number; list: HTMLElement }[] = [];
   let last: Element | null = null;
   for (const item of items) {
-    const level = Number(/level(\d)/.exec(item.getAttribute("style") ?? "")?.[1] ?? 1);
-    const sign = item.querySelector("span[style*='Ignore']");
+    const level = Number(/level(\d)/.exec(item.dataset.style ?? "")?.[1] ?? 1);
+    const sign = item.querySelector("span[data-style*='Ignore']");
     const name = /^\s*(\d+|[a-z]{1,4})[.)]/i.test(sign?.textContent ?? "") ? "ol" : "ul";
     sign?.remove();
     if (!last || item.previousElementSibling !== last) open.length = 0;

@@ -2,7 +2,7 @@
 
 import type { Node } from "prosemirror-model";
 import { type Command, Plugin, TextSelection } from "prosemirror-state";
-import { TableMap, findTable, isInTable } from "prosemirror-tables";
+import { TableMap, findTable, isInTable, nextCell, selectionCell } from "prosemirror-tables";
 import { schema } from "./schema.ts";
 
 const { table, table_row, table_header, table_cell } = schema.nodes;
@@ -24,6 +24,29 @@ export const insertTable: Command = (state, dispatch) => {
   }
   return true;
 };
+
+/** Go to the cell above or below; beyond the last one out of the table, to a new paragraph if nothing is there. */
+export function moveRow(direction: 1 | -1): Command {
+  return (state, dispatch, view) => {
+    const { selection } = state;
+    if (!isInTable(state) || !selection.empty) return false;
+    if (view && !view.endOfTextblock(direction > 0 ? "down" : "up")) return false;
+    const next = nextCell(selectionCell(state), "vert", direction);
+    const tr = state.tr;
+    if (next) {
+      dispatch?.(tr.setSelection(TextSelection.create(tr.doc, next.pos + 1)).scrollIntoView());
+      return true;
+    }
+    const found = findTable(selection.$head);
+    if (!found) return false;
+    const at = direction > 0 ? found.pos + found.node.nodeSize : found.pos;
+    const $at = state.doc.resolve(at);
+    if (direction > 0 ? $at.nodeAfter : $at.nodeBefore) return false;
+    tr.insert(at, schema.nodes.paragraph.create());
+    dispatch?.(tr.setSelection(TextSelection.create(tr.doc, at + 1)).scrollIntoView());
+    return true;
+  };
+}
 
 /** Return whether a row or column can go without the table. */
 export function hasSeveral(kind: "rows" | "columns"): Command {
