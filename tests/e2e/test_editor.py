@@ -230,6 +230,7 @@ def test_passages_stand_beside_the_text_and_below_it_on_a_phone(desk: Desk) -> N
         assert (theirs["x"] > mine["x"] + mine["width"] - 1) == (width == 1440)
         assert desk.page.evaluate("document.documentElement.scrollWidth") <= width
         desk.has_no_barrier()
+        editor.scroll_into_view_if_needed()
         keep(desk.page, f"editor-{width}")
     passages.locator("summary").click()
     expect(passages.locator("ol")).to_be_hidden()

