@@ -244,7 +244,7 @@ class DocumentAdmin(OptimisticLockAdmin, ScopedAdmin, DocumentModelAdmin):
     @admin.display(description=_("passages as cut"))
     def passages(self, document: Document) -> str:
         """Show the passages that retrieval can find, as of the last indexing."""
-        state = document.indexed.filter(generation__state="live").first()
+        state = document.indexed.filter(generation__state="live").first() if document.pk else None
         cut = Passage.objects.live().filter(document=document.pk).defer("embedding").order_by("position")
         count = cut.count()
         shown = cut.annotate(cited=Count("citations"))[:PASSAGES_SHOWN]

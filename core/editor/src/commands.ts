@@ -11,7 +11,6 @@ import {
   deleteColumn,
   deleteRow,
   deleteTable,
-  isInTable,
 } from "prosemirror-tables";
 import { schema } from "./schema.ts";
 import { hasSeveral, insertTable } from "./tables.ts";
@@ -111,4 +110,3 @@ export const ACTIONS = {
 } satisfies Record<string, Action>;
 
 export type ActionName = keyof typeof ACTIONS;
-export { isInTable };

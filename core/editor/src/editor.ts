@@ -26,6 +26,7 @@ export class Editor {
   readonly #buttons: Readonly<Record<Mode, HTMLButtonElement>>;
   readonly #toolbar: Toolbar;
   readonly #link: LinkDialog;
+  readonly #showLink: Command;
   readonly #label: HTMLLabelElement | null;
   #view: EditorView | null = null;
   #source: Source | null = null;
@@ -40,13 +41,12 @@ export class Editor {
     this.#words = readWords(field.dataset.editor ?? "{}");
     this.#surface.id = `${field.id}_editor`;
     this.#link = new LinkDialog(this.#words);
-    const showLink: Command = (state, _dispatch, view) => {
+    this.#showLink = (state, _dispatch, view) => {
       if (!view || !link.isPossible(state)) return false;
       this.#link.show(view);
       return true;
     };
-    const link = linkAction(showLink);
-    this.#showLink = showLink;
+    const link = linkAction(this.#showLink);
     this.#toolbar = new Toolbar(this.#words, () => this.#view, this.#surface.id, link);
     this.#buttons = { formatted: this.#makeSwitch("formatted"), markdown: this.#makeSwitch("markdown") };
     this.#label = field.labels[0] ?? null;
@@ -71,8 +71,6 @@ export class Editor {
     // A browser that brings back what was typed does so after the page was read.
     window.addEventListener("pageshow", () => this.#follow());
   }
-
-  readonly #showLink: Command;
 
   #makeSwitch(mode: Mode): HTMLButtonElement {
     const button = make("button", { type: "button", "data-mode": mode }, this.#words[mode]);

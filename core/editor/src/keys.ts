@@ -5,7 +5,8 @@ import { inputRules, textblockTypeInputRule, wrappingInputRule } from "prosemirr
 import { keymap } from "prosemirror-keymap";
 import { splitListItem } from "prosemirror-schema-list";
 import type { Command, Plugin } from "prosemirror-state";
-import { ACTIONS, isInTable } from "./commands.ts";
+import { isInTable } from "prosemirror-tables";
+import { ACTIONS } from "./commands.ts";
 import { schema } from "./schema.ts";
 import { moveRow } from "./tables.ts";
 

@@ -79,7 +79,7 @@ function listWordsItems(root: HTMLElement): void {
   }
 }
 
-/** Return the content without marks but links, and lines without blanks of the source's layout. */
+/** Return the content with its links, and no other marks. */
 function keepLinks(content: Fragment): Fragment {
   const isLink = (mark: Mark) => mark.type === schema.marks.link;
   const kept = (node: Node): Node =>

@@ -7,7 +7,7 @@ const NAMES = [
   "add_row", "delete_row", "add_column", "delete_column", "delete_table",
   "link_title", "link_text", "link_address", "link_wrong", "link_apply", "link_remove", "cancel",
   "long", "html", "footnotes", "definitions", "irregular_table", "other",
-] as const; // prettier-ignore
+] as const;
 
 export type Words = Readonly<Record<(typeof NAMES)[number], string>>;
 

@@ -5,7 +5,7 @@ import { type Command, EditorState, TextSelection } from "prosemirror-state";
 import { tableEditing } from "prosemirror-tables";
 import { ACTIONS, type ActionName } from "../src/commands.ts";
 import { Source } from "../src/markdown/source.ts";
-import { regularTables } from "../src/tables.ts";
+import { moveRow, regularTables } from "../src/tables.ts";
 import { findLink } from "../src/view/link_dialog.ts";
 
 const TABLE = "| a | b |\n| --- | --: |\n| c | d |";
@@ -27,11 +27,12 @@ class Desk {
     this.state = EditorState.create({ doc, selection, plugins: [history(), tableEditing(), regularTables] });
   }
 
+  run(command: Command): boolean {
+    return command(this.state, (transaction) => (this.state = this.state.apply(transaction)));
+  }
+
   do(...names: ActionName[]): string {
-    for (const name of names) {
-      const run: Command = ACTIONS[name].run;
-      assert(run(this.state, (transaction) => (this.state = this.state.apply(transaction))), name);
-    }
+    for (const name of names) assert(this.run(ACTIONS[name].run), name);
     return this.source.write(this.state.doc);
   }
 }
@@ -65,4 +66,14 @@ test("a link is found from end to end", () => {
   const { state } = new Desk("a [b **c** d](https://e.example) f [g](https://e.example)", "c");
   const { from, to } = findLink(state);
   assert.equal(state.doc.textBetween(from, to), "b c d");
+});
+
+test("the arrows lead along a column and out of a table, which stays as it is", () => {
+  const desk = new Desk(TABLE.replace("---", "-"), "b");
+  assert(desk.run(moveRow(1)));
+  assert.equal(desk.state.selection.$from.parent.textContent, "d");
+  assert(desk.run(moveRow(1)));
+  assert.equal(desk.state.selection.$from.parent.type.name, "paragraph");
+  assert.equal(desk.do(), TABLE.replace("---", "-"));
+  assert(!desk.run(moveRow(-1)));
 });

@@ -166,7 +166,7 @@ const blocks = new MarkdownSerializer(
     },
     table: writeTable,
   },
-  MARKS,
+  {},
 );
 
 /** Return a heading's content on one line. */

@@ -1,7 +1,8 @@
 // The buttons above a text: one stop of the tab key, between which the arrows move.
 
+import { isInTable } from "prosemirror-tables";
 import type { EditorView } from "prosemirror-view";
-import { ACTIONS, type Action, type ActionName, isInTable } from "../commands.ts";
+import { ACTIONS, type Action, type ActionName } from "../commands.ts";
 import { schema } from "../schema.ts";
 import type { Words } from "../words.ts";
 import { draw, make } from "./dom.ts";
