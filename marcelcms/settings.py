@@ -272,6 +272,8 @@ TIME_ZONE = env.text("TIME_ZONE", "Europe/Berlin")
 USE_TZ = True
 
 STATIC_URL = "static/"
+# Those of the apps are found by themselves; core, which has no tables, is none.
+STATICFILES_DIRS = [BASE_DIR / "core" / "static"]
 STATIC_ROOT = STATE_DIR / "static"
 MEDIA_ROOT = STATE_DIR / "media"  # served by the apps' own views alone, which heed what is published
 # Static files are found in the apps themselves where nobody has collected them, as in `make run`.

@@ -16,6 +16,7 @@ from django.db.models import Model
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.utils.translation import gettext as _
 
+from core.admin.markdown_widget import MarkdownTextarea
 from core.diffs import Comparison
 from core.hashing import fingerprint
 
@@ -120,9 +121,15 @@ class GuardedForm(AnyModelForm):
     conflict: ClassVar[Conflict | None] = None
 
     def clean(self) -> dict[str, Any] | None:
+        """Keep untouched Markdown as it was, with the blanks at its ends that a text field loses."""
         cleaned = super().clean()
         if self.conflict:
             raise ValidationError(self.conflict.message, code="conflict")
+        texts = [name for name, field in self.fields.items() if isinstance(field.widget, MarkdownTextarea)]
+        for name in texts:
+            stored = self.initial.get(name)
+            if isinstance(stored, str) and brief(self.cleaned_data.get(name, "")) == brief(stored):
+                self.cleaned_data[name] = stored
         return cleaned
 
 

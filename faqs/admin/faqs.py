@@ -20,6 +20,7 @@ from django.utils.translation import gettext_lazy as _
 
 from core.access import sees_everything
 from core.admin.edit_conflicts import Conflict, GuardedForm, OptimisticLockAdmin
+from core.admin.markdown_widget import MarkdownTextarea
 from core.admin.scoped import ScopedAdmin
 from faqs.admin import duplicates, history, importexport
 from faqs.admin.categories import shows_list
@@ -45,6 +46,12 @@ class FAQForm(GuardedForm):
     """Made anew for each request, with who fills it in."""
 
     user: ClassVar["Staff"]
+
+    class Meta:
+        widgets = {
+            f"answer_{language}": MarkdownTextarea({"rows": 8, "lang": language}, breaks=True)
+            for language in ANSWER_LANGUAGES
+        }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

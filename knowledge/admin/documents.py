@@ -9,7 +9,7 @@ from django.contrib import admin, messages
 from django.contrib.admin.models import CHANGE, LogEntry
 from django.db import models
 from django.db.models import Count, Q, QuerySet
-from django.forms import ModelForm, Textarea
+from django.forms import ModelForm
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.urls import URLPattern, path
@@ -18,6 +18,7 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from core.admin.edit_conflicts import Conflict, GuardedForm, OptimisticLockAdmin
+from core.admin.markdown_widget import MarkdownTextarea
 from core.admin.scoped import ScopedAdmin
 from knowledge.admin.collections import CollectionFilter
 from knowledge.admin.courses import link_to
@@ -142,7 +143,7 @@ class DocumentAdmin(OptimisticLockAdmin, ScopedAdmin, DocumentModelAdmin):
     list_per_page = 50
     show_full_result_count = False
     actions = ["publish", "archive", "reindex"]
-    readonly_fields = ["preview", "indexing", "passages", "created_at", "updated_at"]
+    readonly_fields = ["preview", "passages", "created_at", "updated_at"]
     fieldsets = [
         (None, {"fields": ["title", "url", "collection", "language", "status"]}),
         (
@@ -155,15 +156,14 @@ class DocumentAdmin(OptimisticLockAdmin, ScopedAdmin, DocumentModelAdmin):
         (
             _("Text"),
             {
-                "fields": [("text", "preview")],
+                "fields": [("text", "passages"), "preview"],
                 "classes": ["document-columns"],
-                "description": _("The page as Markdown: # starts a heading, - a list item."),
+                "description": _("Formatted, or as Markdown: # starts a heading, - a list item."),
             },
         ),
-        (_("Passages"), {"fields": ["indexing", "passages"]}),
         (_("More"), {"fields": ["external_id", "metadata", "created_at", "updated_at"], "classes": ["collapse"]}),
     ]
-    formfield_overrides = {models.TextField: {"widget": Textarea(attrs={"rows": 28, "class": "document-text"})}}
+    formfield_overrides = {models.TextField: {"widget": MarkdownTextarea({"rows": 28, "class": "document-text"})}}
 
     class Media:
         css = {"all": ["knowledge/admin.css", "knowledge/screens.css"]}
@@ -262,19 +262,20 @@ class DocumentAdmin(OptimisticLockAdmin, ScopedAdmin, DocumentModelAdmin):
         }
         return render_to_string("admin/knowledge/document/preview.html", context)
 
-    @admin.display(description=_("indexed"))
-    def indexing(self, document: Document) -> str:
-        state = document.indexed.filter(generation__state="live").first()
-        context = {"document": document, "state": state}
-        return render_to_string("admin/knowledge/document/indexing.html", context)
-
-    @admin.display(description=_("passages"))
+    @admin.display(description=_("passages as cut"))
     def passages(self, document: Document) -> str:
         """Show the passages that retrieval can find, as of the last indexing."""
+        state = document.indexed.filter(generation__state="live").first() if document.pk else None
         cut = Passage.objects.live().filter(document=document.pk).defer("embedding").order_by("position")
         count = cut.count()
         shown = cut.annotate(cited=Count("citations"))[:PASSAGES_SHOWN]
-        context = {"passages": shown, "count": count, "more": max(0, count - PASSAGES_SHOWN)}
+        context = {
+            "document": document,
+            "state": state,
+            "passages": shown,
+            "count": count,
+            "more": max(0, count - PASSAGES_SHOWN),
+        }
         return render_to_string("admin/knowledge/document/passages.html", context)
 
     @admin.display(description=_("course"))

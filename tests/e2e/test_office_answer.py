@@ -22,6 +22,8 @@ def test_from_the_form_to_the_students_screen(quoting: Run, browser: Browser, pa
     staff.get_by_label("Password").fill(quoting.password)
     staff.get_by_role("button", name="Log in").click()
     staff.locator("#id_question").fill(QUESTION)
+    for switch in staff.get_by_role("button", name="Markdown", exact=True).all():
+        switch.click()
     staff.locator("#id_answer_en").fill("Yes, if it is **quiet**. You are admitted with it.")
     staff.locator("#id_answer_de").fill("Ja, wenn er **ruhig** ist.")
     staff.locator("#id_office_de").fill("dem Botanischen Garten")

