@@ -60,7 +60,7 @@ POSTS = frozenset(
         *("analytics_shadowtest_publish", "analytics_shadowtest_discard"),
     )
 ) | {
-    *("shadow-faq", "admin:logout"),
+    *("shadow-faq", "admin:logout", "contradiction"),
     *("language-model-start", "language-model-stop", "language-model-switch"),
 }
 #: Pages that show something to a GET and change it with a POST.
@@ -81,6 +81,7 @@ BODIES: Mapping[str, Callable[[World], dict[str, object]]] = {
     "analytics_gap_state": lambda _world: {"state": "in_work", "version": 0},
     "analytics_gap_rename": lambda _world: {"name": "Another name", "version": 0},
     "analytics_gap_comment": lambda _world: {"comment": "Who knows this?"},
+    "contradiction": lambda _world: {"step": "dismiss"},
     "_assign": lambda _world: {"due_on": "2027-03-31", "version": 0},
     "to-do": lambda world: {"step": "finish", "item": f"topic-{world.rows['analytics_gap'].pk}"},
     "analytics_review_change": lambda _world: {"step": "save"},
