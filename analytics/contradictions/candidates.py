@@ -21,6 +21,8 @@ NEIGHBOURS = 8
 RARE = 150
 #: Cosine of two statements' words, weighed by how rare they are, from which they are compared.
 LEAST_COSINE = 0.45
+#: Words are weighed as if there were at least so many statements: of a few pages, every word is rare.
+FEWEST = 2_000
 ROWS, AT_ONCE = 1024, 200_000
 
 
@@ -47,7 +49,7 @@ def weigh_words(statements: Sequence[Statement]) -> Words:
     indices = [columns.setdefault(term, len(columns)) for each in statements for term in sorted(each.terms)]
     pointers = np.cumsum([0, *(len(each.terms) for each in statements)])
     counts = np.bincount(indices, minlength=len(columns)) if indices else np.zeros(0)
-    idf = np.log((len(statements) + 1) / np.maximum(counts, 1)) + 0.5
+    idf = np.log((max(len(statements), FEWEST) + 1) / np.maximum(counts, 1)) + 0.5
     shape = (len(statements), len(columns))
     rows = sparse.csr_array((idf[indices].astype(np.float32), indices, pointers), shape=shape)
     norms = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())

@@ -1,16 +1,16 @@
 """Two statements compared: are they about the same matter, and do they say different things of it; pure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from analytics.contradictions.scope import differ
-from analytics.contradictions.statements import Source, Statement, list_terms, read_addresses
+from analytics.contradictions.statements import Source, Statement, read_addresses
 from analytics.contradictions.values import find_changes
 from analytics.contradictions.wording import find_wording
 from chat.pipeline.verification.alignment import has_word
 from chat.pipeline.verification.facts import Facts
-from chat.pipeline.verification.words import fold, opposites, word_keys
+from chat.pipeline.verification.words import Word, fold, opposites, word_keys
 
 #: Shares of the words, weighed by rarity, that the statements have in each other: of the one that says less beside, and
 #: of the other, which may have words around the same.
@@ -32,6 +32,23 @@ DATE_NAMES = (
     "Thursday", "Friday", "Saturday", "Sunday", "Montag", "Dienstag", "Mittwoch", "Donnerstag", "Freitag", "Samstag",
     "Sonntag",
 )  # fmt: skip
+#: Words that only bound a figure are compared as its bounds.
+BOUNDING = frozenset(
+    {
+        "least",
+        "most",
+        "minimum",
+        "maximum",
+        "mindestens",
+        "hochstens",
+        "minimal",
+        "maximal",
+        "wenigstens",
+        "less",
+        "more",
+    }
+    | {"fewer", "weniger", "before", "after"}
+)
 OF_DATES = frozenset(key for name in DATE_NAMES for key in word_keys(fold(name)))
 
 
@@ -105,9 +122,7 @@ def find_difference(
 
 def _share_in_order(one: Statement, other: Statement, weights: Mapping[str, float]) -> float:
     """Return the weight of the words in the same order, as a share of the shorter statement, or of what they span."""
-    ours, theirs = (
-        [(key, weights.get(key, USUAL_WEIGHT)) for key in list_terms(each.own.text)] for each in (one, other)
-    )
+    ours, theirs = ([(min(word.keys), _weight(word, weights)) for word in _compared(each.own)] for each in (one, other))
     matcher = SequenceMatcher(None, [key for key, _ in ours], [key for key, _ in theirs], autojunk=False)
     blocks = [block for block in matcher.get_matching_blocks() if block.size]
     if not blocks:
@@ -127,11 +142,8 @@ def _cover(ours: Facts, other: Statement, weights: Mapping[str, float]) -> tuple
     """Return the weights of the words that the other one has too, of those it lacks, and of those in common."""
     covered = missing = common = 0.0
     keys = other.own.keys
-    for word in ours.content:
-        plain = fold(word.text)
-        if plain in opposites() or word.keys & OF_DATES:
-            continue
-        weight = max((weights[key] for key in word.keys if key in weights), default=USUAL_WEIGHT)
+    for word in _compared(ours):
+        weight = _weight(word, weights)
         if word.keys & keys or has_word(word, keys):
             covered += weight
             common += weight
@@ -141,3 +153,15 @@ def _cover(ours: Facts, other: Statement, weights: Mapping[str, float]) -> tuple
         else:
             missing += weight
     return covered, missing, common
+
+
+def _compared(facts: Facts) -> Iterator[Word]:
+    """Yield the words of meaning that are compared as words, and not as parts of values."""
+    for word in facts.content:
+        plain = fold(word.text)
+        if not (plain in opposites() or plain in BOUNDING or word.keys & OF_DATES):
+            yield word
+
+
+def _weight(word: Word, weights: Mapping[str, float]) -> float:
+    return max((weights[key] for key in word.keys if key in weights), default=USUAL_WEIGHT)

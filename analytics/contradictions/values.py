@@ -29,7 +29,7 @@ SCORED = frozenset(
 )
 WORD_BEFORE = re.compile(r"([^\W\d_]+)\s$")
 NAMED_BY = re.compile(r"(?:#|№|[^\W\d_]-)\s?$")
-WORD_BEHIND = re.compile(r"^[\s-]?(?:[^\W\d_]|[%€$£])")
+UNIT_BEHIND = re.compile(r"^\s?[%€$£]")
 WORD_COUNTED = re.compile(r"^[\s-]([^\W\d_]+)")
 WEEKDAYS = re.compile(
     r"\b(?:(mon|montag)|(tues|dienstag)|(wednes|mittwoch)|(thurs|donnerstag)|(fri|freitag)|(satur|samstag)|(sun|sonntag))"
@@ -130,9 +130,10 @@ def _is_name(figure: Figure, facts: Facts) -> bool:
         return False
     if NAMED_BY.search(before):
         return True
-    word = WORD_BEFORE.search(before)
-    (read,) = read_words(word[1])[:1] if word else (None,)
-    return read is not None and bool(read.keys) and not read.keys & SCORED and not WORD_BEHIND.match(behind)
+    word, counted = WORD_BEFORE.search(before), WORD_COUNTED.match(behind)
+    if figure.bound or not word or not _keys(word[1]) or _keys(word[1]) & SCORED:
+        return False
+    return not (counted and _keys(counted[1])) and not UNIT_BEHIND.match(behind)
 
 
 def _is_of_the_same(one: Figure, first: Facts, other: Figure, second: Facts) -> bool:
