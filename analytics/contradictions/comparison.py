@@ -34,20 +34,8 @@ DATE_NAMES = (
 )  # fmt: skip
 #: Words that only bound a figure are compared as its bounds.
 BOUNDING = frozenset(
-    {
-        "least",
-        "most",
-        "minimum",
-        "maximum",
-        "mindestens",
-        "hochstens",
-        "minimal",
-        "maximal",
-        "wenigstens",
-        "less",
-        "more",
-    }
-    | {"fewer", "weniger", "before", "after"}
+    {"least", "most", "minimum", "maximum", "less", "more", "fewer", "before", "after"}
+    | {"mindestens", "hochstens", "minimal", "maximal", "wenigstens", "weniger"}
 )
 OF_DATES = frozenset(key for name in DATE_NAMES for key in word_keys(fold(name)))
 

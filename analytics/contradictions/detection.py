@@ -13,7 +13,7 @@ TRIED = 3
 
 
 #: The same words with so many values on so many pages are a pattern that each page fills in for its own subject.
-PATTERN = 3
+PATTERN = 4
 VALUES = frozenset({"figure", "date"})
 
 

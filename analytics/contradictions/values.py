@@ -82,11 +82,12 @@ def find_changes(one: Statement, other: Statement) -> list[Change] | None:
             return None
         kind = "date" if sort in ("date", "year", "time") else "figure"
         found.append(Change(kind, mine[0].text.strip(" .,;"), yours[0].text.strip(" .,;")))
-    days = [{match.lastindex for match in WEEKDAYS.finditer(each)} for each in (ours, theirs)]
-    if days[0] and days[1] and not days[0] & days[1]:
-        if found or len(days[0]) + len(days[1]) > 2:
+    days = [list(WEEKDAYS.finditer(text)) for text in (ours, theirs)]
+    names = [{match.lastindex for match in matches} for matches in days]
+    if days[0] and days[1] and not names[0] & names[1]:
+        if found or len(names[0]) + len(names[1]) > 2:
             return None
-        found.append(Change("date", WEEKDAYS.findall(ours) and WEEKDAYS.search(ours)[0], WEEKDAYS.search(theirs)[0]))  # type: ignore[index]
+        found.append(Change("date", days[0][0][0], days[1][0][0]))
     return found
 
 

@@ -130,7 +130,7 @@ def test_only_what_is_searched_together_for_the_same_readers_is_compared() -> No
 def test_a_sentence_that_each_page_fills_in_for_its_own_subject_is_a_pattern() -> None:
     pages = [
         source(f"document-{n}", f"This study programme offers {n}0 places every year.", f"Page {n}")
-        for n in range(2, 5)
+        for n in range(2, 6)
     ]
     assert kinds(*pages[:2]) == ["figure"]
     assert kinds(*pages) == []

@@ -114,16 +114,9 @@ def test_an_archived_page_contradicts_nothing(pages: list[Document]) -> None:
 def test_answers_of_staff_and_key_points_are_compared_with_pages(pages: list[Document]) -> None:
     pages[1].delete()
     collection = pages[0].collection
-    written = FAQFactory(
-        question="What do I pay?", answer_en=OTHER_FEE, collection=collection, documents=[], status="published"
-    )
-    FAQFactory(
-        question="Fee?",
-        reference_answer=OTHER_FEE.replace("340", "350"),
-        collection=collection,
-        documents=[],
-        status="published",
-    )
+    given = {"collection": collection, "status": "published"}
+    written = FAQFactory(question="What do I pay?", answer_en=OTHER_FEE, **given)
+    FAQFactory(question="Fee?", reference_answer=OTHER_FEE.replace("340", "350"), **given)
     sync_pages([written.pk])
     sync_pending()
     compare_all()
