@@ -130,7 +130,7 @@ def _key_points(groups: Mapping[int, frozenset[int]]) -> list[tuple[FAQ, int]]:
     for faq in faqs.prefetch_related("sources__document"):
         linked = [source.document.collection_id for source in faq.sources.all()]
         collection = faq.collection_id or next(iter(linked), None)
-        if collection in groups:
+        if collection is not None and collection in groups:
             found.append((faq, collection))
     return found
 
