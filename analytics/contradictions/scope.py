@@ -135,8 +135,14 @@ def _first(layers: Sequence[Subjects], number: int) -> frozenset[int]:
 
 
 def _other_period(said: Sequence[Sequence[Subjects]]) -> bool:
-    """Return whether the years and terms under which the two stand are others; their own are compared as figures."""
-    ours, theirs = (next((layer.periods for layer in layers[1:] if layer.periods), ()) for layers in said)
+    """Return whether the two are of other terms, or stand under other years; years of both are compared as figures."""
+    terms = [tuple(each for each in layers[0].periods if not each.is_year) for layers in said]
+    if all(terms):
+        return False
+    ours, theirs = (
+        own or next((layer.periods for layer in layers[1:] if layer.periods), ())
+        for own, layers in zip(terms, said, strict=True)
+    )
     return bool(ours and theirs) and not any(
         one.begin < other.end and other.begin < one.end for one in ours for other in theirs
     )

@@ -116,6 +116,8 @@ def test_titles_and_headings_name_the_programme_and_the_term_too() -> None:
         kinds(source("document-1", ONE, headings=("2023/24",)), source("document-2", OTHER, headings=("2024/25",)))
         == []
     )
+    dated = "In the winter semester 2025/26, the tuition deposit for all applicants is €500."
+    assert kinds(source("document-1", dated), source("document-2", OTHER, "Deposit 2027")) == []
     assert kinds(source("document-1", ONE), source("document-2", OTHER)) == ["figure"]
 
 
