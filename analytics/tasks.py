@@ -127,6 +127,22 @@ def ask_again() -> None:
 
 
 @shared_task(soft_time_limit=COUNT_SECONDS, time_limit=COUNT_SECONDS + 300)
+def find_contradictions() -> None:
+    """Compare all pages and FAQs with each other, every night."""
+    from analytics.contradictions.run import compare_all
+
+    compare_all()
+
+
+@shared_task(soft_time_limit=540, time_limit=600)
+def compare_changed_pages() -> None:
+    """Compare what changed since the last look with all other pages and FAQs; nothing without a change."""
+    from analytics.contradictions.run import compare_changed
+
+    compare_changed()
+
+
+@shared_task(soft_time_limit=COUNT_SECONDS, time_limit=COUNT_SECONDS + 300)
 def apply_retention() -> None:
     """Delete expired data, every night."""
     from analytics.retention.run import apply_retention as apply

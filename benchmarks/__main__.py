@@ -30,6 +30,7 @@ NAMES = (
     "matching",
     "gaps",
     "asked_again",
+    "contradictions",
     "shadow",
     "exports",
     "usage",
@@ -123,6 +124,10 @@ def run(name: str, folder: Path, arguments: argparse.Namespace) -> object:
         from benchmarks import asked_again
 
         return asked_again.measure()
+    if name == "contradictions":
+        from benchmarks import contradictions
+
+        return contradictions.measure(folder, arguments.data, quick=arguments.quick)
     if name == "shadow":
         from benchmarks import shadow
 

@@ -309,6 +309,8 @@ LONG = (
     "analytics.tasks.run_evaluation",
     "analytics.tasks.propose_questions",
     "analytics.tasks.find_gaps",
+    "analytics.tasks.find_contradictions",
+    "analytics.tasks.compare_changed_pages",
     "analytics.tasks.count_changed_days",
     "analytics.tasks.run_shadow_test",
     "analytics.tasks.run_model_trial",
@@ -336,6 +338,11 @@ CELERY_BEAT_SCHEDULE = {
     "ask-again": {"task": "analytics.tasks.ask_again", "schedule": 60.0},
     "count-changed-days": {"task": "analytics.tasks.count_changed_days", "schedule": 60.0},
     "find-gaps": {"task": "analytics.tasks.find_gaps", "schedule": crontab(hour="4", minute="0")},
+    "compare-changed-pages": {"task": "analytics.tasks.compare_changed_pages", "schedule": 60.0},
+    "find-contradictions": {
+        "task": "analytics.tasks.find_contradictions",
+        "schedule": crontab(hour="4", minute="30"),
+    },
     "notice-held-back": {
         "task": "analytics.tasks.notice_held_back",
         "schedule": crontab(hour="5", minute="0"),

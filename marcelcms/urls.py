@@ -12,6 +12,7 @@ from analytics.admin import (
     trial_start_view,
     trial_stop_view,
 )
+from analytics.contradictions.admin import contradiction_view, contradictions_view
 from analytics.dashboard.admin.view import dashboard_view
 from analytics.inbox.admin.preferences import preferences_view
 from chat.admin import impact_document_view, impact_list_view, try_question_view
@@ -41,6 +42,12 @@ urlpatterns = [
     path("admin/invite/", admin.site.admin_view(invite_view), name="invite"),
     path("admin/invite/<int:user_id>/", admin.site.admin_view(send_again_view), name="invite-again"),
     path("invitation/<uidb64>/<token>/", ChoosePasswordView.as_view(), name="invitation"),
+    path("admin/contradictions/", admin.site.admin_view(contradictions_view), name="contradictions"),
+    path(
+        "admin/contradictions/<int:contradiction_id>/",
+        admin.site.admin_view(contradiction_view),
+        name="contradiction",
+    ),
     path("admin/inbox/preferences/", admin.site.admin_view(preferences_view), name="inbox-preferences"),
     path("admin/dashboard/", admin.site.admin_view(dashboard_view), name="dashboard"),
     path("admin/shadow/faq/", admin.site.admin_view(faq_neighbourhood_view), name="shadow-faq"),

@@ -1,5 +1,6 @@
 """Evaluation, shadow tests, gaps, reviews, reports, counts and retention."""
 
+from analytics.models.contradictions import Contradiction
 from analytics.models.counts import ChangedDay, DocumentCount, FAQCount, FrozenCounts, UsageCount
 from analytics.models.evaluation import (
     EvaluationQuestion,
@@ -22,6 +23,7 @@ __all__ = [
     "AskedVector",
     "ChangedDay",
     "Comment",
+    "Contradiction",
     "DocumentCount",
     "EvaluationQuestion",
     "EvaluationRun",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from django.urls import reverse
 from django.utils.translation import ngettext
 
+from analytics.models import Contradiction
 from chat.conversations.impact import stale_documents
 from faqs.models import FAQ
 from knowledge.models import CrawlRun, FlaggedText, PdfUpload, Source
@@ -41,6 +42,15 @@ def pending_content(user: "User") -> Iterator[PendingCount]:
             list_url(FAQS, documents="changed"),
         )
     if user.has_perm("knowledge.change_document"):
+        yield PendingCount(
+            Contradiction.objects.visible_to(user).open(),
+            lambda n: ngettext(
+                "%d contradiction between pages, FAQs and answers.",
+                "%d contradictions between pages, FAQs and answers.",
+                n,
+            ),
+            reverse("contradictions"),
+        )
         yield PendingCount(
             stale_documents().visible_to(user),
             lambda n: ngettext(

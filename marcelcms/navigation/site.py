@@ -16,13 +16,14 @@ PAGES: Mapping[str, tuple[Promise, Sequence[str]]] = {
         _("To do"),
         ("analytics.view_gap", "analytics.change_gap", "analytics.view_review", "analytics.change_review"),
     ),
+    "contradictions": (_("Contradictions"), ("knowledge.view_document", "knowledge.change_document")),
     "impact": (_("Pages that changed"), ("knowledge.view_document", "knowledge.change_document")),
     "try-question": (_("Try a question"), ("chat.view_conversation", "faqs.view_faq")),
     "dashboard": (_("Dashboard"), ("analytics.view_dashboard",)),
 }
 #: Sections by name: title, and their screens in order, models as app.model and pages by the names above.
 SECTIONS: Mapping[str, tuple[Promise, Sequence[str]]] = {
-    "to-do": (_("To do"), ("to-do", "chat.heldbacksentence", "impact", "knowledge.flaggedtext")),
+    "to-do": (_("To do"), ("to-do", "contradictions", "chat.heldbacksentence", "impact", "knowledge.flaggedtext")),
     "answers": (_("Answers"), ("faqs.faq", "faqs.category", "faqs.matcher")),
     "content": (
         _("Content"),

@@ -61,7 +61,7 @@ POSTS = frozenset(
         *("analytics_shadowtest_publish", "analytics_shadowtest_discard"),
     )
 ) | {
-    *("shadow-faq", "invite-again", "admin:logout"),
+    *("shadow-faq", "contradiction", "invite-again", "admin:logout"),
     *("language-model-start", "language-model-stop", "language-model-switch"),
 }
 #: Pages that show something to a GET and change it with a POST.
@@ -85,6 +85,7 @@ BODIES: Mapping[str, Callable[[World], dict[str, object]]] = {
     "analytics_gap_rename": lambda _world: {"name": "Another name", "version": 0},
     "analytics_gap_comment": lambda _world: {"comment": "Who knows this?"},
     "_assign": lambda _world: {"due_on": "2099-03-31", "version": 0},
+    "contradiction": lambda _world: {"step": "dismiss"},
     "to-do": lambda world: {"step": "finish", "item": f"topic-{world.rows['analytics_gap'].pk}"},
     "invite": lambda _world: {
         "first_name": "Bo",

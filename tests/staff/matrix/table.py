@@ -21,6 +21,8 @@ DOORS = _read(
     impact GET                                               x x x x x .
     impact-document GET                                      x x x x x .
     impact-document POST                                     x . . x x .
+    contradictions GET                                       x x x x x .
+    contradiction POST                                       x . . x x .
     search-everything GET                                    x x x x x x
     to-do GET                                                x x . x x .
     to-do POST                                               x x . x x .

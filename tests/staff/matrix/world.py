@@ -9,7 +9,15 @@ from django.contrib.auth.models import Group, User
 from django.utils import timezone
 from django_celery_beat.models import ClockedSchedule, CrontabSchedule, IntervalSchedule, PeriodicTask, SolarSchedule
 
-from analytics.models import AnonymisedQuestion, EvaluationQuestion, Report, RetentionRun, ShadowTest, StoredReport
+from analytics.models import (
+    AnonymisedQuestion,
+    Contradiction,
+    EvaluationQuestion,
+    Report,
+    RetentionRun,
+    ShadowTest,
+    StoredReport,
+)
 from analytics.reports.definition import Definition
 from analytics.shadow.drafts import FAQDraft
 from chat.models import HeldBackSentence, PromptVersion, RetrievalProfile
@@ -124,6 +132,7 @@ def make_world(team: str, owner: User, *, mark: str) -> World:
     }
     parts = {
         "document_id": document.pk,
+        "contradiction_id": _contradiction(api, mark).pk,
         "revision_id": revision.pk,
         "pair_id": pair.pk,
         "fit_id": fit.pk,
@@ -162,6 +171,18 @@ def _mark(api: Rows, mark: str) -> None:
     for question in api.gap.questions.all():
         question.message.text = f"{mark} in vain?"
         question.message.save()
+
+
+def _contradiction(api: Rows, mark: str) -> Contradiction:
+    return Contradiction.objects.create(
+        kind=Contradiction.Kind.FIGURE,
+        score=1.0,
+        fingerprint=f"{api.document.pk}",
+        first_document=api.document,
+        first_text=f"{mark} costs 5 euros.",
+        second_faq=api.faq,
+        second_text=f"{mark} costs 6 euros.",
+    )
 
 
 def _shadow_test(api: Rows, owner: User, mark: str) -> ShadowTest:

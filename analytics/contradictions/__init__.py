@@ -1,0 +1,1 @@
+"""Pages, FAQs and answers that say different things about the same matter."""

@@ -1,0 +1,76 @@
+"""The search for contradictions: pairs of statements that are alike, and what each says differently; pure."""
+
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass
+
+from analytics.contradictions.candidates import find_pairs, weigh_words
+from analytics.contradictions.comparison import Difference, find_difference
+from analytics.contradictions.scope import may_compare
+from analytics.contradictions.statements import Source, Statement, read_statements
+
+#: Of the statements of another page that are like one, those that are compared with it; the first that agrees ends it.
+TRIED = 3
+
+
+#: The same words with so many values on so many pages are a pattern that each page fills in for its own subject.
+PATTERN = 4
+VALUES = frozenset({"figure", "date"})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Found:
+    """Two statements that contradict each other."""
+
+    first: Statement
+    second: Statement
+    difference: Difference
+
+
+def detect(
+    sources: Sequence[Source], neighbours: Mapping[int, Sequence[int]], chosen: Container[int] | None = None
+) -> list[Found]:
+    """Return the contradictions between sources of different owners, the clearest first.
+
+    `neighbours` are the places of the sources near to each. With `chosen`, places of sources, one side of each pair is
+    one of them.
+    """
+    statements = read_statements(sources)
+    words = weigh_words(statements)
+    pairs = find_pairs(statements, words, neighbours, chosen)
+    templates = _find_templates(statements)
+    found = []
+    tried: dict[tuple[int, str], int] = {}
+    for pair in pairs:
+        first, second = statements[pair.first], statements[pair.second]
+        if not may_compare(sources[first.source], sources[second.source]):
+            continue
+        sides = ((pair.first, second.owner), (pair.second, first.owner))
+        if any(tried.get(side, 0) >= TRIED for side in sides):
+            continue
+        for side in sides:
+            tried[side] = tried.get(side, 0) + 1
+        if _say_the_same(first, second):
+            for side in sides:
+                tried[side] = TRIED
+            continue
+        if difference := find_difference(first, second, words.weights, sources):
+            if difference.kind in VALUES and {first.terms, second.terms} & templates:
+                continue
+            for side in sides:
+                tried[side] = TRIED
+            found.append(Found(first, second, difference))
+    return sorted(found, key=lambda each: -each.difference.score)
+
+
+def _say_the_same(first: Statement, second: Statement) -> bool:
+    return first.unit.text.casefold() == second.unit.text.casefold()
+
+
+def _find_templates(statements: Sequence[Statement]) -> set[frozenset[str]]:
+    """Return the words of statements that many pages make with a value of their own each."""
+    texts: dict[frozenset[str], set[str]] = {}
+    owners: dict[frozenset[str], set[str]] = {}
+    for each in statements:
+        texts.setdefault(each.terms, set()).add(each.unit.text)
+        owners.setdefault(each.terms, set()).add(each.owner)
+    return {terms for terms, found in texts.items() if len(found) >= PATTERN and len(owners[terms]) >= PATTERN}

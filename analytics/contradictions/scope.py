@@ -1,0 +1,155 @@
+"""Of which programme, group, term and year a statement speaks, and whether two may speak of the same; pure."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from analytics.contradictions.statements import CODE, Source, Statement, plain_title, read_terms
+from chat.pipeline.verification.words import alternatives, read_words
+from faqs.models import main_language
+from knowledge.chunking.periods import Period, named
+
+#: Things that exclude each other and are values rather than subjects, by one of their words.
+VALUES = frozenset({"monday", "january", "week", "hour", "deposit", "older", "upper", "ielts", "core", "qualifying"})
+ACRONYM = re.compile(r"\b(?=\w*[A-ZÄÖÜ]\w*[A-ZÄÖÜ])[A-Za-zÄÖÜäöü]{2,12}\b")
+#: "M.Sc. Data Science", "Lehramt Gymnasium".
+PROGRAMME = re.compile(
+    r"\b(?:[BM]\.?\s?(?:Sc|A|S|Ed|Eng)\b\.?|(?:Bachelor|Master)(?:\sof)?|Lehramt|(?:Bachelor|Master)studiengang)(?:['’]s)?\s"
+    r"(?P<name>(?:[A-ZÄÖÜ][\w-]+)(?:\s(?:(?:and|of|und|in)\s)?[A-ZÄÖÜ][\w-]+){0,3})"
+)
+#: Acronyms that name no subject.
+KINDS = frozenset(
+    {"FAQ", "FAQS", "PDF", "URL", "HTML", "AY", "OK", "AND", "OF", "THE", "FOR", "CET", "EUR", "US", "AM", "PM", "ID"}
+)
+#: "2324-academic-calendar": both years in four digits.
+BOTH_YEARS = re.compile(r"(?<!\d)(\d\d)(\d\d)(?!\d)")
+WORD = re.compile(r"[^\W\d_]{3,}")
+
+
+@dataclass(frozen=True, slots=True)
+class Subjects:
+    """What a text names: members of groups of alternatives, acronyms and codes, degree programmes, years and terms."""
+
+    members: dict[int, frozenset[int]]
+    names: frozenset[str]
+    programmes: frozenset[frozenset[str]]
+    periods: tuple[Period, ...]
+
+
+@lru_cache(maxsize=16_384)
+def read_subjects(text: str) -> Subjects:
+    keys = frozenset(key for word in read_words(text) for key in word.keys)
+    members = {
+        number: frozenset(place for place, each in enumerate(group) if each & keys) for number, group in _groups()
+    }
+    names = {match[0].upper() for match in ACRONYM.finditer(text)} - KINDS
+    codes = {match[0].upper() for match in CODE.finditer(text)}
+    return Subjects(
+        {number: found for number, found in members.items() if found},
+        frozenset(names | codes),
+        _programmes(text),
+        _periods(text),
+    )
+
+
+@lru_cache(maxsize=1)
+def _groups() -> list[tuple[int, list[frozenset[str]]]]:
+    values = [frozenset(key for word in read_words(value) for key in word.keys) for value in VALUES]
+    return [
+        (number, group)
+        for number, group in enumerate(alternatives())
+        if not any(value & member for value in values for member in group)
+    ]
+
+
+def _programmes(text: str) -> frozenset[frozenset[str]]:
+    return frozenset(frozenset(WORD.findall(match["name"].lower())) for match in PROGRAMME.finditer(text))
+
+
+def _periods(text: str) -> tuple[Period, ...]:
+    both = [
+        Period((2000 + int(first)) * 12 + 9, (2001 + int(first)) * 12 + 9)
+        for first, second in BOTH_YEARS.findall(text)
+        if int(second) == int(first) + 1
+    ]
+    return (*named(text), *both)
+
+
+def may_compare(one: Source, other: Source) -> bool:
+    """Return whether two sources are searched together, in one language, on the same days and for the same readers."""
+    if not one.groups & other.groups or main_language(one.language) != main_language(other.language):
+        return False
+    if (one.valid_until and other.valid_from and one.valid_until < other.valid_from) or (
+        other.valid_until and one.valid_from and other.valid_until < one.valid_from
+    ):
+        return False
+    kinds = {tag.partition(":")[0] for tag in one.audience} & {tag.partition(":")[0] for tag in other.audience}
+    return all(
+        {t for t in one.audience if t.startswith(f"{k}:")} & {t for t in other.audience if t.startswith(f"{k}:")}
+        for k in kinds
+    )
+
+
+def differ(one: Statement, other: Statement, sources: Sequence[Source]) -> bool:
+    """Return whether the two speak of different programmes, groups of people, terms or courses."""
+    said = [_layers(each, sources[each.source]) for each in (one, other)]
+    for number, _group in _groups():
+        ours, theirs = (_first(layers, number) for layers in said)
+        if ours and theirs and not ours & theirs:
+            return True
+    programmes = [next((each.programmes for each in layers if each.programmes), frozenset()) for layers in said]
+    if programmes[0] and programmes[1] and not programmes[0] & programmes[1]:
+        return True
+    if _other_rows(one, other):
+        return True
+    own = [layers[0].names for layers in said]
+    if own[0] - own[1] and own[1] - own[0]:
+        return True
+    return _are_parallel(sources[one.source].title, sources[other.source].title) or _other_period(said)
+
+
+def _other_rows(one: Statement, other: Statement) -> bool:
+    """Return whether a row of a table is about something that the other statement does not name."""
+    for row, against in ((one, other), (other, one)):
+        if len(row.unit.cells) > 2 and not read_terms(row.unit.label) <= read_terms(
+            f"{against.unit.context} {against.unit.shown}"
+        ):
+            return True
+    return False
+
+
+def _layers(statement: Statement, source: Source) -> tuple[Subjects, ...]:
+    """Return what is named by the statement itself, by what it stands under, and by its page, in this order."""
+    headings = [read_subjects(heading) for heading in reversed(source.headings)]
+    return (
+        read_subjects(statement.unit.shown),
+        read_subjects(statement.unit.context),
+        *headings,
+        read_subjects(plain_title(source.title)),
+    )
+
+
+def _first(layers: Sequence[Subjects], number: int) -> frozenset[int]:
+    return next((layer.members[number] for layer in layers if number in layer.members), frozenset())
+
+
+def _other_period(said: Sequence[Sequence[Subjects]]) -> bool:
+    """Return whether the two are of other terms, or stand under other years; years of both are compared as figures."""
+    terms = [tuple(each for each in layers[0].periods if not each.is_year) for layers in said]
+    if all(terms):
+        return False
+    ours, theirs = (
+        own or next((layer.periods for layer in layers[1:] if layer.periods), ())
+        for own, layers in zip(terms, said, strict=True)
+    )
+    return bool(ours and theirs) and not any(
+        one.begin < other.end and other.begin < one.end for one in ours for other in theirs
+    )
+
+
+def _are_parallel(one: str, other: str) -> bool:
+    """Return whether two titles are those of one kind of page about two subjects: "MIIS handbook", "MLT handbook"."""
+    ours, theirs = ({word.lower() for word in WORD.findall(plain_title(title))} for title in (one, other))
+    names = [read_subjects(plain_title(title)).names for title in (one, other)]
+    return bool(ours & theirs and names[0] and names[1]) and not names[0] & names[1]

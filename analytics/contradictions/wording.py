@@ -1,0 +1,105 @@
+"""What two statements in nearly the same words bound, oblige, permit, deny or count otherwise; pure."""
+
+import re
+from collections import Counter
+
+from analytics.contradictions.statements import Statement
+from chat.pipeline.verification.alignment import Alignment, Candidate
+from chat.pipeline.verification.comparison import compare
+from chat.pipeline.verification.differences.types import Differences
+from chat.pipeline.verification.facts import Facts
+from chat.pipeline.verification.signals import ADVISED, EXEMPT, FORBIDDEN, MODALITY, OBLIGED, PERMITTED, QUANTITY
+from chat.pipeline.verification.words import fold, stem
+
+CONFLICTS = frozenset(
+    frozenset(pair)
+    for pair in (
+        (OBLIGED, PERMITTED),
+        (OBLIGED, EXEMPT),
+        (OBLIGED, FORBIDDEN),
+        (FORBIDDEN, PERMITTED),
+        (ADVISED, OBLIGED),
+        (ADVISED, FORBIDDEN),
+    )
+)
+ORDER = (
+    ("before", re.compile(r"\b(?:before|prior to|vor|bevor)\b", re.IGNORECASE)),
+    ("after", re.compile(r"\b(?:after|following|nach|nachdem)\b", re.IGNORECASE)),
+)
+QUANTITIES = tuple((name, pattern) for name, pattern in QUANTITY if name != "only")
+BOUNDS = (
+    (
+        "least",
+        re.compile(r"\b(?:at least|minimum|no (?:less|fewer) than|more than|mindestens|mehr als)\b", re.IGNORECASE),
+    ),
+    (
+        "most",
+        re.compile(
+            r"\b(?:at most|maximum|no more than|less than|fewer than|up to|höchstens|maximal|bis zu|weniger als)\b",
+            re.IGNORECASE,
+        ),
+    ),
+)
+#: Letters behind a beginning such as "un-".
+LEAST_REST = 4
+Patterns = tuple[tuple[str, re.Pattern[str]], ...]
+
+
+def find_wording(one: Statement, other: Statement) -> tuple[str, str, str] | None:
+    """Return kind and words of the difference, or None."""
+    first, second = one.own, other.own
+    for kind, patterns in (("bound", BOUNDS), ("bound", ORDER), ("modality", MODALITY), ("quantity", QUANTITIES)):
+        ours, theirs = _excess(patterns, first.text, second.text)
+        if len(ours) == len(theirs) == 1 and (kind != "modality" or frozenset((*ours, *theirs)) in CONFLICTS):
+            return kind, next(iter(ours.values())), next(iter(theirs.values()))
+    found = [_compare(a, b) for a, b in ((one, other), (other, one))]
+    both = [each.features for each in found]
+    words = [each.doubts.get("polarity", "") for each in found]
+    if all(features["bound_conflicts"] or features["bound_direction"] for features in both):
+        return "bound", found[0].doubts.get("bound", ""), found[1].doubts.get("bound", "")
+    if poles := [
+        name for name, signs in first.poles.items() if name in second.poles and not signs & second.poles[name]
+    ]:
+        return "polarity", poles[0], poles[0]
+    for word, contrary in ((first, second), (second, first)):
+        if said := _find_contrary(word, contrary):
+            return "polarity", said, said
+    if (first.negations % 2) != (second.negations % 2) and all(features["sign_conflicts"] for features in both):
+        return "polarity", words[0], words[1]
+    return None
+
+
+def _find_contrary(one: Facts, other: Facts) -> str:
+    """Return a word that is one of the other text with a beginning such as "un-"; "in depth" is not "indepth"."""
+    for word in one.content:
+        for prefix in ("un", "non-", "dis", "im", "ir", "in"):
+            plain = fold(word.text)
+            rest = plain.removeprefix(prefix)
+            is_apart = re.search(rf"\b{re.escape(prefix)}\s?-?{re.escape(rest)}", other.text, re.IGNORECASE)
+            if len(rest) > LEAST_REST and rest != plain and stem(rest) in other.keys and not is_apart:
+                return word.text
+    return ""
+
+
+def _excess(patterns: Patterns, first: str, second: str) -> tuple[dict[str, str], dict[str, str]]:
+    """Return what each text has more often than the other one, with its last words for it."""
+    ours, theirs = _count(patterns, first), _count(patterns, second)
+    counts = Counter({name: len(ours.get(name, ())) for name, _ in patterns})
+    counts.subtract({name: len(theirs.get(name, ())) for name, _ in patterns})
+    return (
+        {name: ours[name][-1] for name, count in counts.items() if count > 0},
+        {name: theirs[name][-1] for name, count in counts.items() if count < 0},
+    )
+
+
+def _count(patterns: Patterns, text: str) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for name, pattern in patterns:  # what one has read is hidden from the next
+        found[name] = [match[0] for match in pattern.finditer(text)]
+        text = pattern.sub(lambda match: "\x00" * len(match[0]), text)
+    return {name: words for name, words in found.items() if words}
+
+
+def _compare(one: Statement, other: Statement) -> Differences:
+    candidate = Candidate(other.unit, other.own.text, other.own, other.whole)
+    return compare(one.own, Alignment(candidate, None, (), 1.0, 1.0), other.whole, [candidate], similarity=None)

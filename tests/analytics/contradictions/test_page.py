@@ -1,0 +1,133 @@
+"""The list “Contradictions”: of two teams each its own, in few queries; a dismissal is taken back and recorded."""
+
+from typing import Any
+
+import pytest
+from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import Group
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from analytics.models import Contradiction
+from faqs.models import SimilarPair
+from knowledge.models import Document
+from tests.factories import CollectionFactory, DocumentFactory, FAQFactory, UserFactory
+
+pytestmark = pytest.mark.django_db
+LIST = reverse("contradictions")
+MAY = ("knowledge.view_document", "knowledge.change_document", "faqs.view_faq", "faqs.change_faq")
+
+
+def sign_in(user: Any) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def contradiction(one: Document, other: Document, **values: Any) -> Contradiction:
+    number = Contradiction.objects.count()
+    given = {
+        "kind": "figure",
+        "first_text": "It costs 5 euros.",
+        "second_text": "It costs 6 euros.",
+        "score": 1.0,
+    } | values
+    made: Contradiction = Contradiction.objects.create(
+        first_document=one, second_document=other, fingerprint=f"{number}", **given
+    )
+    return made
+
+
+@pytest.fixture
+def anna() -> Any:
+    return UserFactory(username="anna", permissions=MAY)
+
+
+def shown(client: Client, **filters: str) -> list[Contradiction]:
+    return [row.contradiction for row in client.get(LIST, filters).context["rows"]]
+
+
+def test_both_statements_stand_side_by_side_with_the_differing_words_marked(anna: Any) -> None:
+    found = contradiction(DocumentFactory(title="Fees"), DocumentFactory(title="Money"))
+    content = sign_in(anna).get(LIST).content.decode()
+    assert "It costs <mark>5</mark> euros." in content
+    assert "It costs <mark>6</mark> euros." in content
+    for pk in (found.first_document_id, found.second_document_id):
+        assert reverse("admin:knowledge_document_change", args=[pk]) in content
+
+
+def test_the_list_is_narrowed_by_kind_and_state(anna: Any) -> None:
+    figure = contradiction(DocumentFactory(), DocumentFactory())
+    date = contradiction(DocumentFactory(), DocumentFactory(), kind="date")
+    dismissed = contradiction(DocumentFactory(), DocumentFactory(), state="dismissed")
+    contradiction(DocumentFactory(), DocumentFactory(), state="gone")
+    client = sign_in(anna)
+    assert shown(client) == [figure, date]
+    assert shown(client, kind="date") == [date]
+    assert shown(client, kind="nonsense", state="gone") == [figure, date]
+    assert shown(client, state="dismissed") == [dismissed]
+
+
+def test_a_dismissal_is_recorded_and_taken_back(anna: Any) -> None:
+    found = contradiction(DocumentFactory(), DocumentFactory())
+    client, address = sign_in(anna), reverse("contradiction", args=[found.pk])
+    client.post(address, {"step": "dismiss"})
+    assert shown(client) == []
+    assert LogEntry.objects.get().object_repr == f"#{found.pk}"
+    response = client.post(address, {"step": "dismiss"}, follow=True)
+    assert "Somebody else was faster" in response.content.decode()
+    client.post(address, {"step": "reopen"})
+    assert shown(client) == [found]
+    assert LogEntry.objects.count() == 2
+
+
+def test_staff_see_what_their_teams_look_after_on_both_sides() -> None:
+    team = Group.objects.create(name="Law")
+    own, others = CollectionFactory(), CollectionFactory()
+    own.teams.add(team)
+    seen = contradiction(DocumentFactory(collection=own), DocumentFactory(collection=own))
+    hidden = contradiction(DocumentFactory(collection=own), DocumentFactory(collection=others))
+    member = UserFactory(username="ben", permissions=MAY, teams=[team])
+    client = sign_in(member)
+    assert shown(client) == [seen]
+    assert client.post(reverse("contradiction", args=[hidden.pk]), {"step": "dismiss"}).status_code == 404
+
+
+def test_who_may_only_look_cannot_dismiss() -> None:
+    found = contradiction(DocumentFactory(), DocumentFactory())
+    client = sign_in(UserFactory(permissions=("knowledge.view_document",)))
+    assert shown(client) == [found]
+    assert client.post(reverse("contradiction", args=[found.pk]), {"step": "dismiss"}).status_code == 403
+    assert sign_in(UserFactory(permissions=())).get(LIST).status_code == 403
+
+
+def test_duplicates_and_changed_pages_are_a_step_away(anna: Any) -> None:
+    one, other = FAQFactory(), FAQFactory()
+    SimilarPair.objects.create(first=one, second=other, similarity=0.9)
+    others = sign_in(anna).get(LIST).context["others"]
+    assert [(each.url, each.count) for each in others] == [
+        (reverse("admin:faqs_faq_duplicates"), 1),
+        (reverse("impact"), 0),
+    ]
+
+
+def test_many_rows_take_few_queries(anna: Any) -> None:
+    for _ in range(25):
+        contradiction(DocumentFactory(), DocumentFactory())
+    client = sign_in(anna)
+    client.get(LIST)
+    with CaptureQueriesContext(
+        connection,
+    ) as captured:
+        client.get(LIST)
+    own = [each for each in captured if "django_session" not in each["sql"] and "auth_" not in each["sql"]]
+    assert len(own) < 10
+
+
+def test_the_home_page_counts_open_ones(anna: Any) -> None:
+    contradiction(DocumentFactory(), DocumentFactory())
+    contradiction(DocumentFactory(), DocumentFactory(), state="dismissed")
+    content = sign_in(anna).get(reverse("admin:index")).content.decode()
+    assert "1 contradiction between pages, FAQs and answers." in content

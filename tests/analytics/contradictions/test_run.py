@@ -1,0 +1,165 @@
+"""Contradictions are found at night and after an edit, close by themselves, and stay dismissed until a text changes."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from analytics.contradictions import run
+from analytics.contradictions.run import compare_all
+from analytics.contradictions.services import dismiss_contradiction, reopen_contradiction
+from analytics.models import Contradiction
+from analytics.tasks import compare_changed_pages, find_contradictions
+from chat.models import Citation
+from core.db.locks import Lock, advisory_lock
+from faqs.answers.pages import sync_pages
+from knowledge.indexing.documents import sync_pending
+from knowledge.models import Document
+from knowledge.services.documents import save_document
+from tests.factories import (
+    AssistantFactory,
+    CitationFactory,
+    CollectionFactory,
+    DocumentFactory,
+    FAQFactory,
+    UserFactory,
+)
+
+pytestmark = pytest.mark.django_db
+
+FEE, OTHER_FEE = (
+    "The semester contribution for all students is €318.40.",
+    "The semester contribution for all students is €340.",
+)
+ELSE = "The library lends laptops at its information desk every day."
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_queued(monkeypatch: pytest.MonkeyPatch) -> None:
+    for task in ("faqs.tasks.index_faq", "faqs.tasks.fit_matcher", "knowledge.tasks.index_document"):
+        monkeypatch.setattr(f"{task}.delay", lambda *_ids: None)
+    monkeypatch.setattr(run, "SETTLED", timedelta())
+
+
+def page(text: str, **values: Any) -> Document:
+    document: Document = DocumentFactory(text=f"{text}\n\n{ELSE}", **values)
+    return document
+
+
+@pytest.fixture
+def pages() -> list[Document]:
+    collection = CollectionFactory()
+    found = [page(FEE, title="Fees", collection=collection), page(OTHER_FEE, title="Money", collection=collection)]
+    sync_pending()
+    return found
+
+
+def edit(document: Document, text: str) -> None:
+    document.text = text
+    save_document(document=document)
+    sync_pending()
+    compare_changed_pages()
+
+
+def states() -> list[str]:
+    return list(Contradiction.objects.order_by("pk").values_list("state", flat=True))
+
+
+def test_a_night_finds_what_an_edit_settles_and_brings_back(pages: list[Document]) -> None:
+    find_contradictions()
+    (row,) = Contradiction.objects.all()
+    assert {row.first_text, row.second_text} == {FEE, OTHER_FEE}
+    assert (row.kind, row.state) == ("figure", "open")
+    compare_all()
+    assert states() == ["open"]
+    edit(pages[1], FEE)
+    assert states() == ["gone"]
+    edit(pages[1], OTHER_FEE)
+    assert states() == ["open"]
+
+
+def test_a_dismissed_one_stays_dismissed_until_a_text_changes(pages: list[Document]) -> None:
+    compare_all()
+    user = UserFactory()
+    assert dismiss_contradiction(contradiction=Contradiction.objects.get(), by=user)
+    assert not dismiss_contradiction(contradiction=Contradiction.objects.get(), by=user)
+    compare_all()
+    assert states() == ["dismissed"]
+    edit(pages[1], FEE)
+    edit(pages[1], OTHER_FEE)
+    assert states() == ["dismissed"]
+    edit(pages[1], OTHER_FEE.replace("340", "350"))
+    assert states() == ["gone", "open"]
+
+
+def test_a_dismissal_is_taken_back(pages: list[Document]) -> None:
+    compare_all()
+    row = Contradiction.objects.get()
+    dismiss_contradiction(contradiction=row, by=UserFactory())
+    assert reopen_contradiction(contradiction=row)
+    row.refresh_from_db()
+    assert (row.state, row.dismissed_at, row.dismissed_by) == ("open", None, None)
+
+
+def test_an_archived_page_contradicts_nothing(pages: list[Document]) -> None:
+    compare_all()
+    pages[0].status = Document.Status.ARCHIVED
+    save_document(document=pages[0])
+    sync_pending()
+    compare_changed_pages()
+    assert states() == ["gone"]
+
+
+def test_answers_of_staff_and_key_points_are_compared_with_pages(pages: list[Document]) -> None:
+    pages[1].delete()
+    collection = pages[0].collection
+    given = {"collection": collection, "status": "published"}
+    written = FAQFactory(question="What do I pay?", answer_en=OTHER_FEE, **given)
+    FAQFactory(question="Fee?", reference_answer=OTHER_FEE.replace("340", "350"), **given)
+    sync_pages([written.pk])
+    sync_pending()
+    compare_all()
+    sides = {
+        (row.first_document_id, row.first_faq_id, row.second_document_id, row.second_faq_id)
+        for row in Contradiction.objects.all()
+    }
+    assert len(sides) >= 2
+    assert any(faq for side in sides for faq in (side[1], side[3]))
+    assert any(Document.objects.get(pk=pk).is_written_answer for side in sides for pk in (side[0], side[2]) if pk)
+
+
+def test_collections_that_no_assistant_searches_together_are_not_compared() -> None:
+    here, there = CollectionFactory(searched_by_default=False), CollectionFactory(searched_by_default=False)
+    page(FEE, collection=here)
+    page(OTHER_FEE, collection=there)
+    sync_pending()
+    AssistantFactory().collections.set([here])
+    other = AssistantFactory()
+    other.collections.set([there])
+    assert compare_all() == 0
+    other.collections.set([here, there])
+    assert compare_all() == 1
+
+
+def test_what_recent_answers_cited_comes_first(pages: list[Document]) -> None:
+    collection = pages[0].collection
+    late, later = "Books from the archive are lent for 14 days.", "Books from the archive are lent for 21 days."
+    cited = page(late, collection=collection)
+    page(later, collection=collection)
+    sync_pending()
+    compare_all()
+    CitationFactory(document=cited)
+    old = CitationFactory(document=pages[0])
+    old.message.created_at = timezone.now() - timedelta(days=90)
+    old.message.save()
+    assert Citation.objects.count() == 2
+    assert [row.touched for row in Contradiction.objects.for_list()] == [1, 0]
+    assert late in {Contradiction.objects.for_list()[0].first_text, Contradiction.objects.for_list()[0].second_text}
+
+
+def test_two_processes_do_not_compare_at_once(pages: list[Document]) -> None:
+    with advisory_lock(Lock.CONTRADICTIONS):
+        assert compare_all() is None
+        compare_changed_pages()
+    assert states() == []
