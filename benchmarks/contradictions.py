@@ -1,4 +1,4 @@
-"""How many planted contradictions are found, what is found in text without any planted, and how long it takes.
+"""Counts planted contradictions that are found, and what is found without any planted, and times both.
 
 Texts: the demo's pages, `cmu-handbooks` and `mtrag-dev`, a collection and an assistant each, with synthetic pages up to
 `PAGES`. What is found in the text as it is goes to `benchmarks/out/contradictions_found.jsonl`, to be read and judged;

@@ -42,7 +42,7 @@ OF_DATES = frozenset(key for name in DATE_NAMES for key in word_keys(fold(name))
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What two statements say differently: one of `Contradiction.Kind`, and the words of each side."""
+    """The difference of two statements: one of `Contradiction.Kind`, and the words of each side."""
 
     kind: str
     first: str
@@ -52,8 +52,10 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """How much of two statements is the same: shares of their words, the weight of those in common, and what both say
-    otherwise, as a share of the shorter one."""
+    """The common part of two statements.
+
+    Shares of their words, the weight of those in common, and what both say otherwise, as a share of the shorter one.
+    """
 
     first: float
     second: float

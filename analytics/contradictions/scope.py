@@ -29,7 +29,7 @@ WORD = re.compile(r"[^\W\d_]{3,}")
 
 @dataclass(frozen=True, slots=True)
 class Subjects:
-    """What a text names: members of groups of alternatives, acronyms and codes, degree programmes, years and terms."""
+    """Names in a text: members of groups of alternatives, acronyms and codes, degree programmes, years and terms."""
 
     members: dict[int, frozenset[int]]
     names: frozenset[str]

@@ -1,4 +1,4 @@
-"""What staff say of contradictions: check, save."""
+"""Services for contradictions: check, save."""
 
 from typing import TYPE_CHECKING
 

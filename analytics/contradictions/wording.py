@@ -1,4 +1,4 @@
-"""What two statements in nearly the same words bound, oblige, permit, deny or count otherwise; pure."""
+"""Finds what two statements in nearly the same words bound, oblige, permit, deny or count otherwise; pure."""
 
 import re
 from collections import Counter

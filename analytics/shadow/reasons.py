@@ -1,4 +1,4 @@
-"""Why a change would not change the answers to questions, in words."""
+"""Tells in words why a change would not change the answers to questions."""
 
 from collections.abc import Mapping
 

@@ -59,7 +59,7 @@ def _asked(question: GapQuestion) -> Asked:
 
 @dataclass(frozen=True, slots=True)
 class Unsaved:
-    """What was typed and could not be saved, to stand in its form again; None: as it is stored."""
+    """Values that could not be saved, to stand in their form again; None: as it is stored."""
 
     comment: str = ""
     name: str | None = None
