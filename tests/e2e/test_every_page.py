@@ -11,6 +11,8 @@ from tests.runtime.stack import Run
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(600)]
 #: Screens of the library of schedules, as it made them.
 FOREIGN = "django_celery_beat"
+#: Forms that no list leads to by its own buttons.
+FORMS = ("/admin/invite/", "/admin/inbox/preferences/", "/admin/knowledge/course/import/", "/invitation/x/y-z/")
 
 
 def administrator(browser: Browser, run: Run, locale: str, scheme: Literal["light", "dark"], width: int) -> Page:
@@ -48,14 +50,17 @@ def test_lists_on_a_phone_have_no_barrier_that_a_machine_finds(browser: Browser,
     page = administrator(browser, quoting, "de-DE", "dark", 360)
     lists = links(page, "#nav-sidebar th a")
     assert len(lists) > 20
-    found = {path: faults(page, path) for path in lists}
+    found = {path: faults(page, path) for path in [*lists, *FORMS]}
+    page.goto("/admin/faqs/faq/")
+    page.locator(".phone-navigation summary").click()
+    found["the navigation"] = violations(page)
     page.context.close()
     assert {path: wrong for path, wrong in found.items() if wrong} == {}
 
 
 def test_forms_have_no_barrier_that_a_machine_finds(browser: Browser, quoting: Run) -> None:
     page = administrator(browser, quoting, "en-GB", "light", 1440)
-    forms = links(page, "#nav-sidebar .addlink")
+    forms = [*links(page, "#nav-sidebar .addlink"), *FORMS]
     for path in links(page, "#nav-sidebar th a"):
         page.goto(path)
         forms += links(page, "#result_list tbody th a[href*='/change/']")[:1]
