@@ -1,5 +1,6 @@
 """Pairs of statements that may be about the same matter: near passages, and rare words in common; numpy and scipy."""
 
+from collections import Counter
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -28,10 +29,19 @@ ROWS, AT_ONCE = 1024, 200_000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Words:
-    """Statements (n) by words: unit rows weighed by rarity, and the weight of each word."""
+    """Statements (n) by words: unit rows weighed by rarity, the weight of each word, and the columns of rare words."""
 
     rows: "sparse.csr_array"
     weights: dict[str, float]
+    rare: "Ints"
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many statements there are, and in how many of them each word stands; words that are missing stand in one."""
+
+    statements: int
+    words: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -43,29 +53,34 @@ class Pair:
     second: int
 
 
-def weigh_words(statements: Sequence[Statement]) -> Words:
-    """Return the statements' words, weighed by their inverse document frequency."""
+def count_words(statements: Sequence[Statement]) -> Counts:
+    counted = Counter(term for each in statements for term in each.terms)
+    return Counts(len(statements), {word: count for word, count in counted.items() if count > 1})
+
+
+def weigh_words(statements: Sequence[Statement], counts: Counts) -> Words:
+    """Return the statements' words, weighed by their inverse document frequency as counted."""
     columns: dict[str, int] = {}
     indices = [columns.setdefault(term, len(columns)) for each in statements for term in sorted(each.terms)]
     pointers = np.cumsum([0, *(len(each.terms) for each in statements)])
-    counts = np.bincount(indices, minlength=len(columns)) if indices else np.zeros(0)
-    idf = np.log((max(len(statements), FEWEST) + 1) / np.maximum(counts, 1)) + 0.5
+    counted = np.array([counts.words.get(word, 1) for word in columns], np.int64)
+    idf = np.log((max(counts.statements, FEWEST) + 1) / counted) + 0.5
     shape = (len(statements), len(columns))
     rows = sparse.csr_array((idf[indices].astype(np.float32), indices, pointers), shape=shape)
     norms = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
     rows.data /= np.repeat(np.maximum(norms, 1e-6), np.diff(rows.indptr)).astype(np.float32)
-    return Words(rows, dict(zip(columns, map(float, idf), strict=True)))
+    return Words(rows, dict(zip(columns, map(float, idf), strict=True)), np.flatnonzero(counted <= RARE))
 
 
-def find_neighbours(vectors: "Floats") -> dict[int, list[int]]:
-    """Return, for each of the unit rows, the places of those nearest to it."""
-    count = min(NEIGHBOURS + 1, len(vectors))
+def find_neighbours(vectors: "Floats", owners: "Ints") -> dict[int, list[int]]:
+    """Return, for each of the unit rows, the places of those nearest to it that another page or FAQ owns."""
+    count = min(NEIGHBOURS, len(vectors))
     found: dict[int, list[int]] = {}
     for at in range(0, len(vectors), ROWS):
         similarities = vectors[at : at + ROWS] @ vectors.T
+        similarities[owners[at : at + ROWS, None] == owners[None, :]] = -1
         nearest = np.argpartition(-similarities, count - 1, axis=1)[:, :count]
-        for place, others in enumerate(nearest.tolist(), start=at):
-            found[place] = [other for other in others if other != place]
+        found.update(enumerate(nearest.tolist(), start=at))
     return found
 
 
@@ -82,7 +97,7 @@ def find_pairs(
     if not statements:
         return []
     picked = np.array([n for n, each in enumerate(statements) if chosen is None or each.source in chosen], np.int64)
-    firsts, seconds = _by_rare_words(words.rows, picked)
+    firsts, seconds = _by_rare_words(words, picked)
     near_firsts, near_seconds = _by_neighbours(statements, picked, neighbours)
     first, second = np.concatenate((firsts, near_firsts)), np.concatenate((seconds, near_seconds))
     low, high = np.minimum(first, second), np.maximum(first, second)
@@ -99,10 +114,9 @@ def find_pairs(
     return [Pair(float(cosines[at]), int(low[at]), int(high[at])) for at in order]
 
 
-def _by_rare_words(rows: "sparse.csr_array", picked: "Ints") -> tuple["Ints", "Ints"]:
+def _by_rare_words(words: Words, picked: "Ints") -> tuple["Ints", "Ints"]:
     """Return pairs of a picked statement and another one that has rare words in common with it."""
-    counts = np.bincount(rows.indices, minlength=rows.shape[1])
-    rare = rows[:, np.flatnonzero(counts <= RARE)].tocsr()
+    rare = words.rows[:, words.rare].tocsr()
     other = rare.T.tocsr()
     firsts, seconds = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     for at in range(0, len(picked), ROWS):

@@ -1,6 +1,6 @@
 """The texts that are compared: passages of the live index and the key points of FAQs, and what is near to which."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -8,10 +8,9 @@ import numpy as np
 from django.db.models import Q
 from django.utils import timezone
 
-from analytics.contradictions.candidates import NEIGHBOURS, find_neighbours
+from analytics.contradictions.candidates import find_neighbours
 from analytics.contradictions.statements import Source
 from chat.models import Assistant
-from core.db.prepared import fetch_all
 from faqs.models import FAQ, FAQVector
 from knowledge.indexing.generations import live_generation
 from knowledge.models import Collection, Passage
@@ -21,14 +20,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float32]
-
-NEAREST = """
-SELECT other.id FROM knowledge_passage AS own, LATERAL (
-    SELECT passage.id FROM knowledge_passage AS passage
-    WHERE passage.generation_id = %(generation)s AND passage.document_id <> own.document_id
-    ORDER BY passage.embedding <=> own.embedding LIMIT %(count)s
-) AS other WHERE own.id = %(passage)s
-"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,12 +54,13 @@ def read_groups() -> dict[int, frozenset[int]]:
     return {pk: frozenset(numbers) for pk, numbers in groups.items()}
 
 
-def read_texts() -> Texts:
-    """Read what may be compared today."""
+def read_texts(passages: Q | None = None, faqs: Q | None = None) -> Texts:
+    """Read what may be compared today, or of that only these passages and FAQs."""
     groups = read_groups()
     sources: list[Source] = []
-    passages: list[int | None] = []
-    for passage in _passages(groups).select_related("document").defer("embedding", "document__text"):
+    ids: list[int | None] = []
+    chosen = _passages(groups).filter(passages or Q())
+    for passage in chosen.select_related("document").defer("embedding", "document__text"):
         document = passage.document
         sources.append(
             Source(
@@ -76,16 +68,16 @@ def read_texts() -> Texts:
                 groups[document.collection_id], frozenset(document.audience), document.valid_from, document.valid_until,
             )
         )  # fmt: skip
-        passages.append(passage.pk)
-    for faq, collection in _key_points(groups):
+        ids.append(passage.pk)
+    for faq, collection in _key_points(groups, faqs or Q()):
         sources.append(
             Source(
                 faq_key(faq.pk), faq.question, (), faq.reference_answer, faq.language, groups[collection],
                 valid_from=faq.valid_from, valid_until=faq.valid_until,
             )
         )  # fmt: skip
-        passages.append(None)
-    return Texts(sources, passages)
+        ids.append(None)
+    return Texts(sources, ids)
 
 
 def read_neighbours(texts: Texts) -> dict[int, list[int]]:
@@ -98,20 +90,8 @@ def read_neighbours(texts: Texts) -> dict[int, list[int]]:
     for place, vector in _faq_vectors(texts, generation.pk).items():
         vectors[place] = vector
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return find_neighbours(vectors / np.maximum(lengths, 1e-9))
-
-
-def neighbours_of(texts: Texts, places: Iterable[int]) -> dict[int, list[int]]:
-    """Return the near sources of these sources alone; those of an FAQ's key points are found by their words."""
-    generation = live_generation()
-    at = {passage: place for place, passage in enumerate(texts.passages) if passage is not None}
-    found: dict[int, list[int]] = {}
-    for place in places:
-        passage = texts.passages[place]
-        if passage is not None:
-            rows = fetch_all(NEAREST, {"generation": generation.pk, "passage": passage, "count": NEIGHBOURS})
-            found[place] = [at[pk] for (pk,) in rows if pk in at]
-    return found
+    owners = np.unique([source.owner for source in texts.sources], return_inverse=True)[1]
+    return find_neighbours(vectors / np.maximum(lengths, 1e-9), owners)
 
 
 def _passages(groups: Mapping[int, frozenset[int]]) -> PassageQuerySet:
@@ -121,11 +101,11 @@ def _passages(groups: Mapping[int, frozenset[int]]) -> PassageQuerySet:
     return used.filter(valid).order_by("document", "position")
 
 
-def _key_points(groups: Mapping[int, frozenset[int]]) -> list[tuple[FAQ, int]]:
+def _key_points(groups: Mapping[int, frozenset[int]], chosen: Q) -> list[tuple[FAQ, int]]:
     """Return published FAQs with key points, each with its collection, or that of its first document."""
     day = timezone.localdate()
     valid = Q(valid_until__isnull=True) | Q(valid_until__gte=day)
-    faqs = FAQ.objects.of_university().published().filter(valid).exclude(reference_answer="").order_by("pk")
+    faqs = FAQ.objects.of_university().published().filter(valid, chosen).exclude(reference_answer="").order_by("pk")
     found = []
     for faq in faqs.prefetch_related("sources__document"):
         linked = [source.document.collection_id for source in faq.sources.all()]

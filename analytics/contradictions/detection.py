@@ -3,10 +3,10 @@
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
-from analytics.contradictions.candidates import find_pairs, weigh_words
+from analytics.contradictions.candidates import Counts, find_pairs, weigh_words
 from analytics.contradictions.comparison import Difference, find_difference
 from analytics.contradictions.scope import may_compare
-from analytics.contradictions.statements import Source, Statement, read_statements
+from analytics.contradictions.statements import Source, Statement
 
 #: Of the statements of another page that are like one, those that are compared with it; the first that agrees ends it.
 TRIED = 3
@@ -27,15 +27,18 @@ class Found:
 
 
 def detect(
-    sources: Sequence[Source], neighbours: Mapping[int, Sequence[int]], chosen: Container[int] | None = None
+    sources: Sequence[Source],
+    statements: Sequence[Statement],
+    counts: Counts,
+    neighbours: Mapping[int, Sequence[int]],
+    chosen: Container[int] | None = None,
 ) -> list[Found]:
-    """Return the contradictions between sources of different owners, the clearest first.
+    """Return the contradictions between `statements` of different owners, the clearest first.
 
-    `neighbours` are the places of the sources near to each. With `chosen`, places of sources, one side of each pair is
-    one of them.
+    `counts` weigh their words, and `neighbours` are the places of the sources near to each. With `chosen`, places of
+    sources, one side of each pair is one of them.
     """
-    statements = read_statements(sources)
-    words = weigh_words(statements)
+    words = weigh_words(statements, counts)
     pairs = find_pairs(statements, words, neighbours, chosen)
     templates = _find_templates(statements)
     found = []

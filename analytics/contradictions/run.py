@@ -8,10 +8,12 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.utils import timezone
 
-from analytics.contradictions.collect import Texts, document_key, faq_key, neighbours_of, read_neighbours, read_texts
+from analytics.contradictions.candidates import Counts, count_words
+from analytics.contradictions.collect import Texts, document_key, faq_key, read_neighbours, read_texts
 from analytics.contradictions.detection import Found, detect
-from analytics.contradictions.statements import Statement
-from analytics.models import Contradiction, ReviewFeed
+from analytics.contradictions.nearby import read_near
+from analytics.contradictions.statements import Statement, read_statements
+from analytics.models import Contradiction, ReviewFeed, StatementWords
 from core.db.locks import Lock, advisory_lock
 from core.hashing import fingerprint
 from faqs.models import FAQ
@@ -36,9 +38,14 @@ def compare_all() -> int | None:
             return None
         started, until = time.monotonic(), timezone.now() - SETTLED
         texts = read_texts()
-        found = detect(texts.sources, read_neighbours(texts))
+        statements = read_statements(texts.sources)
+        counts = count_words(statements)
+        found = detect(texts.sources, statements, counts, read_neighbours(texts))
         fresh = _save(found, texts, Contradiction.objects.all().values_list("pk", flat=True))
         ReviewFeed.objects.update_or_create(name=FEED, defaults={"until": until})
+        StatementWords.objects.update_or_create(
+            pk=1, defaults={"statements": counts.statements, "words": dict(counts.words)}
+        )
         seconds = time.monotonic() - started
         logger.info(
             "contradictions compared texts=%d found=%d new=%d seconds=%.1f",
@@ -67,11 +74,14 @@ def compare_changed() -> None:
 
 
 def compare_these(*, documents: Sequence[int], faqs: Sequence[int]) -> None:
-    """Compare these pages and FAQs (ids) with all others."""
-    texts = read_texts()
+    """Compare these pages and FAQs (ids) with those near to them; words count as they did for the last night."""
+    texts = read_near(documents=documents, faqs=faqs)
     owners = {*map(document_key, documents), *map(faq_key, faqs)}
-    places = [place for place, source in enumerate(texts.sources) if source.owner in owners]
-    found = detect(texts.sources, neighbours_of(texts, places), frozenset(places)) if places else []
+    places = frozenset(place for place, source in enumerate(texts.sources) if source.owner in owners)
+    statements = read_statements(texts.sources)
+    kept = StatementWords.objects.first()
+    counts = Counts(kept.statements, kept.words) if kept else count_words(statements)
+    found = detect(texts.sources, statements, counts, read_neighbours(texts), places) if places else []
     known = Contradiction.objects.of(documents=list(documents), faqs=list(faqs))
     fresh = _save(found, texts, known.values_list("pk", flat=True))
     logger.info("contradictions compared changed=%d found=%d new=%d", len(owners), len(found), fresh)

@@ -1,6 +1,6 @@
 """Evaluation, shadow tests, gaps, reviews, reports, counts and retention."""
 
-from analytics.models.contradictions import Contradiction
+from analytics.models.contradictions import Contradiction, StatementWords
 from analytics.models.counts import ChangedDay, DocumentCount, FAQCount, FrozenCounts, UsageCount
 from analytics.models.evaluation import (
     EvaluationQuestion,
@@ -47,6 +47,7 @@ __all__ = [
     "ReviewFeed",
     "ShadowResult",
     "ShadowTest",
+    "StatementWords",
     "StoredReport",
     "UsageCount",
 ]

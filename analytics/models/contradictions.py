@@ -110,3 +110,19 @@ class Contradiction(models.Model):
     def __str__(self) -> str:
         """Return what goes into the audit log."""
         return f"#{self.pk}"
+
+
+class StatementWords(models.Model):
+    """How often each word stands in the statements that the last night compared; an edit weighs words by it.
+
+    One row. `words` has the words of more than one of the `statements`.
+    """
+
+    statements = models.PositiveIntegerField()
+    words = models.JSONField()
+
+    class Meta:
+        default_permissions = ()
+
+    def __str__(self) -> str:
+        return f"{self.statements}"

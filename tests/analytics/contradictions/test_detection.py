@@ -2,6 +2,7 @@
 
 import pytest
 
+from analytics.contradictions.candidates import count_words
 from analytics.contradictions.detection import detect
 from analytics.contradictions.statements import Source, read_statements
 
@@ -23,7 +24,9 @@ def source(owner: str, text: str, title: str = "Good to know", **values: object)
 def kinds(*sources: Source) -> list[str]:
     """Return the kinds of what is found between these sources, with others around them."""
     others = [source(f"filler-{number}", text, "Campus") for number, text in enumerate(FILLERS)]
-    return [each.difference.kind for each in detect([*sources, *others], {})]
+    everything = [*sources, *others]
+    statements = read_statements(everything)
+    return [each.difference.kind for each in detect(everything, statements, count_words(statements), {})]
 
 
 @pytest.mark.parametrize(
