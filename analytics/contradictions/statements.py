@@ -24,6 +24,10 @@ REFERENCE = re.compile(
     r"\s?\d+(?:\.\d+)*[a-z]?\b",
     re.IGNORECASE,
 )
+#: A clause that only points to another text: its figures and dates are of that text.
+POINTER = re.compile(r"(?:\b(?:see|refer to|siehe|vgl\.)\s)[^.;:)]*", re.IGNORECASE)
+#: Another person's words.
+QUOTED = ('"', "“", "„", "«", "»", "‚", "‘")
 #: Courses and forms go by such codes: "15-213", "CS 101".
 CODE = re.compile(r"\b\d{2}-\d{3}\b|\b[A-Z]{2,5}[ -]?\d{3,4}\b|\b[A-Z]+\d+[A-Z\d]*\b")
 #: Commands and programs.
@@ -76,7 +80,7 @@ def read_statements(sources: Sequence[Source]) -> list[Statement]:
             terms = read_terms(unit.text)
             if not LEAST_TERMS <= len(terms) <= MOST_TERMS or copies[same] >= COPIES:
                 continue
-            if unit.text.endswith("?") or CODED.search(unit.text):
+            if unit.text.endswith("?") or unit.text.startswith(QUOTED) or CODED.search(unit.text):
                 continue
             copies[same] += 1
             found.append(Statement(place, source.owner, unit, terms))
@@ -96,7 +100,8 @@ def _units(source: Source) -> Iterator[Unit]:
 
 @lru_cache(maxsize=8192)
 def comparable(text: str) -> str:
-    """Return the text without its number, references to other parts, addresses and phone numbers."""
+    """Return the text without its number, references to other texts and parts, addresses and phone numbers."""
+    text = POINTER.sub(" ", text)
     text = REFERENCE.sub(" ", INNER_NUMBER.sub(" ", NUMBERED.sub("", text)))
     for each in read_addresses(text) | frozenset(phones(text)):
         text = text.replace(each, " ")

@@ -7,6 +7,8 @@ import pytest
 from django.utils import timezone
 
 from analytics.contradictions import run
+from analytics.contradictions.collect import document_key
+from analytics.contradictions.nearby import read_near
 from analytics.contradictions.run import compare_all
 from analytics.contradictions.services import dismiss_contradiction, reopen_contradiction
 from analytics.models import Contradiction
@@ -75,6 +77,19 @@ def test_a_night_finds_what_an_edit_settles_and_brings_back(pages: list[Document
     assert states() == ["open"]
     edit(pages[1], FEE)
     assert states() == ["gone"]
+    edit(pages[1], OTHER_FEE)
+    assert states() == ["open"]
+
+
+def test_an_edit_reads_what_is_near_and_not_everything(pages: list[Document]) -> None:
+    for number in range(60):
+        DocumentFactory(text=f"Room {number} of the {number}th tower has a piano.", collection=pages[0].collection)
+    sync_pending()
+    compare_all()
+    read = read_near(documents=[pages[1].pk], faqs=[])
+    assert {document_key(page.pk) for page in pages} <= {source.owner for source in read.sources}
+    assert len(read.sources) < 40
+    edit(pages[1], FEE)
     edit(pages[1], OTHER_FEE)
     assert states() == ["open"]
 
