@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import sparse
 
-from analytics.contradictions.statements import Statement
+from analytics.contradictions.comparison.statements import Statement
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

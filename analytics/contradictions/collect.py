@@ -9,7 +9,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from analytics.contradictions.candidates import find_neighbours
-from analytics.contradictions.statements import Source
+from analytics.contradictions.comparison.statements import Source
 from chat.models import Assistant
 from faqs.models import FAQ, FAQVector
 from knowledge.indexing.generations import live_generation

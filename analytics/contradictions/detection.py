@@ -4,9 +4,9 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
 from analytics.contradictions.candidates import Counts, find_pairs, weigh_words
-from analytics.contradictions.comparison import Difference, find_difference
-from analytics.contradictions.scope import may_compare
-from analytics.contradictions.statements import Source, Statement
+from analytics.contradictions.comparison.differences import Difference, find_difference
+from analytics.contradictions.comparison.scope import may_compare
+from analytics.contradictions.comparison.statements import Source, Statement
 
 #: Of the statements of another page that are like one, those that are compared with it; the first that agrees ends it.
 TRIED = 3

@@ -10,7 +10,7 @@ from pgvector.django import CosineDistance
 
 from analytics.contradictions.candidates import NEIGHBOURS
 from analytics.contradictions.collect import Texts, document_key, faq_key, read_groups, read_texts
-from analytics.contradictions.statements import Source, read_statements
+from analytics.contradictions.comparison.statements import Source, read_statements
 from analytics.models import Contradiction
 from faqs.models import FAQVector
 from knowledge.indexing.generations import live_generation

@@ -10,9 +10,9 @@ from django.utils import timezone
 
 from analytics.contradictions.candidates import Counts, count_words
 from analytics.contradictions.collect import Texts, document_key, faq_key, read_neighbours, read_texts
+from analytics.contradictions.comparison.statements import Statement, read_statements
 from analytics.contradictions.detection import Found, detect
 from analytics.contradictions.nearby import read_near
-from analytics.contradictions.statements import Statement, read_statements
 from analytics.models import Contradiction, ReviewFeed, StatementWords
 from core.db.locks import Lock, advisory_lock
 from core.hashing import fingerprint

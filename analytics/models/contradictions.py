@@ -19,6 +19,13 @@ if TYPE_CHECKING:
     from core.access import Staff
 
 
+def count_recent_answers(of: Q) -> Coalesce:
+    """Return an expression: how many recent answers have a citation `of` the row."""
+    cited = Citation.objects.filter(of, message__created_at__gte=timezone.now() - RECENT)
+    counted = cited.order_by().annotate(one=models.Value(1)).values("one").annotate(n=Count("message", distinct=True))
+    return Coalesce(Subquery(counted.values("n"), output_field=IntegerField()), 0)
+
+
 class ContradictionQuerySet(StaffScoped["Contradiction"]):
     def visible_to(self, user: "Staff") -> Self:
         """Return those of whose two sides this member of staff looks after both."""
@@ -36,16 +43,16 @@ class ContradictionQuerySet(StaffScoped["Contradiction"]):
         sides = Q(first_document__in=documents) | Q(second_document__in=documents)
         return self.filter(sides | Q(first_faq__in=faqs) | Q(second_faq__in=faqs))
 
+    def with_touched(self) -> Self:
+        """Annotate `touched`: how many recent answers cited one of the two pages."""
+        sides = Q(document=OuterRef("first_document")) | Q(document=OuterRef("second_document"))
+        return self.annotate(touched=count_recent_answers(sides))
+
     def for_list(self) -> Self:
-        """Return what the list shows, those first that the most recent answers cited; `touched` counts these."""
-        cited = Citation.objects.filter(message__created_at__gte=timezone.now() - RECENT).filter(
-            Q(document=OuterRef("first_document")) | Q(document=OuterRef("second_document"))
-        )
-        counted = cited.order_by().annotate(one=models.Value(1)).values("one")
-        touched = Subquery(counted.annotate(n=Count("message", distinct=True)).values("n"), output_field=IntegerField())
+        """Return what the list shows, those first that the most recent answers cited."""
         sides = ("first_document", "second_document")
         return (
-            self.annotate(touched=Coalesce(touched, 0))
+            self.with_touched()
             .select_related(*sides, *(f"{side}__answer_page__faq" for side in sides), "first_faq", "second_faq")
             .defer(*(f"{side}__text" for side in sides))
             .order_by("-touched", "-score", "pk")

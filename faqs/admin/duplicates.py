@@ -57,7 +57,9 @@ def near_view(request: HttpRequest, *, model_admin: Any) -> HttpResponse:
 def list_view(request: HttpRequest, *, model_admin: Any) -> HttpResponse:
     if not model_admin.has_view_or_change_permission(request):
         raise PermissionDenied
-    paginator = Paginator(_pairs(request), PER_PAGE)
+    one = request.GET.get("pair", "")
+    pairs = _pairs(request).filter(pk=one) if one.isdecimal() and len(one) < 19 else _pairs(request)
+    paginator = Paginator(pairs, PER_PAGE)
     page = paginator.get_page(request.GET.get("p"))
     ids = {pk for pair in page for pk in (pair.first_id, pair.second_id)}
     faqs = {faq.pk: faq for faq in FAQ.objects.with_parts().filter(pk__in=ids)}

@@ -3,8 +3,8 @@
 import pytest
 
 from analytics.contradictions.candidates import count_words
+from analytics.contradictions.comparison.statements import Source, read_statements
 from analytics.contradictions.detection import detect
-from analytics.contradictions.statements import Source, read_statements
 
 FILLERS = (
     "The library lends laptops at the information desk.",

@@ -1,5 +1,6 @@
 """The list “Contradictions”: of two teams each its own, in few queries; a dismissal is taken back and recorded."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -9,11 +10,12 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils import timezone
 
 from analytics.models import Contradiction
-from faqs.models import SimilarPair
+from faqs.models import FAQSource, SimilarPair
 from knowledge.models import Document
-from tests.factories import CollectionFactory, DocumentFactory, FAQFactory, UserFactory
+from tests.factories import CitationFactory, CollectionFactory, DocumentFactory, FAQFactory, UserFactory
 
 pytestmark = pytest.mark.django_db
 LIST = reverse("contradictions")
@@ -103,19 +105,42 @@ def test_who_may_only_look_cannot_dismiss() -> None:
     assert sign_in(UserFactory(permissions=())).get(LIST).status_code == 403
 
 
-def test_duplicates_and_changed_pages_are_a_step_away(anna: Any) -> None:
-    one, other = FAQFactory(), FAQFactory()
-    SimilarPair.objects.create(first=one, second=other, similarity=0.9)
-    others = sign_in(anna).get(LIST).context["others"]
-    assert [(each.url, each.count) for each in others] == [
-        (reverse("admin:faqs_faq_duplicates"), 1),
-        (reverse("impact"), 0),
+def altered(page: Document) -> Document:
+    page.altered_at = timezone.now()
+    page.save()
+    return page
+
+
+def test_duplicates_and_changed_pages_stand_in_the_same_list(anna: Any) -> None:
+    found = contradiction(DocumentFactory(), DocumentFactory())
+    page = DocumentFactory()
+    one, other = FAQFactory(documents=[page]), FAQFactory()
+    pair = SimilarPair.objects.create(first=one, second=other, similarity=0.9)
+    FAQSource.objects.update(verified_at=timezone.now() - timedelta(days=1))
+    altered(page)
+    CitationFactory(document=page)
+    client = sign_in(anna)
+    rows = client.get(LIST).context["rows"]
+    # What a recent answer cited comes first.
+    assert [(row.key.source, row.key.pk, row.key.touched) for row in rows] == [
+        ("duplicate", pair.pk, 1),
+        ("contradiction", found.pk, 0),
+        ("changed", page.pk, 0),
     ]
+    assert reverse("impact-document", args=[page.pk]) in client.get(LIST, {"kind": "changed"}).content.decode()
+    (row,) = client.get(LIST, {"kind": "duplicate"}).context["rows"]
+    assert client.get(row.step_url).context["rows"][0]["pair"] == pair
+    assert client.get(LIST, {"kind": "duplicate", "state": "dismissed"}).context["rows"] == []
+    assert [row.contradiction for row in client.get(LIST, {"kind": "figure"}).context["rows"]] == [found]
+    readers = sign_in(UserFactory(username="reader", permissions=("knowledge.view_document",)))
+    assert {row.key.source for row in readers.get(LIST).context["rows"]} == {"contradiction", "changed"}
 
 
 def test_many_rows_take_few_queries(anna: Any) -> None:
-    for _ in range(25):
+    for number in range(9):
         contradiction(DocumentFactory(), DocumentFactory())
+        one, other = FAQFactory(documents=[DocumentFactory()]), FAQFactory()
+        SimilarPair.objects.create(first=one, second=other, similarity=number / 10)
     client = sign_in(anna)
     client.get(LIST)
     with CaptureQueriesContext(

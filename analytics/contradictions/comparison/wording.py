@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 
-from analytics.contradictions.statements import Statement
+from analytics.contradictions.comparison.statements import Statement
 from chat.pipeline.verification.alignment import Alignment, Candidate
 from chat.pipeline.verification.comparison import compare
 from chat.pipeline.verification.differences.types import Differences

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from analytics.contradictions.scope import differ
-from analytics.contradictions.statements import Source, Statement, read_addresses
-from analytics.contradictions.values import find_changes
-from analytics.contradictions.wording import find_wording
+from analytics.contradictions.comparison.scope import differ
+from analytics.contradictions.comparison.statements import Source, Statement, read_addresses
+from analytics.contradictions.comparison.values import find_changes
+from analytics.contradictions.comparison.wording import find_wording
 from chat.pipeline.verification.alignment import has_word
 from chat.pipeline.verification.facts import Facts
 from chat.pipeline.verification.words import Word, fold, opposites, word_keys

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from django.utils import timezone
 
-from analytics.contradictions.statements import Statement, comparable
+from analytics.contradictions.comparison.statements import Statement, comparable
 from chat.pipeline.verification.facts import Facts, read_facts
 from chat.pipeline.verification.measured_figures import Figure
 from chat.pipeline.verification.words import fold, read_words, stem, word_keys

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from analytics.contradictions.statements import CODE, Source, Statement, plain_title, read_terms
+from analytics.contradictions.comparison.statements import CODE, Source, Statement, plain_title, read_terms
 from chat.pipeline.verification.words import alternatives, read_words
 from faqs.models import main_language
 from knowledge.chunking.periods import Period, named

@@ -1,0 +1,169 @@
+"""One list of texts that do not go together: contradictions, two FAQs that ask the same, and pages that changed."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+from django.db.models import CharField, F, FloatField, OuterRef, Q, QuerySet, Value
+from django.urls import reverse
+from django.utils.formats import date_format
+from django.utils.http import urlencode
+from django.utils.text import Truncator
+from django.utils.timezone import localtime
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from analytics.models import Contradiction
+from analytics.models.contradictions import count_recent_answers
+from chat.conversations.impact import stale_documents
+from core.diffs import Part, compare
+from faqs.models import FAQ, SimilarPair
+from knowledge.models import Document
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+    from django.utils.functional import Promise
+
+CONTRADICTION, DUPLICATE, CHANGED = "contradiction", "duplicate", "changed"
+Kind, State = Contradiction.Kind, Contradiction.State
+KINDS: "dict[str, str | Promise]" = {
+    **dict(Kind.choices),
+    DUPLICATE: gettext_lazy("two FAQs that ask the same"),
+    CHANGED: gettext_lazy("a page that changed"),
+}
+#: Characters of an FAQ's answer in the list.
+SHOWN = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A row's kind of source and id, and how many recent answers cited what it is about."""
+
+    source: str
+    pk: int
+    touched: int
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One text with its page or FAQ; `parts` are its words, marked where the other text differs."""
+
+    label: str
+    title: str
+    heading: str
+    language: str
+    parts: Sequence[Part]
+    edit_url: str
+    page_url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What stands together; a `contradiction` is decided in the list, the others on the screen `step_url`."""
+
+    key: Key
+    kind: str
+    sides: Sequence[Side]
+    step: str = ""
+    step_url: str = ""
+    contradiction: Contradiction | None = None
+
+
+def list_keys(user: "User", *, kind: str, state: str) -> QuerySet[Any, Any]:
+    """Return the keys (as tuples) of what the user may see, those first that recent answers cited most.
+
+    Duplicates and changed pages are open until they are decided on their own screens.
+    """
+    contradictions = Contradiction.objects.visible_to(user).filter(state=state).with_touched()
+    if kind in Kind:
+        contradictions = contradictions.filter(kind=kind)
+    found = {CONTRADICTION: _keys(contradictions, CONTRADICTION, F("score"))}
+    if state == State.OPEN and kind not in Kind:
+        if reads_faqs(user):
+            found[DUPLICATE] = _keys(_pairs(user), DUPLICATE, F("similarity"))
+        changed = stale_documents().visible_to(user).annotate(touched=F("answer_count"))
+        found[CHANGED] = _keys(changed, CHANGED, Value(0.0, FloatField()))
+    if kind in (DUPLICATE, CHANGED):
+        chosen = [found[kind]] if kind in found else [found[CONTRADICTION].none()]
+    else:
+        chosen = list(found.values())
+    return chosen[0].union(*chosen[1:], all=True).order_by("-touched", "-rank", "source", "pk")
+
+
+def read_rows(keys: Sequence[Key], user: "User") -> list[Row]:
+    """Return the rows of these keys, in their order; what was deleted meanwhile is left out."""
+    found: dict[tuple[str, int], Row] = {}
+    for source, read in ((CONTRADICTION, _contradictions), (DUPLICATE, _duplicates), (CHANGED, _changed)):
+        if wanted := {key.pk: key for key in keys if key.source == source}:
+            found |= {(source, row.key.pk): row for row in read(wanted, user)}
+    return [found[key.source, key.pk] for key in keys if (key.source, key.pk) in found]
+
+
+def reads_faqs(user: "User") -> bool:
+    return user.has_perm("faqs.view_faq") or user.has_perm("faqs.change_faq")
+
+
+def _pairs(user: "User") -> QuerySet[SimilarPair]:
+    sides = Q(document__faq_sources__faq=OuterRef("first")) | Q(document__faq_sources__faq=OuterRef("second"))
+    return SimilarPair.objects.visible_to(user).to_look_at().annotate(touched=count_recent_answers(sides))
+
+
+def _keys(rows: QuerySet[Any], source: str, rank: Any) -> QuerySet[Any, Any]:
+    named: QuerySet[Any] = rows.order_by().annotate(source=Value(source, CharField()), rank=rank)
+    return named.values_list("source", "pk", "touched", "rank")
+
+
+def _contradictions(keys: Mapping[int, Key], user: "User") -> Iterator[Row]:
+    for each in Contradiction.objects.for_list().filter(pk__in=keys):
+        first, second = _marked(each.first_text, each.second_text)
+        one, other = each.first_document or each.first_faq, each.second_document or each.second_faq
+        sides = _side(one, each.first_heading, first, user), _side(other, each.second_heading, second, user)
+        yield Row(keys[each.pk], each.get_kind_display(), sides, contradiction=each)
+
+
+def _marked(first: str, second: str) -> tuple[Sequence[Part], Sequence[Part]]:
+    lines = {line.kind: line.parts for line in compare(" ".join(first.split()), " ".join(second.split())).lines}
+    return lines.get("removed", (Part(first, False),)), lines.get("added", (Part(second, False),))
+
+
+def _side(owner: Document | FAQ | None, heading: str, parts: Sequence[Part], user: "User") -> Side:
+    if isinstance(owner, Document) and not owner.is_written_answer:
+        address = reverse("admin:knowledge_document_change", args=[owner.pk])
+        return Side(_("Page"), str(owner), heading, owner.language, parts, address, owner.url)
+    faq = owner.answer_page.faq if isinstance(owner, Document) else cast("FAQ", owner)
+    language = owner.language if owner else ""
+    label = _("Answer written by staff") if isinstance(owner, Document) else _("Key points of an FAQ")
+    return Side(label, faq.question, heading, language, parts, _faq_url(faq, user), "")
+
+
+def _faq_url(faq: FAQ, user: "User") -> str:
+    return reverse("admin:faqs_faq_change", args=[faq.pk]) if reads_faqs(user) else ""
+
+
+def _duplicates(keys: Mapping[int, Key], user: "User") -> Iterator[Row]:
+    pairs = SimilarPair.objects.filter(pk__in=keys).select_related("first", "second")
+    for pair in pairs.prefetch_related("first__sources__document", "second__sources__document"):
+        sides = [
+            Side(_("FAQ"), faq.question, "", faq.language, [Part(_says(faq), False)], _faq_url(faq, user), "")
+            for faq in (pair.first, pair.second)
+        ]
+        address = f"{reverse('admin:faqs_faq_duplicates')}?{urlencode({'pair': pair.pk})}"
+        yield Row(keys[pair.pk], str(KINDS[DUPLICATE]), sides, _("Compare and merge"), address)
+
+
+def _says(faq: FAQ) -> str:
+    """Return the answer that staff wrote, or the pages that answer."""
+    written = next(iter(faq.written_answers.values()), "")
+    return Truncator(written).chars(SHOWN) or ", ".join(str(source.document) for source in faq.sources.all())
+
+
+def _changed(keys: Mapping[int, Key], user: "User") -> Iterator[Row]:
+    changed: QuerySet[Any] = stale_documents().filter(pk__in=keys)
+    for page in changed:
+        faqs = ngettext("%d FAQ relies on it.", "%d FAQs rely on it.", page.faq_count) % page.faq_count
+        day = date_format(localtime(page.altered_at), "SHORT_DATE_FORMAT")
+        text = f"{_('Changed on %(day)s.') % {'day': day}} {faqs}"
+        address = reverse("admin:knowledge_document_change", args=[page.pk])
+        side = Side(_("Page"), str(page), "", "", [Part(text, False)], address, page.url)
+        step_url = reverse("impact-document", args=[page.pk])
+        yield Row(keys[page.pk], str(KINDS[CHANGED]), [side], _("Check what relied on it"), step_url)
