@@ -28,6 +28,11 @@ def looks_after_nothing(context: Any) -> bool:
 
 
 @register.simple_tag(takes_context=True)
+def own_teams(context: Any) -> list[str]:
+    return sections.name_teams(context["request"].user)
+
+
+@register.simple_tag(takes_context=True)
 def works_on_inbox(context: Any) -> bool:
     return may_work(context["request"].user)
 

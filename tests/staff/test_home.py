@@ -226,6 +226,8 @@ def test_a_valkey_that_is_away_is_told(client: Client, law: Team, monkeypatch: p
 def test_who_is_in_no_team_is_told_why_there_is_nothing(client: Client, law: Team) -> None:
     assert "add you to one" not in open_home(UserFactory(permissions=["faqs.view_faq"]), client)
     assert "add you to one" in open_home(UserFactory(permissions=["faqs.view_faq"], teams=[]), client)
+    idle = UserFactory(permissions=["faqs.view_faq"], teams=[Group.objects.create(name="Sports")])
+    assert "Your team (Sports) looks after no collection and no assistant yet" in open_home(idle, client)
 
 
 def test_who_has_no_role_sees_an_empty_page(client: Client, law: Team) -> None:

@@ -7,6 +7,7 @@ from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.auth.models import User
 from django.contrib.auth.views import PasswordResetConfirmView
 from django.core.exceptions import PermissionDenied
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
@@ -19,6 +20,7 @@ from marcelcms.accounts.invitations.forms import InvitationForm
 from marcelcms.accounts.invitations.links import days_valid, invitation_link, invitation_tokens
 from marcelcms.accounts.invitations.services import NotMailed, make_account, send_link
 from marcelcms.accounts.roles import ROLE_TEXTS, role_title
+from marcelcms.accounts.teams import DUTIES, make_team
 
 if TYPE_CHECKING:
     from django.contrib.auth.forms import SetPasswordForm
@@ -34,8 +36,7 @@ def invite_view(request: HttpRequest) -> HttpResponse:
         raise PermissionDenied
     form = InvitationForm(request.POST if request.method == "POST" else None)
     if form.is_valid():
-        user = make_account(**form.cleaned_data, by=by)
-        return _after_link(request, user, by)
+        return _after_link(request, _invited(dict(form.cleaned_data), by), by)
     context = {
         **admin.site.each_context(request),
         "title": _("Invite a colleague"),
@@ -43,6 +44,14 @@ def invite_view(request: HttpRequest) -> HttpResponse:
         "sends_mails": sends_mails(),
     }
     return TemplateResponse(request, "admin/marcelcms/invitation/invite.html", context)
+
+
+@transaction.atomic
+def _invited(chosen: dict[str, Any], by: User) -> User:
+    """Make the account, and the new team if one was named."""
+    name, duties = chosen.pop("new_team"), {duty: chosen.pop(duty) for duty in DUTIES}
+    new = [make_team(name=name, **duties, by=by)] if name else []
+    return make_account(**chosen | {"teams": [*chosen["teams"], *new]}, by=by)
 
 
 @require_POST

@@ -193,7 +193,13 @@ def test_many_rows_take_as_many_queries_as_few(ben: Any) -> None:
     assert counts[0] == counts[1] <= 10
 
 
+def test_who_looks_after_no_assistant_reads_why_the_list_is_empty() -> None:
+    page = sign_in(UserFactory(username="cleo", permissions=MAY, teams=[Group.objects.create(name="Law")])).get(LIST)
+    assert "Your teams look after no assistant, so you see no questions of students." in page.content.decode()
+
+
 def test_the_empty_list_says_what_comes_here(anna: Any) -> None:
+    AssistantFactory()
     client = sign_in(anna)
     assert "Nothing is left to do." in client.get(LIST).content.decode()
     assert "moves topics here by itself" in client.get(LIST, {"state": "answered"}).content.decode()

@@ -16,7 +16,7 @@ from pytest_django import Settings
 from marcelcms import env
 from marcelcms.accounts.roles import ADMINISTRATOR, CURATOR, WHOLE_UNIVERSITY
 from tests.analytics.inbox.mail_server import MailServer, free_port, use
-from tests.factories import UserFactory
+from tests.factories import CollectionFactory, UserFactory
 
 pytestmark = pytest.mark.django_db
 EMAIL, PASSWORD = "bo.berg@uni.example", "Lindental-7-bridges"
@@ -46,6 +46,7 @@ def choose(link: str, password: str = PASSWORD) -> Any:
 def test_who_is_invited_gets_a_mail_chooses_a_password_and_is_signed_in(
     administrator: Client, smtp: MailServer, law: Group
 ) -> None:
+    law.collections.add(CollectionFactory())
     assert invite(administrator, teams=[law.pk], is_everywhere="").status_code == 302
     mail = smtp.body_to(EMAIL)
     assert "Your role and teams: Curator, Faculty of Law." in mail
