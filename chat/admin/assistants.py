@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, cast
 from django.conf import settings
 from django.contrib import admin
 from django.db import models
-from django.forms import CheckboxSelectMultiple, ModelChoiceField, ModelForm, MultipleChoiceField, Textarea
+from django.forms import CheckboxSelectMultiple, ModelChoiceField, ModelForm, MultipleChoiceField
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -15,6 +15,7 @@ from chat.models import Assistant, Language, PromptVersion, RetrievalProfile
 from chat.prompt_template import BUILT_IN
 from chat.services.profiles import check_usable
 from core.admin.scoped import TeamsAdmin
+from core.admin.textarea import Textarea
 from core.inference.llm import client
 from knowledge.admin.collections import university_collections
 

@@ -25,9 +25,14 @@ FIELDS = ("needs", "name", "name_de", "phone", "url", "email", "position")
 class EmergencyContactForm(ContactModelForm):
     needs = MultipleChoiceField(label=_("Shown in"), choices=Need.choices, widget=CheckboxSelectMultiple)
 
+    is_prefilled_kept = False
+
     def has_changed(self) -> bool:
-        """Return True: a prefilled row is saved with the form even if nobody has changed it."""
-        return super().has_changed() or bool(self.initial and not self.instance.pk)
+        """Return True for a prefilled row too once somebody changed the list: all of it is the assistant's own then."""
+        return self.was_touched() or (self.is_prefilled_kept and bool(self.initial and not self.instance.pk))
+
+    def was_touched(self) -> bool:
+        return super().has_changed()
 
 
 class EmergencyContactFormSet(ContactBaseFormSet):
@@ -38,6 +43,13 @@ class EmergencyContactFormSet(ContactBaseFormSet):
         if not (assistant and assistant.pk and assistant.emergency_contacts.exists()):
             kwargs["initial"] = [{name: getattr(each, name) for name in FIELDS} for each in built_in(Assistant())]
         super().__init__(*args, **kwargs)
+
+    def full_clean(self) -> None:
+        """Keep the prefilled rows if one of them was changed, removed or added; else the built-in ones hold on."""
+        is_touched = self.is_bound and any(form.was_touched() for form in self.forms)
+        for form in self.forms:
+            form.is_prefilled_kept = is_touched
+        super().full_clean()
 
 
 class EmergencyContactInline(ContactInline):

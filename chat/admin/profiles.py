@@ -6,7 +6,7 @@ from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db import models
 from django.db.models import Prefetch, QuerySet
-from django.forms import BaseModelFormSet, ModelForm, Textarea
+from django.forms import BaseModelFormSet, ModelForm
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.template.loader import render_to_string
@@ -18,6 +18,7 @@ from django.views.decorators.http import require_POST
 from chat.models import Assistant, ProfileLeg, RetrievalProfile
 from chat.services.profiles import check_legs, check_use, clone_profile, delete_profile, lacking, save_profile
 from core.admin.forms import LabelledFormSet
+from core.admin.textarea import Textarea
 
 if TYPE_CHECKING:
     ProfileModelAdmin = admin.ModelAdmin[RetrievalProfile]

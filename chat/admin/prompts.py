@@ -22,6 +22,7 @@ from chat.models.assistants import default_assistant
 from chat.pipeline.guardrails.input import clean_question
 from chat.prompt_template import BUILT_IN, LAYOUTS, REQUIRED, Template, lay_out, question_problems, system_problems
 from chat.services.prompts import check_unused, count_answers, delete_version, make_version, preview, use_version
+from core.admin.textarea import Textarea
 from core.diffs import compare
 from core.inference.embeddings import EmbeddingUnavailable
 from core.inference.llm import client
@@ -100,7 +101,7 @@ class PromptVersionAdmin(PromptModelAdmin):
     fields = ["comment", "system", "question"]
     formfield_overrides = {
         models.CharField: {"widget": forms.TextInput(attrs={"class": "prompt-comment"})},
-        models.TextField: {"widget": forms.Textarea(attrs={"rows": 14, "class": "prompt-text", "spellcheck": "false"})},
+        models.TextField: {"widget": Textarea(attrs={"rows": 14, "class": "prompt-text", "spellcheck": "false"})},
     }
 
     class Media:

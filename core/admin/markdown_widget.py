@@ -4,8 +4,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from django.forms import Textarea
 from django.utils.translation import gettext as _
+
+from core.admin.textarea import Textarea
 
 
 class MarkdownTextarea(Textarea):
@@ -21,11 +22,6 @@ class MarkdownTextarea(Textarea):
     def build_attrs(self, base_attrs: dict[str, Any], extra_attrs: dict[str, Any] | None = None) -> dict[str, Any]:
         """Add the editor's words, in the language of who reads the page."""
         return {**super().build_attrs(base_attrs, extra_attrs), "data-editor": json.dumps(list_words())}
-
-    def value_from_datadict(self, data: Mapping[str, Any], files: Any, name: str) -> Any:
-        """Return the text with the line ends that it had: browsers send others."""
-        value = super().value_from_datadict(data, files, name)
-        return value.replace("\r\n", "\n") if isinstance(value, str) else value
 
 
 def list_words() -> dict[str, str]:

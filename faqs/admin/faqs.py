@@ -9,7 +9,7 @@ from django.contrib.admin.models import CHANGE, LogEntry
 from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import Q, QuerySet
-from django.forms import BaseModelFormSet, ModelForm, Textarea
+from django.forms import BaseModelFormSet, ModelForm
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.template.loader import render_to_string
 from django.urls import URLPattern, path
@@ -22,6 +22,7 @@ from core.access import sees_everything
 from core.admin.edit_conflicts import Conflict, GuardedForm, OptimisticLockAdmin
 from core.admin.markdown_widget import MarkdownTextarea
 from core.admin.scoped import ScopedAdmin
+from core.admin.textarea import Textarea
 from faqs.admin import duplicates, history, importexport
 from faqs.admin.categories import shows_list
 from faqs.admin.filters import SourcesFilter, TranslationFilter, ValidityFilter

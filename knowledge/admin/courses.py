@@ -9,13 +9,13 @@ from django.contrib.admin.widgets import AdminURLFieldWidget
 from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
 from django.db import models
 from django.db.models import QuerySet
-from django.forms import Textarea
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.urls import URLPattern, path
 from django.utils.translation import gettext_lazy as _
 
 from core.admin.scoped import ScopedAdmin
+from core.admin.textarea import Textarea
 from knowledge.admin.collections import CollectionFilter, university_collections
 from knowledge.admin.course_import import course_import_view
 from knowledge.courses.codes import code_key, split_by_mention

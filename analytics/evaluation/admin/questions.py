@@ -7,7 +7,6 @@ from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db import models, transaction
 from django.db.models import Exists, OuterRef, QuerySet
-from django.forms import Textarea
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
@@ -20,6 +19,7 @@ from analytics.evaluation.services import check_judgments, edit_question, save_q
 from analytics.models import EvaluationQuestion, EvaluationSet, Judgment
 from core.admin.forms import LabelledFormSet
 from core.admin.scoped import ScopedAdmin, ScopedFilter
+from core.admin.textarea import Textarea
 from knowledge.models import Granularity
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class ReviewForm(QuestionBaseForm):
     class Meta:
         model = EvaluationQuestion
         fields = ["text", "reference"]
-        widgets = {"text": forms.Textarea(attrs={"rows": 3}), "reference": forms.Textarea(attrs={"rows": 5})}
+        widgets = {"text": Textarea(attrs={"rows": 3}), "reference": Textarea(attrs={"rows": 5})}
 
 
 class ReviewScreens(ScopedAdmin, QuestionModelAdmin):

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from django.contrib.admin.models import LogEntry
 from django.db import IntegrityError, transaction
 from django.test import Client
 from django.urls import reverse
@@ -124,3 +125,30 @@ def test_the_list_names_languages_and_prompt(admin_client: Client) -> None:
     AssistantFactory(languages=["de"], prompt=version())
     page = admin_client.get(reverse("admin:chat_assistant_changelist")).content.decode()
     assert '<td class="field-spoken">German</td>' in page
+
+
+def posted(client: Client, assistant: Assistant, **changes: Any) -> dict[str, Any]:
+    """Return what a browser sends if nobody changed the assistant's form, but for `changes`."""
+    shown = client.get(url_of(assistant)).context
+    forms = [shown["adminform"].form, *shown["inline_admin_formsets"][0].formset.forms]
+    forms.append(shown["inline_admin_formsets"][0].formset.management_form)
+    values = {field.html_name: field.value() for form in forms for field in form}
+    lines = {name: value.replace("\n", "\r\n") if isinstance(value, str) else value for name, value in values.items()}
+    return {name: value for name, value in (lines | changes).items() if value is not None and value is not False}
+
+
+def test_a_form_that_nobody_changed_changes_nothing(admin_client: Client) -> None:
+    assistant = AssistantFactory(suggestions="How much is it?\nWhere is it?")
+    admin_client.post(url_of(assistant), posted(admin_client, assistant))
+    assistant.refresh_from_db()
+    assert assistant.suggestions == "How much is it?\nWhere is it?"
+    assert not assistant.emergency_contacts.exists()
+    assert LogEntry.objects.latest("pk").get_change_message() == "No fields changed."
+
+
+def test_the_built_in_contacts_become_its_own_once_one_is_changed(admin_client: Client) -> None:
+    assistant = AssistantFactory()
+    values = posted(admin_client, assistant)
+    admin_client.post(url_of(assistant), values | {"emergency_contacts-0-name": "Night line of the students"})
+    assert assistant.emergency_contacts.count() == int(values["emergency_contacts-TOTAL_FORMS"])
+    assert assistant.emergency_contacts.filter(name="Night line of the students").exists()
