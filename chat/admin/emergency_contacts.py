@@ -15,7 +15,7 @@ from core.admin.forms import LabelledFormSet
 if TYPE_CHECKING:
     ContactModelForm = ModelForm[EmergencyContact]
     ContactInline = admin.StackedInline[EmergencyContact, Assistant]
-    ContactBaseFormSet = BaseInlineFormSet[EmergencyContact, Assistant, ModelForm[EmergencyContact]]
+    ContactBaseFormSet = BaseInlineFormSet[EmergencyContact, Assistant, "EmergencyContactForm"]
 else:
     ContactModelForm, ContactInline, ContactBaseFormSet = ModelForm, admin.StackedInline, LabelledFormSet
 
@@ -55,7 +55,7 @@ class EmergencyContactFormSet(ContactBaseFormSet):
 class EmergencyContactInline(ContactInline):
     model = EmergencyContact
     form = EmergencyContactForm
-    formset = EmergencyContactFormSet
+    formset = EmergencyContactFormSet  # type: ignore[assignment]
     fields = FIELDS
     verbose_name_plural = _("For students in need: numbers and offices")
     formfield_overrides = {models.URLField: {"assume_scheme": "https"}}

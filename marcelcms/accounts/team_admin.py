@@ -28,7 +28,7 @@ class TeamForm(TeamModelForm):
 
     class Meta:
         model = Group
-        fields = ("name",)
+        fields = ("name", "permissions")
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -67,8 +67,14 @@ class TeamAdmin(GroupAdmin):
         return super().get_form(request, obj, change=change, **kwargs)
 
     def get_fieldsets(self, request: HttpRequest, obj: Group | None = None) -> Any:
-        is_team = obj is None or not _is_role(obj)
-        return [(None, {"fields": ["name", *DUTIES] if is_team else ["name", "permissions"]})]
+        if obj and _is_role(obj):
+            return [(None, {"fields": ["name", "permissions"]})]
+        further = {
+            "classes": ["collapse"],
+            "description": _("A team needs none: what its members may do is said by their roles."),
+            "fields": ["permissions"],
+        }
+        return [(None, {"fields": ["name", *DUTIES]}), (_("Further permissions"), further)]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Group | None = None) -> Any:
         """Fix the name of a role: its texts and its permissions hang on it."""

@@ -55,6 +55,8 @@ SECTIONS: Mapping[str, tuple[Promise, Sequence[str]]] = {
         ("knowledge.generation", "analytics.retentionrun", "admin.logentry", "django_celery_beat.periodictask"),
     ),
 }
+#: What the list of a library's model is called.
+TITLES: Mapping[str, Promise] = {"auth.group": _("Teams and roles")}
 #: Rows of these are chosen in another screen's form.
 UNLISTED = frozenset(
     f"django_celery_beat.{name}" for name in ("clockedschedule", "crontabschedule", "intervalschedule", "solarschedule")
@@ -79,7 +81,7 @@ class StaffSite(AdminSite):
         apps = super().get_app_list(request, app_label)
         if app_label is not None:
             return apps
-        screens = {_name(model): model for app in apps for model in app["models"]}
+        screens = {_name(model): _titled(model) for app in apps for model in app["models"]}
         screens |= dict(_pages(request))
         sections = [
             _section(name, title, [screens[screen] for screen in wanted if screen in screens])
@@ -92,6 +94,10 @@ class StaffSite(AdminSite):
 
 def _name(model: Mapping[str, Any]) -> str:
     return cast("str", model["model"]._meta.label_lower)
+
+
+def _titled(model: dict[str, Any]) -> dict[str, Any]:
+    return model | {"name": TITLES.get(_name(model), model["name"])}
 
 
 def _section(name: str, title: Promise, screens: list[Any]) -> dict[str, Any]:

@@ -34,6 +34,8 @@ def test_from_the_form_to_the_students_screen(quoting: Run, browser: Browser, pa
     staff.get_by_role("button", name="Save", exact=True).click()
     # What was typed is still there, with what to do.
     expect(staff.locator(".field-office_en .errorlist")).to_contain_text("Write which office answers")
+    expect(staff.locator("#id_office_en")).to_be_focused()
+    expect(staff.locator("#id_office_en")).to_be_in_viewport()
     expect(staff.locator("#id_answer_en")).to_have_value("Yes, if it is **quiet**. You are admitted with it.")
     keep(staff, "faq-answer-form")
     assert violations(staff) == []
