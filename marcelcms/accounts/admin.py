@@ -154,7 +154,7 @@ class GroupFilter(admin.RelatedFieldListFilter):
     """Calls roles by their titles."""
 
     def field_choices(self, field: Any, request: HttpRequest, model_admin: Any) -> Any:
-        return [(pk, role_title(name)) for pk, name in super().field_choices(field, request, model_admin)]
+        return [(pk, role_title(str(name))) for pk, name in super().field_choices(field, request, model_admin)]
 
 
 @admin.register(User)
