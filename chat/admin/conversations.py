@@ -10,6 +10,7 @@ from django.db.models.functions import Left
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.functional import Promise
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -23,6 +24,7 @@ from chat.playground.readings import explain_readings
 from core.admin.scoped import ScopedAdmin, ScopedFilter
 from core.db.annotations import count_related
 from core.text import search_words
+from knowledge.admin.markdown import render_markdown
 from knowledge.guardrails.signs import SIGNS
 from knowledge.retrieval.registry import LABELS
 
@@ -175,6 +177,11 @@ class Turn:
     found: list[Found]
     held_back: list[HeldBackShown]
     held_back_count: int
+
+    @property
+    def html(self) -> SafeString:
+        """Render an answer as the student saw it, with its lists and tables."""
+        return render_markdown(self.text, breaks=True)
 
 
 def build_turn(message: Message, user: Staff) -> Turn:

@@ -32,7 +32,7 @@ def impact_list_view(request: HttpRequest) -> HttpResponse:
     page = Paginator(stale_documents().visible_to(request.user), PER_PAGE).get_page(request.GET.get("page"))
     context = {
         **admin.site.each_context(request),
-        "title": _("To verify after changes"),
+        "title": _("Pages that changed"),
         "page": page,
         "days": RECENT.days,
     }

@@ -23,6 +23,7 @@ from chat.playground.facts import collect_facts
 from chat.playground.rankings import Direction, Move
 from chat.playground.readings import explain_readings
 from chat.playground.trial import NotAsked, Rewriter, Search, Trial, try_question
+from knowledge.admin.markdown import render_markdown
 from knowledge.guardrails.signs import SIGNS
 from knowledge.models import Document
 from knowledge.retrieval.fusion import Fusion
@@ -60,6 +61,7 @@ def shown(trial: Trial, document: Document | None, *, may_add_faq: bool) -> dict
     side = {
         "trial": trial,
         "profile": profile.name,
+        "answer": render_markdown(trial.reply.text, breaks=True),
         "reason": conversations.label(conversations.REASONS, trial.reply.reason),
         "notice": conversations.label(conversations.NOTICES, end.notice),
         "status": Message.Status(end.status).label,

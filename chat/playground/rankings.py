@@ -88,7 +88,7 @@ class Row:
 
     @property
     def excerpt(self) -> str:
-        return plain((self.matched or self.text).replace("---", ""))  # a table's rule says nothing
+        return plain(self.matched or self.text)
 
     @property
     def parts(self) -> tuple[str, str, str]:

@@ -107,10 +107,6 @@ class MatcherAdmin(ScopedAdmin, MatcherModelAdmin):
 
     # --- the list ---
 
-    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        title = gettext("How FAQs are matched")
-        return super().changelist_view(request, {"title": title, **(extra_context or {})})
-
     @admin.display(description=_("used now"))
     def used(self, matcher: Matcher) -> str:
         return render_to_string("admin/faqs/matcher/used.html", {"standing": describe(matcher)})

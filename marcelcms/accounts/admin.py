@@ -1,5 +1,6 @@
 """Pages about accounts of staff, and the audit log."""
 
+import json
 from collections.abc import Callable
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, cast
@@ -9,7 +10,7 @@ from django.contrib import admin
 from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.auth.admin import UserAdmin
 from django.contrib.auth.models import User
-from django.core.exceptions import ValidationError
+from django.core.exceptions import FieldDoesNotExist, ValidationError
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
@@ -149,12 +150,19 @@ else:
 admin.site.unregister([User, PeriodicTask])
 
 
+class GroupFilter(admin.RelatedFieldListFilter):
+    """Calls roles by their titles."""
+
+    def field_choices(self, field: Any, request: HttpRequest, model_admin: Any) -> Any:
+        return [(pk, role_title(str(name))) for pk, name in super().field_choices(field, request, model_admin)]
+
+
 @admin.register(User)
 class StaffAdmin(StaffUserAdmin):
     """Nobody makes themselves, or somebody else, more than they are."""
 
     list_display = ["username", "first_name", "last_name", "email", "is_active", "last_login", "belongs_to"]
-    list_filter = ["is_active", "groups"]
+    list_filter = ["is_active", ("groups", GroupFilter)]
     readonly_fields = ["last_login", "date_joined"]
     show_full_result_count = False
 
@@ -212,6 +220,27 @@ def outranks(user: User, other: Any) -> bool:
     return user.is_superuser and not other.is_superuser
 
 
+def describe_change(entry: LogEntry) -> str:
+    """Return what an entry says was changed; fields of its row are called as on their form."""
+    model = entry.content_type.model_class() if entry.content_type else None
+    try:
+        parts = json.loads(entry.change_message)
+    except ValueError:
+        return entry.get_change_message()
+    for part in parts if model and isinstance(parts, list) else ():
+        changed = part.get("changed", {})
+        if "name" not in changed and "fields" in changed:
+            changed["fields"] = [_field_title(model, name) for name in changed["fields"]]
+    return LogEntry(change_message=json.dumps(parts)).get_change_message()
+
+
+def _field_title(model: Any, name: str) -> str:
+    try:
+        return str(model._meta.get_field(name).verbose_name)
+    except (FieldDoesNotExist, AttributeError):
+        return name
+
+
 @admin.register(LogEntry)
 class AuditLogAdmin(LogEntryModelAdmin):
     """The audit log: read, never changed; the database refuses it too."""
@@ -254,4 +283,4 @@ class AuditLogAdmin(LogEntryModelAdmin):
 
     @admin.display(description=_("what changed"))
     def message(self, entry: LogEntry) -> str:
-        return entry.get_change_message()
+        return describe_change(entry)

@@ -56,3 +56,16 @@ def test_who_has_a_record_is_deactivated_rather_than_deleted(admin_client, entry
     delete = "admin:auth_user_delete"
     assert admin_client.post(reverse(delete, args=[entry.user_id]), {"post": "yes"}).status_code == 403
     assert admin_client.post(reverse(delete, args=[new.pk]), {"post": "yes"}).status_code == 302
+
+
+def test_the_log_calls_a_field_as_its_form_does(admin_client):
+    changed = [{"changed": {"fields": ["valid_from", "something else"]}}]
+    LogEntry.objects.log_actions(UserFactory().pk, [DocumentFactory()], CHANGE, changed)
+    page = admin_client.get(reverse("admin:admin_logentry_changelist"), headers={"accept-language": "de"})
+    assert "Gültig ab und something else geändert." in page.content.decode()
+
+
+def test_roles_to_filter_by_are_called_by_their_titles(admin_client):
+    page = admin_client.get(reverse("admin:auth_user_changelist"), headers={"accept-language": "de"}).content.decode()
+    assert "Redaktion</a>" in page
+    assert "Curator</a>" not in page

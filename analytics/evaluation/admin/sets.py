@@ -123,6 +123,11 @@ class EvaluationSetAdmin(ScopedAdmin, SetModelAdmin):
             Prefetch("runs", newest.distinct("evaluation_set_id", "profile"), to_attr="newest_runs")
         )
 
+    def get_list_display(self, request: HttpRequest) -> Any:
+        """Leave out runs and their figures for those who may not open them."""
+        sees_runs = request.user.has_perm("analytics.view_evaluationrun")
+        return [name for name in self.list_display if sees_runs or name != "last_runs"]
+
     @admin.display(description=_("questions"), ordering="question_count")
     def questions(self, evaluation_set: Any) -> int:
         return cast("int", evaluation_set.question_count)

@@ -45,6 +45,8 @@ def references(markdown: str, base: str) -> tuple[Link, ...]:
 LINKED = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 #: Signs that mark up but are not text: emphasis, code, headings, quotes, cell borders, tags.
 SIGNS = re.compile(r"\*+|`+|(?<!\w)_+|_+(?!\w)|<[^>]{0,200}>")
+#: The line of dashes under a table's header; a table may stand on one line.
+RULE = re.compile(r"\|(?:[ \t]*:?-{3,}:?[ \t]*\|)+")
 BORDERS = re.compile(r"^[ \t]*(?:#{1,6}|>)[ \t]|\|", re.MULTILINE)
 SPACE = re.compile(r"\s+")
 QUOTE_CHARACTERS = 300
@@ -115,7 +117,7 @@ def _candidate(number: int, row: Sequence[Any]) -> Candidate:
 
 def plain(markdown: str) -> str:
     """Markdown's words without its signs, on one line."""
-    return SPACE.sub(" ", BORDERS.sub(" ", SIGNS.sub("", LINKED.sub(r"\1", markdown)))).strip()
+    return SPACE.sub(" ", BORDERS.sub(" ", RULE.sub("|", SIGNS.sub("", LINKED.sub(r"\1", markdown))))).strip()
 
 
 def deep_link(url: str, quoted: str, page: int | None = None) -> str:

@@ -185,7 +185,7 @@ def test_staff_go_through_the_list(admin_client: Client) -> None:
     after = admin_client.post(address, follow=True).content.decode()
     assert "Nothing to verify" in after
     assert "None to verify" in admin_client.get(address).content.decode()
-    assert "To verify after changes" not in admin_client.get(reverse("admin:index")).content.decode()
+    assert "its page changed" not in admin_client.get(reverse("admin:index")).content.decode()
 
 
 def test_who_may_not_see_documents_or_conversations_does_not(client: Client) -> None:

@@ -109,6 +109,8 @@ def test_only_a_number_that_can_be_one_is_an_events_number() -> None:
         ("> quoted\n> lines", "quoted lines"),
         ("`code` and <b>bold</b>", "code and bold"),
         ("two\n\n  lines", "two lines"),
+        ("| Room | Rent |\n|---|:---:|\n| Double | €235 |", "Room Rent Double €235"),
+        ("| Room | Rent | | --- | --- | | Double | €235 |", "Room Rent Double €235"),
         ("", ""),
     ],
 )

@@ -13,7 +13,7 @@ from django.urls import reverse
 from analytics.models import EvaluationQuestion, EvaluationRun, EvaluationSet
 from knowledge.models import Collection, Document
 from tests.analytics.rows import add_question, finished_run, new_set, url_of
-from tests.factories import CollectionFactory, DocumentFactory
+from tests.factories import CollectionFactory, DocumentFactory, UserFactory
 
 pytestmark = pytest.mark.django_db
 SETS = reverse("admin:analytics_evaluationset_changelist")
@@ -53,6 +53,14 @@ def test_the_list_and_a_set_s_page_take_as_many_queries_for_many_runs_as_for_few
             found.append(len(queries))
         counts.append(found)
     assert counts[0] == counts[1]
+
+
+def test_who_may_not_open_runs_sees_no_links_to_them(client: Client) -> None:
+    finished_run(new_set(), mrr=0.25)
+    client.force_login(UserFactory(permissions=["analytics.view_evaluationset"]))
+    page = client.get(SETS).content.decode()
+    assert "evaluationrun" not in page
+    assert "0.25" not in page
 
 
 def test_an_empty_list_says_what_a_set_is(admin_client: Client) -> None:
