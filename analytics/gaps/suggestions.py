@@ -12,6 +12,7 @@ from analytics.privacy import anonymised_texts
 from chat.pipeline.question import build_question
 from chat.pipeline.retrieval.candidates import load_candidates, plain
 from chat.pipeline.retrieval.profiles import PROFILES, retrieve_with
+from faqs.models import FAQ
 from faqs.retriever import match
 from knowledge.retrieval.fusion import weighted_rrf
 from knowledge.retrieval.scope import build_scope
@@ -87,6 +88,13 @@ def collect_phrasings(questions: Sequence[GapQuestion]) -> list[Phrasing]:
         if len(chosen) > PHRASINGS:
             break
     return chosen
+
+
+def missing_phrasings(gap: Gap, faq: FAQ) -> list[Phrasing]:
+    """Return the phrasings of a gap that the FAQ does not have."""
+    rows = gap.questions.select_related("message__answer").order_by("-centrality", "pk")
+    known = {faq.question, *faq.phrasings.values_list("text", flat=True)}
+    return [each for each in collect_phrasings(list(rows[:READ])) if each.text not in known]
 
 
 def suggest(gap: Gap, *, only: int | None = None) -> Suggestions | None:

@@ -29,6 +29,14 @@ class Gap(models.Model):
         SOLVED = "solved", _("solved")
         DISMISSED = "dismissed", _("dismissed")
 
+    class Unanswered(models.TextChoices):
+        """Why it was not answered when it was asked again."""
+
+        UNCHANGED = "unchanged", _("nothing was published or changed since somebody asked it in vain")
+        NOTHING_FOUND = "nothing", _("the assistant finds nothing that is close enough to most of its questions")
+        NOT_BY_CHANGE = "not_by_change", _("the assistant answers from pages that were there before")
+        OTHER_MATTER = "other_matter", _("what the assistant finds lacks the words that most of its questions are about")
+
     class NamedBy(models.TextChoices):
         QUESTION = "question", _("its most central question")
         MODEL = "model", _("the language model")
@@ -68,6 +76,10 @@ class Gap(models.Model):
     answered_since = models.DateTimeField(_("answered since"), null=True)
     answered_by_faq = models.ForeignKey(FAQ, on_delete=models.SET_NULL, null=True, related_name="+")
     answered_by_document = models.ForeignKey(Document, on_delete=models.SET_NULL, null=True, related_name="+")
+    asked_again_at = models.DateTimeField(null=True, editable=False)
+    unanswered_because = models.CharField(
+        max_length=16, choices=Unanswered, default="", db_default="", blank=True, editable=False
+    )
     faq = models.ForeignKey(FAQ, on_delete=models.SET_NULL, null=True, related_name="gaps", verbose_name=_("FAQ"))
     merged_into = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, related_name="merged")
     split_from = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, related_name="split")

@@ -10,6 +10,7 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from analytics.gaps.admin.filling import filling_context
 from analytics.gaps.services import is_being_filled
 from analytics.gaps.suggestions import Suggestions, suggest
 from analytics.inbox.admin.assigning import TypedAssignment, assigning_context
@@ -81,8 +82,10 @@ def gap_page(
     may_change = model_admin.has_change_permission(request, gap)
     if may_change:
         note_reader(gap, user)
-    may_draft = may_change and user.has_perm("faqs.add_faq")
     may_add = may_change and user.has_perm("faqs.change_faq")
+    filling = filling_context(gap, may_add=may_add) if is_being_filled(gap) else {}
+    may_draft = may_change and user.has_perm("faqs.add_faq") and not filling
+    may_add = may_add and not filling
     suggestions, failure = load_suggestions(gap, only) if may_draft or may_add else (None, "")
     context = {
         **model_admin.admin_site.each_context(request),
@@ -94,6 +97,7 @@ def gap_page(
         "pages": page.paginator.get_elided_page_range(page.number, on_each_side=2, on_ends=1),
         "asked": [_asked(question) for question in page],
         "merged": list(gap.merged.exclude(name="").values_list("name", flat=True)[:5]),
+        **filling,
         **assigning_context(gap, unsaved.assignment),
         "readers": others_reading(gap, user),
         "comments": list(gap.comments.select_related("by")),
@@ -105,7 +109,7 @@ def gap_page(
         "failure": failure,
         "only": only,
         "may_change": may_change,
-        "may_draft": may_draft and not is_being_filled(gap),
+        "may_draft": may_draft,
         "may_add": may_add,
         "may_see_conversations": user.has_perm("chat.view_conversation"),
         "may_see_documents": user.has_perm("knowledge.view_document") or user.has_perm("knowledge.change_document"),
