@@ -18,6 +18,6 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='gap',
             name='unanswered_because',
-            field=models.CharField(blank=True, choices=[('unchanged', 'nothing was published or changed since somebody asked it in vain'), ('nothing', 'the assistant finds nothing that is close enough to most of its questions'), ('not_by_change', 'the assistant answers from pages that were there before'), ('other_matter', 'what the assistant finds lacks the words that most of its questions are about')], db_default='', default='', editable=False, max_length=16),
+            field=models.CharField(blank=True, choices=[('unchanged', 'nothing was published or changed since somebody asked it in vain'), ('nothing', 'the assistant finds nothing that is close enough to most of its questions'), ('not_by_change', 'the assistant answers from pages that were there before'), ('other_matter', 'the assistant finds only texts without the words that its questions are about')], db_default='', default='', editable=False, max_length=16),
         ),
     ]

@@ -28,11 +28,11 @@ def read_back(request: HttpRequest) -> str:
 class BackAdmin(AnyModelAdmin):
     """To be named before ModelAdmin."""
 
-    def response_post_save_add(self, request: HttpRequest, obj: Any) -> HttpResponse:
+    def response_post_save_add(self, request: HttpRequest, obj: Any) -> HttpResponseRedirect:
         back = read_back(request)
         return HttpResponseRedirect(back) if back else super().response_post_save_add(request, obj)
 
-    def response_post_save_change(self, request: HttpRequest, obj: Any) -> HttpResponse:
+    def response_post_save_change(self, request: HttpRequest, obj: Any) -> HttpResponseRedirect:
         back = read_back(request)
         return HttpResponseRedirect(back) if back else super().response_post_save_change(request, obj)
 

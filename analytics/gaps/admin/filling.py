@@ -1,15 +1,31 @@
-"""The FAQ that is meant to answer a gap, and how far that is."""
+"""The FAQ that is meant to answer a gap, how far that is, and the search for other pages before it is made."""
 
 from typing import Any
 
+from django import forms
+from django.contrib import admin
+from django.contrib.admin.widgets import AutocompleteSelectMultiple
 from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from analytics.gaps.suggestions import missing_phrasings
 from analytics.inbox.items import TO_DO
 from analytics.models import Gap
-from faqs.models import FAQ
+from faqs.models import FAQ, FAQSource
+from knowledge.models import Document
+
+
+class PageSearch(forms.Form):
+    """Finds pages by their titles, as the form of an FAQ does; they are sent with those that are ticked."""
+
+    documents = forms.ModelMultipleChoiceField(
+        label=gettext_lazy("Search for other pages"),
+        queryset=Document.objects.none(),
+        required=False,
+        widget=AutocompleteSelectMultiple(FAQSource._meta.get_field("document"), admin.site),
+    )
 
 
 def filling_context(gap: Gap, *, may_add: bool) -> dict[str, Any]:

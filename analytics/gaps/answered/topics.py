@@ -79,7 +79,10 @@ def _since(gap: Gap) -> datetime:
 
 @transaction.atomic
 def _settle(gap: Gap, judgement: Judgement) -> bool:
-    """Save what was found, or why nothing was; return whether the topic moved. Leave one that changed meanwhile as it is."""
+    """Save what was found, or why nothing was; return whether the topic moved.
+
+    Leave one that changed meanwhile as it is.
+    """
     unchanged = Gap.objects.filter(state=gap.state, state_at=gap.state_at, last_asked=gap.last_asked)
     row = unchanged.select_for_update(of=("self",), no_key=True).filter(pk=gap.pk, merged_into=None).first()
     if row is None:

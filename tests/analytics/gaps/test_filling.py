@@ -20,7 +20,7 @@ from knowledge.models import Document
 from tests.analytics.gaps.rows import ask_in_vain, look
 from tests.analytics.rows import url_of
 from tests.conftest import load_pages
-from tests.factories import FAQFactory, UserFactory
+from tests.factories import DocumentFactory, FAQFactory, UserFactory
 from tests.faqs.forms import build_form
 
 pytestmark = pytest.mark.django_db
@@ -53,7 +53,7 @@ def gap() -> Gap:
 def make_draft(client: Client, gap: Gap, **given: Any) -> Any:
     """Press “Make a draft FAQ” with another question and the page ticked."""
     central = client.get(url_of(gap)).context["suggestions"].question.key
-    data = {"central": central, "question": WRITTEN, "documents": [Document.objects.get().pk], **given}
+    data = {"central": central, "question": WRITTEN, "documents": [Document.objects.first().pk], **given}
     return client.post(url_of(gap, "draft"), data)
 
 
@@ -121,3 +121,29 @@ def test_who_may_not_see_faqs_gets_no_link_to_the_draft(client: Client, gap: Gap
     page = client.get(url_of(gap)).content.decode()
     assert WRITTEN in page
     assert "Open the draft" not in page
+
+
+def test_a_page_that_was_searched_for_answers_too(admin_client: Client, gap: Gap) -> None:
+    shown = admin_client.get(url_of(gap)).content.decode()
+    assert "Search for other pages" in shown
+    assert "admin/js/autocomplete.js" in shown
+    other, draft = DocumentFactory(language="de", title="Parken"), DocumentFactory(status="draft")
+    address = reverse("admin:autocomplete")
+    found = admin_client.get(
+        address, {"app_label": "faqs", "model_name": "faqsource", "field_name": "document", "term": "Parken"}
+    )
+    assert [each["id"] for each in found.json()["results"]] == [str(other.pk)]
+    ticked = Document.objects.get(title="Office").pk
+    make_draft(admin_client, gap, documents=[ticked, other.pk, draft.pk])
+    assert list(FAQ.objects.get().sources.values_list("document", flat=True)) == [ticked, other.pk, draft.pk]
+
+
+def test_close_faqs_are_shown_before_a_draft_is_made_drafts_too(client: Client, gap: Gap) -> None:
+    for question, status in (("Where can I park a car?", "draft"), ("Where do I park my car?", "retired")):
+        FAQFactory(question=question, status=status)
+    sync_pending_faqs()
+    client.force_login(UserFactory(permissions=["analytics.change_gap", "faqs.add_faq", "faqs.view_faq"]))
+    page = client.get(url_of(gap)).content.decode()
+    assert "Where can I park a car?" in page
+    assert "Where do I park my car?" not in page
+    assert "Add these phrasings there instead" not in page
