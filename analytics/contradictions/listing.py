@@ -171,7 +171,8 @@ def _changed(keys: Mapping[int, Key], user: "User") -> Iterator[Row]:
     for page in changed:
         faqs = ngettext("%d FAQ relies on it.", "%d FAQs rely on it.", page.faq_count) % page.faq_count
         day = date_format(localtime(page.altered_at), "SHORT_DATE_FORMAT")
-        text = f"{_('Changed on %(day)s.') % {'day': day}} {faqs}"
+        changed_on = _("Changed on %(day)s.") % {"day": day}
+        text = f"{changed_on} {faqs}"
         address = reverse("admin:knowledge_document_change", args=[page.pk])
         side = Side(_("Page"), str(page), "", "", [Part(text, False)], address, page.url)
         step_url = reverse("impact-document", args=[page.pk])
