@@ -146,7 +146,8 @@ def test_a_question_under_a_topic_is_counted_with_the_topic_alone(client: Client
     law.review(Review.Reason.ABSTAINED)
     page = open_home(make_member(law, REVIEWER), client)
     link = next(address for address, _count, text in LINK.findall(page) if text == "question got no answer.")
-    assert [row.item for row in client.get(link.replace("&amp;", "&")).context["rows"]] == [Review.objects.get(gap=None)]
+    rows = client.get(link.replace("&amp;", "&")).context["rows"]
+    assert [row.item for row in rows] == [Review.objects.get(gap=None)]
 
 
 def test_one_visitor_more_than_last_week_is_no_rise(client: Client, law: Team) -> None:
