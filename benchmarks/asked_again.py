@@ -104,7 +104,7 @@ def judge(row: Row, side: str, others: Sequence[Collection]) -> dict[str, Any]:
     FAQ.objects.filter(collection=new).update(updated_at=now)
     since = now - timedelta(hours=1)
     began = time.perf_counter()
-    cover = find_cover(assistant, row.asked, "en", since=since)
+    cover = find_cover(assistant, row.asked, "en", since=since).cover
     seconds = time.perf_counter() - began
     before = is_covered_by_nearness(assistant, row.asked[0], since)
     Document.objects.filter(collection=new).update(created_at=now - timedelta(days=1))

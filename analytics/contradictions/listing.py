@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, cast
 
 from django.db.models import CharField, F, FloatField, OuterRef, Q, QuerySet, Value
@@ -13,7 +14,8 @@ from django.utils.timezone import localtime
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from analytics.models import Contradiction
+from analytics.contradictions.run import FEED
+from analytics.models import Contradiction, ReviewFeed
 from analytics.models.contradictions import count_recent_answers
 from chat.conversations.impact import stale_documents
 from core.diffs import Part, compare
@@ -59,7 +61,10 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What stands together; a `contradiction` is decided in the list, the others on the screen `step_url`."""
+    """What stands together; a `contradiction` is decided in the list, the others on the screen `step_url`.
+
+    `edited_at` is when one of the texts was edited, if they were not compared since.
+    """
 
     key: Key
     kind: str
@@ -67,6 +72,7 @@ class Row:
     step: str = ""
     step_url: str = ""
     contradiction: Contradiction | None = None
+    edited_at: datetime | None = None
 
 
 def list_keys(user: "User", *, kind: str, state: str) -> QuerySet[Any, Any]:
@@ -114,11 +120,14 @@ def _keys(rows: QuerySet[Any], source: str, rank: Any) -> QuerySet[Any, Any]:
 
 
 def _contradictions(keys: Mapping[int, Key], user: "User") -> Iterator[Row]:
+    compared = ReviewFeed.objects.filter(name=FEED).values_list("until", flat=True).first()
     for each in Contradiction.objects.for_list().filter(pk__in=keys):
         first, second = _marked(each.first_text, each.second_text)
         one, other = each.first_document or each.first_faq, each.second_document or each.second_faq
         sides = _side(one, each.first_heading, first, user), _side(other, each.second_heading, second, user)
-        yield Row(keys[each.pk], each.get_kind_display(), sides, contradiction=each)
+        edited = max(owner.updated_at for owner in (one, other) if owner)
+        edited_at = edited if compared and edited > compared else None
+        yield Row(keys[each.pk], each.get_kind_display(), sides, contradiction=each, edited_at=edited_at)
 
 
 def _marked(first: str, second: str) -> tuple[Sequence[Part], Sequence[Part]]:
@@ -162,7 +171,8 @@ def _changed(keys: Mapping[int, Key], user: "User") -> Iterator[Row]:
     for page in changed:
         faqs = ngettext("%d FAQ relies on it.", "%d FAQs rely on it.", page.faq_count) % page.faq_count
         day = date_format(localtime(page.altered_at), "SHORT_DATE_FORMAT")
-        text = f"{_('Changed on %(day)s.') % {'day': day}} {faqs}"
+        changed_on = _("Changed on %(day)s.") % {"day": day}
+        text = f"{changed_on} {faqs}"
         address = reverse("admin:knowledge_document_change", args=[page.pk])
         side = Side(_("Page"), str(page), "", "", [Part(text, False)], address, page.url)
         step_url = reverse("impact-document", args=[page.pk])

@@ -61,10 +61,10 @@ def draft_faq(*, by: Staff, gap: Gap, question: str, phrasings: Sequence[int], d
     question = " ".join(question.split())
     if not question:
         raise ValidationError(_("Write the question that the FAQ answers."))
-    own = Document.objects.visible_to(by).of_university().published().select_related("collection")
-    published = own.defer("text").in_bulk(list(documents))
+    own = Document.objects.visible_to(by).of_university().exclude(status=Document.Status.ARCHIVED)
+    there = own.select_related("collection").defer("text").in_bulk(list(documents))
     faq = FAQ(question=question, language=gap.language, status=FAQ.Status.DRAFT)
-    first = next((published[pk] for pk in documents if pk in published), None)
+    first = next((there[pk] for pk in documents if pk in there), None)
     if first is not None:
         faq.collection = first.collection
     elif not sees_everything(by):
@@ -75,8 +75,8 @@ def draft_faq(*, by: Staff, gap: Gap, question: str, phrasings: Sequence[int], d
         touched.append(faq.pk)
         _add(faq, gap, phrasings)
         FAQSource.objects.bulk_create(
-            FAQSource(faq=faq, document=published[pk], position=position)
-            for position, pk in enumerate(pk for pk in dict.fromkeys(documents) if pk in published)
+            FAQSource(faq=faq, document=there[pk], position=position)
+            for position, pk in enumerate(pk for pk in dict.fromkeys(documents) if pk in there)
         )
         index_saved_faq(faq=faq)
     _link(gap, faq, by)

@@ -12,15 +12,20 @@ from analytics.privacy import anonymised_texts
 from chat.pipeline.question import build_question
 from chat.pipeline.retrieval.candidates import load_candidates, plain
 from chat.pipeline.retrieval.profiles import PROFILES, retrieve_with
+from core.access import Staff, sees_everything
+from faqs.duplicates import close_to
+from faqs.models import FAQ
 from faqs.retriever import match
+from knowledge.models import Collection
 from knowledge.retrieval.fusion import weighted_rrf
 from knowledge.retrieval.scope import build_scope
 from knowledge.retrieval.search import RankedPassage
+from knowledge.retrieval.types import Query, Scope
 
 if TYPE_CHECKING:
     from analytics.gaps.clustering import Floats
 
-PHRASINGS, DOCUMENTS, FAQS = 8, 6, 3
+PHRASINGS, DOCUMENTS, FAQS = 8, 6, 5
 #: Questions whose documents are looked for, and passages of each.
 ASKED, PASSAGES = 4, 20
 #: The most central questions of a gap that are read.
@@ -52,10 +57,9 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Near:
-    """A published FAQ that is close; `similarity` is that of both questions, 0 to 1."""
+    """An FAQ that is close; `similarity` is that of both questions, 0 to 1."""
 
-    faq_id: int
-    question: str
+    faq: FAQ
     similarity: float
 
 
@@ -89,8 +93,17 @@ def collect_phrasings(questions: Sequence[GapQuestion]) -> list[Phrasing]:
     return chosen
 
 
-def suggest(gap: Gap, *, only: int | None = None) -> Suggestions | None:
+def missing_phrasings(gap: Gap, faq: FAQ) -> list[Phrasing]:
+    """Return the phrasings of a gap that the FAQ does not have."""
+    rows = gap.questions.select_related("message__answer").order_by("-centrality", "pk")
+    known = {faq.question, *faq.phrasings.values_list("text", flat=True)}
+    return [each for each in collect_phrasings(list(rows[:READ])) if each.text not in known]
+
+
+def suggest(gap: Gap, *, to: Staff, only: int | None = None) -> Suggestions | None:
     """Suggest for the whole gap, or for its question `only`; return None if it has no question.
+
+    Of FAQs, only those that the member of staff may see.
 
     Raise EmbeddingUnavailable, UnknownCollection.
     """
@@ -111,18 +124,26 @@ def suggest(gap: Gap, *, only: int | None = None) -> Suggestions | None:
     rankings = [dict.fromkeys(hit.document_id for hit in retrieval.hits) for retrieval in found]
     order = list(weighted_rrf([(document, 1.0) for document in ranking] for ranking in rankings))
     candidates = load_candidates([best[document] for document in order[:DOCUMENTS]])
-    near: dict[int, Near] = {}
-    for each in match(found[0].query, scope=scope, faqs=FAQS):
-        if each.similarity >= NEAR:
-            near.setdefault(each.faq_id, Near(each.faq_id, each.question, each.similarity))
     return Suggestions(
         question=question,
         phrasings=others,
         documents=[
             Found(each.document_id, each.title or each.url, each.url, _excerpt(each.text)) for each in candidates
         ],
-        faqs=list(near.values()),
+        faqs=_near_faqs(question.text, gap.language, found[0].query, scope, to),
     )
+
+
+def _near_faqs(question: str, language: str, query: Query, scope: Scope, to: Staff) -> list[Near]:
+    """Return what students could get, in any language, and what the form of an FAQ would show, drafts too."""
+    own = None if sees_everything(to) else list(Collection.objects.visible_to(to).values_list("pk", flat=True))
+    near = {each.faq_id: each.similarity for each in close_to(question, language=language, but=0, collections=own)}
+    for each in match(query, scope=scope, faqs=FAQS):
+        if each.similarity >= NEAR:
+            near[each.faq_id] = max(each.similarity, near.get(each.faq_id, 0.0))
+    faqs = FAQ.objects.visible_to(to).in_bulk(list(near))
+    closest = sorted(near, key=lambda faq_id: -near[faq_id])
+    return [Near(faqs[pk], near[pk]) for pk in closest if pk in faqs][:FAQS]
 
 
 def _excerpt(markdown: str) -> str:

@@ -127,8 +127,7 @@ def _mail_news(connection: BaseEmailBackend, reader: "User") -> bool:
     lines = [*_counted(notices), ""]
     for notice in notices[:NAMED]:
         item, screen = (notice.gap_id, "gap") if notice.gap_id else (notice.review_id, "review")
-        what = _("A topic") if notice.gap_id else _("An answer to review")
-        lines += [f"- {describe(notice, what)}", f"  {address(f'admin:analytics_{screen}_change', item)}"]
+        lines += [f"- {describe(notice, _name(notice))}", f"  {address(f'admin:analytics_{screen}_change', item)}"]
     if len(notices) > NAMED:
         lines += ["", _("The others are in the list:"), address("to-do", who="me")]
     is_settled = send(connection, reader, _subject(notices), lines)
@@ -138,6 +137,15 @@ def _mail_news(connection: BaseEmailBackend, reader: "User") -> bool:
         told = Notice.objects.filter(about, user=reader.pk, kind__in=kinds, mailed_at=None, pk__lte=newest)
         told.update(mailed_at=timezone.now())
     return is_settled
+
+
+def _name(notice: Notice) -> str:
+    """Name what the notice is about; a topic by the name that staff gave it, because any other has students' words."""
+    if notice.gap is None:
+        return _("An answer to review")
+    if notice.gap.named_by == Gap.NamedBy.STAFF:
+        return _("The topic “%(name)s”") % {"name": notice.gap.name}
+    return _("A topic")
 
 
 def _subject(notices: Sequence[Notice]) -> str:

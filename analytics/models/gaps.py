@@ -12,6 +12,9 @@ from core.jobs import JobQuerySet, JobState, RequestedJob
 from faqs.models import FAQ
 from knowledge.models import Document
 
+#: Visitors more or fewer than in the week before from which a topic rises or falls.
+NOTABLE = 2
+
 
 class Gap(models.Model):
     """Questions of one meaning that one assistant left unanswered, or answered badly; it stays the same row from night
@@ -28,6 +31,17 @@ class Gap(models.Model):
         ANSWERED = "answered", _("answered, watch")
         SOLVED = "solved", _("solved")
         DISMISSED = "dismissed", _("dismissed")
+
+    class Unanswered(models.TextChoices):
+        """Why it was not answered when it was asked again."""
+
+        UNCHANGED = "unchanged", _("nothing was published or changed since somebody asked it in vain")
+        NOTHING_FOUND = "nothing", _("the assistant finds nothing that is close enough to most of its questions")
+        NOT_BY_CHANGE = "not_by_change", _("the assistant answers from pages that were there before")
+        OTHER_MATTER = (
+            "other_matter",
+            _("the assistant finds only texts without the words that its questions are about"),
+        )
 
     class NamedBy(models.TextChoices):
         QUESTION = "question", _("its most central question")
@@ -68,6 +82,10 @@ class Gap(models.Model):
     answered_since = models.DateTimeField(_("answered since"), null=True)
     answered_by_faq = models.ForeignKey(FAQ, on_delete=models.SET_NULL, null=True, related_name="+")
     answered_by_document = models.ForeignKey(Document, on_delete=models.SET_NULL, null=True, related_name="+")
+    asked_again_at = models.DateTimeField(null=True, editable=False)
+    unanswered_because = models.CharField(
+        max_length=16, choices=Unanswered, default="", db_default="", blank=True, editable=False
+    )
     faq = models.ForeignKey(FAQ, on_delete=models.SET_NULL, null=True, related_name="gaps", verbose_name=_("FAQ"))
     merged_into = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, related_name="merged")
     split_from = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, related_name="split")
@@ -87,6 +105,12 @@ class Gap(models.Model):
     def __str__(self) -> str:
         """Return what goes into the audit log, which outlives the question that a gap is named after."""
         return f"#{self.pk}"
+
+    @property
+    def trend(self) -> str:
+        """Return “rising” or “falling” against the week before; one visitor more or fewer is neither."""
+        more = self.this_week - self.week_before
+        return "" if abs(more) < NOTABLE else "rising" if more > 0 else "falling"
 
     @property
     def title(self) -> str:

@@ -100,12 +100,12 @@ def find_rows(chosen: Chosen, user: "User") -> Rows:
     """Return the rows that the member may see, narrowed to what is chosen.
 
     An answer whose topic has the same state stands under its topic alone, unless somebody is to look after the answer
-    itself, or the list is narrowed to reasons, which topics do not have.
+    itself, or the list of both kinds is narrowed to a reason, which topics do not have.
     """
     gap_states, review_state = STATES[chosen.state]
     topics = Gap.objects.visible_to(user).filter(merged_into=None, state__in=gap_states)
     answers = Review.objects.visible_to(user).filter(state=review_state)
-    if chosen.state != "done" and not chosen.reason:
+    if chosen.state != "done" and (chosen.kind == "answers" or not chosen.reason):
         answers = listed_alone(answers, gap_states)
     if chosen.text:
         topics = topics.filter(name__icontains=chosen.text)

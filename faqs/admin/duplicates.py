@@ -8,11 +8,11 @@ from django.contrib import messages
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.core.paginator import Paginator
 from django.forms import DateField
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from core.access import sees_everything
 from core.inference.embeddings import EmbeddingUnavailable
@@ -88,19 +88,23 @@ def list_view(request: HttpRequest, *, model_admin: Any) -> HttpResponse:
     return TemplateResponse(request, "admin/faqs/faq/duplicates.html", context)
 
 
-@require_POST
+@require_http_methods(["GET", "HEAD", "POST"])
 def merge_view(request: HttpRequest, pair_id: int, *, model_admin: Any) -> HttpResponse:
-    """Merge a pair; `keep` says which of the two stays."""
+    """Say what merging a pair does, and do it when that was confirmed; `keep` says which of the two stays."""
     pair = get_object_or_404(_pairs(request).select_related("first", "second"), pk=pair_id)
-    sides = {str(pair.first_id): (pair.first, pair.second), str(pair.second_id): (pair.second, pair.first)}
-    if request.POST.get("keep") not in sides:
-        raise Http404
-    keep, other = sides[request.POST["keep"]]
-    if not all(model_admin.has_change_permission(request, faq) for faq in (keep, other)):
+    if not all(model_admin.has_change_permission(request, faq) for faq in (pair.first, pair.second)):
         raise PermissionDenied
+    sides = {str(pair.first_id): (pair.first, pair.second), str(pair.second_id): (pair.second, pair.first)}
+    chosen = sides.get((request.POST if request.method == "POST" else request.GET).get("keep", ""))
+    if chosen is None:
+        messages.error(request, _("Choose first which of the two you keep."))
+        return redirect("admin:faqs_faq_duplicates")
+    keep, other = chosen
     if not model_admin.has_publish_permission(request):
         messages.error(request, _("Merging retires one of the two: only who may publish can do that."))
         return redirect("admin:faqs_faq_duplicates")
+    if request.method != "POST":
+        return _ask_to_confirm(request, pair, keep, other, model_admin=model_admin)
     try:
         merge_faqs(keep=keep, other=other, by=request.user)
     except ValidationError as error:
@@ -108,9 +112,36 @@ def merge_view(request: HttpRequest, pair_id: int, *, model_admin: Any) -> HttpR
         return redirect("admin:faqs_faq_duplicates")
     model_admin.log_change(request, keep, [{"changed": {"fields": ["phrasings", "documents"]}}])
     model_admin.log_change(request, other, [{"changed": {"fields": ["status"]}}])
-    said = _("“%(other)s” is retired; its phrasings and documents are with “%(keep)s” now.")
+    said = _(
+        "“%(other)s” is retired; its phrasings and documents are with “%(keep)s” now. To undo it, restore the version "
+        "before this one under “Versions” of “%(keep)s”, and publish “%(other)s” again."
+    )
     messages.success(request, said % {"other": other, "keep": keep})
     return redirect("admin:faqs_faq_duplicates")
+
+
+def _ask_to_confirm(
+    request: HttpRequest, pair: SimilarPair, keep: FAQ, other: FAQ, *, model_admin: Any
+) -> HttpResponse:
+    known = {keep.question, *keep.phrasings.values_list("text", flat=True)}
+    phrasings = [other.question, *other.phrasings.values_list("text", flat=True)]
+    linked = set(keep.sources.values_list("document_id", flat=True))
+    context = {
+        **model_admin.admin_site.each_context(request),
+        "title": _("Merge two FAQs"),
+        "opts": model_admin.opts,
+        "pair": pair,
+        "keep": keep,
+        "other": other,
+        "phrasings": [text for text in dict.fromkeys(phrasings) if text not in known],
+        "documents": [
+            each.document for each in other.sources.select_related("document") if each.document_id not in linked
+        ],
+        "moves_answer": bool(other.written_answers and not keep.written_answers),
+        "loses_answer": bool(other.written_answers and keep.written_answers),
+        "media": model_admin.media,
+    }
+    return TemplateResponse(request, "admin/faqs/faq/merge.html", context)
 
 
 @require_POST

@@ -19,6 +19,7 @@ from django.utils.translation import get_language, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from core.access import sees_everything
+from core.admin.back import BackAdmin
 from core.admin.edit_conflicts import Conflict, GuardedForm, OptimisticLockAdmin
 from core.admin.markdown_widget import MarkdownTextarea
 from core.admin.scoped import ScopedAdmin
@@ -108,7 +109,7 @@ else:
 
 
 @admin.register(FAQ)
-class FAQAdmin(OptimisticLockAdmin, ScopedAdmin, FAQModelAdmin):
+class FAQAdmin(BackAdmin, OptimisticLockAdmin, ScopedAdmin, FAQModelAdmin):
     form = FAQForm
     list_display = [
         "question",

@@ -17,6 +17,7 @@ from django.utils import timezone
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
+from core.admin.back import BackAdmin
 from core.admin.edit_conflicts import Conflict, GuardedForm, OptimisticLockAdmin
 from core.admin.markdown_widget import MarkdownTextarea
 from core.admin.scoped import ScopedAdmin
@@ -123,7 +124,7 @@ def shows_list(request: HttpRequest) -> bool:
 
 
 @admin.register(Document)
-class DocumentAdmin(OptimisticLockAdmin, ScopedAdmin, DocumentModelAdmin):
+class DocumentAdmin(BackAdmin, OptimisticLockAdmin, ScopedAdmin, DocumentModelAdmin):
     form = GuardedForm
     list_display = ["title", "collection", "language", "state", "passage_count", "indexed", "updated_at"]
     list_filter = [

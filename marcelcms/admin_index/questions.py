@@ -13,7 +13,7 @@ from django.utils.translation import ngettext
 
 from analytics.dashboard.formatting import percent
 from analytics.inbox.colleagues import may_work
-from analytics.inbox.items import TO_DO
+from analytics.inbox.items import TO_DO, listed_alone
 from analytics.inbox.notices import describe, unread_notices, with_names
 from analytics.inbox.preferences import assigned_to
 from analytics.models import Gap, GapRun, HeldBackRise, Notice, Review
@@ -60,11 +60,18 @@ def _assigned(notices: Sequence[Notice]) -> Iterator[PendingItem]:
 
 
 def list_reviews(user: "User") -> list[PendingItem]:
-    """List the answers to review by what is wrong with them, and those assigned to the member."""
+    """List the answers to review by what is wrong with them, and those assigned to the member.
+
+    Who is told of the topics is not told again of the answers below them.
+    """
     if not user.has_perm("analytics.change_review"):
         return []
     reasons = {str(reason.value): Count("pk", filter=Q(reasons__contains=[reason])) for reason in Review.Reason}
     opened = Review.objects.visible_to(user).filter(state=Review.State.OPEN)
+    is_told_topics = user.has_perm("analytics.change_gap")
+    if is_told_topics:
+        opened = listed_alone(opened, TO_DO)
+    kind = {"kind": "answers"} if is_told_topics else {}
     counts = opened.aggregate(mine=Count("pk", filter=assigned_to(user)), **reasons)
     said: Mapping[str, Callable[[int], str]] = {
         "mine": lambda n: ngettext("%d answer is assigned to you.", "%d answers are assigned to you.", n),
@@ -83,7 +90,7 @@ def list_reviews(user: "User") -> list[PendingItem]:
     return [
         PendingItem(
             sentence(counts[name]) % counts[name],
-            to_do_url(who="me", kind="answers") if name == "mine" else to_do_url(reason=str(name)),
+            to_do_url(who="me", kind="answers") if name == "mine" else to_do_url(reason=str(name), **kind),
         )
         for name, sentence in said.items()
         if counts[name]

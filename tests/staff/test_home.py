@@ -136,6 +136,27 @@ def test_every_sentence_leads_to_exactly_the_rows_that_it_counts(client: Client,
             assert response.context["cl"].result_count == int(count), text
 
 
+def test_a_question_under_a_topic_is_counted_with_the_topic_alone(client: Client, law: Team) -> None:
+    gap = law.gap("Parking")
+    below = law.review(Review.Reason.ABSTAINED)
+    Review.objects.filter(pk=below.pk).update(gap=gap)
+    page = open_home(make_member(law, REVIEWER), client)
+    assert "1 unanswered topic." in page
+    assert "got no answer" not in page
+    law.review(Review.Reason.ABSTAINED)
+    page = open_home(make_member(law, REVIEWER), client)
+    link = next(address for address, _count, text in LINK.findall(page) if text == "question got no answer.")
+    rows = client.get(link.replace("&amp;", "&")).context["rows"]
+    assert [row.item for row in rows] == [Review.objects.get(gap=None)]
+
+
+def test_one_visitor_more_than_last_week_is_no_rise(client: Client, law: Team) -> None:
+    law.gap("Asked once", this_week=1)
+    page = open_home(make_member(law, REVIEWER), client)
+    assert "1 in 7 days, 0 before" in page
+    assert "rising" not in page
+
+
 def test_the_five_weightiest_gaps_are_named_with_their_trend(client: Client, law: Team) -> None:
     law.gap("The weightiest", weight=99, this_week=3, week_before=1)
     law.has_work()

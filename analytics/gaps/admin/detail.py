@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from django.core.paginator import Paginator
+from django.forms import Media
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from analytics.gaps.admin.filling import PageSearch, filling_context
 from analytics.gaps.services import is_being_filled
 from analytics.gaps.suggestions import Suggestions, suggest
 from analytics.inbox.admin.assigning import TypedAssignment, assigning_context
@@ -81,9 +83,13 @@ def gap_page(
     may_change = model_admin.has_change_permission(request, gap)
     if may_change:
         note_reader(gap, user)
-    may_draft = may_change and user.has_perm("faqs.add_faq")
     may_add = may_change and user.has_perm("faqs.change_faq")
-    suggestions, failure = load_suggestions(gap, only) if may_draft or may_add else (None, "")
+    filling = filling_context(gap, may_add=may_add) if is_being_filled(gap) else {}
+    may_draft = may_change and user.has_perm("faqs.add_faq") and not filling
+    may_add = may_add and not filling
+    suggestions, failure = load_suggestions(gap, user, only) if may_draft or may_add else (None, "")
+    may_see_documents = user.has_perm("knowledge.view_document") or user.has_perm("knowledge.change_document")
+    page_search = PageSearch() if may_draft and may_see_documents else None
     context = {
         **model_admin.admin_site.each_context(request),
         "title": gap.title,
@@ -94,6 +100,7 @@ def gap_page(
         "pages": page.paginator.get_elided_page_range(page.number, on_each_side=2, on_ends=1),
         "asked": [_asked(question) for question in page],
         "merged": list(gap.merged.exclude(name="").values_list("name", flat=True)[:5]),
+        **filling,
         **assigning_context(gap, unsaved.assignment),
         "readers": others_reading(gap, user),
         "comments": list(gap.comments.select_related("by")),
@@ -105,19 +112,20 @@ def gap_page(
         "failure": failure,
         "only": only,
         "may_change": may_change,
-        "may_draft": may_draft and not is_being_filled(gap),
+        "may_draft": may_draft,
         "may_add": may_add,
         "may_see_conversations": user.has_perm("chat.view_conversation"),
-        "may_see_documents": user.has_perm("knowledge.view_document") or user.has_perm("knowledge.change_document"),
+        "may_see_documents": may_see_documents,
         "may_see_faqs": user.has_perm("faqs.view_faq") or user.has_perm("faqs.change_faq"),
-        "media": model_admin.media,
+        "page_search": page_search,
+        "media": model_admin.media + (page_search.media if page_search else Media()),
     }
     return TemplateResponse(request, "admin/analytics/gap/change_form.html", context)
 
 
-def load_suggestions(gap: Gap, only: int | None) -> tuple[Suggestions | None, str]:
+def load_suggestions(gap: Gap, user: "User", only: int | None) -> tuple[Suggestions | None, str]:
     """Return what may fill the gap, or the reason why that is unknown."""
     try:
-        return suggest(gap, only=only), ""
+        return suggest(gap, to=user, only=only), ""
     except (EmbeddingUnavailable, RerankerUnavailable, UnknownCollection) as error:
         return None, str(error)

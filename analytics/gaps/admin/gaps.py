@@ -11,7 +11,7 @@ from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.template.loader import render_to_string
-from django.urls import URLPattern, path
+from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.html import format_html
@@ -27,6 +27,7 @@ from analytics.inbox.items import OutOfDate, describe_change, lock
 from analytics.inbox.presence import note_reader, others_reading
 from analytics.inbox.services import add_comment, set_topic_state
 from analytics.models import Gap, GapRun
+from core.admin.back import with_back
 from core.admin.scoped import ScopedAdmin, ScopedFilter
 from faqs.models import FAQ
 
@@ -274,7 +275,8 @@ class GapAdmin(ScopedAdmin, GapModelAdmin):
                 by=request.user,
                 gap=gap,
                 question=request.POST.get("question", ""),
-                phrasings=ids_in(request, "phrasings"),
+                # Where staff wrote another question, a student's words stay as a phrasing.
+                phrasings=[*ids_in(request, "central"), *ids_in(request, "phrasings")],
                 documents=ids_in(request, "documents"),
             )
         except ValidationError as error:
@@ -310,7 +312,8 @@ class GapAdmin(ScopedAdmin, GapModelAdmin):
 
     def _to_faq(self, request: HttpRequest, gap_id: int, faq: FAQ) -> HttpResponse:
         if request.user.has_perm("faqs.view_faq") or request.user.has_perm("faqs.change_faq"):
-            return redirect("admin:faqs_faq_change", faq.pk)
+            topic = reverse("admin:analytics_gap_change", args=[gap_id])
+            return redirect(with_back(reverse("admin:faqs_faq_change", args=[faq.pk]), topic))
         return redirect("admin:analytics_gap_change", gap_id)
 
 

@@ -113,7 +113,8 @@ def _rows(embeddings: "Iterable[Any]", generation: Generation) -> "Floats":
 
 
 def near_topics(changes: Changes, vectors: Vectors) -> list[Gap]:
-    """Return the topics to do that are nearest to what changed, and those that were answered by it."""
+    """Return the topics to do that are nearest to what changed, those that an FAQ of it is meant to answer, and those
+    that were answered by it."""
     by_it = Q(answered_by_document__in=changes.documents) | Q(answered_by_faq__in=changes.faqs)
     watched = Gap.objects.filter(by_it, state=Gap.State.ANSWERED, merged_into=None)
     recipe = live_generation().embedder
@@ -125,8 +126,10 @@ def near_topics(changes: Changes, vectors: Vectors) -> list[Gap]:
         similarities = vectors.similarities(np.stack(centroids))
         order = np.argsort(-similarities, kind="stable")[:TOPICS]
         chosen = [compared[place][0] for place in order if similarities[place] >= NEAR]
-    ids = [*watched.order_by("-weight", "pk").values_list("pk", flat=True)[:TOPICS], *chosen]
-    return list(Gap.objects.filter(pk__in=ids).select_related("assistant__profile").order_by("-weight", "pk"))
+    meant = Gap.objects.filter(state__in=TO_DO, merged_into=None, faq__in=changes.faqs)
+    for topics in (watched, meant):
+        chosen += topics.order_by("-weight", "pk").values_list("pk", flat=True)[:TOPICS]
+    return list(Gap.objects.filter(pk__in=chosen).select_related("assistant__profile").order_by("-weight", "pk"))
 
 
 def near_answers(vectors: Vectors) -> list[Review]:

@@ -10,6 +10,7 @@ from django.db.models import Max
 
 from analytics.gaps.answered.asking import AskedAgain, ask_again
 from analytics.gaps.answered.subjects import Text, is_about, read_text, shared_keys
+from analytics.models import Gap
 from chat.models import Assistant
 from chat.pipeline.retrieval.candidates import Candidate
 from chat.pipeline.retrieval.search import SIMILARITIES, measure_evidence
@@ -21,6 +22,7 @@ from knowledge.retrieval.query_vectors import multilingual_vectors
 from knowledge.retrieval.search import Retrieval
 from knowledge.words.readings import Step
 
+Why = Gap.Unanswered
 #: How far a curated question must be able to steer to count as the same.
 SURE = 0.5
 FAQS = 3
@@ -37,6 +39,14 @@ class Cover:
     title: str
     faq_id: int | None = None
     document_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What a topic is answered by now, or else why it is not."""
+
+    cover: Cover | None = None
+    because: Gap.Unanswered | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,26 +67,28 @@ def newest_change() -> datetime | None:
     return max((at for at in changes if at), default=None)
 
 
-def find_cover(
-    assistant: Assistant | None, questions: Sequence[str], language: str, *, since: datetime
-) -> Cover | None:
+def find_cover(assistant: Assistant | None, questions: Sequence[str], language: str, *, since: datetime) -> Judgement:
     """Return what most of the questions, all of one meaning, are answered by that changed after `since`.
 
     For half of them at least it must have the words that they are about.
     Raise EmbeddingUnavailable, RerankerUnavailable, UnknownCollection.
     """
     shared = shared_keys(questions)
-    answered, about = 0, Counter[Cover]()
+    replied, answered, about = 0, 0, Counter[Cover]()
     for place, question in enumerate(questions):
         again = ask_again(assistant, question, language)
         found = [*_by_faqs(again, since), *_by_documents(again, since)] if again else []
+        replied += again is not None
         answered += bool(found)
         fits = next((each.cover for each in found if again and _is_about(again, each.text, shared)), None)
         about.update([fits] if fits else [])
         left = len(questions) - place - 1
         if 2 * (answered + left) <= len(questions):
-            return None
-    return about.most_common(1)[0][0] if about and 2 * about.total() >= len(questions) else None
+            is_replied = 2 * (replied + left) > len(questions)
+            return Judgement(because=Why.NOT_BY_CHANGE if is_replied else Why.NOTHING_FOUND)
+    if about and 2 * about.total() >= len(questions):
+        return Judgement(about.most_common(1)[0][0])
+    return Judgement(because=Why.OTHER_MATTER)
 
 
 def _by_faqs(again: AskedAgain, since: datetime) -> list[Found]:

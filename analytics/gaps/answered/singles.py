@@ -81,7 +81,7 @@ def _check(review: Review) -> bool:
         return False
     text = read_question(review)
     language = review.language or "en"
-    cover = find_cover(review.assistant, [text], language, since=review.asked_at) if text else None
+    cover = find_cover(review.assistant, [text], language, since=review.asked_at).cover if text else None
     return is_watched != bool(cover) and _settle(review, cover)
 
 

@@ -8,7 +8,7 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from analytics.gaps.answered.judging import Cover, find_cover, newest_change
+from analytics.gaps.answered.judging import Judgement, find_cover, newest_change
 from analytics.gaps.collect import central_questions
 from analytics.inbox.items import TO_DO, note
 from analytics.inbox.services import set_topic_state
@@ -56,7 +56,9 @@ def _check(gap: Gap, newest: datetime | None) -> bool:
         return False
     since = _since(gap)
     may_be_answered = bool(questions) and newest is not None and newest > since
-    return _settle(gap, find_cover(gap.assistant, questions, gap.language, since=since) if may_be_answered else None)
+    if may_be_answered:
+        return _settle(gap, find_cover(gap.assistant, questions, gap.language, since=since))
+    return _settle(gap, Judgement(because=Gap.Unanswered.UNCHANGED if questions else None))
 
 
 def different(questions: Iterable[str]) -> list[str]:
@@ -76,17 +78,22 @@ def _since(gap: Gap) -> datetime:
 
 
 @transaction.atomic
-def _settle(gap: Gap, cover: Cover | None) -> bool:
-    """Save what was found; return whether the topic moved. Leave one that changed meanwhile as it is."""
+def _settle(gap: Gap, judgement: Judgement) -> bool:
+    """Save what was found, or why nothing was; return whether the topic moved.
+
+    Leave one that changed meanwhile as it is.
+    """
     unchanged = Gap.objects.filter(state=gap.state, state_at=gap.state_at, last_asked=gap.last_asked)
     row = unchanged.select_for_update(of=("self",), no_key=True).filter(pk=gap.pk, merged_into=None).first()
     if row is None:
         return False
-    was_answered = row.state == State.ANSWERED
+    was_answered, cover = row.state == State.ANSWERED, judgement.cover
     row.answered_since = cover.at if cover else None
     row.answered_by_faq_id = cover.faq_id if cover else None
     row.answered_by_document_id = cover.document_id if cover else None
-    row.save(update_fields=["answered_since", "answered_by_faq", "answered_by_document"])
+    row.asked_again_at, row.unanswered_because = timezone.now(), judgement.because or ""
+    found = ["answered_since", "answered_by_faq", "answered_by_document"]
+    row.save(update_fields=[*found, "asked_again_at", "unanswered_because"])
     if was_answered == bool(cover):
         return False
     set_topic_state(gaps=[row], state=State.ANSWERED if cover else State.OPEN)

@@ -82,7 +82,8 @@ def read_version(posted: QueryDict) -> int:
 def assign_item(request: HttpRequest, item: Item) -> TypedAssignment | None:
     """Assign an item that the member may change, as the form says, or say why that was not done.
 
-    Return what was typed and not saved, to be shown again; None if it was saved.
+    Return what was typed and not saved, to be shown again; None if it was saved. A field that was left as it was shown
+    is not typed: it shows what is stored by now, so that nobody takes back what a colleague did meanwhile.
     """
     user = cast("User", request.user)
     try:
@@ -99,17 +100,29 @@ def assign_item(request: HttpRequest, item: Item) -> TypedAssignment | None:
     else:
         messages.success(request, _("Saved: who looks after it, and until when."))
         return None
-    return TypedAssignment(request.POST.get("to", ""), request.POST.get("due_on", ""))
+    item.refresh_from_db(fields=["assigned_to", "due_on"])
+    stored = _stored(item)
+    return TypedAssignment(_typed(request.POST, "to", stored.to), _typed(request.POST, "due_on", stored.due_on))
+
+
+def _typed(posted: QueryDict, name: str, stored: str) -> str:
+    given = posted.get(name, "")
+    return stored if given == posted.get(f"shown_{name}") else given
+
+
+def _stored(item: Item) -> TypedAssignment:
+    return TypedAssignment(str(item.assigned_to_id or ""), item.due_on.isoformat() if item.due_on else "")
 
 
 def assigning_context(item: Item, typed: TypedAssignment | None = None) -> dict[str, Any]:
     """Return what the form of assigning needs besides the item; `typed` is what could not be saved."""
     name = f"admin:analytics_{item._meta.model_name}_assign"
-    stored = TypedAssignment(str(item.assigned_to_id or ""), item.due_on.isoformat() if item.due_on else "")
+    stored = _stored(item)
     return {
         "item": item,
         "assign_address": reverse(name, args=[item.pk]),
         "colleagues": list(colleagues(type(item))),
         "typed_assignment": typed or stored,
+        "stored_assignment": stored,
         "today": timezone.localdate(),
     }

@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from analytics.models import Contradiction
+from analytics.models import Contradiction, ReviewFeed
 from faqs.models import FAQSource, SimilarPair
 from knowledge.models import Document
 from tests.factories import CitationFactory, CollectionFactory, DocumentFactory, FAQFactory, UserFactory
@@ -156,3 +156,18 @@ def test_the_home_page_counts_open_ones(anna: Any) -> None:
     contradiction(DocumentFactory(), DocumentFactory(), state="dismissed")
     content = sign_in(anna).get(reverse("admin:index")).content.decode()
     assert "1 contradiction between pages, FAQs and answers." in content
+
+
+def test_editing_leads_back_to_the_list_which_says_that_the_text_is_compared_again(anna: Any) -> None:
+    one, other = DocumentFactory(), DocumentFactory()
+    contradiction(one, other)
+    client, now = sign_in(anna), timezone.now()
+    feed = ReviewFeed.objects.create(name="contradicted", until=now)
+    address = reverse("admin:knowledge_document_change", args=[one.pk])
+    page = client.get(LIST, {"kind": "figure"}).content.decode()
+    assert f'href="{address}?back={LIST}%3Fkind%3Dfigure"' in page
+    assert "Edited at" not in page
+    Document.objects.filter(pk=one.pk).update(updated_at=now + timedelta(minutes=1))
+    assert "it is compared again within a minute." in client.get(LIST).content.decode()
+    ReviewFeed.objects.filter(pk=feed.pk).update(until=now + timedelta(minutes=2))
+    assert "Edited at" not in client.get(LIST).content.decode()

@@ -12,6 +12,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from analytics.models import Gap, GapQuestion, GapRun
 from analytics.tasks import find_gaps
+from core.admin.back import with_back
 from faqs.indexing import sync_faq
 from faqs.models import FAQ
 from faqs.tasks import index_faq
@@ -169,7 +170,7 @@ def test_a_draft_is_made_of_what_is_ticked(admin_client: Client, parking: Gap) -
     data = {"question": "Who gives out parking permits?", "phrasings": phrasings, "documents": [document.pk]}
     response = admin_client.post(url_of(parking, "draft"), data)
     faq = FAQ.objects.get()
-    assert response["Location"] == reverse("admin:faqs_faq_change", args=[faq.pk])
+    assert response["Location"] == with_back(reverse("admin:faqs_faq_change", args=[faq.pk]), url_of(parking))
     assert (faq.question, faq.status) == ("Who gives out parking permits?", "draft")
     assert list(faq.documents.all()) == [document]
     assert faq.phrasings.count() == 2
@@ -221,7 +222,7 @@ def test_phrasings_are_added_to_an_faq_that_is_there(admin_client: Client) -> No
     central, other = gap.questions.order_by("-centrality").values_list("pk", flat=True)
     address = reverse("admin:analytics_gap_phrasings", args=[gap.pk, faq.pk])
     response = admin_client.post(address, {"central": central, "phrasings": [other]})
-    assert response["Location"] == reverse("admin:faqs_faq_change", args=[faq.pk])
+    assert response["Location"] == with_back(reverse("admin:faqs_faq_change", args=[faq.pk]), url_of(gap))
     assert {phrasing.text for phrasing in faq.phrasings.all()} == {"Where do I park?", "Where may I park?"}
     again = admin_client.post(address, {"central": central}, follow=True).content.decode()
     assert "Tick a phrasing that the FAQ does not have yet." in again

@@ -1,5 +1,6 @@
 """The page of one topic: two of the staff at once, assignment, comments, and the answers that follow their topic."""
 
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -138,3 +139,31 @@ def test_the_answer_was_right_is_a_verdict(anna: Any) -> None:
     sign_in(anna).post(url_of(review), given)
     review.refresh_from_db()
     assert (review.state, review.get_verdict_display()) == ("done", "The answer was right")
+
+
+def read_form(page: str) -> dict[str, str]:
+    """Return the fields of the form of assigning, as a browser would send them untouched."""
+    form = re.search(r'<form class="module panel to-do-assign".*?</form>', page, re.DOTALL)
+    assert form
+    fields = {name: value for tag in re.findall(r"<input[^>]+>", form[0]) for name, value in [_attributes(tag)]}
+    chosen = re.search(r'<option value="(\d*)"\s+selected', form[0])
+    return {**fields, "to": chosen[1] if chosen else ""}
+
+
+def _attributes(tag: str) -> tuple[str, str]:
+    found = dict(re.findall(r'(name|value)="([^"]*)"', tag))
+    return found["name"], found.get("value", "")
+
+
+def test_who_is_refused_keeps_what_was_typed_and_sees_what_a_colleague_chose(anna: Any, ben: Any) -> None:
+    late = sign_in(ben)
+    for item in (new_gap(), new_review("Is there a sauna?")):
+        opened = read_form(late.get(url_of(item)).content.decode())
+        assign(sign_in(anna), item, version=0, to=anna.pk, due_on="2099-01-01")
+        refused = assign(late, item, **{**opened, "due_on": "2099-03-31"})
+        assert "Nothing was assigned" in refused
+        again = read_form(refused)
+        assert (again["to"], again["due_on"]) == (str(anna.pk), "2099-03-31")
+        assert "Saved: who looks after it" in assign(late, item, **again)
+        item.refresh_from_db()
+        assert (item.assigned_to, str(item.due_on)) == (anna, "2099-03-31")

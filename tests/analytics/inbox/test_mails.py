@@ -49,6 +49,15 @@ def test_one_mail_tells_of_everything_that_was_assigned(smtp: MailServer, ada: U
     assert mail_notices() == 0
 
 
+def test_a_topic_is_named_where_staff_named_it(smtp: MailServer, ada: User, bob: User) -> None:
+    give(ada, bob, new_gap("Zebra parking"), new_gap("Parking permits", named_by="staff"))
+    mail_notices()
+    body = smtp.body_to("ada@uni.example")
+    assert "- The topic “Parking permits”, from Bob\n" in body
+    assert "- A topic, from Bob\n" in body
+    assert "Zebra" not in body
+
+
 def test_a_mail_holds_no_word_of_a_student(smtp: MailServer, ada: User, bob: User) -> None:
     give(ada, bob, new_gap("Zebra parking", texts=("Where does my zebra park?",)), new_review("My zebra is ill"))
     mail_notices()

@@ -93,13 +93,34 @@ def test_merging_moves_phrasings_and_documents_and_retires_the_other(admin_clien
     other = indexed("How high is the semester fee?", phrasings=["b", "c"], documents=[second, first])
     pair = SimilarPair.objects.get()
     assert "lead to different documents" in admin_client.get(reverse(PAGE)).content.decode()
-    assert admin_client.post(reverse("admin:faqs_faq_merge", args=[pair.pk]), {"keep": keep.pk}).status_code == 302
+    merged = admin_client.post(reverse("admin:faqs_faq_merge", args=[pair.pk]), {"keep": keep.pk}, follow=True)
+    assert "To undo it, restore the version before this one" in merged.content.decode()
     keep.refresh_from_db()
     other.refresh_from_db()
     assert (keep.status, other.status) == ("published", "retired")
     assert list(keep.phrasings.values_list("text", flat=True)) == ["a", "b", "How high is the semester fee?", "c"]
     assert list(keep.sources.values_list("document", flat=True)) == [first.pk, second.pk]
     assert not pairs()
+
+
+@pytest.mark.django_db
+def test_keeping_one_says_first_what_moves_and_what_retires(admin_client: Client) -> None:
+    page = DocumentFactory(title="Fees of the term")
+    keep = indexed("How much is the semester fee?", phrasings=["a"], status="published")
+    other = indexed("How high is the semester fee?", phrasings=["a", "What do I pay?"], documents=[page])
+    address = reverse("admin:faqs_faq_merge", args=[SimilarPair.objects.get().pk])
+    assert f'href="{address}?keep={keep.pk}"' in admin_client.get(reverse(PAGE)).content.decode()
+    response = admin_client.get(address, {"keep": keep.pk})
+    said = response.content.decode()
+    for part in ("“How high is the semester fee?” retires", "What do I pay?", "Fees of the term", ">Merge<", ">Back<"):
+        assert part in said, part
+    assert response.context["phrasings"] == ["How high is the semester fee?", "What do I pay?"]
+    other.refresh_from_db()
+    assert (other.status, keep.phrasings.count()) == ("draft", 1)
+    for keep_none in ("", "0", "x"):
+        refused = admin_client.post(address, {"keep": keep_none}, follow=True).content.decode()
+        assert "Choose first which of the two you keep." in refused
+    assert pairs()
 
 
 @pytest.mark.django_db
@@ -163,5 +184,8 @@ def test_a_team_sees_its_own_alone(client: Client) -> None:
 def test_merging_needs_the_permission_to_publish(client: Client) -> None:
     client.force_login(UserFactory(permissions=["faqs.view_faq", "faqs.change_faq"]))
     one, _other = indexed("How much is the semester fee?"), indexed("How high is the semester fee?")
-    client.post(reverse("admin:faqs_faq_merge", args=[SimilarPair.objects.get().pk]), {"keep": one.pk})
+    address = reverse("admin:faqs_faq_merge", args=[SimilarPair.objects.get().pk])
+    client.post(address, {"keep": one.pk})
+    said = client.get(address, {"keep": one.pk}, follow=True)
+    assert "only who may publish can do that" in said.content.decode()
     assert set(FAQ.objects.values_list("status", flat=True)) == {"draft"}

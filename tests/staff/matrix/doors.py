@@ -45,7 +45,7 @@ POSTS = frozenset(
     for name in (
         *("knowledge_crawlrun_stop", "knowledge_crawlrun_archive", "knowledge_crawlrun_keep"),
         *("knowledge_source_crawl", "knowledge_document_restore"),
-        *("faqs_faq_near", "faqs_faq_merge", "faqs_faq_dismiss", "faqs_faq_restore", "faqs_faq_confirm"),
+        *("faqs_faq_near", "faqs_faq_dismiss", "faqs_faq_restore", "faqs_faq_confirm"),
         *("faqs_matcher_choose", "faqs_matcher_use"),
         *("chat_heldbacksentence_judge",),
         *("chat_retrievalprofile_clone", "chat_promptversion_draft_preview", "chat_promptversion_preview"),
@@ -72,6 +72,7 @@ BOTH = frozenset(
         "inbox-preferences",
         "invite",
         "admin:faqs_faq_import",
+        "admin:faqs_faq_merge",
         "admin:knowledge_course_import",
         "admin:chat_promptversion_use",
         "admin:analytics_evaluationquestion_review_one",

@@ -139,6 +139,7 @@ DOORS = _read(
     faqs_faq_download GET                                    x x x x x 0
     faqs_faq_near POST                                       x x x x x .
     faqs_faq_duplicates GET                                  x x x x x .
+    faqs_faq_merge GET                                       x . . x x .
     faqs_faq_merge POST                                      x . . x x .
     faqs_faq_dismiss POST                                    x . . x x .
     faqs_faq_versions GET                                    x x x x x .
