@@ -1,14 +1,16 @@
 """Measures how well the FAQ that is meant is found: by all phrasings, by the nearest one, by the question alone.
 
-The classifier alone is measured, over the vectors of real questions; `profiles` measures whole retrieval. Sizes are
-made of the data set's own vectors: an FAQ of four phrasings is a mixture of two texts, with another one mixed into each
-phrasing.
+The classifier alone is measured, over the vectors of real questions; `profiles` measures whole retrieval. No data set
+has eight phrasings an FAQ: in a second table four of the questions that mean it are lent to it, and all rows are of the
+questions that are left. Sizes are made of the data set's own vectors: an FAQ of four phrasings is a mixture of two
+texts, with another one mixed into each phrasing.
 """
 
 import json
 import resource
 import statistics
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 
 DATASETS = ("clinc150", "stackfaq-dev")
 PHRASINGS = (1, 2, 4, 8)
+#: Questions that become phrasings of the FAQ that they mean; two at least are left to be asked.
+LENT, LEFT = 4, 2
 SIZES = (100, 500, 2000)
 WAYS_A_FAQ = 5
 
@@ -38,29 +42,47 @@ def measure(data: Path | None) -> dict[str, Any]:
     results: dict[str, Any] = {}
     vectors: Floats = np.empty((0, 0), np.float32)
     for name in DATASETS:
-        found, its_vectors = measure_set(data / name)
-        results[name] = found
-        vectors = its_vectors if not len(vectors) else vectors
+        ways, asked, truth = read_set(data / name)
+        results[name] = measure_set(ways, asked, truth)
+        if len(ways[0]) > 1:
+            results[f"{name}, questions lent"] = measure_set(*lend_questions(ways, asked, truth))
+        vectors = np.vstack([*ways, asked]) if not len(vectors) else vectors
     results["sizes"] = [measure_size(size, vectors) for size in SIZES]
     report(results)
     return results
 
 
-def measure_set(folder: Path) -> "tuple[list[dict[str, Any]], Floats]":
+def read_set(folder: Path) -> "tuple[list[Floats], Floats, NDArray[np.int64]]":
+    """Return the vectors of each FAQ's question and phrasings, of the questions, and which FAQ is meant or -1."""
     faqs = json.loads((folder / "faqs.json").read_text("utf-8"))
     questions = [json.loads(line) for line in (folder / "queries.jsonl").read_text("utf-8").splitlines()]
     right = read_right(folder, faqs)
     embed = get_embedder().embed_questions
     ways = [embed([faq["question"], *faq["phrasings"]]) for faq in faqs]
-    asked = embed([each["text"] for each in questions])
     truth = np.array([right.get(each["_id"], -1) for each in questions])
-    most = max(len(each) for each in ways) - 1
+    return ways, embed([each["text"] for each in questions]), truth
+
+
+def lend_questions(
+    ways: "Sequence[Floats]", asked: "Floats", truth: "NDArray[np.int64]"
+) -> "tuple[list[Floats], Floats, NDArray[np.int64]]":
+    """Return the set with up to LENT questions of each FAQ among its phrasings instead of the questions."""
+    chooser = np.random.default_rng(0)
+    lent = [chooser.permutation(np.flatnonzero(truth == place)) for place in range(len(ways))]
+    lent = [each[: max(0, min(LENT, len(each) - LEFT))] for each in lent]
+    more = [np.vstack([known, asked[places]]) for known, places in zip(ways, lent, strict=True)]
+    is_left = ~np.isin(np.arange(len(asked)), np.concatenate(lent))
+    return more, asked[is_left], truth[is_left]
+
+
+def measure_set(ways: "Sequence[Floats]", asked: "Floats", truth: "NDArray[np.int64]") -> list[dict[str, Any]]:
+    most = max(map(len, ways)) - 1
     rows = []
     for count in sorted({min(count, most) for count in PHRASINGS} | {0} if most else {0}):
         known = [each[: count + 1] for each in ways]
         labels = np.concatenate([np.full(len(each), place + 1) for place, each in enumerate(known)])
         rows.append({"phrasings": count, **compare(np.vstack(known), labels, asked, truth)})
-    return rows, np.vstack([*ways, asked])
+    return rows
 
 
 def read_right(folder: Path, faqs: list[dict[str, Any]]) -> dict[str, int]:
@@ -145,7 +167,9 @@ def measure_size(size: int, vectors: "Floats") -> dict[str, Any]:
 
 
 def report(results: dict[str, Any]) -> None:
-    for name in DATASETS:
+    for name, measured in results.items():
+        if name == "sizes":
+            continue
         say(f"\n{name}\n")
         rows = [
             [
@@ -155,7 +179,7 @@ def report(results: dict[str, Any]) -> None:
                 round(each["auroc"], 4) if each["auroc"] else "–",
                 row["chosen"],
             ]
-            for row in results[name]
+            for row in measured
             for way, each in row["ways"].items()
         ]
         table(["phrasings", "way", "MRR", "AUROC", "chosen"], rows)

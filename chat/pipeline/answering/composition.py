@@ -114,7 +114,26 @@ def _choose(
                 chosen[place] = each
     if table is not None and not any(_is_of(each, table) for each in chosen):
         chosen[:0] = [each for ranked in rankings for each in ranked if _is_of(each, table)][:1]
-    return chosen
+    return _with_first_page(chosen, rankings[0], table)
+
+
+def _with_first_page(
+    chosen: list[RankedSentence], ranked: Sequence[RankedSentence], table: Piece | None
+) -> list[RankedSentence]:
+    """Add the best sentence of the passage that was found first, if it is close to the best one and its page is not
+    quoted yet. Where it finds no room the last sentences make way."""
+    close = [each for each in ranked if each.score >= ranked[0].score - QUOTE_MARGIN]
+    first = next((each for each in close if each.candidate.rank == 1), None)
+    if first is None or any(each.candidate.document_id == first.candidate.document_id for each in chosen):
+        return chosen
+
+    def length(each: RankedSentence) -> int:
+        return 0 if table is not None and _is_of(each, table) else len(each.quote.shown.split())
+
+    kept = list(chosen)
+    while len(kept) > 1 and sum(map(length, [*kept, first])) > MOST_PROSE_WORDS:
+        kept.pop()
+    return [*kept, first]
 
 
 def _is_of(each: RankedSentence, table: Piece) -> bool:

@@ -57,7 +57,10 @@ FRAGMENT_WORDS = 8
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A retrieved passage that an answer may cite; `number` is what the model sees, from 1."""
+    """A retrieved passage that an answer may cite; `number` is what the model sees, from 1.
+
+    `rank` is its place in what was found, from 1; it stays when the sources are chosen and numbered anew.
+    """
 
     number: int
     passage_id: int
@@ -71,6 +74,7 @@ class Candidate:
     language: str = "en"
     #: Who answers, if the passage is of an answer in staff's own words.
     signature: str = ""
+    rank: int = 0
 
     @property
     def label(self) -> str:
@@ -112,6 +116,7 @@ def _candidate(number: int, row: Sequence[Any]) -> Candidate:
         audience=tuple(audience),
         language=language,
         signature=sign(office, checked_on, language) if is_written else "",
+        rank=number,
     )
 
 

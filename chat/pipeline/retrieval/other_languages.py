@@ -28,7 +28,7 @@ def add_other_languages(
     new = [hit for hit in hits if hit.passage_id not in known and hit.passage_id not in retrieval.other_periods]
     ranked = [RankedPassage(hit.passage_id, hit.document_id, 0, hit.score, {}) for hit in new]
     added = load_candidates(ranked) if ranked else []
-    together = [replace(each, number=number) for number, each in enumerate([*here, *added], start=1)]
+    together = [replace(each, number=place, rank=place) for place, each in enumerate([*here, *added], start=1)]
     return together, _measure_evidence(question, hits, together)
 
 

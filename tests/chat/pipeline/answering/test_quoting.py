@@ -5,9 +5,9 @@ from pytest_django import Settings
 
 from chat.pipeline.answering.composition import Piece, compose
 from chat.pipeline.retrieval.candidates import Candidate
-from chat.pipeline.sentences.quotable import LONGEST, quotable
-from chat.pipeline.sentences.ranking import rank_parts, split_question
-from chat.pipeline.tuning import MOST_PROSE_WORDS, MOST_TABLE_ROWS
+from chat.pipeline.sentences.quotable import LONGEST, Quotable, quotable
+from chat.pipeline.sentences.ranking import RankedSentence, rank_parts, split_question
+from chat.pipeline.tuning import MOST_PROSE_WORDS, MOST_TABLE_ROWS, QUOTE_MARGIN
 from core.inference.embeddings.e5 import MULTILINGUAL
 from knowledge.retrieval.query_vectors import multilingual_vectors
 from tests.chat.candidates import candidate
@@ -114,6 +114,26 @@ LISTS = [
         "text": "# Locker\n\nTo rent a locker in the library, bring:\n\n- your student card\n- a deposit of 20 euros",
     }
 ]
+
+
+def ranking(*, first: int, score: float) -> list[RankedSentence]:
+    """Return six sentences of page 1 and one of page 2, which has the `score`; page `first` was found first."""
+    sentences = [f"Number {letter * 3} of the sentences about the mailbox is this one here." for letter in "abcdef"]
+    pages = [candidate(number, rank=1 if number == first else 2) for number in (1, 2)]
+    of_one = [RankedSentence(pages[0], Quotable(each, each), 0, place, 9.0) for place, each in enumerate(sentences)]
+    return [*of_one, RankedSentence(pages[1], Quotable(KEPT, KEPT), 1, 0, score)]
+
+
+KEPT = "Students keep their mailbox 180 days after they leave the university."
+
+
+def test_the_page_that_was_found_first_is_quoted_too_if_its_sentence_is_close() -> None:
+    question = "How long do I keep my mailbox?"
+    pieces = compose(question, [ranking(first=2, score=9.0 - QUOTE_MARGIN)])
+    assert [piece.text for piece in pieces][-1] == KEPT
+    assert sum(len(piece.text.split()) for piece in pieces) <= MOST_PROSE_WORDS
+    for other in (ranking(first=1, score=9.0 - QUOTE_MARGIN), ranking(first=2, score=8.9 - QUOTE_MARGIN)):
+        assert KEPT not in [piece.text for piece in compose(question, [other])]
 
 
 def test_a_list_that_answers_is_shown_as_a_list_under_its_sentence(server: Server) -> None:
