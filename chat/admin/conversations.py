@@ -115,7 +115,7 @@ class AnswerFilter(admin.SimpleListFilter):
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
         return [
             (Message.Status.COMPLETE.value, _("Answered at least once")),
-            (Message.Status.ABSTAINED.value, _("Abstained at least once")),
+            (Message.Status.ABSTAINED.value, _("No answer given at least once")),
             (Message.Status.FAILED.value, _("Failed at least once")),
             (Message.Status.STOPPED.value, _("Stopped by the student")),
             (Message.Status.CLARIFYING.value, _("Asked back")),
@@ -276,7 +276,7 @@ class ConversationAdmin(ScopedAdmin, ConversationModelAdmin):
     def message_count(self, conversation: Any) -> int:
         return conversation.messages_in_all or 0
 
-    @admin.display(description=_("abstained"), ordering="has_abstained")
+    @admin.display(description=_("no answer given"), ordering="has_abstained")
     def abstained(self, conversation: Any) -> str:
         return str(_("yes")) if conversation.has_abstained else "–"
 

@@ -46,7 +46,7 @@ NOT_ASKED: Mapping[NotAsked, str | Promise] = {
         "No language model is asked: it is switched off for this assistant, so the closest sentences are quoted."
     ),
     NotAsked.NO_QUESTION: _("No language model is asked for an answer: this gets a fixed reply."),
-    NotAsked.ABSTAINED: _("No language model is asked for an answer: the assistant abstained before."),
+    NotAsked.ABSTAINED: _("No language model is asked: the assistant had decided before to give no answer."),
     NotAsked.ASKED_BACK: _("No language model is asked for an answer: the student is asked back first."),
     NotAsked.TOO_LONG: _("No language model is asked: question and sources are too long for it (LLM_CONTEXT_TOKENS)."),
 }

@@ -78,7 +78,7 @@ class Assistant(models.Model):
         null=True,
         blank=True,
         related_name="assistants",
-        verbose_name=_("prompt version"),
+        verbose_name=_("version of the instructions"),
         help_text=_("What the language model is told; empty: the built-in texts."),
     )
     uses_model = models.BooleanField(

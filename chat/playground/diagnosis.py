@@ -128,7 +128,7 @@ def _index(standing: Standing) -> Iterator[Finding]:
         yield blocks("no_passages", text, _("Give it a text; where it comes from a file, see whether that is a scan."))
     elif standing.withheld == standing.passages:
         text = _("All its passages are withheld, since they seem to speak to a program.")
-        yield blocks("withheld", text, _("Check them under “Flagged passages”, and clear what is harmless."))
+        yield blocks("withheld", text, _("Check them under “Suspicious passages”, and clear what is harmless."))
     elif not standing.indexed:
         yield note("older_state", _("The index still holds an older state of it."), advice)
     else:
@@ -138,7 +138,7 @@ def _index(standing: Standing) -> Iterator[Finding]:
         yield passes("indexed", text % {"count": standing.passages})
         if standing.withheld:
             text = ngettext("%(count)d of them is withheld.", "%(count)d of them are withheld.", standing.withheld)
-            advice = _("Check them under “Flagged passages”, and clear what is harmless.")
+            advice = _("Check them under “Suspicious passages”, and clear what is harmless.")
             yield note("some_withheld", text % {"count": standing.withheld}, advice)
 
 

@@ -29,7 +29,7 @@ ROLE_TEXTS: Mapping[str, tuple[Promise, Promise]] = {
         _("Reviewer"),
         _("Judges answers, comments topics and proposes FAQs, which a curator publishes."),
     ),
-    ANALYST: (_("Analyst"), _("Reads the dashboard, exports reports and runs evaluations.")),
+    ANALYST: (_("Analyst"), _("Reads the dashboard, exports reports and tries test questions.")),
     ADMINISTRATOR: (_("Administrator"), _("Does everything: accounts, assistants, sites, settings.")),
 }
 EVERYTHING = ("view", "add", "change", "delete")

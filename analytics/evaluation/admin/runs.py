@@ -85,8 +85,8 @@ class EvaluationRunAdmin(ScopedAdmin, RunModelAdmin):
     list_per_page = 50
     actions = None
     nothing_yet = _(
-        "There is no run yet. Open an evaluation set and start one: it measures how well a retrieval profile finds "
-        "what answers the questions of the set."
+        "There is no run yet. Open a set of test questions and start one: it measures how well a retrieval profile "
+        "finds what answers the questions of the set."
     )
 
     class Media:
@@ -217,7 +217,7 @@ class EvaluationRunAdmin(ScopedAdmin, RunModelAdmin):
                 return self._started(request, evaluation_set, runs)
         context = {
             **self.admin_site.each_context(request),
-            "title": gettext("Run an evaluation"),
+            "title": gettext("Try the test questions"),
             "opts": self.opts,
             "form": form,
             "media": self.media,

@@ -39,7 +39,7 @@ else:
 
 
 class RunForm(forms.Form):
-    evaluation_set = forms.ModelChoiceField(label=_("Evaluation set"), queryset=EvaluationSet.objects.none())
+    evaluation_set = forms.ModelChoiceField(label=_("Set of test questions"), queryset=EvaluationSet.objects.none())
     profiles = forms.ModelMultipleChoiceField(
         label=_("Retrieval profiles"),
         queryset=RetrievalProfile.objects.all(),

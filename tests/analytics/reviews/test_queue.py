@@ -227,7 +227,7 @@ def test_the_page_shows_what_was_said_and_what_it_was_made_from(anna: Any) -> No
             "Ours 4",
             "gemma",
         ),
-        *("1234 ms", "outdated", "It is 15 now.", "thumbs down", "Abstained"),
+        *("1234 ms", "outdated", "It is 15 now.", "thumbs down", "No answer given"),
         f"?message={reply.question_id}",
     ):
         assert part in page, part
