@@ -27,11 +27,11 @@ from knowledge.guardrails.signs import SIGNS
 from knowledge.retrieval.registry import LABELS
 
 ORIGINS: Mapping[str, str | Promise] = {
-    "lexical": _("Same words (BM25)"),
-    "dense": _("Same meaning (vectors)"),
+    "lexical": _("Same words"),
+    "dense": _("Same meaning"),
     "dense-sentence": _("Same meaning (sentences)"),
     "dense-proposition": _("Same meaning (propositions)"),
-    "hyde": _("Same meaning as a guessed answer (HyDE)"),
+    "hyde": _("Same meaning as a guessed answer"),
     "faq": _("Curated FAQs"),
 }
 REASONS: Mapping[str, str | Promise] = {
@@ -59,7 +59,7 @@ NOTICES: Mapping[str, str | Promise] = {
     "model_declined": _("The language model found no answer in close pages, so they were quoted instead."),
     "words_only": _("The embedding model did not answer, so only words were compared."),
     "not_reranked": _("The reranker did not answer, so the passages were not put in order by it."),
-    "window_too_small": _("The question and its sources are too long for the language model (LLM_CONTEXT_TOKENS)."),
+    "window_too_small": _("The question and its sources are too long for the language model."),
     "queue_full": _("Too many students were waiting for the language model."),
     "queue_timeout": _("The language model was busy with other students for too long."),
 }

@@ -318,7 +318,7 @@ def _outcome(outcome: Outcome, names: Mapping[str, str]) -> Iterator[Finding]:
         text = _("It was found, but the assistant did not answer: %(reason)s") % {"reason": names[outcome.reason]}
         yield blocks("abstained", text)
     elif not outcome.fits_prompt:
-        text = _("There was no room for it in the prompt (LLM_CONTEXT_TOKENS).")
+        text = _("There was no room for it beside the other sources.")
         yield blocks("no_room", text, _("Have fewer passages given to an answer, in the retrieval profile."))
     elif outcome.is_cited:
         yield passes("cited", _("It was found, and the answer cites it."))

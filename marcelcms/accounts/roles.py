@@ -23,7 +23,7 @@ WHOLE_UNIVERSITY = "Whole university"
 ROLE_TEXTS: Mapping[str, tuple[Promise, Promise]] = {
     CURATOR: (
         _("Curator"),
-        _("Writes answers and FAQs, looks after pages and sources, works on topics and answers to review."),
+        _("Writes answers and FAQs, looks after pages and websites, works on topics and answers to review."),
     ),
     REVIEWER: (
         _("Reviewer"),

@@ -120,11 +120,11 @@ def build_card_groups(found: Overview, links: Links) -> list[Group]:
             ],
         ),
         Group(
-            _("Times and tokens"),
+            _("Speed and language model"),
             [
-                time(_("First words, median"), "first_token", 0),
+                time(_("First words, usually"), "first_token", 0),
                 time(_("First words, slow"), "first_token", 1),
-                time(_("Whole answer, median"), "total", 0),
+                time(_("Whole answer, usually"), "total", 0),
                 time(_("Whole answer, slow"), "total", 1),
                 count(_("Tokens read"), "prompt_tokens", links.asked(), hint=_("by the language model")),
                 count(_("Tokens written"), "answer_tokens", links.asked(), hint=_("by the language model")),

@@ -177,7 +177,7 @@ def test_figures_are_shown_beside_those_of_the_period_before(client):
     assert card(page, "Questions").startswith("9 +200 % , 3 before")
     assert card(page, "New visitors").startswith("9 +200 % , 3 before counted once")
     assert card(page, "No answer given").startswith("3 0 before 33 % of all answers")
-    assert card(page, "First words, median").startswith("117 ms ±0 % , 117 ms before")
+    assert card(page, "First words, usually").startswith("117 ms ±0 % , 117 ms before")
     assert "6 Jul 2026 – 12 Jul 2026" in words(page)
     assert "9 questions; most of them: Fri, 10 Jul 2026, 9." in words(page)
 
