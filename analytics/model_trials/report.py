@@ -49,7 +49,7 @@ def describe_way(way: str, trial: ModelTrial) -> str:
     if way == QUOTES:
         return _("Quoting alone, without a model")
     if way == OWN:
-        return _("Your prompt version %(name)s") % {"name": trial.prompt}
+        return _("Your instructions %(name)s") % {"name": trial.prompt}
     return describe_layout(LAYOUT_BY_CODE[way])
 
 
@@ -101,7 +101,7 @@ def make_report(trial: ModelTrial) -> Report:
     best = next(each for each in layouts if each.way in full)
     verdict = [_compare(chosen, quotes), _compare_wrong(chosen, quotes)]
     if own and best.standing > own.standing:
-        said = _("The built-in texts did better than your prompt version: %(right)d of %(count)d right.")
+        said = _("The built-in instructions did better than yours: %(right)d of %(count)d right.")
         verdict.append(said % {"right": best.right, "count": best.answerable})
     return Report(lines, [each for each in verdict if each], chosen.standing > quotes.standing)
 

@@ -33,7 +33,7 @@ def prepare_trial(*, assistant: Assistant, wanted: int = QUESTIONS, by: Abstract
     """
     Assistant.objects.select_for_update(of=["self"]).get(pk=assistant.pk)  # a double click waits here
     if not client.is_configured():
-        raise ValidationError(_("This server has no language model to try (LLM_BASE_URL, LLM_MODEL)."))
+        raise ValidationError(_("This server has no language model to try."))
     if active := ModelTrial.objects.active().filter(assistant=assistant).first():
         return active
     if len(known_questions(assistant)) < FEWEST:

@@ -67,10 +67,10 @@ class Contradiction(models.Model):
     """
 
     class Kind(models.TextChoices):
-        FIGURE = "figure", _("another figure")
-        DATE = "date", _("another date or time")
+        FIGURE = "figure", _("different figures")
+        DATE = "date", _("different dates or times")
         POLARITY = "polarity", _("yes and no")
-        BOUND = "bound", _("another limit or order")
+        BOUND = "bound", _("different limits or orders")
         MODALITY = "modality", _("must, may and need not")
         QUANTITY = "quantity", _("all, some and none")
 

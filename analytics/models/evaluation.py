@@ -43,7 +43,7 @@ class EvaluationSet(models.Model):
         null=True,
         blank=True,
         related_name="regression_sets",
-        verbose_name=_("regression set of"),
+        verbose_name=_("test questions always tried for"),
         help_text=_("Every change is tested on its questions before it goes live for this assistant."),
     )
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
@@ -51,8 +51,8 @@ class EvaluationSet(models.Model):
     objects = EvaluationSetQuerySet.as_manager()
 
     class Meta:
-        verbose_name = _("evaluation set")
-        verbose_name_plural = _("evaluation sets")
+        verbose_name = _("set of test questions")
+        verbose_name_plural = _("sets of test questions")
         ordering = ["name", "pk"]
         constraints = [
             models.UniqueConstraint(
@@ -83,7 +83,7 @@ class EvaluationQuestion(models.Model):
         REJECTED = "rejected", _("rejected")
 
     evaluation_set = models.ForeignKey(
-        EvaluationSet, on_delete=models.CASCADE, related_name="questions", verbose_name=_("evaluation set")
+        EvaluationSet, on_delete=models.CASCADE, related_name="questions", verbose_name=_("set of test questions")
     )
     external_id = models.CharField(max_length=200)
     text = models.TextField(_("question"))
@@ -96,8 +96,8 @@ class EvaluationQuestion(models.Model):
     objects = OfEvaluationSets.as_manager()
 
     class Meta:
-        verbose_name = _("evaluation question")
-        verbose_name_plural = _("evaluation questions")
+        verbose_name = _("test question")
+        verbose_name_plural = _("test questions")
         ordering = ["pk"]
         constraints = [
             models.UniqueConstraint(fields=["evaluation_set", "external_id"], name="one_question_an_id_and_set")
@@ -177,7 +177,7 @@ class EvaluationRun(RequestedJob):
     State = JobState
 
     evaluation_set = models.ForeignKey(
-        EvaluationSet, on_delete=models.CASCADE, related_name="runs", verbose_name=_("evaluation set")
+        EvaluationSet, on_delete=models.CASCADE, related_name="runs", verbose_name=_("set of test questions")
     )
     profile = models.CharField(_("retrieval profile"), max_length=100)
     rewrites = models.BooleanField(_("rewrites follow-ups"), default=True, editable=False)
@@ -187,8 +187,8 @@ class EvaluationRun(RequestedJob):
     objects = EvaluationRunQuerySet.as_manager()
 
     class Meta:
-        verbose_name = _("evaluation")
-        verbose_name_plural = _("evaluations")
+        verbose_name = _("test result")
+        verbose_name_plural = _("test results")
         ordering = ["-pk"]
         default_permissions = ("add", "view", "delete")
         indexes = [models.Index(fields=["evaluation_set", "profile", "-created_at"])]

@@ -71,7 +71,7 @@ class Gap(models.Model):
     changed_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, editable=False, related_name="+"
     )
-    weight = models.FloatField(_("weight"), default=0)
+    weight = models.FloatField(_("priority"), default=0)
     visitors = models.PositiveIntegerField(_("visitors"), default=0)
     this_week = models.PositiveIntegerField(default=0)
     week_before = models.PositiveIntegerField(default=0)

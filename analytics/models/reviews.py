@@ -20,7 +20,7 @@ class Review(models.Model):
     """
 
     class Reason(models.TextChoices):
-        ABSTAINED = "abstained", _("Abstained")
+        ABSTAINED = "abstained", _("No answer given")
         THUMBS_DOWN = "thumbs_down", _("Thumbs down")
         LOW_RATING = "low_rating", _("Few stars")
         INJECTION = "injection", _("Signs of an attack")
@@ -32,7 +32,7 @@ class Review(models.Model):
         DONE = "done", _("done")
 
     class Verdict(models.TextChoices):
-        CORRECT_ABSTENTION = "correct_abstention", _("Rightly abstained")
+        CORRECT_ABSTENTION = "correct_abstention", _("Right not to answer")
         MISSING_KNOWLEDGE = "missing_knowledge", _("Knowledge is missing")
         WRONG_RETRIEVAL = "wrong_retrieval", _("Wrong pages found")
         WRONG_ANSWER = "wrong_answer", _("Right pages, wrong answer")

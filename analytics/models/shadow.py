@@ -27,7 +27,7 @@ class ShadowTest(RequestedJob):
         FAQ = "faq", _("FAQ")
         DOCUMENT = "document", _("document")
         PROFILE = "profile", _("retrieval profile")
-        PROMPT = "prompt", _("prompt version")
+        PROMPT = "prompt", _("version of the instructions")
 
     class Decision(models.TextChoices):
         NONE = "", _("not decided yet")

@@ -28,7 +28,7 @@ class ModelTrial(RequestedJob):
         Assistant, on_delete=models.CASCADE, related_name="model_trials", verbose_name=_("assistant")
     )
     model = models.CharField(_("model"), max_length=200)
-    prompt = models.CharField(_("prompt version"), max_length=80, blank=True)
+    prompt = models.CharField(_("version of the instructions"), max_length=80, blank=True)
     wanted = models.PositiveSmallIntegerField()
     questions: "models.JSONField[list[str], list[str]]" = models.JSONField(default=list)
     outcomes: "models.JSONField[list[dict[str, Any]], list[dict[str, Any]]]" = models.JSONField(default=list)

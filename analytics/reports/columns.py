@@ -76,7 +76,7 @@ COLUMNS: Mapping[str, Column] = {
     "sources": Column(_("sources"), Kind.SOURCES, _sources, 50),
     "faq": Column(_("FAQ"), Kind.TEXT, _field("faq__question"), 40),
     "status": Column(_("outcome"), Kind.CODE, _field("status"), 14, dict(Message.Status.choices)),
-    "abstained": Column(_("abstained"), Kind.FLAG, _field("status"), 12),
+    "abstained": Column(_("no answer given"), Kind.FLAG, _field("status"), 12),
     "reason": Column(_("why there is no answer"), Kind.CODE, _field("reason"), 40, REASONS),
     "thumbs": Column(_("thumbs (1 up, −1 down)"), Kind.NUMBER, _field("feedback__value"), 12),
     "reasons": Column(
@@ -88,7 +88,7 @@ COLUMNS: Mapping[str, Column] = {
         _("verdict of the review"), Kind.CODE, _field("review__verdict"), 24, dict(Review.Verdict.choices)
     ),
     "profile": Column(_("retrieval profile"), Kind.TEXT, _field("profile"), 16),
-    "prompt": Column(_("prompt version"), Kind.TEXT, _field("prompt"), 12),
+    "prompt": Column(_("version of the instructions"), Kind.TEXT, _field("prompt"), 12),
     "model": Column(_("model"), Kind.TEXT, _field("model"), 24),
     "first_token_ms": Column(_("first word after (ms)"), Kind.NUMBER, _milliseconds("first_token"), 14),
     "total_ms": Column(_("whole answer after (ms)"), Kind.NUMBER, _milliseconds("total"), 14),

@@ -166,8 +166,8 @@ def _check(draft: Draft, live: Draft, test: ShadowTest) -> None:
             raise ValidationError(_("This profile reranks, but RERANKER_MODEL is not configured."))
     if test.asks_model and not client.is_configured():
         if isinstance(draft, PromptDraft):
-            raise ValidationError(_("A prompt changes nothing: no language model answers (LLM_BASE_URL, LLM_MODEL)."))
-        raise ValidationError(_("There is no language model to ask (LLM_BASE_URL, LLM_MODEL)."))
+            raise ValidationError(_("Instructions change nothing: no language model answers here."))
+        raise ValidationError(_("There is no language model to ask."))
     if isinstance(draft, DocumentDraft) and Course.objects.filter(document=test.target_id).exists():
         raise ValidationError(_("A course’s page is written from its record: it cannot be tested."))
 

@@ -23,9 +23,10 @@ if TYPE_CHECKING:
     AssistantModelAdmin = admin.ModelAdmin[Assistant]
     AssistantModelForm = ModelForm[Assistant]
     PromptChoiceField = ModelChoiceField[PromptVersion]
+    ProfileChoiceField = ModelChoiceField[RetrievalProfile]
 else:
     AssistantModelAdmin, AssistantModelForm = admin.ModelAdmin, ModelForm
-    PromptChoiceField = ModelChoiceField
+    PromptChoiceField = ProfileChoiceField = ModelChoiceField
 
 
 class AssistantForm(AssistantModelForm):
@@ -42,6 +43,11 @@ class AssistantForm(AssistantModelForm):
         if profile:
             check_usable(profile)
         return profile
+
+
+class ProfileField(ProfileChoiceField):
+    def label_from_instance(self, profile: RetrievalProfile) -> str:
+        return profile.choice_label
 
 
 class PromptField(PromptChoiceField):
@@ -109,6 +115,8 @@ class AssistantAdmin(TeamsAdmin, AssistantModelAdmin):
             field.widget.attrs["placeholder"] = settings.LLM_MODEL or gettext("This server has no language model")
         elif db_field.name == "max_tokens":
             field.widget.attrs["placeholder"] = settings.LLM_MAX_TOKENS
+        elif db_field.name == "keep_conversations_days":
+            field.widget.attrs["placeholder"] = settings.RETENTION_DAYS
         elif db_field.name == "temperature":
             field.widget.attrs |= {"min": 0, "max": 2, "step": 0.1}
         elif db_field.name == "prompt":
@@ -120,6 +128,8 @@ class AssistantAdmin(TeamsAdmin, AssistantModelAdmin):
         if db_field.name == "prompt":
             empty = gettext("%(name)s: the texts that come with MarcelCMS") % {"name": BUILT_IN.name}
             kwargs |= {"form_class": PromptField, "empty_label": empty}
+        elif db_field.name == "profile":
+            kwargs |= {"form_class": ProfileField, "queryset": RetrievalProfile.objects.for_choice()}
         return super().formfield_for_foreignkey(db_field, request, **kwargs)
 
     def formfield_for_manytomany(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:

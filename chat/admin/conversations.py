@@ -29,11 +29,11 @@ from knowledge.guardrails.signs import SIGNS
 from knowledge.retrieval.registry import LABELS
 
 ORIGINS: Mapping[str, str | Promise] = {
-    "lexical": _("Same words (BM25)"),
-    "dense": _("Same meaning (vectors)"),
+    "lexical": _("Same words"),
+    "dense": _("Same meaning"),
     "dense-sentence": _("Same meaning (sentences)"),
     "dense-proposition": _("Same meaning (propositions)"),
-    "hyde": _("Same meaning as a guessed answer (HyDE)"),
+    "hyde": _("Same meaning as a guessed answer"),
     "faq": _("Curated FAQs"),
 }
 REASONS: Mapping[str, str | Promise] = {
@@ -61,7 +61,7 @@ NOTICES: Mapping[str, str | Promise] = {
     "model_declined": _("The language model found no answer in close pages, so they were quoted instead."),
     "words_only": _("The embedding model did not answer, so only words were compared."),
     "not_reranked": _("The reranker did not answer, so the passages were not put in order by it."),
-    "window_too_small": _("The question and its sources are too long for the language model (LLM_CONTEXT_TOKENS)."),
+    "window_too_small": _("The question and its sources are too long for the language model."),
     "queue_full": _("Too many students were waiting for the language model."),
     "queue_timeout": _("The language model was busy with other students for too long."),
 }
@@ -117,7 +117,7 @@ class AnswerFilter(admin.SimpleListFilter):
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
         return [
             (Message.Status.COMPLETE.value, _("Answered at least once")),
-            (Message.Status.ABSTAINED.value, _("Abstained at least once")),
+            (Message.Status.ABSTAINED.value, _("No answer given at least once")),
             (Message.Status.FAILED.value, _("Failed at least once")),
             (Message.Status.STOPPED.value, _("Stopped by the student")),
             (Message.Status.CLARIFYING.value, _("Asked back")),
@@ -283,7 +283,7 @@ class ConversationAdmin(ScopedAdmin, ConversationModelAdmin):
     def message_count(self, conversation: Any) -> int:
         return conversation.messages_in_all or 0
 
-    @admin.display(description=_("abstained"), ordering="has_abstained")
+    @admin.display(description=_("no answer given"), ordering="has_abstained")
     def abstained(self, conversation: Any) -> str:
         return str(_("yes")) if conversation.has_abstained else "–"
 

@@ -196,7 +196,7 @@ class PromptVersionAdmin(PromptModelAdmin):
         self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         shown = {
-            "title": gettext("New prompt version"),
+            "title": gettext("New version of the instructions"),
             "placeholders": [(f"{{{name}}}", said, name in REQUIRED) for name, said in MEANINGS.items()],
             "preview_form": PreviewForm(user=request.user),
             "show_save_and_add_another": False,

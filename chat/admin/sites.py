@@ -51,9 +51,9 @@ class OriginsField(CharField):
 
 class SiteForm(SiteModelForm):
     allowed_origins = OriginsField(
-        label=_("Allowed origins"),
+        label=_("Websites that may show the chat"),
         required=False,
-        help_text=_("Where the widget may stand, such as https://www.uni.example; one a line."),
+        help_text=_("Their addresses, such as https://www.uni.example; one a line."),
     )
 
 
@@ -79,11 +79,11 @@ class SiteAdmin(ScopedAdmin, SiteModelAdmin):
     class Media:
         js = [Script("chat/snippet.js", type="module")]
 
-    @admin.display(description=_("allowed origins"))
+    @admin.display(description=_("websites that may show the chat"))
     def origins(self, site: Site) -> str:
         return ", ".join(site.allowed_origins)
 
-    @admin.display(description=_("snippet"))
+    @admin.display(description=_("code for your web team"))
     def snippet(self, site: Site) -> str | SafeString:
         if not site.pk:
             return str(_("Shown once the site is saved."))

@@ -47,9 +47,9 @@ NOT_ASKED: Mapping[NotAsked, str | Promise] = {
         "No language model is asked: it is switched off for this assistant, so the closest sentences are quoted."
     ),
     NotAsked.NO_QUESTION: _("No language model is asked for an answer: this gets a fixed reply."),
-    NotAsked.ABSTAINED: _("No language model is asked for an answer: the assistant abstained before."),
+    NotAsked.ABSTAINED: _("No language model is asked: the assistant had decided before to give no answer."),
     NotAsked.ASKED_BACK: _("No language model is asked for an answer: the student is asked back first."),
-    NotAsked.TOO_LONG: _("No language model is asked: question and sources are too long for it (LLM_CONTEXT_TOKENS)."),
+    NotAsked.TOO_LONG: _("No language model is asked: question and sources are too long for it."),
 }
 #: Beside the reasons to abstain and the notices: why a document that was found is in no answer.
 ASKED_BACK = _("The student was asked back first.")

@@ -17,10 +17,10 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext_lazy as _
 
 from chat.errors import Refused
-from chat.models import Assistant, Citation, Conversation, Message
+from chat.models import Assistant, Citation, Conversation, Message, RetrievalProfile
 from chat.pipeline.guardrails.input import CONTROLS, LONE_SURROGATES, clean_question
 from chat.pipeline.question import Question, build_question
-from chat.pipeline.retrieval.profiles import get_profile, profile_names
+from chat.pipeline.retrieval.profiles import get_profile
 from chat.prompt_template import HISTORY_CHARACTERS, HISTORY_MESSAGES
 from core.access import sees_everything
 from knowledge.models import Collection, Document
@@ -31,7 +31,7 @@ MOST_PAIRS = HISTORY_MESSAGES // 2
 
 
 def profiles_after(first: Any) -> list[tuple[str, Any]]:
-    return [("", first), *((name, name) for name in profile_names())]
+    return [("", first), *((profile.name, profile.choice_label) for profile in RetrievalProfile.objects.for_choice())]
 
 
 class DocumentSelect(AutocompleteSelect):

@@ -78,7 +78,7 @@ class Assistant(models.Model):
         null=True,
         blank=True,
         related_name="assistants",
-        verbose_name=_("prompt version"),
+        verbose_name=_("version of the instructions"),
         help_text=_("What the language model is told; empty: the built-in texts."),
     )
     uses_model = models.BooleanField(
@@ -90,20 +90,20 @@ class Assistant(models.Model):
         _("model"),
         max_length=200,
         blank=True,
-        help_text=_("Its name as the server’s model endpoint knows it; empty: the server’s own (LLM_MODEL)."),
+        help_text=_("Its name as the server’s model endpoint knows it. Empty: the server’s own, in grey."),
     )
     temperature = models.FloatField(
-        _("temperature"),
+        _("how freely it words"),
         default=0.1,
         validators=[MinValueValidator(0), MaxValueValidator(2)],
-        help_text=_("How freely it words answers, from 0 to 2. Facts need a low one: 0 to 0.3."),
+        help_text=_("The model’s temperature, from 0 to 2. Facts need a low one: 0 to 0.3."),
     )
     max_tokens = models.PositiveIntegerField(
         _("longest answer"),
         null=True,
         blank=True,
         validators=[MinValueValidator(16), MaxValueValidator(8192)],
-        help_text=_("In tokens; four are about three words. Empty: the server’s own (LLM_MAX_TOKENS)."),
+        help_text=_("In tokens; four are about three words. Empty: the server’s own, in grey."),
     )
     strictness = models.CharField(
         _("check of sentences"),
@@ -130,7 +130,7 @@ class Assistant(models.Model):
         Collection,
         blank=True,
         verbose_name=_("collections"),
-        help_text=_("What it answers from; none: every collection that is searched by default."),
+        help_text=_("What it answers from; none: every collection that is used in answers."),
     )
     profile = models.ForeignKey(
         RetrievalProfile,
@@ -139,7 +139,7 @@ class Assistant(models.Model):
         blank=True,
         related_name="assistants",
         verbose_name=_("retrieval profile"),
-        help_text=_("How it looks for answers; empty: the built-in “default”."),
+        help_text=_("How it looks for answers; empty: the recommended way."),
     )
     contact_name = models.CharField(
         _("contact"),
@@ -154,7 +154,7 @@ class Assistant(models.Model):
         null=True,
         blank=True,
         validators=[MinValueValidator(1), at_most_servers_days],
-        help_text=_("Days after the last message; then they are deleted. Empty: the server’s own (RETENTION_DAYS)."),
+        help_text=_("Days after the last message; then they are deleted. Empty: the server’s own, in grey."),
     )
     keep_questions_days = models.PositiveSmallIntegerField(
         _("keep anonymised questions"),
@@ -175,10 +175,7 @@ class Assistant(models.Model):
         blank=True,
         related_name="assistants",
         verbose_name=_("teams"),
-        help_text=_(
-            "Groups of staff who look after it, such as a faculty’s; besides those who see everything. "
-            "A group without permissions is offered here."
-        ),
+        help_text=_("The teams that look after this, such as a faculty’s (empty: staff with full access)."),
     )
 
     objects = AssistantQuerySet.as_manager()

@@ -116,7 +116,7 @@ class Message(models.Model):
     class Status(models.TextChoices):
         GENERATING = "generating", _("being written")
         COMPLETE = "complete", _("complete")
-        ABSTAINED = "abstained", _("abstained")
+        ABSTAINED = "abstained", _("no answer given")
         CLARIFYING = "clarifying", _("asked back")
         STOPPED = "stopped", _("stopped by the student")
         FAILED = "failed", _("failed")

@@ -55,7 +55,7 @@ class HeldBackSentence(models.Model):
         LEFT_OUT = Instead.LEFT_OUT.value, _("nothing was shown")
 
     class Verdict(models.TextChoices):
-        RIGHTLY = "rightly", _("Rightly held back")
+        RIGHTLY = "rightly", _("Right not to show")
         WRONGLY = "wrongly", _("Was right")
 
     message = models.ForeignKey(Message, on_delete=models.CASCADE, related_name="held_back")
@@ -85,8 +85,8 @@ class HeldBackSentence(models.Model):
     objects = HeldBackQuerySet.as_manager()
 
     class Meta:
-        verbose_name = _("held-back sentence")
-        verbose_name_plural = _("held-back sentences")
+        verbose_name = _("sentence not shown to students")
+        verbose_name_plural = _("sentences not shown to students")
         ordering = ["-created_at", "pk"]  # in an answer as they stood there
         default_permissions = ("view", "change")
         indexes = [

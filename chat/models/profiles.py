@@ -1,11 +1,26 @@
 """Retrieval profiles of assistants: the retrievers that run, and how their rankings become one."""
 
+from typing import Self
+
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import models
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from knowledge.retrieval.fusion import Fusion
 from knowledge.retrieval.registry import retriever_choices
+
+#: The built-in profile that an assistant has if staff choose none.
+RECOMMENDED = "default"
+
+
+class RetrievalProfileQuerySet(models.QuerySet["RetrievalProfile"]):
+    """Profiles as staff choose among them."""
+
+    def for_choice(self) -> Self:
+        """Order them with the recommended one first, then staff's own, and those of papers last."""
+        is_other = models.Case(models.When(name=RECOMMENDED, then=0), default=1)
+        return self.order_by(is_other, "is_built_in", "name")
 
 
 class RetrievalProfile(models.Model):
@@ -50,6 +65,8 @@ class RetrievalProfile(models.Model):
         help_text=_("Below it the assistant says that it does not know; 0: it always tries."),
     )
 
+    objects = RetrievalProfileQuerySet.as_manager()
+
     class Meta:
         verbose_name = _("retrieval profile")
         verbose_name_plural = _("retrieval profiles")
@@ -57,6 +74,14 @@ class RetrievalProfile(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def choice_label(self) -> str:
+        """Return how it is offered for a choice: what it does, then its name."""
+        if self.is_built_in and self.name == RECOMMENDED:
+            return gettext("Recommended")
+        description = gettext(self.description) if self.is_built_in and self.description else self.description
+        return f"{description.rstrip('.')} ({self.name})" if description else self.name
 
 
 class ProfileLeg(models.Model):

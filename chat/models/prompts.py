@@ -29,8 +29,8 @@ class PromptVersion(models.Model):
     created_at = models.DateTimeField(_("made"), auto_now_add=True)
 
     class Meta:
-        verbose_name = _("prompt version")
-        verbose_name_plural = _("prompt versions")
+        verbose_name = _("version of the instructions")
+        verbose_name_plural = _("instructions to the language model")
         ordering = ["-number"]
         default_permissions = ("add", "delete", "view")
 

@@ -85,10 +85,10 @@ class Site(models.Model):
     )
     allowed_origins = ArrayField(
         models.CharField(max_length=300, validators=[validate_origin]),
-        verbose_name=_("allowed origins"),
+        verbose_name=_("websites that may show the chat"),
         default=list,
         blank=True,
-        help_text=_("Where the widget may stand, such as https://www.uni.example; one a line."),
+        help_text=_("Their addresses, such as https://www.uni.example; one a line."),
     )
     accent = models.CharField(
         _("colour"), max_length=7, default="#1d4f7c", validators=[validate_accent], help_text=_("As #rrggbb.")
@@ -120,8 +120,8 @@ class Site(models.Model):
     objects = OfAssistants.as_manager()
 
     class Meta:
-        verbose_name = _("site")
-        verbose_name_plural = _("sites")
+        verbose_name = _("page with the chat")
+        verbose_name_plural = _("where the chat appears")
         ordering = ["name", "pk"]
         indexes = [models.Index(fields=["name", "id"])]
         constraints = [

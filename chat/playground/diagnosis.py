@@ -128,7 +128,7 @@ def _index(standing: Standing) -> Iterator[Finding]:
         yield blocks("no_passages", text, _("Give it a text; where it comes from a file, see whether that is a scan."))
     elif standing.withheld == standing.passages:
         text = _("All its passages are withheld, since they seem to speak to a program.")
-        yield blocks("withheld", text, _("Check them under “Flagged passages”, and clear what is harmless."))
+        yield blocks("withheld", text, _("Check them under “Suspicious passages”, and clear what is harmless."))
     elif not standing.indexed:
         yield note("older_state", _("The index still holds an older state of it."), advice)
     else:
@@ -138,7 +138,7 @@ def _index(standing: Standing) -> Iterator[Finding]:
         yield passes("indexed", text % {"count": standing.passages})
         if standing.withheld:
             text = ngettext("%(count)d of them is withheld.", "%(count)d of them are withheld.", standing.withheld)
-            advice = _("Check them under “Flagged passages”, and clear what is harmless.")
+            advice = _("Check them under “Suspicious passages”, and clear what is harmless.")
             yield note("some_withheld", text % {"count": standing.withheld}, advice)
 
 
@@ -318,7 +318,7 @@ def _outcome(outcome: Outcome, names: Mapping[str, str]) -> Iterator[Finding]:
         text = _("It was found, but the assistant did not answer: %(reason)s") % {"reason": names[outcome.reason]}
         yield blocks("abstained", text)
     elif not outcome.fits_prompt:
-        text = _("There was no room for it in the prompt (LLM_CONTEXT_TOKENS).")
+        text = _("There was no room for it beside the other sources.")
         yield blocks("no_room", text, _("Have fewer passages given to an answer, in the retrieval profile."))
     elif outcome.is_cited:
         yield passes("cited", _("It was found, and the answer cites it."))

@@ -95,7 +95,7 @@ def lacking(profile: RetrievalProfile) -> list[str]:
             _("It reranks, but RERANKER_MODEL is not configured: it can neither be tried nor given to an assistant.")
         )
     if not client.is_configured() and any(leg.retriever == Retriever.HYDE for leg in profile.legs.all()):
-        found.append(_("HyDE needs a language model (LLM_BASE_URL, LLM_MODEL): until there is one, it finds nothing."))
+        found.append(_("HyDE needs a language model: until there is one, it finds nothing."))
     return found
 
 

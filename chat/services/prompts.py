@@ -122,7 +122,7 @@ def preview(*, template: Template, assistant: Assistant, question: str, language
     try:
         prompt = build_prompt(context)
     except ValueError as error:
-        said = _("Texts and question together are too long for the model (LLM_CONTEXT_TOKENS): shorten the texts.")
+        said = _("Texts and question together are too long for the model: shorten the texts.")
         raise ValidationError(said) from error
     return Preview(
         system=prompt.system,

@@ -150,7 +150,12 @@ class FAQ(models.Model):
         verbose_name=_("collection"),
         help_text=_("Its teams are responsible for the FAQ (empty: staff with full access)."),
     )
-    language = models.CharField(_("language"), max_length=12, default="en", help_text=_("Such as en or de."))
+    language = models.CharField(
+        _("language"),
+        max_length=12,
+        default="en",
+        help_text=_("The language of the text: en is English, de is German."),
+    )
     status = models.CharField(_("status"), max_length=12, choices=Status, default=Status.DRAFT)
     valid_from = models.DateField(_("valid from"), null=True, blank=True)
     valid_until = models.DateField(

@@ -41,8 +41,8 @@ class Matcher(models.Model):
     objects = MatcherQuerySet.as_manager()
 
     class Meta:
-        verbose_name = _("FAQ matching")
-        verbose_name_plural = _("FAQ matching")
+        verbose_name = _("how well questions find their FAQ")
+        verbose_name_plural = _("how well questions find their FAQ")
         ordering = ["collection__slug"]
         default_permissions = ("view", "change")
 

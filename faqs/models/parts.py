@@ -45,8 +45,8 @@ class FAQSource(models.Model):
     verified_at = models.DateTimeField(default=timezone.now, editable=False)  # when staff last saw that it answers
 
     class Meta:
-        verbose_name = _("source")
-        verbose_name_plural = _("sources")
+        verbose_name = _("page")
+        verbose_name_plural = _("pages")
         ordering = ["position", "pk"]
         constraints = [
             models.UniqueConstraint(

@@ -30,11 +30,13 @@ else:
 
 class CollectionForm(CollectionModelForm):
     granularities = MultipleChoiceField(
-        label=_("Also index"),
+        label=_("Search more finely (slower)"),
         choices=Granularity.choices,
         required=False,
         widget=CheckboxSelectMultiple,
-        help_text=_("Finer units to compare questions with; each one leads to its passage."),
+        help_text=_(
+            "Questions are compared with single sentences or propositions as well; each one leads to its passage."
+        ),
     )
 
 
@@ -66,7 +68,7 @@ class CollectionAdmin(TeamsAdmin, CollectionModelAdmin):
     def documents(self, collection: Any) -> int:
         return cast("int", collection.document_count)
 
-    @admin.display(description=_("also indexed"))
+    @admin.display(description=_("searched more finely"))
     def finer_parts(self, collection: Collection) -> str:
         return ", ".join(str(Granularity(name).label) for name in collection.granularities)
 

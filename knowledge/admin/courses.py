@@ -48,14 +48,14 @@ class CourseForm(CourseModelForm):
         label=_("address"),
         max_length=2000,
         widget=AdminURLFieldWidget,
-        help_text=_("The page that a citation opens."),
+        help_text=_("The web address that students open from the answer."),
     )
     collection = forms.ModelChoiceField(label=_("collection"), queryset=Collection.objects.none())
     language = forms.CharField(
         label=_("language"),
         max_length=12,
         initial="en",
-        help_text=_("Such as en or de; also the language of the headings."),
+        help_text=_("The language of the text and its headings: en is English, de is German."),
     )
     status = forms.ChoiceField(label=_("status"), choices=Document.Status, initial=Document.Status.PUBLISHED)
 

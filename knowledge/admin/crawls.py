@@ -159,7 +159,7 @@ class CrawlRunAdmin(ScopedAdmin, CrawlRunModelAdmin):
         run = self._run_to_act_on(request, run_id)
         if cancel_run(run=run):
             self.log_change(request, run, gettext("stopped"))
-        self.message_user(request, gettext("The crawl stops within a few seconds. Pages found so far are kept."))
+        self.message_user(request, gettext("Reading stops within a few seconds. Pages found so far are kept."))
         return redirect("admin:knowledge_crawlrun_change", run.pk)
 
     def archive_view(self, request: HttpRequest, run_id: int) -> HttpResponse:

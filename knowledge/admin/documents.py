@@ -54,7 +54,7 @@ class IndexedFilter(admin.SimpleListFilter):
 
 
 class SourceFilter(admin.SimpleListFilter):
-    title = _("source")
+    title = _("website")
     parameter_name = "source"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
@@ -263,7 +263,7 @@ class DocumentAdmin(BackAdmin, OptimisticLockAdmin, ScopedAdmin, DocumentModelAd
         }
         return render_to_string("admin/knowledge/document/preview.html", context)
 
-    @admin.display(description=_("passages as cut"))
+    @admin.display(description=_("passages as the search sees them"))
     def passages(self, document: Document) -> str:
         """Show the passages that retrieval can find, as of the last indexing."""
         state = document.indexed.filter(generation__state="live").first() if document.pk else None

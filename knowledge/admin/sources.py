@@ -75,13 +75,13 @@ class SourceForm(SourceModelForm):
         initial=3,
         choices=[(hour, f"{hour:02}:00") for hour in range(24)],
         help_text=gettext_lazy(
-            "May start some minutes later, so that sources do not all start at once. Nights disturb least."
+            "May start some minutes later, so that websites are not all read at once. Nights disturb least."
         ),
     )
 
 
 class CrawlFilter(admin.SimpleListFilter):
-    title = gettext_lazy("last crawl")
+    title = gettext_lazy("last read")
     parameter_name = "crawl"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
@@ -117,7 +117,7 @@ class SourceAdmin(ScopedAdmin, SourceModelAdmin):
                     "allow_private",
                 ],
                 "description": gettext_lazy(
-                    "These settings suit most sites. Change them if a crawl finds too many or too few pages."
+                    "These settings suit most websites. Change them if too many or too few pages are found."
                 ),
             },
         ),
@@ -158,11 +158,11 @@ class SourceAdmin(ScopedAdmin, SourceModelAdmin):
     def page_count(self, source: Any) -> int:
         return cast("int", source.pages_there)
 
-    @admin.display(description=gettext_lazy("last crawl"))
+    @admin.display(description=gettext_lazy("last read"))
     def last_crawl(self, source: Source) -> str:
         return render_to_string("admin/knowledge/source/last_crawl.html", {"run": newest_run(source)})
 
-    @admin.display(description=gettext_lazy("next crawl"), ordering=F("every").asc())
+    @admin.display(description=gettext_lazy("read next"), ordering=F("every").asc())
     def next_crawl(self, source: Source) -> str | datetime:
         return next_crawl(source, timezone.localtime()) or _("only manually")
 
@@ -209,13 +209,13 @@ class SourceAdmin(ScopedAdmin, SourceModelAdmin):
         if not self.has_crawl_permission(request):
             raise PermissionDenied
         run = self._start(request, get_object_or_404(self.get_queryset(request), pk=source_id))
-        self.message_user(request, _("Crawl started. This page shows its progress."), messages.SUCCESS)
+        self.message_user(request, _("The website is being read. This page shows the progress."), messages.SUCCESS)
         return redirect("admin:knowledge_crawlrun_change", run.pk)
 
-    @admin.action(description=gettext_lazy("Crawl the selected sources now"), permissions=["crawl"])
+    @admin.action(description=gettext_lazy("Read the selected websites now"), permissions=["crawl"])
     def crawl_selected(self, request: HttpRequest, queryset: QuerySet[Source]) -> None:
         runs = [self._start(request, source) for source in queryset]
-        message = ngettext("%d crawl started.", "%d crawls started.", len(runs)) % len(runs)
+        message = ngettext("%d website is being read.", "%d websites are being read.", len(runs)) % len(runs)
         self.message_user(request, message, messages.SUCCESS)
 
     def _start(self, request: HttpRequest, source: Source) -> CrawlRun:

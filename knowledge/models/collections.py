@@ -25,27 +25,26 @@ class Collection(models.Model):
     slug = models.SlugField(_("short name"), unique=True)
     name = models.CharField(_("name"), max_length=200)
     searched_by_default = models.BooleanField(
-        _("searched by default"),
+        _("use in answers"),
         default=True,
         help_text=_("Untick to keep it out of answers unless it is asked for by name."),
     )
     for_evaluation = models.BooleanField(default=False, editable=False)  # holds a data set, not the university's pages
     granularities = ArrayField(
         models.CharField(max_length=12, choices=Granularity),
-        verbose_name=_("also indexed"),
+        verbose_name=_("searched more finely"),
         default=list,
         blank=True,
-        help_text=_("Finer units to compare questions with; each one leads to its passage."),
+        help_text=_(
+            "Questions are compared with single sentences or propositions as well; each one leads to its passage."
+        ),
     )
     teams = models.ManyToManyField(
         Group,
         blank=True,
         related_name="collections",
         verbose_name=_("teams"),
-        help_text=_(
-            "Responsible teams, such as a faculty’s (empty: staff with full access). "
-            "Groups without permissions are offered here."
-        ),
+        help_text=_("The teams that look after this, such as a faculty’s (empty: staff with full access)."),
     )
 
     objects = CollectionQuerySet.as_manager()

@@ -119,10 +119,15 @@ class Document(models.Model):
         _("address"),
         max_length=2000,
         validators=[URLValidator(schemes=["http", "https"])],
-        help_text=_("The page that a citation opens."),
+        help_text=_("The web address that students open from the answer."),
     )
     title = models.CharField(_("title"), max_length=500)
-    language = models.CharField(_("language"), max_length=12, default="en", help_text=_("Such as en or de."))
+    language = models.CharField(
+        _("language"),
+        max_length=12,
+        default="en",
+        help_text=_("The language of the text: en is English, de is German."),
+    )
     status = models.CharField(_("status"), max_length=12, choices=Status, default=Status.PUBLISHED)
     text = models.TextField(_("text"), help_text=_("Markdown."))
     file = models.FileField(_("file"), upload_to="documents/", blank=True, editable=False)

@@ -45,8 +45,8 @@ class FlaggedText(models.Model):
     objects = FlaggedTextQuerySet.as_manager()
 
     class Meta:
-        verbose_name = _("flagged passage")
-        verbose_name_plural = _("flagged passages")
+        verbose_name = _("suspicious passage")
+        verbose_name_plural = _("suspicious passages")
         ordering = ["-found_at", "-pk"]
         default_permissions = ("view", "change")
         constraints = [

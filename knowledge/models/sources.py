@@ -77,7 +77,7 @@ class Source(models.Model):
     allow_private = models.BooleanField(
         _("allow private networks"),
         default=False,
-        help_text=_("For an intranet: allows addresses such as 10.0.0.1. Ask the administrator first."),
+        help_text=_("For an intranet: allows addresses such as 10.0.0.1. Ask whoever runs the server first."),
     )
     max_loss_percent = models.PositiveSmallIntegerField(
         _("ask before archiving more than … % of the pages"),
@@ -91,8 +91,8 @@ class Source(models.Model):
     objects = SourceQuerySet.as_manager()
 
     class Meta:
-        verbose_name = _("source")
-        verbose_name_plural = _("sources")
+        verbose_name = _("website")
+        verbose_name_plural = _("websites to read")
         ordering = ["name"]
         permissions = [("crawl_source", "Can start and stop crawls"), ("allow_private", "Can allow private networks")]
 
@@ -147,7 +147,7 @@ class CrawlRun(Job):
         INTERRUPTED = "interrupted", _("interrupted")
         FAILED = "failed", _("failed")
 
-    source = models.ForeignKey(Source, on_delete=models.CASCADE, related_name="runs", verbose_name=_("source"))
+    source = models.ForeignKey(Source, on_delete=models.CASCADE, related_name="runs", verbose_name=_("website"))
     state = models.CharField(_("state"), max_length=12, choices=State, default=State.QUEUED)
     # The run's message, in the form of `knowledge.ingest.pdf.types.Said`, so that it can be translated.
     message = models.JSONField(_("message"), default=dict, blank=True)
@@ -162,8 +162,8 @@ class CrawlRun(Job):
     objects = CrawlRunQuerySet.as_manager()
 
     class Meta:
-        verbose_name = _("crawl")
-        verbose_name_plural = _("crawls")
+        verbose_name = _("website visit")
+        verbose_name_plural = _("website visits")
         ordering = ["-created_at", "-pk"]
         default_permissions = ("view",)
         indexes = [models.Index(fields=["-created_at", "-id"], name="crawl_by_time")]

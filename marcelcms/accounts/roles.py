@@ -23,13 +23,13 @@ WHOLE_UNIVERSITY = "Whole university"
 ROLE_TEXTS: Mapping[str, tuple[Promise, Promise]] = {
     CURATOR: (
         _("Curator"),
-        _("Writes answers and FAQs, looks after pages and sources, works on topics and answers to review."),
+        _("Writes answers and FAQs, looks after pages and websites, works on topics and answers to review."),
     ),
     REVIEWER: (
         _("Reviewer"),
         _("Judges answers, comments topics and proposes FAQs, which a curator publishes."),
     ),
-    ANALYST: (_("Analyst"), _("Reads the dashboard, exports reports and runs evaluations.")),
+    ANALYST: (_("Analyst"), _("Reads the dashboard, exports reports and tries test questions.")),
     ADMINISTRATOR: (_("Administrator"), _("Does everything: accounts, assistants, sites, settings.")),
 }
 EVERYTHING = ("view", "add", "change", "delete")

@@ -73,13 +73,15 @@ def pending_content(user: "User") -> Iterator[PendingCount]:
     if user.has_perm("knowledge.crawl_source"):
         yield PendingCount(
             CrawlRun.objects.visible_to(user).filter(state=CrawlRun.State.HELD),
-            lambda n: ngettext("%d crawl waits for your decision.", "%d crawls wait for your decision.", n),
+            lambda n: ngettext(
+                "%d website visit waits for your decision.", "%d website visits wait for your decision.", n
+            ),
             list_url(CRAWLS, state__exact=CrawlRun.State.HELD.value),
         )
         yield PendingCount(
             Source.objects.visible_to(user).with_failed_crawl(),
             lambda n: ngettext(
-                "%d source could not be crawled last time.", "%d sources could not be crawled last time.", n
+                "%d website could not be read last time.", "%d websites could not be read last time.", n
             ),
             list_url("knowledge_source", crawl="failed"),
         )

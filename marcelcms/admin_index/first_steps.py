@@ -70,7 +70,7 @@ def _steps() -> Sequence[tuple[str, str, str]]:
         ),
         (
             _("Pages"),
-            _("A source, which is crawled by itself, or a document that you write or upload."),
+            _("A website, which is read by itself, or a document that you write or upload."),
             "admin:knowledge_source_add",
         ),
         (

@@ -27,11 +27,11 @@ WAITING = {
         "The worker has been silent since %(at)s: edits and answers to review wait. Tell whoever runs this server."
     ),
     "long": gettext_lazy(
-        "The worker for long jobs has been silent since %(at)s: PDFs, new indexes, gaps, evaluations and tests wait. "
-        "Tell whoever runs this server."
+        "The worker for long jobs has been silent since %(at)s: PDFs, new indexes, unanswered topics and tests "
+        "wait. Tell whoever runs this server."
     ),
     "crawl": gettext_lazy(
-        "The worker for crawls has been silent since %(at)s: no source is crawled. Tell whoever runs this server."
+        "The worker for websites has been silent since %(at)s: no website is read. Tell whoever runs this server."
     ),
     "reports": gettext_lazy(
         "The worker for reports has been silent since %(at)s: reports wait. Tell whoever runs this server."
@@ -48,7 +48,9 @@ def failed_jobs(user: "User") -> Iterator[PendingCount]:
         yield PendingCount(
             EvaluationRun.objects.visible_to(user).filter(state=EvaluationRun.State.FAILED, created_at__gte=since),
             lambda n: ngettext(
-                "%d evaluation failed in the last 7 days.", "%d evaluations failed in the last 7 days.", n
+                "%d run of test questions failed in the last 7 days.",
+                "%d runs of test questions failed in the last 7 days.",
+                n,
             ),
             list_url("analytics_evaluationrun", state__exact=EvaluationRun.State.FAILED.value, created_at__gte=since),
         )

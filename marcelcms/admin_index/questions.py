@@ -110,7 +110,7 @@ def list_rises(user: "User") -> Iterator[PendingItem]:
             "reason": rise.get_reason_display(),
         }
         said = _(
-            "%(assistant)s: more of what the language model writes is held back, %(share)s in 7 days after %(before)s "
+            "%(assistant)s: more of what the language model writes is not shown, %(share)s in 7 days after %(before)s "
             "in the 28 days before. Most frequent reason: %(reason)s."
         )
         since = timezone.make_aware(datetime.combine(rise.first_day, time.min))

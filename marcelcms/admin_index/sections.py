@@ -39,7 +39,7 @@ def sections_for(user: "User") -> list[Section]:
         Section(_("Comments of colleagues"), commented),
         Section(_("Answers to review"), [*list_reviews(user), *list_rises(user)]),
         gaps_section(user, [*items["own"], *items["watched"]]),
-        Section(_("FAQs, pages and sources"), items["content"]),
+        Section(_("FAQs, pages and websites"), items["content"]),
         Section(_("Jobs in the background"), [*silent_workers(), *items["jobs"]]),
     ]
     return [section for section in found if section.items]

@@ -73,6 +73,8 @@ class NamedChoices(AutocompleteJsonView):
 class StaffSite(AdminSite):
     """Django's admin with its screens by task instead of by app."""
 
+    site_title = "MarcelCMS"
+
     def autocomplete_view(self, request: HttpRequest) -> HttpResponseBase:  # type: ignore[override]
         return NamedChoices.as_view(admin_site=self)(request)
 

@@ -99,7 +99,7 @@ def test_an_analyst_changes_the_period_and_the_step(browser: Browser, used: Run)
 
 def test_a_figure_leads_to_its_conversations_by_mouse_and_by_keys(browser: Browser, used: Run) -> None:
     page = signed_in(browser, used, "reader")
-    abstained = page.locator(".cards__item", has=page.get_by_text("Abstained", exact=True)).locator("a")
+    abstained = page.locator(".cards__item", has=page.get_by_text("No answer given", exact=True)).locator("a")
     shown = int(abstained.inner_text().replace(",", ""))
     abstained.click()
     expect(page).to_have_url(re.compile(r"asked=.*answer=abstained"))

@@ -101,13 +101,13 @@ def test_sentences_are_judged_with_the_keyboard_and_what_was_typed_beside_them_s
     page.goto(paths["review"])
     page.get_by_label("Comment for colleagues").fill("The page is clear on this.")
     first = sentence(page, "The contribution is 300 euros.")
-    first.get_by_role("button", name="Rightly held back").focus()
+    first.get_by_role("button", name="Right not to show").focus()
     page.keyboard.press("Enter")
-    expect(first.locator(".held-back__verdict")).to_have_text(re.compile(r"Rightly held back\s+admin, "))
+    expect(first.locator(".held-back__verdict")).to_have_text(re.compile(r"Right not to show\s+admin, "))
     expect(first.get_by_role("button", name="Undo")).to_be_focused()
     expect(page.get_by_label("Comment for colleagues")).to_have_value("The page is clear on this.")
     page.keyboard.press("Enter")
-    expect(first.get_by_role("button", name="Rightly held back")).to_be_focused()
+    expect(first.get_by_role("button", name="Right not to show")).to_be_focused()
     page.get_by_label("Comment for colleagues").fill("")
     page.context.close()
 
@@ -117,7 +117,7 @@ def test_of_two_windows_the_second_is_told(browser: Browser, addresses: tuple[Ru
     pages = [administrator(browser, run, "en-GB", "light", 1440) for _ in range(2)]
     for page in pages:
         page.goto(LIST)
-    for page, name in zip(pages, ("Was right", "Rightly held back"), strict=True):
+    for page, name in zip(pages, ("Was right", "Right not to show"), strict=True):
         sentence(page, "It must be paid by all").get_by_role("button", name=name).click()
     second = sentence(pages[1], "It must be paid by all")
     expect(second.get_by_role("alert")).to_contain_text("Somebody was quicker")
@@ -134,7 +134,7 @@ def test_without_scripts_the_buttons_send_their_form(browser: Browser, addresses
     )
     page = context.new_page()
     page.goto(f"http://127.0.0.1:{run.port}{LIST}?judgement=none")
-    sentence(page, "You will certainly be admitted.").get_by_role("button", name="Rightly held back").click()
+    sentence(page, "You will certainly be admitted.").get_by_role("button", name="Right not to show").click()
     expect(page).to_have_url(re.compile(r"judgement=none#held-\d+$"))
     expect(sentence(page, "You will certainly be admitted.")).to_have_count(0)
     context.close()

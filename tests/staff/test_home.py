@@ -125,7 +125,7 @@ def test_every_sentence_leads_to_exactly_the_rows_that_it_counts(client: Client,
         "crawl waits for your decision.",
         "source could not be crawled last time.",
         "PDF was not imported in the last 7 days.",
-        "evaluation failed in the last 7 days.",
+        "run of test questions failed in the last 7 days.",
         "shadow test failed in the last 7 days.",
         "report failed in the last 7 days.",
     }

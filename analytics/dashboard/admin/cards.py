@@ -84,7 +84,7 @@ def build_card_groups(found: Overview, links: Links) -> list[Group]:
             sentences(_("Shown as written"), "sentences_shown"),
             sentences(_("Quoted instead"), "sentences_quoted"),
             sentences(_("Left out"), "sentences_left_out"),
-            rightly(_("Rightly held back")),
+            rightly(_("Right not to show")),
         ],
     )
     once_a_day = _("counted once a day")
@@ -104,7 +104,7 @@ def build_card_groups(found: Overview, links: Links) -> list[Group]:
             _("Answers"),
             [
                 ended("answered", _("Answered"), "complete", BETTER),
-                ended("abstained", _("Abstained"), "abstained", WORSE),
+                ended("abstained", _("No answer given"), "abstained", WORSE),
                 ended("asked_back", _("Asked back"), "clarifying"),
                 ended("failed", _("Failed"), "failed", WORSE),
                 ended("stopped", _("Stopped by students"), "stopped", WORSE),
@@ -120,11 +120,11 @@ def build_card_groups(found: Overview, links: Links) -> list[Group]:
             ],
         ),
         Group(
-            _("Times and tokens"),
+            _("Speed and language model"),
             [
-                time(_("First words, median"), "first_token", 0),
+                time(_("First words, usually"), "first_token", 0),
                 time(_("First words, slow"), "first_token", 1),
-                time(_("Whole answer, median"), "total", 0),
+                time(_("Whole answer, usually"), "total", 0),
                 time(_("Whole answer, slow"), "total", 1),
                 count(_("Tokens read"), "prompt_tokens", links.asked(), hint=_("by the language model")),
                 count(_("Tokens written"), "answer_tokens", links.asked(), hint=_("by the language model")),

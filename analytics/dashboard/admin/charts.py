@@ -26,7 +26,7 @@ USE: Series = {
 }
 ANSWERS: Series = {
     "answered": gettext_lazy("Answered"),
-    "abstained": gettext_lazy("Abstained"),
+    "abstained": gettext_lazy("No answer given"),
     "asked_back": gettext_lazy("Asked back"),
     "failed": gettext_lazy("Failed"),
     "stopped": gettext_lazy("Stopped"),
@@ -181,7 +181,7 @@ class _ChartBuilder:
     def answers_summary(self) -> str:
         now = self.found.now
         ended = now.answered + now.abstained + now.asked_back + now.failed + now.stopped
-        return _("%(answered)s answered, %(abstained)s abstained.") % {
+        return _("%(answered)s answered, %(abstained)s without an answer.") % {
             "answered": percent(now.answered / ended),
             "abstained": percent(now.abstained / ended),
         }

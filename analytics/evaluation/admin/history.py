@@ -49,6 +49,17 @@ def read_measure(run: EvaluationRun, name: str) -> float | None:
     return None if found is None else float(found)
 
 
+def describe_recall(run: EvaluationRun) -> str:
+    """Say in words how many of the right pages were found first; return "" if nothing was judged."""
+    first, five = read_measure(run, "recall@1"), read_measure(run, "recall@5")
+    if first is None or five is None:
+        return ""
+    shares = {"first": number_format(first * 100, 0), "five": number_format(five * 100, 0)}
+    return (
+        _("Of the pages that answer a question, %(first)s %% came first, %(five)s %% were among the first 5.") % shares
+    )
+
+
 def worse_in(run: EvaluationRun) -> str:
     """Name the measures that are significantly worse than in the run before; return "" if none is."""
     return ", ".join(MEASURED[name] for name in run.results.get("regression", {}).get("worse", ()))

@@ -37,7 +37,7 @@ SORTS: Mapping[str, tuple[str | Promise, tuple[Any, ...]]] = {
 KINDS: Mapping[str, str | Promise] = {
     "": _("All"),
     "missed": _("missed: no right document among the first 10"),
-    "abstains": _("would abstain, but is answerable"),
+    "abstains": _("would get no answer, but is answerable"),
     "answers": _("would answer, but is not answerable"),
     "unjudged": _("no judgment"),
 }

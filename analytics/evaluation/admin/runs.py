@@ -17,7 +17,7 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST, require_safe
 
-from analytics.evaluation.admin.history import MEASURED, read_measure, worse_in
+from analytics.evaluation.admin.history import MEASURED, describe_recall, read_measure, worse_in
 from analytics.evaluation.admin.results import (
     KINDS,
     SORTS,
@@ -31,7 +31,7 @@ from analytics.evaluation.admin.sets import RunForm
 from analytics.evaluation.answers.options import AnswerOptions
 from analytics.evaluation.services import cancel_run, start_runs
 from analytics.models import EvaluationRun, EvaluationSet
-from chat.pipeline.retrieval.profiles import profile_names
+from chat.models import RetrievalProfile
 from chat.services.profiles import lacking
 from core.admin.scoped import ScopedAdmin, ScopedFilter
 
@@ -70,7 +70,7 @@ class ProfileFilter(admin.SimpleListFilter):
     parameter_name = "profile"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
-        return [(name, name) for name in profile_names()]
+        return [(profile.name, profile.choice_label) for profile in RetrievalProfile.objects.for_choice()]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         return queryset.filter(profile=self.value()) if self.value() else queryset
@@ -85,8 +85,8 @@ class EvaluationRunAdmin(ScopedAdmin, RunModelAdmin):
     list_per_page = 50
     actions = None
     nothing_yet = _(
-        "There is no run yet. Open an evaluation set and start one: it measures how well a retrieval profile finds "
-        "what answers the questions of the set."
+        "There is no run yet. Open a set of test questions and start one: it measures how well a retrieval profile "
+        "finds what answers the questions of the set."
     )
 
     class Media:
@@ -144,6 +144,7 @@ class EvaluationRunAdmin(ScopedAdmin, RunModelAdmin):
             "may_try": user.has_perm("chat.view_conversation") or user.has_perm("faqs.view_faq"),
             "message": describe_progress(run),
             "measures": [(label, read_measure(run, name)) for name, label in MEASURED.items()],
+            "in_words": describe_recall(run),
             "answers": summarise_answers(run),
             "threshold": threshold,
             "collections": list(run.evaluation_set.collections.values_list("slug", flat=True)),
@@ -217,7 +218,7 @@ class EvaluationRunAdmin(ScopedAdmin, RunModelAdmin):
                 return self._started(request, evaluation_set, runs)
         context = {
             **self.admin_site.each_context(request),
-            "title": gettext("Run an evaluation"),
+            "title": gettext("Try the test questions"),
             "opts": self.opts,
             "form": form,
             "media": self.media,

@@ -33,16 +33,22 @@ if TYPE_CHECKING:
     from core.access import Staff
 
     RunChoiceField = forms.ModelChoiceField[EvaluationRun]
+    ProfileChoicesField = forms.ModelMultipleChoiceField[RetrievalProfile]
     RunSetField = forms.ModelChoiceField[EvaluationSet]
 else:
-    RunChoiceField = forms.ModelChoiceField
+    RunChoiceField, ProfileChoicesField = forms.ModelChoiceField, forms.ModelMultipleChoiceField
+
+
+class ProfilesField(ProfileChoicesField):
+    def label_from_instance(self, profile: RetrievalProfile) -> str:
+        return profile.choice_label
 
 
 class RunForm(forms.Form):
-    evaluation_set = forms.ModelChoiceField(label=_("Evaluation set"), queryset=EvaluationSet.objects.none())
-    profiles = forms.ModelMultipleChoiceField(
+    evaluation_set = forms.ModelChoiceField(label=_("Set of test questions"), queryset=EvaluationSet.objects.none())
+    profiles = ProfilesField(
         label=_("Retrieval profiles"),
-        queryset=RetrievalProfile.objects.all(),
+        queryset=RetrievalProfile.objects.for_choice(),
         to_field_name="name",
         widget=forms.CheckboxSelectMultiple,
         error_messages={"required": _("Choose at least one profile.")},

@@ -22,7 +22,7 @@ JUDGED = tuple(f"judge_{name}" for name in SCORES)
 MEASURES = (*REFERENCE, *GROUNDED, *JUDGED, "words")
 LABELS: Mapping[str, str | Promise] = {
     "answered": _("answered"),
-    "abstained": _("abstained"),
+    "abstained": _("no answer given"),
     "rouge1": "ROUGE-1",
     "rouge2": "ROUGE-2",
     "rouge3": "ROUGE-3",

@@ -113,7 +113,7 @@ class GapAdmin(ScopedAdmin, GapModelAdmin):
 
     # --- the list ---
 
-    @admin.display(description=gettext_lazy("weight"), ordering="weight")
+    @admin.display(description=gettext_lazy("priority"), ordering="weight")
     def weighs(self, gap: Gap) -> str:
         return render_to_string("admin/analytics/gap/weight.html", {"gap": gap})
 

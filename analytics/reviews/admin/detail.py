@@ -214,7 +214,7 @@ class ReviewScreens(ScopedAdmin, ReviewModelAdmin):
             self.message_user(request, " ".join(error.messages), messages.ERROR)
         else:
             count = kept.judgments.count()
-            said = gettext("The question is in the regression set: changes are tried on it before they go live.")
+            said = gettext("The question is a test question now: changes are tried on it before they go live.")
             expected = ngettext(
                 "%(count)d document that the answer cited is expected: check it under “What should answer it”.",
                 "%(count)d documents that the answer cited are expected: check them under “What should answer it”.",

@@ -48,7 +48,7 @@ State, Unchanged = ShadowTest.State, ShadowResult.Unchanged
 KINDS: Mapping[str, tuple[str | Promise, Q]] = {
     "": (_("everything that changes"), Q(severity__gt=0)),
     "worse": (_("worse"), Q(verdict="worse")),
-    "decision": (_("answers or abstains now"), Q(decision_changed=True)),
+    "decision": (_("answered now, or no longer"), Q(decision_changed=True)),
     "sources": (_("other sources"), Q(sources_changed=True)),
     "answer": (_("another answer"), Q(answer_changed=True)),
     "better": (_("better"), Q(verdict="better")),
@@ -230,7 +230,7 @@ def _label(name: str, test: ShadowTest) -> str:
         "phrasings": gettext("Other ways to ask the same"),
         "documents": gettext("Documents that answer it, best first"),
         "legs": gettext("retrievers"),
-        "version": gettext("prompt version"),
+        "version": gettext("version of the instructions"),
     }
     return named.get(name) or str(MODELS[test.kind]._meta.get_field(name).verbose_name)  # type: ignore[union-attr]
 

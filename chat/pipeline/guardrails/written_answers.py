@@ -41,7 +41,7 @@ def _list(faq: FAQ, language: str, text: str, with_pages: bool) -> Iterator[str]
     if flag_document(text):
         yield _(
             "It seems to give orders to a program. Students do not see it until somebody has cleared it "
-            "under “Flagged passages”."
+            "under “Suspicious passages”."
         )
     if with_pages:
         yield from _contradictions(faq, language, text)

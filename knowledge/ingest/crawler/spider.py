@@ -280,7 +280,7 @@ class SiteSpider(Spider):
             self.parent.tell(Skipped(url, Said(_("it is one of an endless series, such as a calendar"))))
         remarks = []
         if self.is_capped:
-            text = _("there are more pages than the {limit} that this source may have")
+            text = _("there are more pages than the {limit} that this website may have")
             remarks.append(Said(text, {"limit": self.plan.max_pages}))
         if self.frontier.is_full:
             text = _("there are more than {limit} addresses")

@@ -176,8 +176,8 @@ def test_figures_are_shown_beside_those_of_the_period_before(client):
     page = visit(client, **{"from": "2026-07-06", "to": "2026-07-12"})
     assert card(page, "Questions").startswith("9 +200 % , 3 before")
     assert card(page, "New visitors").startswith("9 +200 % , 3 before counted once")
-    assert card(page, "Abstained").startswith("3 0 before 33 % of all answers")
-    assert card(page, "First words, median").startswith("117 ms ±0 % , 117 ms before")
+    assert card(page, "No answer given").startswith("3 0 before 33 % of all answers")
+    assert card(page, "First words, usually").startswith("117 ms ±0 % , 117 ms before")
     assert "6 Jul 2026 – 12 Jul 2026" in words(page)
     assert "9 questions; most of them: Fri, 10 Jul 2026, 9." in words(page)
 
@@ -386,7 +386,7 @@ def test_figures_lead_to_the_conversations_behind_them(client):
         return set(listed.context["cl"].queryset.values_list("pk", flat=True))
 
     html = page.content.decode().replace("&amp;", "&")
-    assert behind(card_link(page, "Abstained")) == {both.pk}
+    assert behind(card_link(page, "No answer given")) == {both.pk}
     assert behind(card_link(page, "Answered")) == {steered.pk}  # the other's answer was in June
     assert behind(card_link(page, "Thumbs down")) == {steered.pk}
     assert behind(card_link(page, "Conversations")) == {both.pk, steered.pk}
@@ -499,9 +499,9 @@ def test_sentences_of_the_language_model_are_told_with_what_became_of_them(clien
         assert card(shown, "Shown as written").endswith("60 % of the model’s sentences")
         assert card(shown, "Quoted instead").startswith("3 ")
         assert card(shown, "Left out").startswith("1 ")
-        assert card(shown, "Rightly held back") == "75 % – of 4 judged sentences"
-        told = f"{assistant.name} 40 % of 10 Rightly held back: 75 % of 4 judged sentences"
-        assert f"Sentences held back, by assistant {told}" in words(shown)
+        assert card(shown, "Right not to show") == "75 % – of 4 judged sentences"
+        told = f"{assistant.name} 40 % of 10 Right not to show: 75 % of 4 judged sentences"
+        assert f"Sentences not shown, by assistant {told}" in words(shown)
 
 
 @pytest.mark.django_db

@@ -113,7 +113,7 @@ def test_a_prompt_version_of_staff_is_tried_as_it_is_and_stays_in_use(llm: FakeL
     trial = run_trial(assistant)
     report = make_report(trial)
     own = next(line for line in report.lines if line.is_used)
-    assert own.label == f"Your prompt version {version.name}"
+    assert own.label == f"Your instructions {version.name}"
     assert own.tally.asked == 12
     assert sum("Be kind." in request["messages"][0]["content"] for request in llm.requests) == 12
     assert assistant.template.name == version.name

@@ -156,7 +156,7 @@ def test_a_workbook_opens_whatever_was_typed(tmp_path):
 def test_csv_holds_commas_quotes_and_lines(tmp_path):
     asked('Is it "free",\nor not; at all?')
     assert table(tmp_path, "question", "abstained") == [
-        ["question", "abstained"],
+        ["question", "no answer given"],
         ['Is it "free",\nor not; at all?', "no"],
     ]
 

@@ -103,7 +103,7 @@ def test_the_list_is_in_german_for_who_reads_german(client: Client) -> None:
     held_back()
     shown = client.get(LIST, headers={"Accept-Language": "de"}).content.decode()
     assert "Diese Zahl nennt die Seite nicht" in shown
-    assert "Zu Recht zurückgehalten" in shown
+    assert "Zu Recht nicht gezeigt" in shown
 
 
 def test_markup_in_a_sentence_is_shown_as_text(client: Client) -> None:
@@ -119,7 +119,7 @@ def test_markup_in_a_sentence_is_shown_as_text(client: Client) -> None:
 
 def test_an_empty_list_says_why_it_is_empty(client: Client) -> None:
     assert "No sentence was held back yet." in page(client, LIST)
-    assert "No held-back sentence is like that." in page(client, LIST, judgement="none")
+    assert "No such sentence." in page(client, LIST, judgement="none")
 
 
 def test_the_list_is_filtered(client: Client) -> None:
@@ -183,7 +183,7 @@ def test_sentences_stand_under_the_answer_in_its_conversation_and_in_its_review(
         shown = page(client, address)
         assert "Held back: 1 sentence" in shown
         assert "The fee is 300 euros." in shown
-        assert "Rightly held back" in shown
+        assert "Right not to show" in shown
 
 
 def test_the_row_in_the_audit_log_leads_to_the_sentence_in_its_conversation(client: Client) -> None:
@@ -249,7 +249,7 @@ def test_who_may_only_read_is_offered_no_judgement(client: Client) -> None:
     reader.force_login(UserFactory(permissions=["chat.view_heldbacksentence"]))
     shown = page(reader, LIST)
     assert "Not judged yet" in shown
-    assert "Rightly held back</button>" not in shown
+    assert "Right not to show</button>" not in shown
     assert judge(reader, row, "rightly").status_code == 403
 
 

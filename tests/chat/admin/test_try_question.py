@@ -56,7 +56,7 @@ def test_it_shows_every_ranking_the_faq_the_evidence_and_the_answer(admin_client
     assert "318.40 euros" in page
     assert "quoted from pages" in page
     assert "so it may answer" in page
-    for name in ("Same words (BM25)", "Same meaning (vectors)", "Curated FAQs"):
+    for name in ("Same words", "Same meaning", "Curated FAQs"):
         assert f'<h3 class="rankings__title">{name}</h3>' in page
     assert reverse("admin:faqs_faq_change", args=[faq.pk]) in page
     assert reverse("admin:knowledge_document_change", args=[faq.documents.get().pk]) in page

@@ -155,7 +155,7 @@ def test_a_crawl_that_does_not_exist_is_not_found(admin_client: Client) -> None:
 def test_a_crawl_that_goes_on_can_be_stopped(client: Client) -> None:
     run = new_run(state="running")
     staff(client, "crawl_source")
-    assert "Stop the crawl" in client.get(get_url(run)).content.decode()
+    assert "Stop reading" in client.get(get_url(run)).content.decode()
     page = client.post(get_url(run, "stop"), follow=True).content.decode()
     assert "Stopping." in page
     run.refresh_from_db()

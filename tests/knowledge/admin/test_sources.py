@@ -208,7 +208,7 @@ def test_crawl_now_queues_one_run_and_shows_it(
 ) -> None:
     source = new_source()
     staff(client, "view_source", "crawl_source")
-    assert "Crawl now" in client.get(change_page(source)).content.decode()
+    assert "Read the website now" in client.get(change_page(source)).content.decode()
     with django_capture_on_commit_callbacks(execute=True):
         answer = client.post(crawl_url(source))
     run = CrawlRun.objects.get()
@@ -217,15 +217,17 @@ def test_crawl_now_queues_one_run_and_shows_it(
     client.post(crawl_url(source))
     assert CrawlRun.objects.count() == 1
     page = client.get(change_page(source)).content.decode()
-    assert "Show the crawl" in page
-    assert "Stop the crawl" in page
+    assert "Show the website visit" in page
+    assert "Stop reading" in page
     assert client.get(crawl_url(source)).status_code == 405
 
 
 def test_who_may_not_crawl_gets_no_button_and_is_refused(client: Client, queued: Mock) -> None:
     source = new_source()
     staff(client, "change_source")
-    assert "Crawl now" not in client.get(change_page(source)).content.decode().replace("Press “Crawl now”", "")
+    assert "Read the website now" not in client.get(change_page(source)).content.decode().replace(
+        "Press “Read the website now”", ""
+    )
     assert client.post(crawl_url(source)).status_code == 403
     client.post(reverse(LIST), {"action": "crawl_selected", "_selected_action": [source.pk]})
     assert not CrawlRun.objects.exists()

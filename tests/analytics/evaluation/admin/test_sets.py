@@ -64,7 +64,7 @@ def test_who_may_not_open_runs_sees_no_links_to_them(client: Client) -> None:
 
 
 def test_an_empty_list_says_what_a_set_is(admin_client: Client) -> None:
-    assert "There is no evaluation set yet." in admin_client.get(SETS).content.decode()
+    assert "There is no set of test questions yet." in admin_client.get(SETS).content.decode()
 
 
 def test_a_set_is_made_on_the_university_s_collections_alone(admin_client: Client) -> None:
@@ -95,7 +95,7 @@ def test_a_deleted_data_set_takes_its_collection_along_and_an_own_set_does_not(a
     kept = own.collections.get()
     finished_run(own)
     page = admin_client.get(url_of(own, "delete")).content.decode()
-    assert "Evaluation questions: 1" in page
+    assert "Test questions: 1" in page
     for made in (loaded, own):
         admin_client.post(url_of(made, "delete"), {"post": "yes"})
     assert not EvaluationSet.objects.exists()
