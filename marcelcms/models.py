@@ -6,7 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from core.tokens import HashedToken
+from core.db.tokens import HashedToken
 
 PREFIX = "marcel_"
 

@@ -22,7 +22,7 @@ from chat.services import chat
 from chat.streaming import event_log
 from chat.streaming.subscription import subscribe
 from core.db.prepared import in_database
-from core.event_stream import EventStream
+from core.rest.event_stream import EventStream
 
 logger = logging.getLogger(__name__)
 

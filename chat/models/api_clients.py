@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from chat.models.assistants import Assistant, OfAssistants
 from chat.models.conversations import Visitor
 from core.access import sees_everything
-from core.tokens import HashedToken
+from core.db.tokens import HashedToken
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser, User

@@ -15,7 +15,7 @@ from chat.openai_api.requests import bearer_key, read_body
 from chat.services import client_questions
 from chat.services.api_clients import find_assistant, identify, list_assistants
 from core.db.prepared import in_database
-from core.event_stream import EventStream
+from core.rest.event_stream import EventStream
 
 ASK = APIClient.Scope.ASK
 NO_STORE = {"Cache-Control": "no-store"}

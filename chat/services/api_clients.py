@@ -6,7 +6,7 @@ from chat.models import APIClient, Assistant, Visitor
 from chat.models.api_clients import new_key, read_key_id
 from chat.sites import rate_limits
 from core.db.prepared import in_database
-from core.tokens import hash_token
+from core.db.tokens import hash_token
 
 Scope = APIClient.Scope
 

@@ -8,7 +8,7 @@ from rest_framework.authentication import BaseAuthentication, get_authorization_
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 
-from core.tokens import hash_token
+from core.db.tokens import hash_token
 from marcelcms.models import APIToken
 
 SCHEME = "Bearer"

@@ -20,7 +20,7 @@ from analytics.models import (
     StoredReport,
 )
 from analytics.reports.files import file_path
-from core.tokens import hash_token
+from core.db.tokens import hash_token
 from faqs.models import FAQ
 from faqs.versions.snapshots import fingerprint_content, read_content
 from knowledge.models import Collection, Document
