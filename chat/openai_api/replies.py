@@ -18,16 +18,6 @@ HEARTBEAT = ": \n\n"
 DONE = "data: [DONE]\n\n"
 
 
-async def read_whole(asked: Asked) -> PlainAnswer:
-    """Wait for the end of an answer."""
-    answer = PlainAnswer(asked.language)
-    async with aclosing(asked.events) as events:
-        async for event in events:
-            if event is not None:
-                answer.take(event)
-    return answer
-
-
 async def as_completion(asked: Asked, answer: PlainAnswer, *, model: str) -> dict[str, Any]:
     message = {"role": "assistant", "content": answer.text, "refusal": None, **described(answer)}
     choice = {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}

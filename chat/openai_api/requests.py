@@ -1,6 +1,5 @@
 """Requests in OpenAI's form: what of them is read. Everything else, such as a temperature or tools, is ignored."""
 
-from collections.abc import Mapping
 from typing import Any, Literal
 
 from django.http import HttpRequest
@@ -65,12 +64,6 @@ class ChatRequest(BaseModel):
         if question.has_other_parts:
             raise BadRequest(_("Only text can be asked: no pictures, sound or files."), param="messages")
         return question.text, [(message.role, message.text) for message in said[:-1]]
-
-
-def bearer_key(headers: Mapping[str, str]) -> str:
-    """Return the key that a request sends; empty without one."""
-    scheme, _space, key = headers.get("Authorization", "").partition(" ")
-    return key.strip() if scheme.lower() == "bearer" else ""
 
 
 def read_body(request: HttpRequest) -> ChatRequest:

@@ -10,10 +10,10 @@ from django.views.decorators.csrf import csrf_exempt
 
 from chat.models import APIClient, Assistant
 from chat.openai_api.errors import answers_errors, error_reply, unknown_model
-from chat.openai_api.replies import as_chunks, as_completion, read_whole
-from chat.openai_api.requests import bearer_key, read_body
+from chat.openai_api.replies import as_chunks, as_completion
+from chat.openai_api.requests import read_body
 from chat.services import client_questions
-from chat.services.api_clients import find_assistant, identify, list_assistants
+from chat.services.api_clients import find_assistant, identify, list_assistants, read_bearer
 from core.db.prepared import in_database
 from core.rest.event_stream import EventStream
 
@@ -25,7 +25,7 @@ NO_STORE = {"Cache-Control": "no-store"}
 @answers_errors
 async def model_list(request: HttpRequest) -> HttpResponseBase:
     """Return the assistants that the key may use."""
-    client = await identify(bearer_key(request.headers), scope=ASK)
+    client = await _identify(request)
     if request.method != "GET":
         return _wrong_method("GET")
     rows = await in_database(list_assistants)(client)
@@ -35,7 +35,7 @@ async def model_list(request: HttpRequest) -> HttpResponseBase:
 @csrf_exempt
 @answers_errors
 async def model_detail(request: HttpRequest, slug: str) -> HttpResponseBase:
-    client = await identify(bearer_key(request.headers), scope=ASK)
+    client = await _identify(request)
     if request.method != "GET":
         return _wrong_method("GET")
     row = await in_database(find_assistant)(client, slug)
@@ -46,7 +46,7 @@ async def model_detail(request: HttpRequest, slug: str) -> HttpResponseBase:
 @answers_errors
 async def chat_completions(request: HttpRequest) -> HttpResponseBase:
     """Answer the last message; what was said before it is the history."""
-    client = await identify(bearer_key(request.headers), scope=ASK)
+    client = await _identify(request)
     if request.method != "POST":
         return _wrong_method("POST")
     body = read_body(request)
@@ -58,7 +58,7 @@ async def chat_completions(request: HttpRequest) -> HttpResponseBase:
     asked = await client_questions.ask(client, assistant=assistant, text=text, history=history, language=language)
     if body.stream:
         return EventStream(as_chunks(asked, model=assistant.slug, wants_usage=body.wants_usage))
-    answer = await read_whole(asked)
+    answer = await client_questions.read_whole(asked)
     if answer.has_failed:
         return error_reply(503, answer.error, "server_error", code="answer_failed")
     return JsonResponse(await as_completion(asked, answer, model=assistant.slug), headers=NO_STORE)
@@ -68,6 +68,10 @@ async def chat_completions(request: HttpRequest) -> HttpResponseBase:
 @answers_errors
 async def not_found(_request: HttpRequest) -> HttpResponseBase:
     return error_reply(404, _("There is no such address here."), code="unknown_url")
+
+
+async def _identify(request: HttpRequest) -> APIClient:
+    return await identify(read_bearer(request.headers.get("Authorization", "")), scope=ASK)
 
 
 def _as_model(assistant: Assistant) -> dict[str, Any]:

@@ -30,6 +30,12 @@ def make_client(*, client: APIClient) -> str:
     return key
 
 
+def read_bearer(authorization: str) -> str:
+    """Return the key in the header `Authorization`; empty if there is none."""
+    scheme, _space, key = authorization.partition(" ")
+    return key.strip() if scheme.lower() == "bearer" else ""
+
+
 def find_client(key: str) -> APIClient:
     """Return the client with that key. Raise InvalidKey."""
     named = read_key_id(key)

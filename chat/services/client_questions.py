@@ -2,7 +2,8 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
-from dataclasses import dataclass
+from contextlib import aclosing
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
@@ -11,11 +12,15 @@ from django.conf import settings
 from chat.conversations.one_off import open_one_off
 from chat.models import APIClient, Assistant, Message
 from chat.pipeline.guardrails.input import CONTROLS, LONE_SURROGATES, clean_question
+from chat.pipeline.question import Context, Turn, build_question
+from chat.pipeline.retrieval.candidates import Candidate
+from chat.pipeline.retrieval.search import find_passages, guess
 from chat.pipeline.understanding.help_classifier import recognised_need
 from chat.prompt_template import HISTORY_MESSAGES
 from chat.services import api_clients
 from chat.streaming import runner
 from chat.streaming.own_reader import OwnReader
+from chat.streaming.plain_text import PlainAnswer
 from core.db.prepared import in_database
 
 History = Sequence[tuple[str, str]]
@@ -56,6 +61,30 @@ async def ask(client: APIClient, *, assistant: Assistant, text: str, history: Hi
     runner.start(opened, visitor=client.visitor_id, publisher=reader)
     created = int(opened.question.created_at.timestamp())
     return Asked(opened.conversation, opened.reply.pk, created, opened.ask.language, reader.events())
+
+
+async def read_whole(asked: Asked) -> PlainAnswer:
+    """Wait for the end of an answer."""
+    answer = PlainAnswer(asked.language)
+    async with aclosing(asked.events) as events:
+        async for event in events:
+            if event is not None:
+                answer.take(event)
+    return answer
+
+
+async def search(client: APIClient, *, assistant: Assistant, text: str, limit: int) -> Sequence[Candidate]:
+    """Find the passages that an answer would be made from, best first. Nothing is saved.
+
+    Raise Refused, TooMany, and redis.RedisError, OSError and django.db.DatabaseError if a part is away.
+    """
+    question = clean_question(text, limit=settings.QUESTION_MAX_CHARACTERS)
+    await api_clients.count(client)
+    asked = await in_database(build_question)(assistant, question, assistant.languages[0])
+    context = Context(replace(asked, caller=client.visitor_id.hex), Turn(Message.Route.QUESTION, asked.text))
+    await guess(context)
+    await in_database(find_passages)(context)
+    return context.candidates[:limit]
 
 
 def clean_history(history: History) -> History:

@@ -470,6 +470,10 @@ PUBLIC = _read(
     health-ready                                             x x x x x x
     invitation                                               x x x x x x
     metrics                                                  x x x x x x
+    openai-chat                                              x x x x x x
+    openai-model                                             x x x x x x
+    openai-models                                            x x x x x x
+    openai-not-found                                         x x x x x x
     set_language                                             x x x x x x
     site-logo                                                x x x x x x
     widget-frame                                             x x x x x x
