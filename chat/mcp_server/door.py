@@ -16,7 +16,7 @@ from core.db.prepared import in_database
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Any]]
 Send = Callable[[Any], Awaitable[None]]
-Application = Callable[[Scope, Receive, Send], Awaitable[None]]
+Application = Callable[[Any, Receive, Any], Awaitable[None]]
 PATHS = ("/mcp", "/mcp/")
 #: Where the server finds who asks.
 CLIENT = "marcelcms.client"

@@ -107,7 +107,7 @@ async def _assistant(client: APIClient, arguments: Arguments) -> Assistant:
         if len(rows) != 1:
             raise BadArguments(f"assistant must be one of: {', '.join(row.slug for row in rows)}.")
         slug = rows[0].slug
-    found = await in_database(find_assistant)(client, slug) if isinstance(slug, str) else None
+    found: Assistant | None = await in_database(find_assistant)(client, slug) if isinstance(slug, str) else None
     if found is None:
         raise BadArguments("There is no such assistant for this key.")
     return found

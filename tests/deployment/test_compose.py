@@ -12,6 +12,7 @@ from django.conf import settings
 from django.urls import reverse
 
 import chat.api.cors
+import chat.mcp_server.server
 import chat.openai_api.requests
 import core.rest.parsers
 import faqs.importexport.files
@@ -126,6 +127,7 @@ def test_nginx_cannot_fill_its_memory_with_files() -> None:
         ("/api/staff/v1/", core.rest.parsers.MOST_BYTES),
         ("/api/v1/", chat.api.cors.MOST_BYTES),
         ("/v1/", chat.openai_api.requests.MOST_BYTES),
+        ("/mcp", chat.mcp_server.server.MOST_BYTES),
     ],
 )
 def test_nginx_lets_through_what_the_application_takes_and_little_more(path: str, taken: int) -> None:
