@@ -10,7 +10,7 @@ from typing import Any
 from django.db import DatabaseError
 
 from chat.services.api_clients import InvalidKey, find_client, read_bearer
-from chat.sites.lookup import is_own
+from chat.sites.lookup import is_own, valid_host
 from core.db.prepared import in_database
 
 Scope = MutableMapping[str, Any]
@@ -54,9 +54,12 @@ async def serve_mcp(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 def _may_ask(headers: dict[str, str]) -> bool:
-    """Return whether a request comes from a program, or from a page of this server, as the protocol demands."""
-    origin = headers.get("origin")
-    return origin is None or is_own(origin, host=headers.get("host", ""))
+    """Return whether a request is to this server's name, and from a program or a page of this server.
+
+    The protocol demands both: a page of another origin may have its own name lead here (DNS rebinding).
+    """
+    host, origin = valid_host(headers.get("host", "")), headers.get("origin")
+    return bool(host) and (origin is None or is_own(origin, host=host))
 
 
 async def _refuse(send: Send, status: HTTPStatus, headers: dict[str, str] | None = None) -> None:

@@ -1,14 +1,14 @@
 """Asking back: where what was found differs by who asks and the question does not say who does, and where a single word
 stands for several pages."""
 
-from collections.abc import AsyncGenerator, Iterable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from django.utils import translation
 from django.utils.translation import gettext as _
 
-from chat.models import Language, Message
+from chat.models import Message
 from chat.pipeline.question import Context
 from chat.pipeline.retrieval.candidates import Candidate
 from chat.pipeline.tuning import COMPARED_PASSAGES
@@ -120,26 +120,8 @@ def _differ(candidates: Sequence[Candidate], kind: str) -> bool:
     return any(first != other for other in others)
 
 
-def kinds_asked_in(replies: Iterable[str]) -> tuple[str, ...]:
-    """Return the kinds that earlier replies asked for, where only their texts are known.
-
-    A kind without a question of its own is not recognised.
-    """
-    questions: dict[str, str] = {}
-    for language in Language.values:
-        with translation.override(language):
-            questions |= {question: kind for kind, question in _questions().items()}
-    texts = list(replies)
-    asked = (kind for question, kind in questions.items() if any(text.startswith(question) for text in texts))
-    return tuple(dict.fromkeys(asked))
-
-
 def _question_about(kind: str) -> str:
-    return _questions().get(kind) or _("That depends on who asks. Which of these is it about?")
-
-
-def _questions() -> dict[str, str]:
-    return {
+    asked = {
         TOPIC: _("Several pages are about that. Which one do you mean?"),
         "programme": _("That depends on the programme. Which one is it about?"),
         "degree": _("That depends on the degree. Which one is it about?"),
@@ -148,3 +130,4 @@ def _questions() -> dict[str, str]:
         "faculty": _("That depends on the faculty. Which one is it about?"),
         "campus": _("That depends on the place. Which one is it about?"),
     }
+    return asked.get(kind) or _("That depends on who asks. Which of these is it about?")

@@ -133,7 +133,7 @@ def test_another_assistant_is_not_reached(server: Server, program: Program) -> N
     load_pages([{**PAGES[0], "url": "https://www.uni.example/secret", "title": "Secret"}], collection="law")
     assistant_of("law", slug="law")
     for name, arguments in (("ask", {"question": QUESTION}), ("search", {"query": QUESTION})):
-        for slug in ("law", "nowhere", "", "\0", 7):
+        for slug in ("law", "nowhere", "", "\0", 7, ["study"]):
             result = program.calls(name, assistant=slug, **arguments)
             assert result.is_error
             assert result.content[0].text == "There is no such assistant for this key."
@@ -213,6 +213,9 @@ def test_a_wrong_key_opens_nothing(server: Server, connected: tuple[APIClient, s
 def test_pages_of_other_origins_and_other_methods_are_refused(server: Server, connected: tuple[APIClient, str]) -> None:
     assert post(server, connected[1], origin="https://evil.example") == 403
     assert post(server, connected[1], origin=server.origin) == 200
+    assert (
+        Client(server, connected[1]).call("POST", "/mcp", LIST, headers={**JSON, "Host": "evil.example"}).status == 403
+    )
     for method in ("GET", "DELETE", "PUT", "OPTIONS"):
         assert Client(server, connected[1]).call(method, "/mcp", headers=JSON).status == 405
 

@@ -8,8 +8,9 @@ import pytest
 
 from chat.models import APIClient, Assistant, Conversation, Message, Visitor
 from chat.streaming import runner
+from knowledge.models import Document
 from tests.chat.connected import assistant_of, connect
-from tests.conftest import QUESTION
+from tests.conftest import QUESTION, load_pages
 from tests.fakes.llm import FakeLLM
 from tests.servers import Server, wait_until
 
@@ -115,6 +116,29 @@ def test_earlier_messages_are_the_history_of_a_follow_up(program: openai.OpenAI)
     assert message.choices[0].message.citations[0]["title"] == "Housing"
     assert Message.objects.get(role="user").text == "And where do I apply for it?"
     assert "dormitory" in Message.objects.get(role="assistant").rewritten
+
+
+def test_a_question_back_is_asked_once(program: openai.OpenAI) -> None:
+    text = "# Fee of the programme\n\nThe fee of the programme is {} euros each semester."
+    for degree, fee in (("bachelor", 111), ("master", 222)):
+        page = {"url": f"https://www.uni.example/{degree}", "title": f"Fee {fee}", "text": text.format(fee)}
+        load_pages([page])
+        Document.objects.filter(url=page["url"]).update(audience=[f"degree:{degree}"])
+    asked = "What is the fee of the programme?"
+    back = ask(program, asked).choices[0].message
+    assert back.status == "clarifying"
+    assert back.abstained is False
+    assert "- bachelor" in back.content
+    assert "- master" in back.content
+    chosen = ask(program, asked, back.content, "master").choices[0].message
+    assert "222" in chosen.content
+    assert "111" not in chosen.content
+    later = ask(program, asked, back.content, "master", chosen.content, "How much is that fee for the programme?")
+    assert "222" in later.choices[0].message.content
+    assert "111" not in later.choices[0].message.content
+    assert (
+        ask(program, asked, back.content, "None of these, or I do not know").choices[0].message.status != "clarifying"
+    )
 
 
 def test_what_other_roles_say_changes_nothing(program: openai.OpenAI, llm: FakeLLM) -> None:
