@@ -1,6 +1,7 @@
 """Connected programs in the admin: the key is shown once, and everything is on record."""
 
 import re
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -8,8 +9,10 @@ from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Group, User
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
-from chat.models import APIClient, Assistant
+from chat.conversations.retention import delete_idle_visitors
+from chat.models import APIClient, Assistant, Visitor
 from chat.services.api_clients import InvalidKey, find_client
 from tests.chat.connected import connect
 from tests.factories import AssistantFactory, UserFactory
@@ -90,6 +93,14 @@ def test_a_deleted_program_ends_its_key_and_keeps_what_was_asked(browser: Client
     with pytest.raises(InvalidKey):
         find_client(key)
     row.visitor.refresh_from_db()
+
+
+def test_the_visitor_who_stands_for_a_program_is_not_deleted_as_idle(assistant: Assistant) -> None:
+    client, _key = connect(assistant)
+    Visitor.objects.update(consented_at=timezone.now() - timedelta(days=10_000))
+    assert delete_idle_visitors() == 0
+    client.delete()
+    assert delete_idle_visitors() == 1
 
 
 @pytest.mark.parametrize(
