@@ -31,6 +31,6 @@ def delete_idle_visitors() -> int:
     Those who stand for a connected program stay with it.
     """
     before = timezone.now() - datetime.timedelta(days=settings.RETENTION_DAYS)
-    idle = Visitor.objects.filter(consented_at__lt=before, conversations=None, api_client=None)
+    idle = Visitor.objects.filter(consented_at__lt=before, conversations=None, api_clients=None)
     _rows, by_model = idle.delete()
     return by_model.get(Visitor._meta.label, 0)

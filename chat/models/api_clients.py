@@ -45,7 +45,7 @@ class APIClient(HashedToken):
         SEARCH = "search", _("search: passages of pages")
 
     name = models.CharField(_("name"), max_length=100, help_text=_("Which program it is, such as “Open WebUI”."))
-    key_id = models.CharField(_("key begins with"), max_length=16, unique=True, editable=False)
+    key_id = models.CharField(_("key begins with"), max_length=40, unique=True, editable=False)
     assistants = models.ManyToManyField(
         Assistant,
         related_name="api_clients",
@@ -63,8 +63,8 @@ class APIClient(HashedToken):
         _("last day"), null=True, blank=True, help_text=_("The key works until the end of this day. Empty: no end.")
     )
     is_active = models.BooleanField(_("active"), default=True, help_text=_("Off: the key is refused at once."))
-    visitor = models.OneToOneField(
-        Visitor, on_delete=models.PROTECT, related_name="api_client", editable=False, verbose_name=_("visitor")
+    visitor = models.ForeignKey(
+        Visitor, on_delete=models.PROTECT, related_name="api_clients", editable=False, verbose_name=_("visitor")
     )
 
     objects = APIClientQuerySet.as_manager()
