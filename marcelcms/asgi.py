@@ -14,6 +14,7 @@ from django.core.asgi import get_asgi_application
 
 django_application = get_asgi_application()
 
+from chat.mcp_server.door import with_mcp  # noqa: E402
 from chat.streaming import runner  # noqa: E402  (needs the apps loaded)
 from chat.websocket.routing import websocket_urlpatterns  # noqa: E402
 from core.inference import embeddings, verifier  # noqa: E402
@@ -47,7 +48,7 @@ application = observed(
     ProtocolTypeRouter(
         {
             "lifespan": until_answered,
-            "http": django_application,
+            "http": with_mcp(django_application),
             "websocket": URLRouter(websocket_urlpatterns),
         }
     )

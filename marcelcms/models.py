@@ -1,21 +1,17 @@
 """Keys with which programs of the staff's come in: they belong to no app."""
 
-import hashlib
 import secrets
 
 from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from core.db.tokens import HashedToken
+
 PREFIX = "marcel_"
 
 
-def hash_token(token: str) -> str:
-    """Hash a token: it is 256 random bits, so a plain hash hides it as well as a slow one."""
-    return hashlib.sha256(token.encode()).hexdigest()
-
-
-class APIToken(models.Model):
+class APIToken(HashedToken):
     """Lets a program do what its user may do. Only its hash is kept; it ends with `expires_at`, with its row, and with
     its user's account."""
 
@@ -23,10 +19,7 @@ class APIToken(models.Model):
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="api_tokens", verbose_name=_("whose")
     )
     name = models.CharField(_("name"), max_length=100, help_text=_("What it is for, such as “Nightly import”."))
-    digest = models.CharField(max_length=64, unique=True, editable=False)
-    created_at = models.DateTimeField(_("created"), auto_now_add=True)
     expires_at = models.DateTimeField(_("valid until"))
-    last_used_at = models.DateTimeField(_("last used"), null=True, editable=False)
 
     class Meta:
         verbose_name = _("API token")

@@ -30,6 +30,7 @@ urlpatterns = [
     path("", chat_page, name="chat"),
     path("api/v1/", api.urls),
     path("api/staff/v1/", include("marcelcms.rest.urls")),
+    path("v1/", include("chat.openai_api.urls")),
     path("widget/v1.js", widget_script, name="widget-script"),
     path("widget/frame", widget_frame, name="widget-frame"),
     path("widget/test", widget_test, name="widget-test"),

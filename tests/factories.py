@@ -8,7 +8,7 @@ from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Group, Permission
 from factory.django import DjangoModelFactory
 
-from chat.models import Assistant, Citation, Conversation, Feedback, Message, Site, Visitor
+from chat.models import APIClient, Assistant, Citation, Conversation, Feedback, Message, Site, Visitor
 from faqs.models import FAQ, Category, FAQSource, Phrasing
 from knowledge.indexing.generations import live_generation
 from knowledge.models import Collection, Course, Document, Passage
@@ -127,6 +127,24 @@ class SiteFactory(DjangoModelFactory):
 
     name = factory.Sequence(lambda n: f"Site {n}")
     assistant = factory.SubFactory(AssistantFactory)
+
+
+class APIClientFactory(DjangoModelFactory):
+    """A connected program that may ask; `assistants=[assistants]`. Its key is not known: `make_key` gives it one."""
+
+    class Meta:
+        model = APIClient
+        skip_postgeneration_save = True
+
+    name = factory.Sequence(lambda n: f"Program {n}")
+    key_id = factory.Sequence(lambda n: f"mk-{n:08x}")
+    digest = factory.Sequence(lambda n: f"{n:064x}")
+    scopes = ["ask"]
+    visitor = factory.SubFactory("tests.factories.VisitorFactory")
+
+    @factory.post_generation
+    def assistants(self, create: bool, rows: list[Assistant] | None, **_kwargs: Any) -> None:
+        self.assistants.set(rows or ())
 
 
 class VisitorFactory(DjangoModelFactory):

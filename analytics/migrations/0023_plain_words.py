@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('analytics', '0021_words_of_statements'),
+        ('analytics', '0022_asked_again'),
         ('chat', '0019_sites_in_order'),
     ]
 

@@ -1,5 +1,6 @@
 """Pages on which staff set up assistants, read what was asked and answered, and try questions themselves."""
 
+from chat.admin.api_clients import APIClientAdmin
 from chat.admin.assistants import AssistantAdmin
 from chat.admin.conversations import ConversationAdmin
 from chat.admin.held_back import HeldBackAdmin
@@ -10,6 +11,7 @@ from chat.admin.sites import SiteAdmin
 from chat.admin.try_question import try_question_view
 
 __all__ = [
+    "APIClientAdmin",
     "AssistantAdmin",
     "ConversationAdmin",
     "HeldBackAdmin",

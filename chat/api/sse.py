@@ -22,6 +22,7 @@ from chat.services import chat
 from chat.streaming import event_log
 from chat.streaming.subscription import subscribe
 from core.db.prepared import in_database
+from core.rest.event_stream import EventStream
 
 logger = logging.getLogger(__name__)
 
@@ -71,20 +72,6 @@ async def conversation_events(request: HttpRequest, conversation: UUID, after: A
     if after is None and known.isascii() and known.isdecimal() and len(known) < 16:
         after = int(known)
     return _stream(subscribe(visitor=visitor, conversation=conversation, after=after))
-
-
-class EventStream(StreamingHttpResponse):
-    """Closes its events with itself; else the garbage collector would, and a tab that left be told things till then."""
-
-    def __init__(self, events: AsyncGenerator[str]) -> None:
-        headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-        super().__init__(events, content_type="text/event-stream", headers=headers)
-        self._events = events
-
-    async def __aiter__(self) -> AsyncGenerator[bytes]:
-        async with aclosing(self._events):
-            async for event in self._events:
-                yield event.encode()
 
 
 def _stream(events: AsyncGenerator[dict[str, Any] | None]) -> StreamingHttpResponse:

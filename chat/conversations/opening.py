@@ -202,29 +202,39 @@ def open_question(
             return StartedAnswer(conversation, question, question.answer, ask, is_new=False)
         if seen.is_being_answered:
             break
-        question = Message(
-            conversation_id=conversation,
-            role=Message.Role.USER,
-            client_id=client_id,
-            text=text,
-            language=detect_language(text) or ask.language,
-            flags=list(flag_injection(text)),
-            created_at=timezone.now(),
-        )
+        question = new_question(text, conversation=conversation, client_id=client_id, ask=ask)
         with suppress(IntegrityError):  # another one was faster
             if saved := save_question(question, seen=seen, visitor=visitor, title=make_title(text), ask=ask):
-                question.pk, reply_id = saved
-                reply = Message(
-                    pk=reply_id,
-                    conversation_id=conversation,
-                    role=Message.Role.ASSISTANT,
-                    question=question,
-                    language=ask.language,
-                    status=Message.Status.GENERATING,
-                    created_at=question.created_at,
-                )
-                return StartedAnswer(conversation, question, reply, ask, is_new=True)
+                return begun_answer(question, saved, ask)
     raise Busy("busy", _("Another answer in this conversation is still being written. Please wait for it."))
+
+
+def new_question(text: str, *, conversation: UUID, client_id: UUID, ask: Question) -> Message:
+    """Build the row of a question that is asked now."""
+    return Message(
+        conversation_id=conversation,
+        role=Message.Role.USER,
+        client_id=client_id,
+        text=text,
+        language=detect_language(text) or ask.language,
+        flags=list(flag_injection(text)),
+        created_at=timezone.now(),
+    )
+
+
+def begun_answer(question: Message, saved: tuple[int, int], ask: Question) -> StartedAnswer:
+    """Return the new answer to a question; `saved` are the ids of both rows."""
+    question.pk, reply_id = saved
+    reply = Message(
+        pk=reply_id,
+        conversation_id=question.conversation_id,
+        role=Message.Role.ASSISTANT,
+        question=question,
+        language=ask.language,
+        status=Message.Status.GENERATING,
+        created_at=question.created_at,
+    )
+    return StartedAnswer(question.conversation_id, question, reply, ask, is_new=True)
 
 
 def _ask_in(seen: ConversationState, visitor: UUID, text: str, language: str) -> Question:

@@ -26,7 +26,11 @@ def expired(assistant: Assistant | None, before: datetime.datetime) -> QuerySet[
 
 
 def delete_idle_visitors() -> int:
-    """Visitors who agreed long ago and have no conversation left; returns how many."""
+    """Delete visitors who agreed long ago and have no conversation left; return how many.
+
+    Those who stand for a connected program stay with it.
+    """
     before = timezone.now() - datetime.timedelta(days=settings.RETENTION_DAYS)
-    _rows, by_model = Visitor.objects.filter(consented_at__lt=before, conversations=None).delete()
+    idle = Visitor.objects.filter(consented_at__lt=before, conversations=None, api_clients=None)
+    _rows, by_model = idle.delete()
     return by_model.get(Visitor._meta.label, 0)

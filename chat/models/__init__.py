@@ -1,5 +1,6 @@
 """Assistants, how they retrieve, where they stand, and what was said with them."""
 
+from chat.models.api_clients import APIClient
 from chat.models.assistants import Assistant, Language
 from chat.models.conversations import Citation, Conversation, Feedback, Message, Visitor
 from chat.models.emergency_contacts import EmergencyContact, Need
@@ -9,6 +10,7 @@ from chat.models.prompts import ModelLayout, PromptVersion
 from chat.models.sites import Site
 
 __all__ = [
+    "APIClient",
     "Assistant",
     "Citation",
     "Conversation",

@@ -45,6 +45,12 @@ async def count_session(address: str) -> None:
         raise _too_many("too_many_sessions", _("Too many conversations begin from here. Please wait a moment."))
 
 
+async def count_client(client: int, *, most: int) -> None:
+    """Raise TooMany past what a connected program may ask in a minute, and redis.RedisError."""
+    if await _exceeded({f"client:{client}": most}):
+        raise _too_many("rate_limit_exceeded", _("The program has used up its requests for this minute."))
+
+
 async def llm_quota_available() -> bool:
     """Count an answer that the model is to write. Return whether LLM_ANSWERS_PER_MINUTE leaves it room."""
     if not settings.LLM_ANSWERS_PER_MINUTE:

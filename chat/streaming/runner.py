@@ -4,7 +4,7 @@ import asyncio
 import logging
 from contextlib import aclosing
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol
 from uuid import UUID
 
 from django.db import DatabaseError, InterfaceError, OperationalError
@@ -34,9 +34,16 @@ SAVE_AGAIN_AFTER = (0.5, 1, 2, 4, 8, 16)
 _running: set[asyncio.Task[None]] = set()
 
 
-def start(opened: StartedAnswer, *, visitor: UUID) -> None:
-    """Start the answer in this process, apart from the socket that asked."""
-    task = asyncio.create_task(AnswerRunner(opened, visitor).run())
+class Publisher(Protocol):
+    """A way for events to reach their readers."""
+
+    def publish(self, visitor: UUID, conversation: UUID, event: dict[str, Any]) -> asyncio.Event:
+        """Hand on an event; what is returned is set once it is published."""
+
+
+def start(opened: StartedAnswer, *, visitor: UUID, publisher: Publisher | None = None) -> None:
+    """Start the answer in this process, apart from the socket that asked; by default all of the visitor's tabs read."""
+    task = asyncio.create_task(AnswerRunner(opened, visitor, publisher or get_publisher()).run())
     _running.add(task)
     task.add_done_callback(_running.discard)
 
@@ -61,11 +68,10 @@ async def _within_budget(ask: Question) -> Question:
 class AnswerRunner:
     """One answer that is being written, and what is known of it so far."""
 
-    def __init__(self, opened: StartedAnswer, visitor: UUID) -> None:
-        self.opened, self.visitor = opened, visitor
+    def __init__(self, opened: StartedAnswer, visitor: UUID, publisher: Publisher) -> None:
+        self.opened, self.visitor, self._publisher = opened, visitor, publisher
         self.reply = Reply()
         self.status: str = Message.Status.FAILED
-        self._publisher = get_publisher()
 
     async def run(self) -> None:
         question, reply = self.opened.question, self.opened.reply

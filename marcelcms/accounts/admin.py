@@ -23,8 +23,9 @@ from django.utils.translation import gettext_lazy as _
 from django_celery_beat.admin import PeriodicTaskAdmin
 from django_celery_beat.models import PeriodicTask
 
+from core.db.tokens import hash_token
 from marcelcms.accounts.roles import role_title
-from marcelcms.models import APIToken, hash_token, new_token
+from marcelcms.models import APIToken, new_token
 
 if TYPE_CHECKING:
     TokenModelAdmin = admin.ModelAdmin[APIToken]

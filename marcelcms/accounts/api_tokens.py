@@ -1,20 +1,17 @@
 """Finds who calls, by the token that a program of theirs sends."""
 
-from datetime import timedelta
 from typing import Any
 
-from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from rest_framework.authentication import BaseAuthentication, get_authorization_header
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 
-from marcelcms.models import APIToken, hash_token
+from core.db.tokens import hash_token
+from marcelcms.models import APIToken
 
 SCHEME = "Bearer"
-#: A token in use all day is written to the database once in that time.
-NOTED_EVERY = timedelta(minutes=1)
 
 
 class TokenAuthentication(BaseAuthentication):
@@ -26,13 +23,11 @@ class TokenAuthentication(BaseAuthentication):
             return None
         # Header bytes are Latin-1, in which any can be read.
         digest = hash_token(sent.strip().decode("latin-1"))
-        now = timezone.now()
-        found = APIToken.objects.filter(digest=digest, expires_at__gt=now, user__is_active=True)
+        found = APIToken.objects.filter(digest=digest, expires_at__gt=timezone.now(), user__is_active=True)
         token = found.select_related("user").first()
         if token is None:
             raise AuthenticationFailed(_("This token is not valid, or no longer."))
-        used = APIToken.objects.filter(Q(last_used_at=None) | Q(last_used_at__lt=now - NOTED_EVERY), pk=token.pk)
-        used.update(last_used_at=now)
+        token.note_use()
         return token.user, token
 
     def authenticate_header(self, request: Request) -> str:

@@ -130,3 +130,8 @@ def name_administrators() -> list[str]:
     found = User.objects.filter(may, is_active=True, is_staff=True).distinct().order_by("pk")[:NAMED]
     names = ((user.get_full_name() or user.get_username(), user.email) for user in found)
     return [f"{name} ({email})" if email and email != name else name for name, email in names]
+
+
+def name_teams(user: User) -> list[str]:
+    """Return the names of the user's teams, without roles."""
+    return list(Group.objects.filter(user=user).exclude(is_role()).order_by("name").values_list("name", flat=True))

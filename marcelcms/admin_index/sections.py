@@ -6,7 +6,6 @@ from django.contrib.auth.models import Group
 from django.utils.translation import gettext as _
 
 from core.access import sees_everything
-from marcelcms.accounts.roles import is_role
 from marcelcms.admin_index.content import pending_content
 from marcelcms.admin_index.jobs import failed_jobs, silent_workers
 from marcelcms.admin_index.pending import count_pending
@@ -49,8 +48,3 @@ def looks_after_nothing(user: "User") -> bool:
     """Return whether the user's teams are responsible for nothing: they see no row, and the page says why."""
     teams = Group.objects.filter(user=user).exclude(collections=None, assistants=None)
     return not sees_everything(user) and not teams.exists()
-
-
-def name_teams(user: "User") -> list[str]:
-    """Return the names of the user's teams, without roles."""
-    return list(Group.objects.filter(user=user).exclude(is_role()).order_by("name").values_list("name", flat=True))

@@ -47,7 +47,7 @@ SECTIONS: Mapping[str, tuple[Promise, Sequence[str]]] = {
         _("Settings"),
         (
             *("chat.assistant", "chat.site", "chat.promptversion", "chat.retrievalprofile"),
-            *("auth.user", "auth.group", "marcelcms.apitoken"),
+            *("auth.user", "auth.group", "chat.apiclient", "marcelcms.apitoken"),
         ),
     ),
     "system": (

@@ -7,7 +7,7 @@ from django import template
 
 from analytics.inbox.colleagues import may_work
 from analytics.inbox.notices import count_unread
-from marcelcms.accounts.roles import name_administrators
+from marcelcms.accounts.roles import name_administrators, name_teams
 from marcelcms.admin_index import sections
 from marcelcms.admin_index.first_steps import FirstStep
 from marcelcms.admin_index.first_steps import first_steps as first_steps_of
@@ -29,7 +29,7 @@ def looks_after_nothing(context: Any) -> bool:
 
 @register.simple_tag(takes_context=True)
 def own_teams(context: Any) -> list[str]:
-    return sections.name_teams(context["request"].user)
+    return name_teams(context["request"].user)
 
 
 @register.simple_tag(takes_context=True)

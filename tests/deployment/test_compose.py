@@ -12,6 +12,8 @@ from django.conf import settings
 from django.urls import reverse
 
 import chat.api.cors
+import chat.mcp_server.server
+import chat.openai_api.requests
 import core.rest.parsers
 import faqs.importexport.files
 from chat.models.sites import MOST_LOGO_BYTES
@@ -124,6 +126,8 @@ def test_nginx_cannot_fill_its_memory_with_files() -> None:
         (reverse("admin:index"), settings.DATA_UPLOAD_MAX_MEMORY_SIZE + MOST_LOGO_BYTES),
         ("/api/staff/v1/", core.rest.parsers.MOST_BYTES),
         ("/api/v1/", chat.api.cors.MOST_BYTES),
+        ("/v1/", chat.openai_api.requests.MOST_BYTES),
+        ("/mcp", chat.mcp_server.server.MOST_BYTES),
     ],
 )
 def test_nginx_lets_through_what_the_application_takes_and_little_more(path: str, taken: int) -> None:

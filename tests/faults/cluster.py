@@ -35,7 +35,8 @@ from django.contrib.auth import get_user_model
 from django.utils import timezone
 from knowledge.models import Collection, Document
 from knowledge.services.documents import save_document
-from marcelcms.models import APIToken, hash_token, new_token
+from core.db.tokens import hash_token
+from marcelcms.models import APIToken, new_token
 token, user = new_token(), get_user_model().objects.get(username="admin")
 APIToken.objects.create(user=user, name="Test", digest=hash_token(token), expires_at=timezone.now() + timedelta(days=1))
 collection = Collection.objects.create(slug="rooms", name="Rooms")

@@ -20,10 +20,11 @@ from analytics.models import (
     StoredReport,
 )
 from analytics.reports.files import file_path
+from core.db.tokens import hash_token
 from faqs.models import FAQ
 from faqs.versions.snapshots import fingerprint_content, read_content
 from knowledge.models import Collection, Document
-from marcelcms.models import APIToken, hash_token, new_token
+from marcelcms.models import APIToken, new_token
 from tests.analytics.gaps.rows import ask_in_vain
 from tests.analytics.reports.rows import definition
 from tests.factories import (

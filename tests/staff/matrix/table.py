@@ -202,6 +202,13 @@ DOORS = _read(
     chat_promptversion_delete POST                           . . . x . .
     chat_promptversion_change GET                            x . . x x .
     chat_promptversion_change POST                           x . . x x .
+    chat_apiclient_changelist GET                            . . . x . .
+    chat_apiclient_add GET                                   . . . x . .
+    chat_apiclient_history GET                               . . . x . .
+    chat_apiclient_delete GET                                . . . x . .
+    chat_apiclient_delete POST                               . . . x . .
+    chat_apiclient_change GET                                . . . x . .
+    chat_apiclient_change POST                               . . . x . .
     chat_site_changelist GET                                 x . . x x .
     chat_site_add GET                                        . . . x . .
     chat_site_history GET                                    x . . x x .
@@ -364,6 +371,7 @@ ACTIONS = _read(
     chat_conversation delete_selected                        . . . x . .
     chat_retrievalprofile delete_selected                    . . . x . .
     chat_promptversion delete_selected                       . . . x . .
+    chat_apiclient delete_selected                           . . . x . .
     chat_site delete_selected                                . . . x . .
     analytics_gap take_on                                    x x . x x .
     analytics_gap solve                                      x x . x x .
@@ -463,6 +471,10 @@ PUBLIC = _read(
     health-ready                                             x x x x x x
     invitation                                               x x x x x x
     metrics                                                  x x x x x x
+    openai-chat                                              x x x x x x
+    openai-model                                             x x x x x x
+    openai-models                                            x x x x x x
+    openai-not-found                                         x x x x x x
     set_language                                             x x x x x x
     site-logo                                                x x x x x x
     widget-frame                                             x x x x x x

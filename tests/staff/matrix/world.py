@@ -26,7 +26,15 @@ from faqs.versions.history import recording
 from knowledge.indexing.generations import live_generation
 from knowledge.models import CrawlRun, DocumentRevision, FlaggedText, Generation, PdfUpload, Source
 from marcelcms.models import APIToken
-from tests.factories import CategoryFactory, CourseFactory, DocumentFactory, FAQFactory, SiteFactory, UserFactory
+from tests.factories import (
+    APIClientFactory,
+    CategoryFactory,
+    CourseFactory,
+    DocumentFactory,
+    FAQFactory,
+    SiteFactory,
+    UserFactory,
+)
 from tests.staff.api import Rows, rows_of_team
 
 #: Stands in every text of the other team's.
@@ -43,6 +51,7 @@ OF_TEAMS = frozenset(
             "faqs_matcher",
             "chat_assistant",
             "chat_site",
+            "chat_apiclient",
         ),
         *("chat_conversation", "chat_heldbacksentence", "analytics_gap", "analytics_review", "analytics_shadowtest"),
         *("analytics_evaluationset", "analytics_evaluationrun", "analytics_evaluationquestion"),
@@ -103,6 +112,7 @@ def make_world(team: str, owner: User, *, mark: str) -> World:
         "faqs_matcher": matcher,
         "chat_assistant": assistant,
         "chat_site": SiteFactory(assistant=assistant, name=f"{mark} site"),
+        "chat_apiclient": APIClientFactory(assistants=[assistant], name=f"{mark} program of the library"),
         "chat_conversation": api.conversation,
         "chat_heldbacksentence": HeldBackSentence.objects.create(
             message=api.review.message,
