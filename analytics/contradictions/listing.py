@@ -14,9 +14,8 @@ from django.utils.timezone import localtime
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from analytics.contradictions.run import FEED
 from analytics.models import Contradiction, ReviewFeed
-from analytics.models.contradictions import count_recent_answers
+from analytics.models.contradictions import FEED, count_recent_answers
 from chat.conversations.impact import stale_documents
 from core.diffs import Part, compare
 from faqs.models import FAQ, SimilarPair

@@ -14,6 +14,7 @@ from analytics.contradictions.comparison.statements import Statement, read_state
 from analytics.contradictions.detection import Found, detect
 from analytics.contradictions.nearby import read_near
 from analytics.models import Contradiction, ReviewFeed, StatementWords
+from analytics.models.contradictions import FEED
 from core.db.locks import Lock, advisory_lock
 from core.hashing import fingerprint
 from faqs.models import FAQ
@@ -22,7 +23,6 @@ from knowledge.models import Document, IndexedDocument
 
 logger = logging.getLogger(__name__)
 
-FEED = "contradicted"
 #: What is saved with a time may be seen only so much later.
 SETTLED = timedelta(seconds=5)
 #: More changed pages and FAQs than these are left to the night.

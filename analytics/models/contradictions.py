@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from core.access import Staff
 
 
+#: The `ReviewFeed` that says until when changes were compared.
+FEED = "contradicted"
+
+
 def count_recent_answers(of: Q) -> Coalesce:
     """Return an expression: how many recent answers have a citation `of` the row."""
     cited = Citation.objects.filter(of, message__created_at__gte=timezone.now() - RECENT)
