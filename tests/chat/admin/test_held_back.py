@@ -118,7 +118,7 @@ def test_markup_in_a_sentence_is_shown_as_text(client: Client) -> None:
 
 
 def test_an_empty_list_says_why_it_is_empty(client: Client) -> None:
-    assert "No sentence was held back yet." in page(client, LIST)
+    assert "Every sentence was shown so far." in page(client, LIST)
     assert "No such sentence." in page(client, LIST, judgement="none")
 
 
@@ -181,7 +181,7 @@ def test_sentences_stand_under_the_answer_in_its_conversation_and_in_its_review(
         reverse("admin:analytics_review_change", args=[review.pk]),
     ):
         shown = page(client, address)
-        assert "Held back: 1 sentence" in shown
+        assert "Not shown: 1 sentence" in shown
         assert "The fee is 300 euros." in shown
         assert "Right not to show" in shown
 

@@ -59,7 +59,7 @@ def test_the_list_takes_as_many_queries_for_30_crawls_as_for_2(admin_client: Cli
 
 
 def test_an_empty_list_says_what_to_do_first(admin_client: Client) -> None:
-    assert "No crawls yet." in admin_client.get(reverse(LIST)).content.decode()
+    assert "No website visits yet." in admin_client.get(reverse(LIST)).content.decode()
 
 
 def test_outcomes_are_told_in_the_reader_s_language_and_as_text(admin_client: Client) -> None:

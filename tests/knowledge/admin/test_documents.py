@@ -388,12 +388,12 @@ def test_a_scope_that_cannot_be_is_refused(admin_client: Client, scope: dict[str
     assert "Please correct the error below" in page.content.decode()
 
 
-def test_passages_are_shown_with_tokens_page_and_how_often_they_were_cited(admin_client: Client) -> None:
-    passage = PassageFactory(tokens=128, page=7)
+def test_passages_are_shown_with_words_page_and_how_often_they_were_cited(admin_client: Client) -> None:
+    passage = PassageFactory(text="Eight times fifteen", page=7)
     CitationFactory.create_batch(2, document=passage.document, passage=passage)
     page = admin_client.get(change_page(passage.document)).content.decode()
     facts = " ".join(page[page.index("passages__facts") :].split())
-    assert facts.index("128 tokens") < facts.index("page 7") < facts.index("cited 2 times")
+    assert facts.index("3 words") < facts.index("page 7") < facts.index("cited 2 times")
 
 
 def test_the_form_says_who_relies_on_it(admin_client: Client) -> None:

@@ -135,7 +135,7 @@ def test_deleting_a_source_leaves_its_documents(admin_client: Client) -> None:
     SourcePage.objects.create(source=source, url=document.url, document=document)
     CrawlRun.objects.create(source=source, state="finished")
     url = reverse("admin:knowledge_source_delete", args=[source.pk])
-    assert "Crawls: 1" in admin_client.get(url).content.decode()
+    assert "Website visits: 1" in admin_client.get(url).content.decode()
     assert admin_client.post(url, {"post": "yes"}).status_code == 302
     assert not Source.objects.exists()
     assert Document.objects.exists()
@@ -175,7 +175,7 @@ def test_the_list_tells_of_the_newest_crawl_and_its_problems(admin_client: Clien
 
 
 def test_an_empty_list_says_what_to_do_first(admin_client: Client) -> None:
-    assert "No sources yet." in admin_client.get(reverse(LIST)).content.decode()
+    assert "No websites yet." in admin_client.get(reverse(LIST)).content.decode()
 
 
 @pytest.mark.parametrize(
@@ -236,5 +236,5 @@ def test_who_may_not_crawl_gets_no_button_and_is_refused(client: Client, queued:
 def test_several_sources_are_crawled_at_once(admin_client: Client, queued: Mock) -> None:
     chosen = [new_source("One").pk, new_source("Two").pk]
     page = admin_client.post(reverse(LIST), {"action": "crawl_selected", "_selected_action": chosen}, follow=True)
-    assert "2 crawls started." in page.content.decode()
+    assert "2 websites are being read." in page.content.decode()
     assert CrawlRun.objects.filter(state="queued").count() == 2
