@@ -122,8 +122,8 @@ def test_every_sentence_leads_to_exactly_the_rows_that_it_counts(client: Client,
         "FAQ to check: its page changed.",
         "changed page to check: FAQs or recent answers use it.",
         "passage is withheld from answers until you check it.",
-        "crawl waits for your decision.",
-        "source could not be crawled last time.",
+        "website visit waits for your decision.",
+        "website could not be read last time.",
         "PDF was not imported in the last 7 days.",
         "run of test questions failed in the last 7 days.",
         "shadow test failed in the last 7 days.",
@@ -179,9 +179,9 @@ def test_nobody_is_told_what_another_team_has_to_do(client: Client, law: Team) -
 @pytest.mark.parametrize(
     ("role", "told", "spared"),
     [
-        (REVIEWER, ["got no answer", "unanswered topics"], ["FAQ ends", "crawl waits", "shadow test"]),
-        (ANALYST, [NOTHING, "Dashboard", "Reports"], ["got no answer", "gaps are", "crawl waits", "FAQ ends"]),
-        (CURATOR, ["got no answer", "FAQ ends", "crawl waits", "shadow test"], ["Dashboard</a>", "Reports</a>"]),
+        (REVIEWER, ["got no answer", "unanswered topics"], ["FAQ ends", "visit waits", "shadow test"]),
+        (ANALYST, [NOTHING, "Dashboard", "Reports"], ["got no answer", "gaps are", "visit waits", "FAQ ends"]),
+        (CURATOR, ["got no answer", "FAQ ends", "visit waits", "shadow test"], ["Dashboard</a>", "Reports</a>"]),
     ],
 )
 def test_each_role_is_told_what_it_can_do_something_about(
@@ -230,7 +230,7 @@ def test_what_waits_for_a_worker_that_is_gone_is_told(client: Client, law: Team)
     valkey.set("marcelcms:sign:worker:long", now - 60)
     valkey.set("marcelcms:sign:worker:crawl", now - 3600)
     page = open_home(curator, client)
-    assert "The worker for crawls has been silent since" in page
+    assert "The worker for websites has been silent since" in page
     assert page.count("silent") == 1
 
 

@@ -86,7 +86,7 @@ def test_the_first_page_names_the_assistant_the_reason_and_leads_to_its_sentence
     HeldBackSentence.objects.update(created_at=timezone.now() - datetime.timedelta(days=3))
     notice_held_back()
     shown = home()
-    assert "Info desk: more of what the language model writes is held back" in shown
+    assert "Info desk: more of what the language model writes is not shown" in shown
     assert "50\N{NO-BREAK SPACE}% in 7 days after 30\N{NO-BREAK SPACE}% in the 28 days before" in shown
     assert "Most frequent reason: Figure." in shown
     link = shown.split('<a href="/admin/chat/heldbacksentence/?assistant', 1)[1].split('"', 1)[0].replace("&amp;", "&")

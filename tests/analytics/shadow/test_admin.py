@@ -216,7 +216,7 @@ def test_a_prompt_without_a_model_is_refused_in_words(admin_client: Client) -> N
     the_assistant()
     version = PromptVersion.objects.create(comment="x", system=BUILT_IN.system, question=BUILT_IN.question)
     answer = admin_client.post(start("prompt", version.pk))
-    assert "A prompt changes nothing" in answer.content.decode()
+    assert "Instructions change nothing" in answer.content.decode()
 
 
 def test_without_an_assistant_it_says_so(admin_client: Client) -> None:
