@@ -389,7 +389,7 @@ def test_a_scope_that_cannot_be_is_refused(admin_client: Client, scope: dict[str
 
 
 def test_passages_are_shown_with_words_page_and_how_often_they_were_cited(admin_client: Client) -> None:
-    passage = PassageFactory(text="one two three", page=7)
+    passage = PassageFactory(text="Eight times fifteen", page=7)
     CitationFactory.create_batch(2, document=passage.document, passage=passage)
     page = admin_client.get(change_page(passage.document)).content.decode()
     facts = " ".join(page[page.index("passages__facts") :].split())
