@@ -3,6 +3,7 @@ from django.contrib.admin.models import CHANGE, LogEntry
 from django.db import Error, transaction
 from django.urls import reverse
 
+from marcelcms.accounts.roles import make_roles
 from tests.factories import DocumentFactory, UserFactory
 
 pytestmark = pytest.mark.django_db
@@ -66,6 +67,7 @@ def test_the_log_calls_a_field_as_its_form_does(admin_client):
 
 
 def test_roles_to_filter_by_are_called_by_their_titles(admin_client):
+    make_roles()
     page = admin_client.get(reverse("admin:auth_user_changelist"), headers={"accept-language": "de"}).content.decode()
     assert "Redaktion</a>" in page
     assert "Curator</a>" not in page
