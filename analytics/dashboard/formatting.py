@@ -54,6 +54,18 @@ def duration(milliseconds: float | None) -> str:
     return f"{decimal(milliseconds / 1_000)}{SPACE}s"
 
 
+def waiting_time(waited: datetime.timedelta | None) -> str:
+    """Format how long somebody waited, in minutes, hours or days."""
+    if waited is None:
+        return NOTHING
+    minutes = waited.total_seconds() / 60
+    if minutes < 60:
+        return gettext("%(count)s min") % {"count": whole(minutes)}
+    if minutes < 48 * 60:
+        return gettext("%(count)s h") % {"count": decimal(minutes / 60)}
+    return gettext("%(count)s days") % {"count": decimal(minutes / 60 / 24)}
+
+
 def change(now: float | None, before: float | None, said: str, *, wanted: int = 0) -> Change:
     """Format the change from `before`; `said` is that value in words.
 

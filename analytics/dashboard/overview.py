@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from django.db.models import Subquery
 
+from analytics.dashboard.cases import CaseFigures, case_figures
 from analytics.dashboard.queries import SHOWN, never_cited, series, spreads, top_documents, top_faqs
 from analytics.dashboard.types import NeverCited, Point, Ranked, Spread, Totals
 from analytics.dashboard.visibility import View
@@ -35,6 +36,8 @@ class Overview:
     documents: Sequence[Ranked]
     never: NeverCited
     gaps: Sequence[Gap]
+    cases: CaseFigures
+    cases_before: CaseFigures
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +54,10 @@ class Reach:
 
 
 def overview(view: View, *, with_gaps: bool) -> Overview:
-    """Read an overview in five queries, and one for gaps."""
+    """Read an overview in six queries, and one for gaps."""
     points, now, before = series(view)
     spread, spread_before = spreads(view)
+    cases, cases_before = case_figures(view)
     return Overview(
         view=view,
         points=points,
@@ -65,6 +69,8 @@ def overview(view: View, *, with_gaps: bool) -> Overview:
         documents=top_documents(view),
         never=never_cited(view),
         gaps=top_gaps(view) if with_gaps else [],
+        cases=cases,
+        cases_before=cases_before,
     )
 
 

@@ -16,6 +16,7 @@ from analytics.dashboard.formatting import (
     duration,
     percent,
     suppressed_text,
+    waiting_time,
     whole,
 )
 from analytics.dashboard.overview import Overview
@@ -87,6 +88,25 @@ def build_card_groups(found: Overview, links: Links) -> list[Group]:
             rightly(_("Right not to show")),
         ],
     )
+
+    def waited(label: str, name: str) -> Card:
+        value, earlier = getattr(found.cases, name), getattr(found.cases_before, name)
+        seconds, seconds_before = (each.total_seconds() if each else None for each in (value, earlier))
+        compared = change(seconds, seconds_before, waiting_time(earlier) if earlier else "", wanted=WORSE)
+        return Card(label, waiting_time(value), compared, "", _("half were faster"))
+
+    left, left_before = found.cases, found.cases_before
+    compared_count = change(left.count, left_before.count, _said(left_before.count, whole))
+    compared_help = change(left.helped, left_before.helped, _said(left_before.helped, percent), wanted=BETTER)
+    of_offices = Group(
+        _("Questions to offices"),
+        [
+            Card(_("Left with an office"), count_text(left.count), compared_count, ""),
+            waited(_("First reply, usually"), "first_reply"),
+            waited(_("Closed, usually"), "closed"),
+            Card(_("It helped"), _said(left.helped, percent) or NOTHING, compared_help, "", _("of those who said so")),
+        ],
+    )
     once_a_day = _("counted once a day")
     return [
         Group(
@@ -119,6 +139,7 @@ def build_card_groups(found: Overview, links: Links) -> list[Group]:
                 stars(_("Stars, 1 to 5")),
             ],
         ),
+        *([of_offices] if left.count != 0 or left_before.count else []),
         Group(
             _("Speed and language model"),
             [
