@@ -8,6 +8,7 @@ from chat.models.held_back import HeldBackSentence
 from chat.models.profiles import ProfileLeg, RetrievalProfile
 from chat.models.prompts import ModelLayout, PromptVersion
 from chat.models.sites import Site
+from chat.models.webhooks import Webhook, WebhookDelivery, WebhookEvent
 
 __all__ = [
     "APIClient",
@@ -26,4 +27,7 @@ __all__ = [
     "RetrievalProfile",
     "Site",
     "Visitor",
+    "Webhook",
+    "WebhookDelivery",
+    "WebhookEvent",
 ]
