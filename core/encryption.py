@@ -6,6 +6,7 @@ import hmac
 
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from django.conf import settings
+from django.utils.encoding import force_bytes
 
 #: Tells this key from others that are derived from SECRET_KEY.
 PURPOSE = b"marcelcms.core.encryption"
@@ -29,8 +30,5 @@ def decrypt(value: str) -> str:
 
 def _cipher() -> MultiFernet:
     keys = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
-    return MultiFernet([Fernet(base64.urlsafe_b64encode(_derive(key))) for key in keys])
-
-
-def _derive(key: str) -> bytes:
-    return hmac.digest(key.encode(), PURPOSE, hashlib.sha256)
+    derived = (hmac.digest(force_bytes(key), PURPOSE, hashlib.sha256) for key in keys)
+    return MultiFernet([Fernet(base64.urlsafe_b64encode(key)) for key in derived])

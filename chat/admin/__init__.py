@@ -9,6 +9,7 @@ from chat.admin.profiles import RetrievalProfileAdmin
 from chat.admin.prompts import PromptVersionAdmin
 from chat.admin.sites import SiteAdmin
 from chat.admin.try_question import try_question_view
+from chat.admin.webhooks import WebhookAdmin, WebhookDeliveryAdmin
 
 __all__ = [
     "APIClientAdmin",
@@ -18,6 +19,8 @@ __all__ = [
     "PromptVersionAdmin",
     "RetrievalProfileAdmin",
     "SiteAdmin",
+    "WebhookAdmin",
+    "WebhookDeliveryAdmin",
     "impact_document_view",
     "impact_list_view",
     "try_question_view",

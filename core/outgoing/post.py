@@ -3,7 +3,7 @@
 import asyncio
 import socket
 import ssl
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -70,13 +70,13 @@ class GuardedBackend(httpcore2.AsyncNetworkBackend):
         return await self._inner.connect_tcp(allowed[-1], port, timeout, local_address, socket_options)
 
 
-def post(url: str, body: bytes, headers: dict[str, str], *, allow_private: bool, seconds: float = SECONDS) -> Reply:
+def post(url: str, body: bytes, headers: Mapping[str, str], *, allow_private: bool, seconds: float = SECONDS) -> Reply:
     """Send `body` and return what came back. The reply's text is not read, and a redirect is a status like others."""
     return asyncio.run(_post_in_time(url, body, headers, allow_private=allow_private, seconds=seconds))
 
 
 async def _post_in_time(
-    url: str, body: bytes, headers: dict[str, str], *, allow_private: bool, seconds: float
+    url: str, body: bytes, headers: Mapping[str, str], *, allow_private: bool, seconds: float
 ) -> Reply:
     try:
         async with asyncio.timeout(seconds):
@@ -90,9 +90,9 @@ async def _post_in_time(
         return Reply(problem=Problem.CERTIFICATE if is_about_tls else Problem.UNREACHABLE)
 
 
-async def _post(url: str, body: bytes, headers: dict[str, str], *, allow_private: bool) -> int:
+async def _post(url: str, body: bytes, headers: Mapping[str, str], *, allow_private: bool) -> int:
     """Return the status of the reply."""
-    named = {"Host": urlsplit(url).netloc, "Content-Length": str(len(body)), "Connection": "close", **headers}
+    named: dict[bytes | str, bytes | str] = {"Host": urlsplit(url).netloc, "Content-Length": str(len(body)), **headers}
     backend = GuardedBackend(allow_private=allow_private)
     async with (
         httpcore2.AsyncConnectionPool(ssl_context=ssl.create_default_context(), network_backend=backend) as pool,
