@@ -12,7 +12,7 @@ from chat.models.webhooks import TEST
 from chat.tasks import deliver_webhook
 from chat.webhooks.announce import write_body
 from chat.webhooks.delivery import turn_off
-from core.encryption import encrypt
+from core.db.encryption import encrypt
 from core.outgoing.signature import new_secret
 
 

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from chat.models import Webhook, WebhookDelivery
 from chat.webhooks.schedule import next_wait
-from core.encryption import Undecryptable, decrypt
+from core.db.encryption import Undecryptable, decrypt
 from core.outgoing.post import Reply, post
 from core.outgoing.signature import sign
 

@@ -34,6 +34,8 @@ from tests.factories import (
     FAQFactory,
     SiteFactory,
     UserFactory,
+    WebhookDeliveryFactory,
+    WebhookFactory,
 )
 from tests.staff.api import Rows, rows_of_team
 
@@ -52,6 +54,8 @@ OF_TEAMS = frozenset(
             "chat_assistant",
             "chat_site",
             "chat_apiclient",
+            "chat_webhook",
+            "chat_webhookdelivery",
         ),
         *("chat_conversation", "chat_heldbacksentence", "analytics_gap", "analytics_review", "analytics_shadowtest"),
         *("analytics_evaluationset", "analytics_evaluationrun", "analytics_evaluationquestion"),
@@ -96,6 +100,7 @@ def make_world(team: str, owner: User, *, mark: str) -> World:
     revision = DocumentRevision.objects.create(
         document=document, title=f"{mark} before", text=f"{mark} before", made_at=now, replaced_at=now
     )
+    webhook = WebhookFactory(assistants=[assistant], name=f"{mark} ticket system")
     rows = {
         "knowledge_collection": collection,
         "knowledge_document": document,
@@ -113,6 +118,8 @@ def make_world(team: str, owner: User, *, mark: str) -> World:
         "chat_assistant": assistant,
         "chat_site": SiteFactory(assistant=assistant, name=f"{mark} site"),
         "chat_apiclient": APIClientFactory(assistants=[assistant], name=f"{mark} program of the library"),
+        "chat_webhook": webhook,
+        "chat_webhookdelivery": WebhookDeliveryFactory(webhook=webhook, body=f"{mark} body", state="failed"),
         "chat_conversation": api.conversation,
         "chat_heldbacksentence": HeldBackSentence.objects.create(
             message=api.review.message,

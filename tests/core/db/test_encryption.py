@@ -3,7 +3,7 @@
 import pytest
 from pytest_django import Settings
 
-from core.encryption import Undecryptable, decrypt, encrypt
+from core.db.encryption import Undecryptable, decrypt, encrypt
 
 
 def test_what_is_encrypted_is_read_again_and_looks_different_each_time() -> None:
