@@ -13,10 +13,13 @@ from uuid import NAMESPACE_URL, UUID, uuid5
 from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
+from django.utils.module_loading import import_string
 
 from chat.models import Webhook, WebhookDelivery
 from chat.models.webhooks import WebhookEvent
-from chat.tasks import deliver_webhook
+
+#: By its name, because the task imports what delivers.
+TASK = "chat.tasks.deliver_webhook"
 
 
 @transaction.atomic
@@ -59,7 +62,7 @@ def announce(
     )
     if not settles_in:
         for pk in bodies:
-            deliver_webhook.delay_on_commit(pk)
+            import_string(TASK).delay_on_commit(pk)
 
 
 def withdraw(event: WebhookEvent, *, key: str) -> None:

@@ -9,7 +9,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('chat', '0021_api_clients'),
+        ('chat', '0022_cases'),
     ]
 
     operations = [
