@@ -92,7 +92,7 @@ async def _post_in_time(
 
 async def _post(url: str, body: bytes, headers: Mapping[str, str], *, allow_private: bool) -> int:
     """Return the status of the reply."""
-    named: dict[bytes | str, bytes | str] = {"Host": urlsplit(url).netloc, "Content-Length": str(len(body)), **headers}
+    named = [("Host", urlsplit(url).netloc), ("Content-Length", str(len(body))), *headers.items()]
     backend = GuardedBackend(allow_private=allow_private)
     async with (
         httpcore2.AsyncConnectionPool(ssl_context=ssl.create_default_context(), network_backend=backend) as pool,
