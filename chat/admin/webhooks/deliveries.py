@@ -64,8 +64,10 @@ class WebhookDeliveryAdmin(ScopedAdmin, DeliveryModelAdmin):
     def outcome(self, delivery: WebhookDelivery) -> str:
         return render_to_string("admin/chat/webhookdelivery/state.html", {"delivery": delivery})
 
-    @admin.display(description="")
+    @admin.display(description="", empty_value="")
     def again(self, delivery: WebhookDelivery) -> str:
+        if not (delivery.is_finished and delivery.webhook.is_active):
+            return ""
         return render_to_string("admin/chat/webhookdelivery/again.html", {"delivery": delivery})
 
     def get_list_display(self, request: HttpRequest) -> Any:

@@ -18,6 +18,7 @@ from django.views.decorators.http import require_POST
 from chat.models import Webhook, WebhookEvent
 from chat.services.webhooks import change_webhook, make_webhook, send_test
 from core.admin.scoped import ScopedAdmin, ScopedFilter
+from core.outgoing.urls import read_host
 
 if TYPE_CHECKING:
     WebhookModelAdmin = admin.ModelAdmin[Webhook]
@@ -40,7 +41,7 @@ class WebhookAdmin(ScopedAdmin, WebhookModelAdmin):
     """The secret is made with the row, shown once, and never changed; the rest may be."""
 
     form = WebhookForm
-    list_display = ["name", "url", "taken_events", "used_assistants", "state"]
+    list_display = ["name", "host", "taken_events", "used_assistants", "state"]
     list_filter = ["is_active", ("assistants", ScopedFilter)]
     list_per_page = 50
     show_full_result_count = False
@@ -65,6 +66,10 @@ class WebhookAdmin(ScopedAdmin, WebhookModelAdmin):
 
     def get_readonly_fields(self, request: HttpRequest, obj: Webhook | None = None) -> Any:
         return self.known if obj else ()
+
+    @admin.display(description=_("address"), ordering="url")
+    def host(self, webhook: Webhook) -> str:
+        return read_host(webhook.url)
 
     @admin.display(description=_("events"))
     def taken_events(self, webhook: Webhook) -> str:

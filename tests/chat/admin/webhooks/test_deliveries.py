@@ -47,8 +47,17 @@ def again(row: WebhookDelivery) -> str:
 def test_the_list_shows_what_became_of_each(browser: Client, delivery: WebhookDelivery) -> None:
     WebhookDeliveryFactory(webhook=delivery.webhook, problem="timeout", attempts=2, next_attempt_at=timezone.now())
     html = browser.get(LIST).content.decode()
-    for said in ("Tickets", "answer.abstained", "HTTP 503", "failed", "no reply in time", "Send again"):
+    for said in (
+        "Tickets",
+        "answer.abstained",
+        "HTTP 503",
+        "failed",
+        "no reply in time",
+        f'formaction="{again(delivery)}"',
+    ):
         assert said in html
+    assert html.count("Send again") == 1
+    assert "&lt;button" not in html
     page = browser.get(reverse("admin:chat_webhookdelivery_change", args=[delivery.pk])).content.decode()
     assert "{&quot;a&quot;:1}" in page
     assert str(delivery.event_id) in page
