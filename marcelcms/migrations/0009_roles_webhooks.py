@@ -5,7 +5,7 @@ from marcelcms.accounts.roles import make_roles
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("marcelcms", "0007_roles_connect_programs"),
+        ("marcelcms", "0008_roles_answer_cases"),
         ("chat", "0023_webhooks"),
     ]
 
