@@ -8,10 +8,14 @@ class ChatConfig(AppConfig):
     verbose_name = _("Chat")
 
     def ready(self) -> None:
-        """Write the built-in retrieval profiles down again after every migration, and check what staff answer."""
+        """Write the built-in retrieval profiles down again after every migration, check what staff answer, and
+        announce what they publish."""
         from chat.pipeline.guardrails.written_answers import warn
         from chat.pipeline.retrieval.profiles import write_built_in
+        from chat.webhooks.faqs import announce_published
         from faqs.answers.checks import answer_checked
+        from faqs.versions.history import faqs_published
 
         post_migrate.connect(write_built_in, sender=self)
         answer_checked.connect(warn, dispatch_uid="chat.written_answers")
+        faqs_published.connect(announce_published, dispatch_uid="chat.webhooks")

@@ -104,6 +104,8 @@ STAFF_API_PER_MINUTE_AND_ADDRESS = env.integer("STAFF_API_PER_MINUTE_AND_ADDRESS
 # Who may read /metrics: who sends this token, and who asks from these networks, such as 10.0.0.0/8.
 METRICS_TOKEN = env.text("METRICS_TOKEN", "")
 METRICS_ADDRESSES = env.networks("METRICS_ADDRESSES")
+# Whether events may be sent to machines of private networks, such as 10.0.0.0/8.
+WEBHOOKS_TO_PRIVATE_ADDRESSES = env.boolean("WEBHOOKS_TO_PRIVATE_ADDRESSES", default=False)
 # How many proxies stand before this server: so many entries at the end of X-Forwarded-For are theirs.
 TRUSTED_PROXIES = env.integer("TRUSTED_PROXIES", default=0)
 PDF_MAX_PAGES = env.integer("PDF_MAX_PAGES", default=2_000, least=1)
@@ -334,6 +336,7 @@ CELERY_BEAT_SCHEDULE = {
     "index-pending-faqs": {"task": "faqs.tasks.index_pending_faqs", "schedule": 60.0},
     "collect-reviews": {"task": "analytics.tasks.collect_reviews", "schedule": 60.0},
     "sweep-reports": {"task": "analytics.tasks.sweep_reports", "schedule": 60.0},
+    "deliver-due-webhooks": {"task": "chat.tasks.deliver_due_webhooks", "schedule": 60.0},
     "embed-asked-questions": {"task": "analytics.tasks.embed_asked_questions", "schedule": 60.0},
     "ask-again": {"task": "analytics.tasks.ask_again", "schedule": 60.0},
     "count-changed-days": {"task": "analytics.tasks.count_changed_days", "schedule": 60.0},
@@ -350,6 +353,10 @@ CELERY_BEAT_SCHEDULE = {
     "apply-retention": {
         "task": "analytics.tasks.apply_retention",
         "schedule": crontab(hour="3", minute="30"),
+    },
+    "delete-webhook-deliveries": {
+        "task": "chat.tasks.delete_webhook_deliveries",
+        "schedule": crontab(hour="3", minute="45"),
     },
     "raise-late-cases": {"task": "analytics.tasks.raise_late_cases", "schedule": 60.0},
     "close-quiet-cases": {

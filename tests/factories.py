@@ -8,7 +8,19 @@ from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Group, Permission
 from factory.django import DjangoModelFactory
 
-from chat.models import APIClient, Assistant, Citation, Conversation, Feedback, Message, Site, Visitor
+from chat.models import (
+    APIClient,
+    Assistant,
+    Citation,
+    Conversation,
+    Feedback,
+    Message,
+    Site,
+    Visitor,
+    Webhook,
+    WebhookDelivery,
+    WebhookEvent,
+)
 from faqs.models import FAQ, Category, FAQSource, Phrasing
 from knowledge.indexing.generations import live_generation
 from knowledge.models import Collection, Course, Document, Passage
@@ -145,6 +157,32 @@ class APIClientFactory(DjangoModelFactory):
     @factory.post_generation
     def assistants(self, create: bool, rows: list[Assistant] | None, **_kwargs: Any) -> None:
         self.assistants.set(rows or ())
+
+
+class WebhookFactory(DjangoModelFactory):
+    """A webhook that takes every event; `assistants=[assistants]`. Its secret is known to nobody."""
+
+    class Meta:
+        model = Webhook
+        skip_postgeneration_save = True
+
+    name = factory.Sequence(lambda n: f"Ticket system {n}")
+    url = "https://tickets.uni.example/hooks"
+    events = WebhookEvent.values
+
+    @factory.post_generation
+    def assistants(self, create: bool, rows: list[Assistant] | None, **_kwargs: Any) -> None:
+        self.assistants.set(rows or ())
+
+
+class WebhookDeliveryFactory(DjangoModelFactory):
+    class Meta:
+        model = WebhookDelivery
+
+    webhook = factory.SubFactory(WebhookFactory)
+    event_id = factory.LazyFunction(uuid.uuid4)
+    event = WebhookEvent.ABSTAINED
+    body = "{}"
 
 
 class VisitorFactory(DjangoModelFactory):

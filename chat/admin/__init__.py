@@ -10,6 +10,7 @@ from chat.admin.profiles import RetrievalProfileAdmin
 from chat.admin.prompts import PromptVersionAdmin
 from chat.admin.sites import SiteAdmin
 from chat.admin.trying.page import try_question_view
+from chat.admin.webhooks import WebhookAdmin, WebhookDeliveryAdmin
 
 __all__ = [
     "APIClientAdmin",
@@ -20,6 +21,8 @@ __all__ = [
     "PromptVersionAdmin",
     "RetrievalProfileAdmin",
     "SiteAdmin",
+    "WebhookAdmin",
+    "WebhookDeliveryAdmin",
     "impact_document_view",
     "impact_list_view",
     "try_question_view",

@@ -2,6 +2,7 @@
 
 import datetime
 from collections.abc import Collection, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict
 from typing import Any
 from uuid import UUID
@@ -17,6 +18,7 @@ from chat.pipeline.understanding.clarify import stored
 from chat.pipeline.understanding.help_classifier import recognised_need
 from chat.protocol.events import Cited, End, HeldBack, Outcome
 from chat.protocol.shapes import OfficeWords
+from chat.webhooks.answers import announcing_abstention
 from core.db.prepared import fetch_all
 from core.text import strip_nul
 from knowledge.guardrails.injection import flag_document
@@ -101,7 +103,9 @@ def close_answer(*, reply_id: int, reply: Reply, status: str) -> None:
     passages = flagged_texts({event.passage_id for event in reply.cited}) if reply.cited else []
     row["flags"] = sorted({flag for passage in passages for flag in flag_document(passage)})
     held_back = end.held_back if end else ()
-    save_answer(reply_id, cited=reply.cited, held_back=held_back, status=str(status), now=timezone.now(), **row)
+    abstains = status == Message.Status.ABSTAINED
+    with announcing_abstention(reply_id) if abstains else nullcontext():
+        save_answer(reply_id, cited=reply.cited, held_back=held_back, status=str(status), now=timezone.now(), **row)
 
 
 def count_sentences(end: End) -> dict[str, int]:

@@ -3,12 +3,14 @@
 from collections.abc import Sequence
 from uuid import UUID
 
+from django.db import transaction
 from django.utils.translation import gettext as _
 
 from chat.errors import NotFound, Refused
 from chat.models import Conversation, Feedback, Message
 from chat.pipeline.guardrails.input import CONTROLS, LONE_SURROGATES
 from chat.protocol.shapes import Reason, Stars, Thumbs
+from chat.webhooks.answers import announce_rating, lock_conversation
 
 COMMENT_CHARACTERS = 1000
 
@@ -27,11 +29,19 @@ def give_feedback(
         raise NotFound
     if reply.is_help:
         raise Refused("bad_feedback", _("This reply is not rated."))
-    if value == 0:
-        Feedback.objects.filter(message=reply).delete()
-        return reply.conversation_id, 0, []
-    Feedback.objects.update_or_create(message=reply, defaults={"value": value, "reasons": named, "comment": cleaned})
-    return reply.conversation_id, value, named
+    with transaction.atomic():
+        # Locked before its messages, in the order in which a deletion locks them.
+        conversation = lock_conversation(reply.pk)
+        if conversation is None:
+            raise NotFound
+        if value == 0:
+            named = []
+            Feedback.objects.filter(message=reply).delete()
+        else:
+            given = {"value": value, "reasons": named, "comment": cleaned}
+            Feedback.objects.update_or_create(message=reply, defaults=given)
+        announce_rating(conversation, reply, value, named)
+    return conversation.pk, value, named
 
 
 def rate_conversation(*, visitor: UUID, conversation: UUID, stars: Stars) -> None:

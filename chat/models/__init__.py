@@ -10,6 +10,7 @@ from chat.models.offices import Office, OfficeHours, OfficeRule
 from chat.models.profiles import ProfileLeg, RetrievalProfile
 from chat.models.prompts import ModelLayout, PromptVersion
 from chat.models.sites import Site
+from chat.models.webhooks import Webhook, WebhookDelivery, WebhookEvent
 
 __all__ = [
     "APIClient",
@@ -34,4 +35,7 @@ __all__ = [
     "RetrievalProfile",
     "Site",
     "Visitor",
+    "Webhook",
+    "WebhookDelivery",
+    "WebhookEvent",
 ]

@@ -83,6 +83,8 @@ SECTIONS = {
         "SESSIONS_PER_MINUTE_AND_ADDRESS": "How many visitors an address may bring.",
         "STAFF_API_PER_MINUTE": "Requests of one member of staff's programs.",
         "STAFF_API_PER_MINUTE_AND_ADDRESS": "Requests to the staff API from an address that does not say who it is.",
+        "WEBHOOKS_TO_PRIVATE_ADDRESSES": "Whether webhooks may be sent to machines of private networks, such as "
+        "`10.0.0.0/8`. Addresses of clouds' metadata services are refused all the same.",
         "DATABASE_POOL": "Connections that one web process may hold; it waits 10 seconds for one. 0 outside the web "
         "process, which takes 10.",
     },

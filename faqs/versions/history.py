@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import Model, OuterRef, Subquery
+from django.dispatch import Signal
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 Reason = FAQVersion.Reason
 BATCH = 500
+#: Sent with `faq_ids`, in the transaction that publishes them.
+faqs_published = Signal()
 
 
 @contextmanager
@@ -52,6 +55,9 @@ def recording(faqs: Iterable[int], *, by: "Staff | None", reason: str) -> Iterat
             ),
             batch_size=BATCH,
         )
+        published = [pk for pk, content in changed.items() if _is_published(content, before.get(pk))]
+        if published:
+            faqs_published.send(sender=FAQ, faq_ids=published)
         if changed:
             count_edit({*led_to, *collections_of(changed)})
         altered = [pk for pk, content in changed.items() if pk in before and not says_the_same(before[pk], content)]
@@ -147,6 +153,11 @@ def _catch_up(contents: dict[int, Content]) -> None:
         ),
         batch_size=BATCH,
     )
+
+
+def _is_published(content: Content, before: Content | None) -> bool:
+    """Return whether the change publishes it."""
+    return content["status"] == FAQ.Status.PUBLISHED and (before is None or before["status"] != content["status"])
 
 
 def _differ(before: Content | None, after: Content) -> bool:

@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from analytics.models import EvaluationRun, ReviewFeed, ShadowTest, StoredReport
+from chat.models import Webhook
 from knowledge.models import Generation
 from marcelcms.admin_index.pending import PendingCount, PendingItem, list_url, news_start
 from marcelcms.health import heartbeats
@@ -42,7 +43,8 @@ LONG_BUILD = timedelta(hours=24)
 
 
 def failed_jobs(user: "User") -> Iterator[PendingCount]:
-    """Yield the evaluations, tests and reports that failed lately, and search indexes that take too long."""
+    """Yield the evaluations, tests and reports that failed lately, webhooks that switched themselves off,
+    and search indexes that take too long."""
     since = news_start()
     if user.has_perm("analytics.add_evaluationrun"):
         yield PendingCount(
@@ -67,6 +69,16 @@ def failed_jobs(user: "User") -> Iterator[PendingCount]:
             StoredReport.objects.visible_to(user).filter(state=StoredReport.State.FAILED, created_at__gte=since),
             lambda n: ngettext("%d report failed in the last 7 days.", "%d reports failed in the last 7 days.", n),
             list_url("analytics_report"),
+        )
+    if user.has_perm("chat.change_webhook"):
+        yield PendingCount(
+            Webhook.objects.visible_to(user).turned_off_by_itself(),
+            lambda n: ngettext(
+                "%d webhook switched itself off: its receiver accepts nothing.",
+                "%d webhooks switched themselves off: their receivers accept nothing.",
+                n,
+            ),
+            list_url("chat_webhook", is_active__exact=0),
         )
     if user.has_perm("knowledge.view_generation"):
         stuck = timezone.now() - LONG_BUILD

@@ -50,12 +50,15 @@ SECTIONS: Mapping[str, tuple[Promise, Sequence[str]]] = {
         _("Settings"),
         (
             *("chat.assistant", "chat.site", "chat.office", "chat.promptversion", "chat.retrievalprofile"),
-            *("auth.user", "auth.group", "chat.apiclient", "marcelcms.apitoken"),
+            *("auth.user", "auth.group", "chat.apiclient", "chat.webhook", "marcelcms.apitoken"),
         ),
     ),
     "system": (
         _("System"),
-        ("knowledge.generation", "analytics.retentionrun", "admin.logentry", "django_celery_beat.periodictask"),
+        (
+            *("knowledge.generation", "analytics.retentionrun", "chat.webhookdelivery"),
+            *("admin.logentry", "django_celery_beat.periodictask"),
+        ),
     ),
 }
 #: What the list of a library's model is called.

@@ -231,6 +231,22 @@ DOORS = _read(
     chat_apiclient_delete POST                               . . . x . .
     chat_apiclient_change GET                                . . . x . .
     chat_apiclient_change POST                               . . . x . .
+    chat_webhook_changelist GET                              . . . x . .
+    chat_webhook_add GET                                     . . . x . .
+    chat_webhook_history GET                                 . . . x . .
+    chat_webhook_delete GET                                  . . . x . .
+    chat_webhook_delete POST                                 . . . x . .
+    chat_webhook_change GET                                  . . . x . .
+    chat_webhook_change POST                                 . . . x . .
+    chat_webhook_test POST                                   . . . x . .
+    chat_webhookdelivery_changelist GET                      . . . x . .
+    chat_webhookdelivery_add GET                             . . . . . .
+    chat_webhookdelivery_history GET                         . . . x . .
+    chat_webhookdelivery_delete GET                          . . . x . .
+    chat_webhookdelivery_delete POST                         . . . x . .
+    chat_webhookdelivery_change GET                          . . . x . .
+    chat_webhookdelivery_change POST                         . . . . . .
+    chat_webhookdelivery_again POST                          . . . x . .
     chat_site_changelist GET                                 x . . x x .
     chat_site_add GET                                        . . . x . .
     chat_site_history GET                                    x . . x x .
@@ -394,6 +410,7 @@ ACTIONS = _read(
     chat_retrievalprofile delete_selected                    . . . x . .
     chat_promptversion delete_selected                       . . . x . .
     chat_apiclient delete_selected                           . . . x . .
+    chat_webhook delete_selected                             . . . x . .
     chat_office delete_selected                              . . . x . .
     chat_site delete_selected                                . . . x . .
     analytics_gap take_on                                    x x . x x .

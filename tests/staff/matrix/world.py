@@ -35,6 +35,8 @@ from tests.factories import (
     FAQFactory,
     SiteFactory,
     UserFactory,
+    WebhookDeliveryFactory,
+    WebhookFactory,
 )
 from tests.staff.api import Rows, rows_of_team
 
@@ -53,6 +55,8 @@ OF_TEAMS = frozenset(
             "chat_assistant",
             "chat_site",
             "chat_apiclient",
+            "chat_webhook",
+            "chat_webhookdelivery",
             "chat_office",
             "chat_case",
         ),
@@ -99,6 +103,7 @@ def make_world(team: str, owner: User, *, mark: str) -> World:
     revision = DocumentRevision.objects.create(
         document=document, title=f"{mark} before", text=f"{mark} before", made_at=now, replaced_at=now
     )
+    webhook = WebhookFactory(assistants=[assistant], name=f"{mark} ticket system")
     office = Office.objects.create(assistant=assistant, name=f"{mark} office")
     rows = {
         "knowledge_collection": collection,
@@ -117,6 +122,8 @@ def make_world(team: str, owner: User, *, mark: str) -> World:
         "chat_assistant": assistant,
         "chat_site": SiteFactory(assistant=assistant, name=f"{mark} site"),
         "chat_apiclient": APIClientFactory(assistants=[assistant], name=f"{mark} program of the library"),
+        "chat_webhook": webhook,
+        "chat_webhookdelivery": WebhookDeliveryFactory(webhook=webhook, body=f"{mark} body", state="failed"),
         "chat_conversation": api.conversation,
         "chat_office": office,
         "chat_case": Case.objects.create(
