@@ -29,9 +29,7 @@ async def confirm_page(request: HttpRequest, token: str) -> HttpResponse:
             said = _("This link is no longer valid. You can enter your e-mail address again in the chat.")
             return _page(request, _("The link is no longer valid"), said, status=404)
         if address.confirmed_at:
-            said = _(
-                "Replies to your question are sent to this address too. Each of these e-mails has a link to end that."
-            )
+            said = _("Replies to your question are sent to this address too. Each e-mail has a link to end that.")
             return _page(request, _("The address is confirmed"), said)
         said = _("Replies to your question are then sent to %(email)s too.") % {"email": address.email}
         return _page(request, _("Confirm your e-mail address"), said, button=_("Confirm address"))

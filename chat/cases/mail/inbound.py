@@ -118,9 +118,7 @@ def _save(case: Case, mail: IncomingMail, size: int) -> CaseMessage | None:
         raise _Declined(_("Your question was closed long ago. Please ask again in the chat."))
     if size > MOST_BYTES:
         raise _Declined(
-            _(
-                "Your e-mail is too large: it may have 10 MB. Please send it again without attachments, as they are not taken."
-            )
+            _("Your e-mail has more than 10 MB. Please send it again without attachments: they are not taken.")
         )
     text = _words(mail)
     return add_student_message(case=case, text=text, mail_id=mail.mail_id) if text else None
