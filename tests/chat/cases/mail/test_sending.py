@@ -187,9 +187,9 @@ def test_two_workers_send_each_mail_once(smtp: MailServer) -> None:
 
 def test_a_mail_of_a_reply_that_was_not_saved_is_not_sent(smtp: MailServer) -> None:
     case = new_case()
-    with pytest.raises(ZeroDivisionError), transaction.atomic():
+    with transaction.atomic():
         add_reply(reply(case))
-        raise ZeroDivisionError
+        transaction.set_rollback(True)
     assert sending.send_due() == 0
 
 
