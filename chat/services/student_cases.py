@@ -12,6 +12,7 @@ from django.conf import settings
 from django.db import transaction
 
 from chat.cases.messages import add_student_message, change, lock_own_case
+from chat.cases.news import case_opened, case_written
 from chat.cases.opening import open_case
 from chat.cases.routing import choose_office, list_offices
 from chat.cases.views import load_view, shareable, view_office
@@ -92,8 +93,10 @@ async def leave_question(
 @transaction.atomic
 def _open(*, email: str, **values: Any) -> tuple[Case, bool]:
     case, is_new = open_case(**values)
-    if is_new and email.strip():
-        change_address(case, email)
+    if is_new:
+        case_opened.send(Case, case=case)
+        if email.strip():
+            change_address(case, email)
     return case, is_new
 
 
@@ -107,7 +110,9 @@ async def write(session: Session, case: int, *, client_id: UUID, text: str, addr
 
 @transaction.atomic
 def _write(visitor: UUID, case: int, client_id: UUID, text: str) -> None:
-    add_student_message(case=lock_own_case(visitor, case), text=text, client_id=client_id)
+    row = lock_own_case(visitor, case)
+    if add_student_message(case=row, text=text, client_id=client_id):
+        case_written.send(Case, case=row)
 
 
 async def say_helped(visitor: UUID, case: int, helped: bool | None) -> CaseView:

@@ -37,6 +37,12 @@ def change_address(case: Case, email: str) -> None:
         CaseMail.objects.create(address=address, kind=CaseMail.Kind.CONFIRM)
 
 
+def move_address(case: Case, target: Case) -> None:
+    """Have what is mailed about a case that is merged go on with the other one, unless that has an address itself."""
+    if not CaseAddress.objects.filter(case=target).exists():
+        CaseAddress.objects.filter(case=case).update(case=target)
+
+
 def check_address(email: str) -> None:
     """Raise Refused if no mail can be sent there."""
     if not settings.EMAIL_HOST:

@@ -20,6 +20,7 @@ from chat.cases.mail.parsing import IncomingMail, parse_mail
 from chat.cases.mail.quotes import new_text
 from chat.cases.mail.sending import send_answer
 from chat.cases.messages import add_student_message, lock_case
+from chat.cases.news import case_written
 from chat.cases.words import MESSAGE_CHARACTERS
 from chat.errors import NotFound, Refused
 from chat.models import Case, CaseAddress, CaseMessage
@@ -78,6 +79,8 @@ def _take_into(case_id: int, mail: IncomingMail, size: int) -> tuple[Verdict, in
     try:
         with transaction.atomic():
             case = lock_case(case_id)
+            while case.merged_into_id:
+                case = lock_case(case.merged_into_id)
             if not _is_from_student(case, mail):
                 return _say(Verdict.REFUSED, "another_sender", case_id)
             if _mails_lately(case) >= MOST_AN_HOUR:
@@ -85,7 +88,9 @@ def _take_into(case_id: int, mail: IncomingMail, size: int) -> tuple[Verdict, in
             language = case.language
             with translation.override(language):
                 message = _save(case, mail, size)
-        return (Verdict.TAKEN, case_id) if message else _say(Verdict.SETTLED, "nothing_new", case_id)
+            if message:
+                case_written.send(Case, case=case)
+        return (Verdict.TAKEN, case.pk) if message else _say(Verdict.SETTLED, "nothing_new", case_id)
     except NotFound:
         with translation.override(language):
             said = _("Your question was deleted. Please ask again in the chat.")

@@ -183,6 +183,28 @@ DOORS = _read(
     chat_heldbacksentence_delete POST                        . . . . . .
     chat_heldbacksentence_change GET                         x x . x x .
     chat_heldbacksentence_change POST                        . . . . . .
+    chat_case_state POST                                     x x . x x .
+    chat_case_pass_on POST                                   x x . x x .
+    chat_case_merge POST                                     . . . . . .
+    chat_case_assign POST                                    x x . x x .
+    chat_case_comment POST                                   x x . x x .
+    chat_case_reading POST                                   x x . x x .
+    chat_case_draft POST                                     x . . x x .
+    chat_case_phrasing POST                                  x . . x x .
+    chat_case_changelist GET                                 x x . x x .
+    chat_case_add GET                                        . . . . . .
+    chat_case_history GET                                    x x . x x .
+    chat_case_delete GET                                     . . . . . .
+    chat_case_delete POST                                    . . . . . .
+    chat_case_change GET                                     x x . x x .
+    chat_case_change POST                                    x x . x x .
+    chat_office_changelist GET                               x . . x x .
+    chat_office_add GET                                      . . . x . .
+    chat_office_history GET                                  x . . x x .
+    chat_office_delete GET                                   . . . x . .
+    chat_office_delete POST                                  . . . x . .
+    chat_office_change GET                                   x . . x x .
+    chat_office_change POST                                  . . . x . .
     chat_retrievalprofile_clone POST                         . . . x . .
     chat_retrievalprofile_changelist GET                     x . x x x .
     chat_retrievalprofile_add GET                            . . . x . .
@@ -372,6 +394,7 @@ ACTIONS = _read(
     chat_retrievalprofile delete_selected                    . . . x . .
     chat_promptversion delete_selected                       . . . x . .
     chat_apiclient delete_selected                           . . . x . .
+    chat_office delete_selected                              . . . x . .
     chat_site delete_selected                                . . . x . .
     analytics_gap take_on                                    x x . x x .
     analytics_gap solve                                      x x . x x .
