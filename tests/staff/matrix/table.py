@@ -475,6 +475,7 @@ PUBLIC = _read(
     answer-page                                              x x x x x x
     api-1:api-root                                           x x x x x x
     api-1:assistant_info                                     x x x x x x
+    api-1:case_email                                         x x x x x x
     api-1:conversation_ask                                   x x x x x x
     api-1:conversation_delete                                x x x x x x
     api-1:conversation_events                                x x x x x x
@@ -488,6 +489,8 @@ PUBLIC = _read(
     api-1:my_data_get                                        x x x x x x
     api-1:openapi-json                                       x x x x x x
     api-1:session_begin                                      x x x x x x
+    case-mail-confirm                                        x x x x x x
+    case-mail-stop                                           x x x x x x
     chat                                                     x x x x x x
     document-file                                            x x x x x x
     health-live                                              x x x x x x
