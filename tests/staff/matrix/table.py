@@ -476,6 +476,10 @@ PUBLIC = _read(
     api-1:api-root                                           x x x x x x
     api-1:assistant_info                                     x x x x x x
     api-1:case_email                                         x x x x x x
+    api-1:case_helped                                        x x x x x x
+    api-1:case_open                                          x x x x x x
+    api-1:case_withdraw                                      x x x x x x
+    api-1:case_write                                         x x x x x x
     api-1:conversation_ask                                   x x x x x x
     api-1:conversation_delete                                x x x x x x
     api-1:conversation_events                                x x x x x x
@@ -483,6 +487,7 @@ PUBLIC = _read(
     api-1:conversation_list                                  x x x x x x
     api-1:conversation_rate                                  x x x x x x
     api-1:conversation_rename                                x x x x x x
+    api-1:handover_get                                       x x x x x x
     api-1:message_feedback                                   x x x x x x
     api-1:message_stop                                       x x x x x x
     api-1:my_data_erase                                      x x x x x x
