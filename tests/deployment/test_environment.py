@@ -171,8 +171,17 @@ def test_the_address_of_a_mailbox(monkeypatch: pytest.MonkeyPatch, url: str, mai
 @pytest.mark.parametrize(
     "url",
     [
-        *("mail.uni.example", "imaps://mail.uni.example", "imaps://u@mail.uni.example", "smtp://u:s3cret@mail.uni.example"),
-        *("imaps://u:s3cret@mail.uni.example?tls=true", "imap://u:s3cret@mail.uni.example?ssl=1", "imap://u:s3cret@[::1"),
+        *(
+            "mail.uni.example",
+            "imaps://mail.uni.example",
+            "imaps://u@mail.uni.example",
+            "smtp://u:s3cret@mail.uni.example",
+        ),
+        *(
+            "imaps://u:s3cret@mail.uni.example?tls=true",
+            "imap://u:s3cret@mail.uni.example?ssl=1",
+            "imap://u:s3cret@[::1",
+        ),
         *("imaps://u:s3cret@mail.uni.example/a%22b", "imaps://u:s3cret@mail.uni.example/a%0D%0Ab"),
     ],
 )

@@ -10,7 +10,8 @@ from django.utils.translation import gettext as _
 from chat.cases.mail.limits import count_confirmation
 from chat.cases.mail.queue import add_missed_replies
 from chat.cases.mail.signing import CONFIRM, STOP, read_link
-from chat.errors import Refused
+from chat.cases.messages import lock_case
+from chat.errors import NotFound, Refused
 from chat.models import Case, CaseAddress, CaseMail
 
 #: Of a name before the @ (RFC 5321, 4.5.3.1.1).
@@ -68,10 +69,7 @@ def find_stopped(token: str) -> CaseAddress | None:
 @transaction.atomic
 def confirm(token: str) -> CaseAddress | None:
     """Confirm the address of a link, and queue the replies that came before. Return None if it holds no more."""
-    found = _find(CONFIRM, token)
-    if found is None:
-        return None
-    address = CaseAddress.objects.select_for_update(of=("self",)).select_related("case").filter(pk=found.pk).first()
+    address = _find_locked(CONFIRM, token)
     if address and address.confirmed_at is None:
         address.confirmed_at = timezone.now()
         address.save(update_fields=["confirmed_at"])
@@ -79,9 +77,10 @@ def confirm(token: str) -> CaseAddress | None:
     return address
 
 
+@transaction.atomic
 def stop(token: str) -> CaseAddress | None:
     """Delete the address of a link with the mails that wait for it. Return what it was, or None if it is gone."""
-    address = _find(STOP, token)
+    address = _find_locked(STOP, token)
     if address:
         CaseAddress.objects.filter(pk=address.pk).delete()
     return address
@@ -97,3 +96,15 @@ def mark_unreachable(address_id: int) -> None:
 def _find(purpose: str, token: str) -> CaseAddress | None:
     found = read_link(purpose, token)
     return None if found is None else CaseAddress.objects.select_related("case").filter(pk=found).first()
+
+
+def _find_locked(purpose: str, token: str) -> CaseAddress | None:
+    """Find the address with its case locked, so that no reply is saved meanwhile that would miss the change."""
+    found = _find(purpose, token)
+    if found is None:
+        return None
+    try:
+        lock_case(found.case_id)
+    except NotFound:
+        return None
+    return _find(purpose, token)

@@ -164,5 +164,6 @@ def _answer(mail: IncomingMail, language: str, said: str) -> None:
 
 def _say(verdict: Verdict, reason: str, case: int | None = None) -> tuple[Verdict, None]:
     """Log why a mail brought nothing, without a word of it."""
-    logger.info("mail not taken verdict=%s reason=%s case=%s", verdict, reason, case or "")
+    level = logging.WARNING if verdict == Verdict.REFUSED else logging.INFO
+    logger.log(level, "mail not taken verdict=%s reason=%s case=%s", verdict, reason, case or "")
     return verdict, None

@@ -9,8 +9,8 @@ from chat.cases.mail.quotes import new_text
 
 #: What follows the words “Yes, please.” in mails of several programs.
 BELOW = {
-    "Gmail": "\n\nOn Tue, Nov 24, 2026 at 9:00 AM Housing Office <marcel@uni.example>\nwrote:\n\n> One zebra.\n>\n> Fine?",
-    "Gmail, German": "\n\nAm Di., 24. Nov. 2026 um 09:00 Uhr schrieb Wohnungsamt <\nmarcel@uni.example>:\n\n> Ein Zebra.",
+    "Gmail": "\n\nOn Tue, Nov 24, 2026 at 9:00 AM Office <marcel@uni.example>\nwrote:\n\n> One zebra.\n>\n> Fine?",
+    "Gmail, German": "\n\nAm Di., 24. Nov. 2026 um 09:00 Uhr schrieb Amt <\nmarcel@uni.example>:\n\n> Ein Zebra.",
     "Apple Mail": "\n\n> On 24. Nov 2026, at 09:00, Housing Office <marcel@uni.example> wrote:\n> \n> One zebra.",
     "Thunderbird": "\n\nAm 24.11.26 um 09:00 schrieb Wohnungsamt:\n> Ein Zebra.\n",
     "Outlook": "\n\n________________________________\nFrom: Housing Office <marcel@uni.example>\n"

@@ -19,7 +19,7 @@ from tests.analytics.inbox.mail_server import MailServer
 from tests.chat.cases.mail.conftest import STUDENT, new_case, reply
 from tests.fakes.imap import MailboxServer
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
@@ -165,6 +165,26 @@ def test_a_worker_that_was_killed_while_sending_leaves_the_mail_to_another_one_l
     assert sending.send_due() == 1
 
 
+def test_who_is_killed_before_saving_that_a_mail_was_sent_leaves_one_more_of_the_same_id(
+    smtp: MailServer, clock: Callable[[timedelta], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add_reply(reply(new_case()))
+
+    def killed(*_arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(sending, "settle", killed)
+        with pytest.raises(KeyboardInterrupt):
+            sending.send_due()
+    assert sending.send_due() == 0
+    clock(timedelta(minutes=11))
+    assert sending.send_due() == 1
+    first, second = smtp.mails
+    assert first["Message-ID"] == second["Message-ID"]
+
+
+@pytest.mark.django_db(transaction=True)
 def test_two_workers_send_each_mail_once(smtp: MailServer) -> None:
     for n in range(12):
         add_reply(reply(new_case(email=f"student{n}@students.example")))
