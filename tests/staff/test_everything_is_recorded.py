@@ -40,7 +40,7 @@ IDLE = {
     *("logout POST", "chat_heldbacksentence_judge POST", "shadow-faq POST", "analytics_evaluationset_propose POST"),
     *("chat_promptversion_draft_preview POST", "chat_promptversion_preview POST"),
     *("chat_assistant_delete POST", "knowledge_collection_delete POST", "analytics_review_reading POST"),
-    *("chat_case_pass_on POST", "chat_case_merge POST", "chat_case_reading POST", "chat_case_draft POST"),
+    *("chat_case_pass_on POST", "chat_case_reading POST", "chat_case_draft POST"),
     *("analytics_gap_reading POST", "invite-again POST", "knowledge_course_import POST"),
     *STOPPED,
 }

@@ -189,7 +189,7 @@ DOORS = _read(
     chat_case_assign POST                                    x x . x x .
     chat_case_comment POST                                   x x . x x .
     chat_case_reading POST                                   x x . x x .
-    chat_case_draft POST                                     x . . x x .
+    chat_case_draft POST                                     x x . x x .
     chat_case_phrasing POST                                  x . . x x .
     chat_case_changelist GET                                 x x . x x .
     chat_case_add GET                                        . . . . . .
