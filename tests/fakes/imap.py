@@ -1,6 +1,7 @@
 """An IMAP server (pymap) in a process of its own, with one mailbox, and what is in it."""
 
 import imaplib
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -18,8 +19,10 @@ USER, PASSWORD = "replies", "only for tests"
 
 
 class MailboxServer:
-    def __init__(self) -> None:
-        self.port = free_port()
+    """`certificate` is a file with a certificate and its key, with which it wants STARTTLS."""
+
+    def __init__(self, certificate: Path | None = None) -> None:
+        self.port, self._certificate = free_port(), certificate
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -28,7 +31,8 @@ class MailboxServer:
 
     def start(self) -> None:
         pymap = Path(sys.executable).with_name("pymap")
-        where = ["--host", "127.0.0.1", "--port", str(self.port), "--no-tls"]
+        tls = ["--cert", str(self._certificate)] if self._certificate else ["--no-tls"]
+        where = ["--host", "127.0.0.1", "--port", str(self.port), *tls]
         account = ["--demo-user", USER, "--demo-password", PASSWORD]
         self._process = subprocess.Popen([pymap, *where, "dict", *account], stderr=subprocess.DEVNULL)
         wait_until(self._answers)
@@ -39,7 +43,7 @@ class MailboxServer:
             self._process.wait(10)
 
     def _answers(self) -> bool:
-        with suppress(OSError), self._connected():
+        with suppress(OSError), socket.create_connection(("127.0.0.1", self.port), timeout=1):
             return True
         return False
 

@@ -10,7 +10,7 @@ import logging
 import re
 import ssl
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from email.utils import format_datetime
 from typing import Any
 
@@ -71,13 +71,19 @@ def open_mailbox() -> Iterator["Mailbox"]:
         connection: imaplib.IMAP4 = imaplib.IMAP4_SSL(where.host, where.port, ssl_context=context, timeout=TIMEOUT)
     else:
         connection = imaplib.IMAP4(where.host, where.port, timeout=TIMEOUT)
-    with connection:
+    try:
         if where.starttls:
             connection.starttls(ssl.create_default_context())
         connection.login(where.user, where.password)
         mailbox = Mailbox(connection)
         mailbox.select(where.folder)
         yield mailbox
+    finally:
+        # Of a connection that broke, the first error counts.
+        with suppress(OSError, imaplib.IMAP4.error):
+            connection.logout()
+        with suppress(OSError):
+            connection.shutdown()
 
 
 class Mailbox:

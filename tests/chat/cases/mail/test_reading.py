@@ -2,6 +2,8 @@
 
 import logging
 import ssl
+import subprocess
+from dataclasses import replace
 from datetime import timedelta
 from email.message import EmailMessage
 from pathlib import Path
@@ -426,6 +428,25 @@ def test_a_server_without_tls_is_not_given_the_password_where_tls_is_wanted(
     assert read() == []
     with pytest.raises((ssl.SSLError, OSError)), mailbox.open_mailbox():
         pass
+
+
+def test_a_password_goes_only_to_a_server_whose_certificate_is_trusted(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    both, certificate = tmp_path / "both.pem", tmp_path / "certificate.pem"
+    made = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost", "-days", "1"]
+    names = ["-addext", "subjectAltName=DNS:localhost", "-keyout", str(both), "-out", str(certificate)]
+    subprocess.run(["openssl", *made, *names], check=True, capture_output=True)
+    both.write_text(both.read_text() + certificate.read_text())
+    server = MailboxServer(both)
+    server.start()
+    settings.MAILBOX = replace(server.address, host="localhost", starttls=True)
+    with pytest.raises(ssl.SSLCertVerificationError), mailbox.open_mailbox():
+        pass
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    with mailbox.open_mailbox() as opened:
+        assert list(opened.take_all()) == []
+    server.stop()
 
 
 def test_what_was_refused_is_deleted_after_two_weeks(imap: MailboxServer) -> None:

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 from django.db import connection, transaction
+from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 from pytest_django import Settings
 
@@ -255,3 +257,11 @@ def test_deleting_the_address_deletes_what_waits(smtp: MailServer) -> None:
     CaseAddress.objects.all().delete()
     assert sending.send_due() == 0
     assert not CaseMail.objects.exists()
+
+
+def test_staff_read_what_came_of_the_mail_and_never_the_address(admin_client: Client, smtp: MailServer) -> None:
+    case = new_case()
+    add_reply(reply(case))
+    page = admin_client.get(reverse("admin:chat_case_change", args=[case.pk])).content.decode()
+    assert "The latest reply waits to be sent by e-mail." in page
+    assert STUDENT not in page
