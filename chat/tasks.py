@@ -1,4 +1,4 @@
-"""Celery tasks of the chat: ids in, one call, safe to run twice."""
+"""Celery tasks of the chat: ids in, one call, safe to run twice. Nothing heavy is imported until a task runs."""
 
 from datetime import timedelta
 
@@ -6,6 +6,8 @@ from celery import shared_task
 
 #: How often `deliver_due_webhooks` looks; what is due sooner is queued at once.
 LOOK_EVERY = timedelta(seconds=60)
+#: Above what a run takes on, and below the time for which a mail is claimed.
+MAIL_SECONDS = 300
 
 
 @shared_task(soft_time_limit=90, time_limit=120)
@@ -34,3 +36,19 @@ def delete_webhook_deliveries() -> None:
     from chat.webhooks.delivery import delete_old
 
     delete_old()
+
+
+@shared_task(time_limit=MAIL_SECONDS)
+def send_case_mails() -> None:
+    """Send what offices replied to students who want it by e-mail; the next run goes on where this one stopped."""
+    from chat.cases.mail.sending import send_due
+
+    send_due()
+
+
+@shared_task(time_limit=MAIL_SECONDS)
+def read_case_mails() -> None:
+    """Read what students answered by e-mail, in one process at a time."""
+    from chat.streaming.case_mails import read_mails
+
+    read_mails()

@@ -77,6 +77,12 @@ def unwise() -> Iterator[Warning]:
             "EMAIL_URL has a password and no TLS: the password goes over the network unprotected.",
             "Add ?tls=true to it, or begin it with smtps://.",
         )
+    if settings.MAILBOX.host and not (settings.MAILBOX.tls or settings.MAILBOX.starttls):
+        yield _warning(
+            "W004",
+            "IMAP_URL has a password and no TLS: the password goes over the network unprotected.",
+            "Begin it with imaps://, or add ?tls=true to it.",
+        )
 
 
 def _names(allowed: str, host: str) -> bool:

@@ -159,6 +159,66 @@ def mail_server(name: str) -> MailServer:
     return MailServer(parts.hostname, port or usual, user, password, tls, starttls)
 
 
+@dataclass(frozen=True, slots=True)
+class Mailbox:
+    """The IMAP mailbox that is read; an empty `host` is none. `tls` is from the start, `starttls` after it."""
+
+    host: str = ""
+    port: int = 993
+    user: str = ""
+    password: str = ""
+    folder: str = "INBOX"
+    tls: bool = False
+    starttls: bool = False
+
+
+def mailbox(name: str) -> Mailbox:
+    """Return an address such as imaps://user:password@host:993/INBOX, or imap://…?tls=true; empty for none."""
+    url = text(name, "")
+    if not url:
+        return Mailbox()
+    # The value holds a password, so no message repeats it.
+    wrong = ImproperlyConfigured(
+        f"{name} takes imaps://user:password@host:993/INBOX, or imap://user:password@host?tls=true."
+    )
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+        options = dict(parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query)))
+    except ValueError:
+        raise wrong from None
+    asked = options.pop("tls", "false").lower()
+    tls, starttls = parts.scheme == "imaps", asked in TRUE
+    if parts.scheme not in {"imap", "imaps"} or not parts.hostname or not parts.username or not parts.password:
+        raise wrong
+    if options or asked not in TRUE | FALSE or parts.fragment or (tls and starttls):
+        raise wrong
+    folder = unquote(parts.path.strip("/")) or "INBOX"
+    if not folder.isascii() or not folder.isprintable() or '"' in folder or "\\" in folder:
+        raise wrong
+    user, password = unquote(parts.username), unquote(parts.password)
+    return Mailbox(parts.hostname, port or (993 if tls else 143), user, password, folder, tls, starttls)
+
+
+def reply_address(name: str, *, has_mail_server: bool) -> str:
+    """Return the address that students' replies go to, such as replies@chat.uni.example; empty for none.
+
+    What is behind a plus is added to it, so it has none of its own.
+    """
+    value = text(name, "").lower()
+    if not value:
+        return ""
+    try:
+        validate_email(value)
+    except ValidationError:
+        value = "+"
+    if "+" in value:
+        raise ImproperlyConfigured(f"{name} takes an address without a plus, such as replies@chat.uni.example.")
+    if not has_mail_server:
+        raise ImproperlyConfigured(f"{name} is set and EMAIL_URL is not: set both, or neither.")
+    return value
+
+
 def sender(name: str, *, is_needed: bool) -> str:
     """Return whom mails are from, such as MarcelCMS <marcel@uni.example>."""
     value = text(name, "")

@@ -78,7 +78,7 @@ VERIFIER_BASE_URL = env.text("VERIFIER_BASE_URL", "")
 VERIFIER_API_KEY = env.text("VERIFIER_API_KEY", "none")
 EMBEDDING_THREADS = env.integer("EMBEDDING_THREADS", default=1, least=1)
 
-# --- e-mail to staff ---
+# --- e-mail to staff, and to students who left a question with an office ---
 # Without a server no e-mail is sent.
 MAIL_SERVER = env.mail_server("EMAIL_URL")
 EMAIL_HOST, EMAIL_PORT = MAIL_SERVER.host, MAIL_SERVER.port
@@ -88,6 +88,9 @@ EMAIL_TIMEOUT = 10
 DEFAULT_FROM_EMAIL = env.sender("DEFAULT_FROM_EMAIL", is_needed=bool(MAIL_SERVER.host))
 # Written when nobody's browser is there to say which language its reader wants.
 MAIL_LANGUAGE = env.choice("MAIL_LANGUAGE", "en", among=("en", "de"))
+# Where students' replies to an office's e-mails arrive, and the mailbox in which they are read.
+CASE_MAIL_ADDRESS = env.reply_address("CASE_MAIL_ADDRESS", has_mail_server=bool(MAIL_SERVER.host))
+MAILBOX = env.mailbox("IMAP_URL")
 
 # --- limits at the door ---
 QUESTION_MAX_CHARACTERS = 2_000
@@ -358,6 +361,8 @@ CELERY_BEAT_SCHEDULE = {
         "task": "chat.tasks.delete_webhook_deliveries",
         "schedule": crontab(hour="3", minute="45"),
     },
+    "send-case-mails": {"task": "chat.tasks.send_case_mails", "schedule": 60.0},
+    "read-case-mails": {"task": "chat.tasks.read_case_mails", "schedule": 60.0},
     "raise-late-cases": {"task": "analytics.tasks.raise_late_cases", "schedule": 60.0},
     "close-quiet-cases": {
         "task": "analytics.tasks.close_quiet_cases",

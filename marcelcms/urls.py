@@ -17,6 +17,7 @@ from analytics.dashboard.admin.view import dashboard_view
 from analytics.inbox.admin.preferences import preferences_view
 from chat.admin import impact_document_view, impact_list_view, try_question_view
 from chat.api import api
+from chat.mail_views import confirm_page, stop_page
 from chat.views import chat_page, site_logo, widget_frame, widget_script, widget_test
 from faqs.views import answer_page
 from knowledge.views import document_file
@@ -62,6 +63,8 @@ urlpatterns = [
     path("i18n/setlang/", csrf_exempt(set_language), name="set_language"),
     path("documents/<slug:digest>/<str:name>.pdf", document_file, name="document-file"),
     path("answers/<int:faq_id>/<str:language>/", answer_page, name="answer-page"),
+    path("mails/confirm/<str:token>/", confirm_page, name="case-mail-confirm"),
+    path("mails/stop/<str:token>/", stop_page, name="case-mail-stop"),
     path("health/live", live, name="health-live"),
     path("health/ready", ready, name="health-ready"),
     path("metrics", metrics, name="metrics"),

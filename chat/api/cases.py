@@ -8,9 +8,9 @@ from ninja import Path, Query, Router, Status
 
 from chat.api.auth import SessionToken, client_address, current_session
 from chat.api.openapi import problems
-from chat.protocol.rest import CaseMessageGiven, CaseOpened, Handover, HelpedGiven, MessageId
+from chat.protocol.rest import AddressGiven, CaseMessageGiven, CaseOpened, Handover, HelpedGiven, MessageId
 from chat.protocol.shapes import CaseView
-from chat.services import student_cases
+from chat.services import case_mails, student_cases
 from core.db.prepared import in_database
 
 router = Router(auth=SessionToken())
@@ -50,6 +50,7 @@ async def case_open(request: HttpRequest, conversation: UUID, data: CaseOpened) 
         question=data.question,
         answer=data.answer,
         shared=data.shared,
+        email=data.email,
         address=client_address(request),
     )
 
@@ -76,6 +77,19 @@ async def case_write(request: HttpRequest, case: Path[MessageId], data: CaseMess
 async def case_helped(request: HttpRequest, case: Path[MessageId], data: HelpedGiven) -> CaseView:
     """Again to change it."""
     return await student_cases.say_helped(current_session(request).visitor, case, data.helped)
+
+
+@router.put(
+    "cases/{case}/email",
+    response={200: CaseView, **problems(400, 401, 403, 404, 413, 422, 429, 503)},
+    operation_id="case_email",
+    summary="Say where replies go too",
+)
+async def case_email(request: HttpRequest, case: Path[MessageId], data: AddressGiven) -> CaseView:
+    """Have replies sent by e-mail too, once the link of a first mail was followed; empty ends that."""
+    return await case_mails.set_address(
+        current_session(request), case, email=data.email, address=client_address(request)
+    )
 
 
 @router.delete(

@@ -30,7 +30,8 @@ async def assistant_info(
     """Return the assistant's public data; store nothing and make no identifier."""
     site_context = await in_database(load_site)(site)
     check_origin(request, site_context)
-    return widget_config(site_context, base_url=request.build_absolute_uri("/"))
+    config: dict[str, Any] = await in_database(widget_config)(site_context, base_url=request.build_absolute_uri("/"))
+    return config
 
 
 @router.post(

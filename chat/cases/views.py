@@ -8,6 +8,7 @@ from django.db.models import QuerySet
 from django.utils import translation
 
 from chat.cases.hours import describe_hours, is_open, reply_due
+from chat.errors import NotFound
 from chat.models import Case, CaseMessage, Conversation, Message, Office
 from chat.protocol.shapes import CaseView, CaseWords, OfficeChoice
 
@@ -52,6 +53,14 @@ def view_case(case: Case) -> CaseView:
         helped=case.helped,
         messages=tuple(view_message(each) for each in case.messages.all()),
     )
+
+
+def load_view(case: int) -> CaseView:
+    """Return the case of this id as its student sees it. Raise NotFound."""
+    row = with_messages(Case.objects.filter(pk=case)).first()
+    if row is None:
+        raise NotFound
+    return view_case(row)
 
 
 def view_message(message: CaseMessage) -> CaseWords:

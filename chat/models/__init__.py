@@ -2,7 +2,7 @@
 
 from chat.models.api_clients import APIClient
 from chat.models.assistants import Assistant, Language
-from chat.models.cases import Case, CaseAddress, CaseMessage
+from chat.models.cases import Case, CaseAddress, CaseMail, CaseMessage
 from chat.models.conversations import Citation, Conversation, Feedback, Message, Visitor
 from chat.models.emergency_contacts import EmergencyContact, Need
 from chat.models.held_back import HeldBackSentence
@@ -17,6 +17,7 @@ __all__ = [
     "Assistant",
     "Case",
     "CaseAddress",
+    "CaseMail",
     "CaseMessage",
     "Citation",
     "Conversation",

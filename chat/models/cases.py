@@ -1,10 +1,12 @@
 """Cases: questions that students left with an office, and what was said about them."""
 
+from datetime import datetime
 from typing import TYPE_CHECKING, Self
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from chat.models.assistants import Assistant, Language, OfAssistants
@@ -155,19 +157,79 @@ class CaseMessage(models.Model):
         return f"#{self.pk}"
 
 
+class CaseAddressQuerySet(models.QuerySet["CaseAddress"]):
+    def mailable(self) -> Self:
+        """Filter the addresses that may be mailed: confirmed, and no mail to them came back."""
+        return self.filter(confirmed_at__isnull=False, unreachable_at=None)
+
+
 class CaseAddress(models.Model):
     """The e-mail address to which a student wants replies, kept apart from the case and deleted with it.
 
-    Until the student has followed the link of the first mail (`confirmed_at`), no other mail is sent there.
+    Until the student has followed the link of the first mail (`confirmed_at`), no other mail is sent there, and none
+    after one came back (`unreachable_at`). Another address is another row, so that no link of the earlier one holds.
     """
 
     case = models.OneToOneField(Case, on_delete=models.CASCADE, related_name="address")
     email = models.EmailField()
     asked_at = models.DateTimeField(auto_now_add=True)
     confirmed_at = models.DateTimeField(null=True)
+    unreachable_at = models.DateTimeField(null=True)
+
+    objects = CaseAddressQuerySet.as_manager()
 
     class Meta:
         default_permissions = ()
 
     def __str__(self) -> str:
         return f"#{self.case_id}"
+
+
+class CaseMailQuerySet(models.QuerySet["CaseMail"]):
+    def waiting(self) -> Self:
+        """Filter the mails that are still to be sent."""
+        return self.filter(state=CaseMail.State.WAITING)
+
+    def due(self, now: datetime) -> Self:
+        """Filter the mails to be sent now: of each address the earliest that waits, so that they arrive in order."""
+        earlier = CaseMail.objects.waiting().filter(address=OuterRef("address"), pk__lt=OuterRef("pk"))
+        return self.waiting().filter(~Exists(earlier), next_at__lte=now)
+
+
+class CaseMail(models.Model):
+    """An e-mail to a student that is to be sent, or what became of it; its text is made when it is sent.
+
+    `next_at` is when it is tried next; whoever sends it moves that on first, so that nobody else does meanwhile.
+    """
+
+    class Kind(models.TextChoices):
+        CONFIRM = "confirm", _("asks to confirm the address")
+        REPLY = "reply", _("a reply")
+        CLOSED = "closed", _("says that the case is closed")
+
+    class State(models.TextChoices):
+        WAITING = "waiting", _("waits to be sent")
+        SENT = "sent", _("sent")
+        REFUSED = "refused", _("refused by the mail server")
+        GIVEN_UP = "given_up", _("given up after three days")
+
+    address = models.ForeignKey(CaseAddress, on_delete=models.CASCADE, related_name="mails")
+    kind = models.CharField(max_length=7, choices=Kind)
+    message = models.OneToOneField(CaseMessage, on_delete=models.CASCADE, null=True, related_name="mail")
+    state = models.CharField(max_length=8, choices=State, default=State.WAITING)
+    created_at = models.DateTimeField(auto_now_add=True)
+    next_at = models.DateTimeField(default=timezone.now)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    sent_at = models.DateTimeField(null=True)
+
+    objects = CaseMailQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["pk"]
+        default_permissions = ()
+        indexes = [
+            models.Index(fields=["next_at"], condition=Q(state="waiting"), name="case_mails_to_be_sent"),
+        ]
+
+    def __str__(self) -> str:
+        return f"#{self.pk}"

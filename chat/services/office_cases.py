@@ -13,9 +13,11 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from chat.cases.hours import reply_due
+from chat.cases.mail.addresses import move_address
 from chat.cases.messages import add_office_message, change, lock_case
 from chat.errors import Refused
 from chat.models import Case, CaseMessage, Office
+from chat.services.case_mails import queue_closed_mail, queue_reply_mail
 from chat.streaming.cases import publish_case
 
 
@@ -34,6 +36,7 @@ def reply(
     """Reply to the student, in Markdown; a reply may ask back, or close the case."""
     row = _locked(case, version)
     message = add_office_message(case=row, text=text, by=by, asks_back=asks_back, closes=closes)
+    queue_reply_mail(message)
     tell(row)
     return message
 
@@ -60,6 +63,8 @@ def set_state(*, case: Case, state: Case.State, by: AbstractBaseUser | None) -> 
     """Close a locked case or open it again, whatever was seen of it."""
     closed_at = timezone.now() if state == Case.State.CLOSED else None
     change(case, by=by, state=state, closed_at=closed_at, raised_at=None)
+    if state == Case.State.CLOSED:
+        queue_closed_mail(case)
     tell(case)
 
 
@@ -83,6 +88,7 @@ def merge(*, case: int, version: int, into: Case, by: AbstractBaseUser) -> Case:
         raise Refused("bad_merge", _("Only questions of the same conversation are merged. Nothing was merged."))
     CaseMessage.objects.create(case=target, by=CaseMessage.By.STUDENT, text=row.question)
     row.messages.update(case=target)
+    move_address(row, target)
     target.shared.add(*row.shared.all())
     change(target, by=by, state=Case.State.OPEN, closed_at=None)
     change(row, by=by, state=Case.State.CLOSED, closed_at=timezone.now(), raised_at=None, merged_into=target)

@@ -8,18 +8,20 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.db import transaction
 
 from chat.cases.messages import add_student_message, change, lock_own_case
 from chat.cases.news import case_opened, case_written
 from chat.cases.opening import open_case
 from chat.cases.routing import choose_office, list_offices
-from chat.cases.views import shareable, view_case, view_office, with_messages
+from chat.cases.views import load_view, shareable, view_office
 from chat.conversations.store import own_conversation
 from chat.errors import NotFound
 from chat.models import Case, Message
 from chat.protocol.events import CaseWithdrawn
 from chat.protocol.shapes import CaseView
+from chat.services.case_mails import change_address
 from chat.sites import rate_limits
 from chat.sites.session_tokens import Session
 from chat.streaming.cases import publish_case
@@ -45,7 +47,7 @@ def describe_handover(session: Session, conversation: UUID, answer: int | None) 
         "question": question,
         "messages": shown,
         "shared": [each["id"] for each in shown if each["id"] in proposed],
-        "mails": False,
+        "mails": bool(settings.EMAIL_HOST),
     }
 
 
@@ -65,11 +67,16 @@ async def leave_question(
     question: str,
     answer: int | None,
     shared: Sequence[int],
+    email: str,
     address: str,
 ) -> CaseView:
-    """Leave a question with an office; find it if this `client_id` was used before."""
+    """Leave a question with an office; find it if this `client_id` was used before.
+
+    `email` is where replies are to go too, once its owner has confirmed it, and `address` that of the network.
+    """
     await rate_limits.count_case(visitor=session.visitor.hex, address=address)
     case, is_new = await in_database(_open)(
+        email=email,
         visitor=session.visitor,
         conversation=conversation,
         client_id=client_id,
@@ -84,10 +91,12 @@ async def leave_question(
 
 
 @transaction.atomic
-def _open(**values: Any) -> tuple[Case, bool]:
+def _open(*, email: str, **values: Any) -> tuple[Case, bool]:
     case, is_new = open_case(**values)
     if is_new:
         case_opened.send(Case, case=case)
+        if email.strip():
+            change_address(case, email)
     return case, is_new
 
 
@@ -135,8 +144,5 @@ def _withdraw(visitor: UUID, case: int) -> UUID:
 
 
 async def _view(case: int) -> CaseView:
-    row = await in_database(with_messages(Case.objects.filter(pk=case)).first)()
-    if row is None:
-        raise NotFound
-    view: CaseView = await in_database(view_case)(row)
+    view: CaseView = await in_database(load_view)(case)
     return view

@@ -13,10 +13,15 @@ SECTIONS = {
         "PORT": "Where `make run` listens. Without it: the first free port from 8000 on.",
         "PUBLIC_URL": "Where browsers reach this server. Citations of imported PDFs and links in e-mails open below "
         "it.",
-        "EMAIL_URL": "The mail server for e-mails to staff, as `smtp://user:password@host:587?tls=true`, or "
-        "`smtps://user:password@host` for TLS from the start. Without one no e-mail is sent.",
+        "EMAIL_URL": "The mail server for e-mails to staff and students, as `smtp://user:password@host:587?tls=true`, "
+        "or `smtps://user:password@host` for TLS from the start. Without one no e-mail is sent.",
         "DEFAULT_FROM_EMAIL": "Whom they are from, such as `MarcelCMS <marcel@uni.example>`. Needed with `EMAIL_URL`.",
-        "MAIL_LANGUAGE": "Their language: `en` or `de`.",
+        "MAIL_LANGUAGE": "The language of those to staff: `en` or `de`.",
+        "CASE_MAIL_ADDRESS": "Where students' replies to an office's e-mails arrive, such as "
+        "`replies@chat.uni.example`. Mail to `replies+…@` must arrive there too. Without it students "
+        "reply in the chat.",
+        "IMAP_URL": "The mailbox of that address, as `imaps://user:password@host:993/INBOX`, or "
+        "`imap://user:password@host?tls=true`. It is read every minute, and what was read is deleted from it.",
         "TIME_ZONE": "The university's time zone: when a FAQ begins to hold, and what a day is in figures.",
     },
     "Security": {

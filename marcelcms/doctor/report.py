@@ -18,6 +18,7 @@ LOOKS: Mapping[str, Look] = {
     "clocks": servers.clocks,
     "valkey": servers.valkey,
     "mail server": servers.mail_server,
+    "mailbox": servers.mailbox,
     "disk": environment.media,
     "static files": environment.static_files,
     "embeddings": models.embeddings,

@@ -145,3 +145,61 @@ def test_who_mails_are_from_is_needed_where_mails_are_sent(monkeypatch: pytest.M
             env.sender("DEFAULT_FROM_EMAIL", is_needed=True)
     monkeypatch.setenv("DEFAULT_FROM_EMAIL", "MarcelCMS <marcel@uni.example>")
     assert env.sender("DEFAULT_FROM_EMAIL", is_needed=True) == "MarcelCMS <marcel@uni.example>"
+
+
+# --- the mailbox of students' answers ---
+
+
+@pytest.mark.parametrize(
+    ("url", "mailbox"),
+    [
+        ("", env.Mailbox()),
+        ("imaps://a:b@mail.uni.example", env.Mailbox("mail.uni.example", 993, "a", "b", tls=True)),
+        (
+            "imaps://replies%40uni.example:p%2Fss@mail.uni.example:9993/Chat/In",
+            env.Mailbox("mail.uni.example", 9993, "replies@uni.example", "p/ss", "Chat/In", tls=True),
+        ),
+        ("imap://a:b@localhost?tls=true", env.Mailbox("localhost", 143, "a", "b", starttls=True)),
+        ("imap://a:b@[::1]:1143/", env.Mailbox("::1", 1143, "a", "b")),
+    ],
+)
+def test_the_address_of_a_mailbox(monkeypatch: pytest.MonkeyPatch, url: str, mailbox: env.Mailbox) -> None:
+    monkeypatch.setenv("IMAP_URL", url)
+    assert env.mailbox("IMAP_URL") == mailbox
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *(
+            "mail.uni.example",
+            "imaps://mail.uni.example",
+            "imaps://u@mail.uni.example",
+            "smtp://u:s3cret@mail.uni.example",
+        ),
+        *(
+            "imaps://u:s3cret@mail.uni.example?tls=true",
+            "imap://u:s3cret@mail.uni.example?ssl=1",
+            "imap://u:s3cret@[::1",
+        ),
+        *("imaps://u:s3cret@mail.uni.example/a%22b", "imaps://u:s3cret@mail.uni.example/a%0D%0Ab"),
+    ],
+)
+def test_what_is_no_mailbox_is_refused_without_saying_its_password(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
+    monkeypatch.setenv("IMAP_URL", url)
+    with pytest.raises(ImproperlyConfigured, match="IMAP_URL takes imaps://") as refused:
+        env.mailbox("IMAP_URL")
+    assert "s3cret" not in str(refused.value)
+
+
+def test_the_address_of_students_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CASE_MAIL_ADDRESS", raising=False)
+    assert env.reply_address("CASE_MAIL_ADDRESS", has_mail_server=False) == ""
+    monkeypatch.setenv("CASE_MAIL_ADDRESS", "Replies@chat.uni.example")
+    assert env.reply_address("CASE_MAIL_ADDRESS", has_mail_server=True) == "replies@chat.uni.example"
+    with pytest.raises(ImproperlyConfigured, match="EMAIL_URL is not"):
+        env.reply_address("CASE_MAIL_ADDRESS", has_mail_server=False)
+    for value in ("replies", "a+b@uni.example", "Chat <replies@uni.example>"):
+        monkeypatch.setenv("CASE_MAIL_ADDRESS", value)
+        with pytest.raises(ImproperlyConfigured, match="takes an address without a plus"):
+            env.reply_address("CASE_MAIL_ADDRESS", has_mail_server=True)

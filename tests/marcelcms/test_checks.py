@@ -8,7 +8,7 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 from pytest_django import Settings
 
-from marcelcms import checks
+from marcelcms import checks, env
 from marcelcms.embedded.run import ROOT
 
 #: As the operators' guide names them.
@@ -74,11 +74,12 @@ def test_a_web_process_does_not_start_unsafely() -> None:
     assert "openssl rand" in done.stderr
 
 
-@pytest.mark.parametrize("number", ["W001", "W002", "W003"])
+@pytest.mark.parametrize("number", ["W001", "W002", "W003", "W004"])
 def test_unwise_settings_are_named(number: str, settings: Settings) -> None:
     settings.PUBLIC_URL, settings.HTTPS, settings.TRUSTED_PROXIES = "https://chat.uni.example", True, 0
     settings.ALLOWED_HOSTS = ["other.uni.example"]
     settings.EMAIL_HOST_PASSWORD, settings.EMAIL_USE_TLS, settings.EMAIL_USE_SSL = "x", False, False
+    settings.MAILBOX = env.Mailbox("mail.uni.example", 143, "replies", "x")
     assert f"marcelcms.{number}" in {each.id for each in checks.unwise()}
 
 

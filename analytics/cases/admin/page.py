@@ -13,6 +13,7 @@ from analytics.inbox.admin.assigning import TypedAssignment, assigning_context
 from analytics.inbox.notices import mark_read
 from analytics.inbox.presence import note_reader, others_reading
 from chat.admin.conversations import build_turn
+from chat.cases.mail.queue import describe_mails
 from chat.models import Case, CaseMessage, Office
 from core.inference.embeddings import EmbeddingUnavailable
 from core.inference.reranker import RerankerUnavailable
@@ -56,6 +57,7 @@ def case_context(case: Case, user: "User", *, may_change: bool, unsaved: Unsaved
         "offices": list(other_offices(case)),
         "comments": list(case.comments.select_related("by")),
         "readers": others_reading(case, user),
+        "mails": describe_mails(case),
         "suggestions": suggestions,
         "failure": failure,
         "typed_reply": unsaved.reply,

@@ -1,5 +1,6 @@
-"""PostgreSQL, Valkey and the mail server: versions, settings that matter, room, and clocks."""
+"""PostgreSQL, Valkey and the mail servers: versions, settings that matter, room, and clocks."""
 
+import imaplib
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,6 +10,8 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
+from chat.cases.mail.mailbox import open_mailbox
+from chat.cases.mail.signing import takes_replies
 from core import redis
 from core.db import pgbouncer
 from marcelcms.doctor.findings import Finding, fail, ok, warn
@@ -131,7 +134,7 @@ def valkey() -> Iterator[Finding]:
 def mail_server() -> Iterator[Finding]:
     """Connect and log in as for an e-mail, and send none."""
     if not settings.EMAIL_HOST:
-        yield ok("mail server", "none: no e-mail is sent to staff")
+        yield ok("mail server", "none: no e-mail is sent")
         return
     place = f"{settings.EMAIL_HOST}:{settings.EMAIL_PORT}"
     try:
@@ -141,6 +144,25 @@ def mail_server() -> Iterator[Finding]:
         # What it says may hold the name that logs in.
         todo = "Check EMAIL_URL: host, port, name, password, and tls=true or smtps:// as the server wants it."
         yield fail("mail server", f"{place}: {type(error).__name__}", todo)
+
+
+def mailbox() -> Iterator[Finding]:
+    """Log in to the mailbox of students' answers, and read nothing."""
+    if not settings.CASE_MAIL_ADDRESS and not settings.MAILBOX.host:
+        yield ok("mailbox", "none: students answer in the chat")
+        return
+    if not takes_replies():
+        missing = "IMAP_URL" if settings.CASE_MAIL_ADDRESS else "CASE_MAIL_ADDRESS"
+        yield warn("mailbox", f"{missing} is not set: students answer in the chat", "Set both, or neither.")
+        return
+    place = f"{settings.MAILBOX.host}:{settings.MAILBOX.port}"
+    try:
+        with open_mailbox():
+            yield ok("mailbox", f"{place} can be read")
+    except (OSError, imaplib.IMAP4.error) as error:
+        # What it says may hold the name that logs in.
+        todo = "Check IMAP_URL: host, port, name, password, folder, and imaps:// or tls=true as the server wants it."
+        yield fail("mailbox", f"{place}: {type(error).__name__}", todo)
 
 
 def _one(statement: str, *values: str) -> Any:

@@ -23,6 +23,7 @@ class MailServer:
     port: int
     mails: list[EmailMessage] = field(default_factory=list)
     recipients: list[str] = field(default_factory=list)
+    senders: list[str] = field(default_factory=list)
     refused: dict[str, str] = field(default_factory=dict)
     logins: list[tuple[str, str]] = field(default_factory=list)
 
@@ -38,6 +39,7 @@ class MailServer:
         content = envelope.original_content or b""
         self.mails.append(message_from_bytes(content, policy=policy.default))  # type: ignore[arg-type]
         self.recipients += envelope.rcpt_tos
+        self.senders.append(envelope.mail_from or "")
         return "250 OK"
 
     def authenticate(self, _server: Any, _session: Any, _envelope: Any, _mechanism: str, given: Any) -> AuthResult:

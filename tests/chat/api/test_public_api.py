@@ -50,6 +50,7 @@ def test_the_assistant_introduces_itself_without_storing_anything(server: Server
         "suggestions": {"en": ["One?", "Two?"], "de": ["One?", "Two?"]},
         "theme": {"accent": "#8a1f1f", "position": "left", "logo": "", "greeting": {"en": "Hi", "de": "Hi"}},
         "contact": {"name": "Office", "url": "", "email": "office@uni.example"},
+        "offices": False,
         "limits": {"question_characters": 2000},
         "retention_days": 90,
         "writes": False,
@@ -92,7 +93,7 @@ def test_nothing_but_the_assistant_is_there_without_a_session(server: Server) ->
         if path in {"/api/v1/assistant", "/api/v1/session"}:
             continue
         for token in ("", "nonsense", "a:b:c"):
-            reply = Client(server, token).call(method, path.format(conversation=uuid.uuid4(), message=1), {})
+            reply = Client(server, token).call(method, path.format(conversation=uuid.uuid4(), message=1, case=1), {})
             assert is_problem(reply, 401, "session_required"), (method, path)
             assert reply.headers["www-authenticate"] == "Bearer"
 
@@ -384,7 +385,7 @@ def _forget_counts(settings: Settings) -> None:
 def test_the_documentation_is_whole(server: Server) -> None:
     document = Client(server).get("/api/v1/openapi.json").json
     operations = [(method, path, each) for path, named in document["paths"].items() for method, each in named.items()]
-    assert len(operations) == 13
+    assert len(operations) == 19
     for method, path, operation in operations:
         assert operation["summary"], path
         for status, reply in operation["responses"].items():

@@ -19,6 +19,7 @@ from marcelcms.doctor.report import LOOKS
 from marcelcms.health import heartbeats
 from tests.analytics.inbox.mail_server import mail_server, use
 from tests.factories import DocumentFactory
+from tests.fakes.imap import MailboxServer
 from tests.fakes.llm import FakeLLM
 from tests.servers import Server
 
@@ -122,6 +123,18 @@ def test_a_mail_server_is_tried(settings: Settings) -> None:
         assert "mail server" not in examine()[1]
     wrong = examine()[1]
     assert wrong["mail server"][0]["said"] == f"127.0.0.1:{server.port}: ConnectionRefusedError"
+
+
+def test_a_mailbox_is_tried(settings: Settings) -> None:
+    settings.PUBLIC_URL, settings.CASE_MAIL_ADDRESS = "http://127.0.0.1:1", "replies@chat.uni.example"
+    assert examine()[1]["mailbox"][0]["said"] == "IMAP_URL is not set: students answer in the chat"
+    server = MailboxServer()
+    server.start()
+    settings.MAILBOX = server.address
+    assert "mailbox" not in examine()[1]
+    server.stop()
+    wrong = examine()[1]
+    assert wrong["mailbox"][0]["said"] == f"127.0.0.1:{server.port}: ConnectionRefusedError"
 
 
 def test_for_people_it_prints_a_line_each_and_a_sum(sound: None) -> None:

@@ -492,6 +492,11 @@ PUBLIC = _read(
     answer-page                                              x x x x x x
     api-1:api-root                                           x x x x x x
     api-1:assistant_info                                     x x x x x x
+    api-1:case_email                                         x x x x x x
+    api-1:case_helped                                        x x x x x x
+    api-1:case_open                                          x x x x x x
+    api-1:case_withdraw                                      x x x x x x
+    api-1:case_write                                         x x x x x x
     api-1:conversation_ask                                   x x x x x x
     api-1:conversation_delete                                x x x x x x
     api-1:conversation_events                                x x x x x x
@@ -499,12 +504,15 @@ PUBLIC = _read(
     api-1:conversation_list                                  x x x x x x
     api-1:conversation_rate                                  x x x x x x
     api-1:conversation_rename                                x x x x x x
+    api-1:handover_get                                       x x x x x x
     api-1:message_feedback                                   x x x x x x
     api-1:message_stop                                       x x x x x x
     api-1:my_data_erase                                      x x x x x x
     api-1:my_data_get                                        x x x x x x
     api-1:openapi-json                                       x x x x x x
     api-1:session_begin                                      x x x x x x
+    case-mail-confirm                                        x x x x x x
+    case-mail-stop                                           x x x x x x
     chat                                                     x x x x x x
     document-file                                            x x x x x x
     health-live                                              x x x x x x
