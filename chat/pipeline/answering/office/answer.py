@@ -11,9 +11,9 @@ from django.utils import translation
 from django.utils.translation import gettext as _
 
 from chat.models import Message
+from chat.pipeline.answering.office.beside import keep_evident
 from chat.pipeline.question import Context
 from chat.pipeline.retrieval.candidates import QUOTE_CHARACTERS, plain, references
-from chat.pipeline.retrieval.search import measure_evidence, without_documents
 from chat.protocol.events import Abstain, Cited, End, Event, OfficeAnswer, Sources
 from chat.protocol.shapes import OfficeWords, Source
 from faqs.answers.choice import ChosenAnswer
@@ -27,7 +27,7 @@ Answering = Callable[[Context], AsyncGenerator[Event]]
 
 async def show_office_answer(context: Context, office: ChosenAnswer, from_pages: Answering) -> AsyncGenerator[Event]:
     """Show the office's words, then what the other pages say; if they say nothing, that is no abstention."""
-    _leave_out(context, office)
+    keep_evident(context, office)
     source = _as_source(office)
     context.mark("first_token")
     yield Cited(source, office.passage_id, office.document_id)
@@ -45,17 +45,6 @@ async def show_office_answer(context: Context, office: ChosenAnswer, from_pages:
                 yield replace(event, status=Message.Status.COMPLETE.value, strategy=Message.Strategy.WRITTEN.value)
             elif not isinstance(event, Abstain):
                 yield event
-
-
-def _leave_out(context: Context, office: ChosenAnswer) -> None:
-    """Keep the candidates of other pages, and none of them if they alone would not be enough to answer from."""
-    retrieval = context.retrieval
-    if retrieval is None:
-        return
-    others = [each for each in context.candidates if each.document_id not in office.documents]
-    rest = without_documents(retrieval, office.documents)
-    evidence = measure_evidence(context.turn.question, rest, others)
-    context.candidates = others if evidence >= context.ask.profile.threshold else []
 
 
 def _as_source(office: ChosenAnswer) -> Source:
