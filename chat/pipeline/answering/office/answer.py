@@ -13,12 +13,13 @@ from django.utils.translation import gettext as _
 from chat.models import Message
 from chat.pipeline.answering.office.beside import keep_evident
 from chat.pipeline.question import Context
-from chat.pipeline.retrieval.candidates import QUOTE_CHARACTERS, plain, references
+from chat.pipeline.retrieval.candidates import QUOTE_CHARACTERS, references
 from chat.protocol.events import Abstain, Cited, End, Event, OfficeAnswer, Sources
 from chat.protocol.shapes import OfficeWords, Source
 from faqs.answers.choice import ChosenAnswer
 from faqs.answers.links import link_addresses
 from faqs.answers.signature import sign
+from knowledge.chunking.plain_text import make_plain
 
 #: The number of the answer's own page among the sources.
 FIRST = 1
@@ -48,7 +49,7 @@ async def show_office_answer(context: Context, office: ChosenAnswer, from_pages:
 
 
 def _as_source(office: ChosenAnswer) -> Source:
-    words = plain(office.text)
+    words = make_plain(office.text)
     return Source(
         n=FIRST,
         title=office.title,

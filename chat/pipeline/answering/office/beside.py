@@ -1,4 +1,4 @@
-"""Chooses what may stand below the answer in staff's own words: pages linked with its FAQ, and pages on the question."""
+"""Chooses what stands below the answer in staff's own words: pages linked with its FAQ, and pages on the question."""
 
 import math
 from collections.abc import Sequence

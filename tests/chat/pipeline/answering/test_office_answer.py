@@ -105,6 +105,8 @@ def test_pages_add_what_the_answer_does_not_say_and_repeat_nothing(server: Serve
     ],
 )
 def test_nothing_stands_below_it_if_no_page_speaks_of_it(server: Server, question: str, answer_en: str) -> None:
+    near = "Students can store recordings of lectures on the campus and bring them to the library during courses."
+    load_pages([{"url": "https://www.uni.example/r", "title": "Recordings of lectures", "text": f"# Degree\n\n{near}"}])
     written(question=question, answer_en=answer_en)
     answer = asked(server, question)
     assert office_of(answer) is not None
@@ -203,6 +205,12 @@ def test_markup_in_it_is_data_and_so_is_a_number_in_brackets(server: Server) -> 
     page = Client().get(f"/answers/{faq.pk}/en/").content.decode()
     assert "<script>alert" not in page
     assert "&lt;script&gt;" in page
+
+
+def test_its_source_quotes_the_words_that_a_student_reads(server: Server) -> None:
+    written(answer_en=r"It is (5*4) **euros** at the \*\*sports centre\*\*, see file_name_x.")
+    answer = asked(server, QUESTION)
+    assert answer.cited[0]["quote"] == "It is (5*4) euros at the **sports centre**, see file_name_x."
 
 
 def test_one_that_gives_orders_to_the_program_waits_until_staff_have_checked_it(server: Server, llm: FakeLLM) -> None:
