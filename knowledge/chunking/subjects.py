@@ -27,12 +27,17 @@ def read_programmes(text: str) -> frozenset[frozenset[str]]:
 
 def name_others(one: str, other: str) -> bool:
     """Return whether both texts name programmes, degrees, courses or years, and none in common."""
-    pairs = [
-        [read_programmes(text) for text in (one, other)],
-        [frozenset(name for name, pattern in DEGREES.items() if pattern.search(text)) for text in (one, other)],
-        [frozenset(re.sub(r"[ -]", "", code[0]) for code in COURSE.finditer(text)) for text in (one, other)],
-    ]
-    if any(ours and theirs and not ours & theirs for ours, theirs in pairs):
+    pairs = zip(_read_names(one), _read_names(other), strict=True)
+    if any(names and others and not names & others for names, others in pairs):
         return True
     ours, theirs = named(one), named(other)
     return bool(ours and theirs) and not any(a.begin < b.end and b.begin < a.end for a in ours for b in theirs)
+
+
+def _read_names(text: str) -> list[frozenset[object]]:
+    """Return the programmes, the degrees and the codes of courses."""
+    return [
+        frozenset(read_programmes(text)),
+        frozenset(name for name, pattern in DEGREES.items() if pattern.search(text)),
+        frozenset(re.sub(r"[ -]", "", code[0]) for code in COURSE.finditer(text)),
+    ]
