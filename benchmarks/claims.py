@@ -120,10 +120,10 @@ def holding(rows: Sequence[dict[str, Any]], verdicts: Sequence[Any]) -> dict[str
 
 def holds_fact(unit: str, fact: str) -> bool:
     """Return whether the words of a page have the words of a fact; of a table's row they have each cell."""
-    from chat.pipeline.verification.units import make_plain
+    from chat.pipeline.verification.units import as_sentence
 
-    shown = bare(make_plain(unit))
-    return all(bare(make_plain(cell)) in shown for cell in fact.split("|"))
+    shown = bare(as_sentence(unit))
+    return all(bare(as_sentence(cell)) in shown for cell in fact.split("|"))
 
 
 def bare(text: str) -> str:

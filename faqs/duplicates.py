@@ -1,5 +1,6 @@
 """Near-duplicate detection over the vectors of questions and phrasings: for a typed question, and for all pairs.
 
+Questions that name different programmes, degrees, courses or years do not ask the same, however close they are.
 Two FAQs are as close as the question of one is to the closest way to ask of the other: two phrasings alone may name the
 same programme and ask different things of it.
 """
@@ -15,6 +16,7 @@ from django.utils import timezone
 
 from core.db.prepared import BinaryVector, fetch_all
 from faqs.models import FAQ, FAQQuerySet, SimilarPair, main_language
+from knowledge.chunking.subjects import name_others
 from knowledge.indexing.generations import live_generation, load_embedder
 from knowledge.retrieval.query_vectors import question_vector
 
@@ -37,14 +39,14 @@ OTHERS = """
     )
 """
 TO_TEXT = f"""
-SELECT faq.id, 1 - MIN(vector.embedding <=> %(vector)b::halfvec) AS cosine
+SELECT faq.id, 1 - MIN(vector.embedding <=> %(vector)b::halfvec) AS cosine, faq.question
 FROM faqs_faqvector AS vector JOIN faqs_faq AS faq ON faq.id = vector.faq_id
 WHERE vector.kind = 'asks' AND vector.generation_id = %(generation)s AND {OTHERS}
     AND (%(collections)s::bigint[] IS NULL OR faq.collection_id = ANY(%(collections)s::bigint[]))
 GROUP BY faq.id ORDER BY cosine DESC, faq.id LIMIT {SHOWN:d}
 """
 TO_FAQ = f"""
-SELECT faq.id, 1 - MIN(own.embedding <=> vector.embedding) AS cosine
+SELECT faq.id, 1 - MIN(own.embedding <=> vector.embedding) AS cosine, faq.question
 FROM faqs_faqvector AS own
 JOIN faqs_faqvector AS vector ON vector.generation_id = own.generation_id AND vector.kind = 'asks'
 JOIN faqs_faq AS faq ON faq.id = vector.faq_id
@@ -56,14 +58,15 @@ GROUP BY faq.id ORDER BY cosine DESC, faq.id LIMIT {NEIGHBOURS:d}
 
 @dataclass(frozen=True, slots=True)
 class Near:
-    """An FAQ and its similarity, 0 to 1, whatever the model."""
+    """An FAQ and its similarity, 0 to 1, whatever the model; `of_another` programme, degree, course or year."""
 
     faq_id: int
     similarity: float
+    of_another: bool
 
     @property
     def asks_the_same(self) -> bool:
-        return self.similarity >= DUPLICATE_THRESHOLD
+        return self.similarity >= DUPLICATE_THRESHOLD and not self.of_another
 
 
 def close_to(question: str, *, language: str, but: int, collections: Sequence[int] | None) -> list[Near]:
@@ -80,7 +83,10 @@ def close_to(question: str, *, language: str, but: int, collections: Sequence[in
         "collections": None if collections is None else list(collections),
     }
     scale = load_embedder(generation).scale
-    near = [Near(faq_id, scale.of_question(cosine)) for faq_id, cosine in fetch_all(TO_TEXT, parameters)]
+    near = [
+        Near(faq_id, scale.of_question(cosine), name_others(question, other))
+        for faq_id, cosine, other in fetch_all(TO_TEXT, parameters)
+    ]
     return [each for each in near if each.similarity >= SIMILAR_THRESHOLD]
 
 
@@ -98,9 +104,11 @@ def compare(faq_id: int) -> int:
     parameters["question"] = faq.question
     found: dict[int, float] = {}
     if FAQ.objects.of_university().exclude(status=FAQ.Status.RETIRED).filter(pk=faq_id).exists():
-        rows = fetch_all(TO_FAQ, parameters)
-        similarities = {other: scale.of_question(cosine) for other, cosine in rows}
-        found = {other: similarity for other, similarity in similarities.items() if similarity >= DUPLICATE_THRESHOLD}
+        near = [
+            Near(other, scale.of_question(cosine), name_others(faq.question, question))
+            for other, cosine, question in fetch_all(TO_FAQ, parameters)
+        ]
+        found = {each.faq_id: each.similarity for each in near if each.asks_the_same}
     pairs = [
         SimilarPair(first_id=min(faq_id, other), second_id=max(faq_id, other), similarity=similarity)
         for other, similarity in found.items()

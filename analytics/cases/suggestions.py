@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 from chat.models import Case
 from chat.pipeline.question import build_question
-from chat.pipeline.retrieval.candidates import load_candidates, plain
+from chat.pipeline.retrieval.candidates import load_candidates
 from chat.pipeline.retrieval.profiles import PROFILES, retrieve_with
 from core.access import Staff
 from faqs.models import FAQ
 from faqs.retriever import match
+from knowledge.chunking.plain_text import make_plain
 from knowledge.retrieval.scope import build_scope
 from knowledge.retrieval.types import Query, Scope
 
@@ -66,7 +67,7 @@ def _pages(found: "Retrieval") -> list[PageWords]:
     best = {hit.document_id: hit for hit in reversed(found.hits)}
     order = list(dict.fromkeys(hit.document_id for hit in found.hits))[:PAGES]
     return [
-        _page_words(each.title or each.url, each.url, plain(each.text))
+        _page_words(each.title or each.url, each.url, make_plain(each.text))
         for each in load_candidates([best[document] for document in order])
     ]
 

@@ -60,12 +60,14 @@ def read_texts(passages: Q | None = None, faqs: Q | None = None) -> Texts:
     sources: list[Source] = []
     ids: list[int | None] = []
     chosen = _passages(groups).filter(passages or Q())
-    for passage in chosen.select_related("document").defer("embedding", "document__text"):
+    for passage in chosen.select_related("document", "document__course").defer("embedding", "document__text"):
         document = passage.document
+        course = getattr(document, "course", None)
         sources.append(
             Source(
                 document_key(document.pk), document.title, tuple(passage.heading_path), passage.text, document.language,
                 groups[document.collection_id], frozenset(document.audience), document.valid_from, document.valid_until,
+                (course.code, course.name) if course else None,
             )
         )  # fmt: skip
         ids.append(passage.pk)

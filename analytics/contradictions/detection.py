@@ -4,9 +4,10 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
 from analytics.contradictions.candidates import Counts, find_pairs, weigh_words
+from analytics.contradictions.comparison.amounts import find_amounts
 from analytics.contradictions.comparison.differences import Difference, find_difference
 from analytics.contradictions.comparison.scope import may_compare
-from analytics.contradictions.comparison.statements import Source, Statement
+from analytics.contradictions.comparison.statements import LEAST_TERMS, Source, Statement
 
 #: Of the statements of another page that are like one, those that are compared with it; the first that agrees ends it.
 TRIED = 3
@@ -45,6 +46,8 @@ def detect(
     tried: dict[tuple[int, str], int] = {}
     for pair in pairs:
         first, second = statements[pair.first], statements[pair.second]
+        if min(len(first.terms), len(second.terms)) < LEAST_TERMS:
+            continue
         if not may_compare(sources[first.source], sources[second.source]):
             continue
         sides = ((pair.first, second.owner), (pair.second, first.owner))
@@ -62,7 +65,27 @@ def detect(
             for side in sides:
                 tried[side] = TRIED
             found.append(Found(first, second, difference))
+    found += _find_amounts(sources, statements, found, chosen)
     return sorted(found, key=lambda each: -each.difference.score)
+
+
+def _find_amounts(
+    sources: Sequence[Source], statements: Sequence[Statement], known: Sequence[Found], chosen: Container[int] | None
+) -> list[Found]:
+    """Return the named amounts that differ; of one statement and another page, one, and none that is known."""
+    seen = {side for each in known for side in _sides(each.first, each.second)}
+    found = []
+    for first, second, difference in find_amounts(statements, sources, chosen):
+        sides = _sides(first, second)
+        if not seen & sides and may_compare(sources[first.source], sources[second.source]):
+            seen |= sides
+            found.append(Found(first, second, difference))
+    return found
+
+
+def _sides(first: Statement, second: Statement) -> set[tuple[str, str]]:
+    """Return each statement's text with the other one's page."""
+    return {(first.unit.text, second.owner), (second.unit.text, first.owner)}
 
 
 def _say_the_same(first: Statement, second: Statement) -> bool:

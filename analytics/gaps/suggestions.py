@@ -10,12 +10,13 @@ from analytics.gaps.detection import read_vector
 from analytics.models import Gap, GapQuestion
 from analytics.privacy import anonymised_texts
 from chat.pipeline.question import build_question
-from chat.pipeline.retrieval.candidates import load_candidates, plain
+from chat.pipeline.retrieval.candidates import load_candidates
 from chat.pipeline.retrieval.profiles import PROFILES, retrieve_with
 from core.access import Staff, sees_everything
 from faqs.duplicates import close_to
 from faqs.models import FAQ
 from faqs.retriever import match
+from knowledge.chunking.plain_text import make_plain
 from knowledge.models import Collection
 from knowledge.retrieval.fusion import weighted_rrf
 from knowledge.retrieval.scope import build_scope
@@ -147,5 +148,5 @@ def _near_faqs(question: str, language: str, query: Query, scope: Scope, to: Sta
 
 
 def _excerpt(markdown: str) -> str:
-    text = plain(markdown)
+    text = make_plain(markdown)
     return text if len(text) <= EXCERPT else f"{text[:EXCERPT].rsplit(' ', 1)[0]} …"

@@ -49,6 +49,9 @@ ASKED_SIMILARITY, ASKED_BONUS = 0.95, 9.0
 #: (`faqs.retriever.confidence`), and no other FAQ less than this behind, unless it is this similar. Of the demo's 148
 #: ways to ask, each left out in turn, 54 get their own FAQ's answer and 7 another's; with all of its FAQ left out, 10.
 LEAST_ANSWER_CONFIDENCE, LEAST_ANSWER_LEAD, SURE_SIMILARITY = 1.0, 0.1, 0.8
+#: Share of the question's words, weighed by rarity, that a passage needs to be quoted below staff's own answer if its
+#: page is not linked with the FAQ. Chosen by hand.
+LEAST_TOPIC_SHARE = 0.6
 
 #: Curated questions offered with an abstention, and how close they must be. Chosen by hand on the demo's pages.
 RELATED, LEAST_RELATED_SIMILARITY = 3, 0.35

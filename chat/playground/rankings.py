@@ -5,10 +5,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from chat.pipeline.retrieval.candidates import plain
 from chat.pipeline.retrieval.profiles import Profile
 from faqs.retriever import FAQRetriever
 from faqs.retriever import match as match_faqs
+from knowledge.chunking.plain_text import make_plain
 from knowledge.models import Passage
 from knowledge.retrieval.fusion import Fusion
 from knowledge.retrieval.search import RankedPassage, Retrieval, RetrieverConfig
@@ -88,7 +88,7 @@ class Row:
 
     @property
     def excerpt(self) -> str:
-        return plain(self.matched or self.text)
+        return make_plain(self.matched or self.text)
 
     @property
     def parts(self) -> tuple[str, str, str]:

@@ -8,7 +8,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from core.db.prepared import fetch_all
-from faqs.models import FAQ, AnswerPage
+from faqs.models import FAQ, AnswerPage, FAQSource
 from knowledge.models import Passage
 from knowledge.retrieval.scope import IN_SCOPE, scope_parameters
 from knowledge.retrieval.types import Scope
@@ -23,6 +23,7 @@ SELECT document.id FROM knowledge_document AS document WHERE document.id = ANY(%
 class ChosenAnswer:
     """An answer in staff's own words, with its page; `documents` are all pages that hold it, in any language.
 
+    `linked` are the documents that staff linked with the FAQ or with a translation of it.
     `passage_id` is the page's first passage; 0 until it is indexed.
     """
 
@@ -36,6 +37,7 @@ class ChosenAnswer:
     office: str
     checked_on: datetime.date
     documents: frozenset[int]
+    linked: frozenset[int]
 
 
 def list_family(faq_id: int) -> frozenset[int]:
@@ -70,6 +72,7 @@ def choose_answer(faq_id: int, family: Iterable[int], language: str, *, scope: S
         office=faq.office(best.language),
         checked_on=faq.answer_checked_on or timezone.localdate(best.document.updated_at),
         documents=frozenset(page.document_id for page in pages),
+        linked=frozenset(FAQSource.objects.filter(faq__in=faqs.order_by()).values_list("document", flat=True)),
     )
 
 

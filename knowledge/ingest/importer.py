@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 
 from core.language import tag_in
 from core.text import strip_nul
+from knowledge.chunking.plain_text import make_plain
 from knowledge.ingest.html import HtmlPage, UnreadablePage, read_html
 from knowledge.models import Collection, Course, Document
 
@@ -21,7 +22,6 @@ KNOWN = {"id", "_id", "url", "title", "language", "metadata", "og", "favicon", *
 #: Tags that other tools leave in plain text where a line or a part ended.
 BREAKS = re.compile(r"[ \t]*<\s*/?\s*(?:br|hr|p|sep)\s*/?\s*>[ \t]*", re.IGNORECASE)
 H1 = re.compile(r"^#\s+(.+?)\s*#*\s*$", re.MULTILINE)
-MARKS = re.compile(r"\\([^\w\s])|(?<!\\)[\[`]|\](?:\[\d+\])?")
 
 
 class BadRecord(ValueError):
@@ -62,7 +62,7 @@ def document_record(raw: object) -> DocumentRecord:
         raise BadRecord('"metadata" and "og" must be objects')
     title = _text(raw, "title").strip() or str(graph.get("title") or graph.get("og:title") or "").strip()
     own, said = (page.title, page.language) if page else ("", "")
-    title = title or (_plain(_first_heading(text)) if page else _first_heading(text)) or own
+    title = title or make_plain(_first_heading(text)) or own
     title = title or urlsplit(url).path.rstrip("/").rpartition("/")[2] or url
     extra = {key: value for key, value in raw.items() if key not in KNOWN}
     if page and page.references:
@@ -115,11 +115,6 @@ def readable_title(title: str) -> str:
 def _first_heading(text: str) -> str:
     found = H1.search(text)
     return found.group(1) if found else ""
-
-
-def _plain(heading: str) -> str:
-    """Remove the links and escapes that our own Markdown of a page has."""
-    return MARKS.sub(lambda found: found[1] or "", heading)
 
 
 def _text(raw: Mapping[str, Any], key: str) -> str:

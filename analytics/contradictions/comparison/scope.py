@@ -9,22 +9,18 @@ from analytics.contradictions.comparison.statements import CODE, Source, Stateme
 from chat.pipeline.verification.words import alternatives, read_words
 from faqs.models import main_language
 from knowledge.chunking.periods import Period, named
+from knowledge.chunking.subjects import WORD, read_programmes
+from knowledge.courses.codes import Codes, code_key, mentions
 
 #: Things that exclude each other and are values rather than subjects, by one of their words.
 VALUES = frozenset({"monday", "january", "week", "hour", "deposit", "older", "upper", "ielts", "core", "qualifying"})
 ACRONYM = re.compile(r"\b(?=\w*[A-ZÄÖÜ]\w*[A-ZÄÖÜ])[A-Za-zÄÖÜäöü]{2,12}\b")
-#: "M.Sc. Data Science", "Lehramt Gymnasium".
-PROGRAMME = re.compile(
-    r"\b(?:[BM]\.?\s?(?:Sc|A|S|Ed|Eng)\b\.?|(?:Bachelor|Master)(?:\sof)?|Lehramt|(?:Bachelor|Master)studiengang)(?:['’]s)?\s"
-    r"(?P<name>(?:[A-ZÄÖÜ][\w-]+)(?:\s(?:(?:and|of|und|in)\s)?[A-ZÄÖÜ][\w-]+){0,3})"
-)
 #: Acronyms that name no subject.
 KINDS = frozenset(
     {"FAQ", "FAQS", "PDF", "URL", "HTML", "AY", "OK", "AND", "OF", "THE", "FOR", "CET", "EUR", "US", "AM", "PM", "ID"}
 )
 #: "2324-academic-calendar": both years in four digits.
 BOTH_YEARS = re.compile(r"(?<!\d)(\d\d)(\d\d)(?!\d)")
-WORD = re.compile(r"[^\W\d_]{3,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +44,7 @@ def read_subjects(text: str) -> Subjects:
     return Subjects(
         {number: found for number, found in members.items() if found},
         frozenset(names | codes),
-        _programmes(text),
+        read_programmes(text),
         _periods(text),
     )
 
@@ -61,10 +57,6 @@ def _groups() -> list[tuple[int, list[frozenset[str]]]]:
         for number, group in enumerate(alternatives())
         if not any(value & member for value in values for member in group)
     ]
-
-
-def _programmes(text: str) -> frozenset[frozenset[str]]:
-    return frozenset(frozenset(WORD.findall(match["name"].lower())) for match in PROGRAMME.finditer(text))
 
 
 def _periods(text: str) -> tuple[Period, ...]:
@@ -80,6 +72,8 @@ def may_compare(one: Source, other: Source) -> bool:
     """Return whether two sources are searched together, in one language, on the same days and for the same readers."""
     if not one.groups & other.groups or main_language(one.language) != main_language(other.language):
         return False
+    if _are_of_other_courses(one, other):
+        return False
     if (one.valid_until and other.valid_from and one.valid_until < other.valid_from) or (
         other.valid_until and one.valid_from and other.valid_until < one.valid_from
     ):
@@ -89,6 +83,19 @@ def may_compare(one: Source, other: Source) -> bool:
         {t for t in one.audience if t.startswith(f"{k}:")} & {t for t in other.audience if t.startswith(f"{k}:")}
         for k in kinds
     )
+
+
+def _are_of_other_courses(one: Source, other: Source) -> bool:
+    """Return whether one is a course's page, and the other one that of another course or a text that names it not."""
+    if one.course and other.course:
+        return code_key(one.course[0]) != code_key(other.course[0])
+    return any(page.course and not _names_course(text, page.course) for page, text in ((one, other), (other, one)))
+
+
+def _names_course(source: Source, course: tuple[str, str]) -> bool:
+    code, name = course
+    text = "\n".join((source.title, *source.headings, source.text))
+    return bool(name and name.casefold() in text.casefold()) or any(mentions(text, Codes.of([code])))
 
 
 def differ(one: Statement, other: Statement, sources: Sequence[Source]) -> bool:

@@ -33,13 +33,18 @@ CODE = re.compile(r"\b\d{2}-\d{3}\b|\b[A-Z]{2,5}[ -]?\d{3,4}\b|\b[A-Z]+\d+[A-Z\d
 #: Commands and programs.
 CODED = re.compile(r"[{}\\]|==|-->|\w\(\)|\b\w+=[\w\"]|;\s*$|(?:^|\s)--?[a-z]\w+|</")
 LEAST_TERMS, MOST_TERMS = 3, 60
+#: "The contribution is €318.40."
+LEAST_TERMS_OF_MONEY, MONEY = 1, re.compile(r"[€$£]|\b(?:EUR|USD|euros?|dollars?)\b", re.IGNORECASE)
 #: A text that stands on more pages than this is read there only.
 COPIES = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One passage: `owner` is the page or FAQ that it is part of; sources of one of the same `groups` are compared."""
+    """One passage: `owner` is the page or FAQ that it is part of; sources of one of the same `groups` are compared.
+
+    `course` has the code and the name of the course whose record the page is made of.
+    """
 
     owner: str
     title: str
@@ -50,6 +55,7 @@ class Source:
     audience: frozenset[str] = frozenset()
     valid_from: date | None = None
     valid_until: date | None = None
+    course: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,7 +84,8 @@ def read_statements(sources: Sequence[Source]) -> list[Statement]:
         for unit in _units(source):
             same = unit.text.casefold()
             terms = read_terms(unit.text)
-            if not LEAST_TERMS <= len(terms) <= MOST_TERMS or copies[same] >= COPIES:
+            least = LEAST_TERMS_OF_MONEY if MONEY.search(unit.text) else LEAST_TERMS
+            if not least <= len(terms) <= MOST_TERMS or copies[same] >= COPIES:
                 continue
             if unit.text.endswith("?") or unit.text.startswith(QUOTED) or CODED.search(unit.text):
                 continue

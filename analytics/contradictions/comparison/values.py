@@ -108,7 +108,7 @@ def _unmatched(ours: Iterable[Figure], theirs: Sequence[Figure]) -> tuple[list[F
     """Return the figures of each side that no figure of the other side says again; each says one."""
     left, right = [], list(theirs)
     for figure in ours:
-        twin = next((each for each in right if _is_equal(figure, each)), None)
+        twin = next((each for each in right if is_equal(figure, each)), None)
         if twin is None:
             left.append(figure)
         else:
@@ -116,7 +116,8 @@ def _unmatched(ours: Iterable[Figure], theirs: Sequence[Figure]) -> tuple[list[F
     return left, right
 
 
-def _is_equal(one: Figure, other: Figure) -> bool:
+def is_equal(one: Figure, other: Figure) -> bool:
+    """Return whether two figures say the same."""
     if not any(a <= b or b <= a for a in one.readings for b in other.readings):
         return False
     return one.measure == other.measure or not one.measure or not other.measure or one.text != other.text

@@ -24,12 +24,12 @@ from analytics.models import EvaluationQuestion, EvaluationRun
 from chat.models.assistants import default_assistant
 from chat.pipeline.question import Question, build_question
 from chat.pipeline.reply import Reply
-from chat.pipeline.retrieval.candidates import plain
 from chat.pipeline.retrieval.profiles import Profile
 from chat.pipeline.run import collect
 from core.inference.embeddings import configured_model
 from core.inference.llm import client
 from core.jobs import Heartbeat
+from knowledge.chunking.plain_text import make_plain
 from knowledge.indexing.generations import live_generation
 from knowledge.models import Passage
 from knowledge.retrieval.query_vectors import forget_vectors
@@ -137,7 +137,7 @@ def cited_texts(reply: Reply) -> list[str]:
     rows = Passage.objects.filter(document__in=documents, generation=live_generation())
     texts: dict[int, list[tuple[str, str]]] = {}
     for document, text in rows.values_list("document", "text"):
-        texts.setdefault(document, []).append((text, plain(text)))
+        texts.setdefault(document, []).append((text, make_plain(text)))
     found = []
     for source, document in reply.sources:
         quote = source.quote.removesuffix(CUT)

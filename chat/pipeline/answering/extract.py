@@ -11,12 +11,13 @@ from chat.pipeline.answering.abstain import abstain
 from chat.pipeline.answering.composition import Piece, compose
 from chat.pipeline.answering.office.repeats import without_repeated
 from chat.pipeline.question import Context
-from chat.pipeline.retrieval.candidates import as_source, plain
+from chat.pipeline.retrieval.candidates import as_source
 from chat.pipeline.sentences.ranking import rank_parts
 from chat.pipeline.sentences.unit_vectors import embed_with_question
 from chat.protocol.events import Cited, Delta, Event, Sources
 from chat.protocol.shapes import Source
 from core.inference.embeddings import EmbeddingUnavailable
+from knowledge.chunking.plain_text import escape_marks, make_plain
 from knowledge.retrieval.types import Origin
 
 QUOTATION_MARKS = {"en": ("“", "”"), "de": ("„", "“")}
@@ -35,7 +36,7 @@ async def quote(context: Context, *, notice: str = "") -> AsyncGenerator[Event]:
         candidate = piece.candidate
         source = sources.get(candidate.document_id)
         if source is None:
-            quoted = piece.text or plain(" ".join(piece.table))
+            quoted = piece.text or make_plain("\n".join(piece.table))
             source = as_source(
                 candidate, n=len(sources) + context.first_source, quoted=quoted, question=context.ask.text
             )
@@ -67,11 +68,11 @@ def compose_quotes(context: Context) -> list[Piece]:
 
 def _as_text(piece: Piece, n: int, language: str) -> str:
     if piece.table:
-        return f"**{plain(piece.candidate.label)}** [{n}]\n\n" + piece.shown_table
+        return f"**{escape_marks(piece.candidate.label)}** [{n}]\n\n" + piece.shown_table
     opening, closing = QUOTATION_MARKS.get(language, QUOTATION_MARKS["en"])
     if piece.items:
-        return f"{opening}{piece.lead}{closing} [{n}]\n\n" + "\n".join(piece.items)
-    return f"{opening}{piece.text}{closing} [{n}]"
+        return f"{opening}{escape_marks(piece.lead)}{closing} [{n}]\n\n" + "\n".join(piece.items)
+    return f"{opening}{escape_marks(piece.text)}{closing} [{n}]"
 
 
 def _language_note(language: str, spoken: str) -> str:

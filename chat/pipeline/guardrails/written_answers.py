@@ -6,7 +6,7 @@ from django.utils.translation import gettext as _
 
 from chat.pipeline.answering.proof import Prover
 from chat.pipeline.guardrails.eligibility import decisions
-from chat.pipeline.retrieval.candidates import Candidate, load_candidates, plain
+from chat.pipeline.retrieval.candidates import Candidate, load_candidates
 from chat.pipeline.retrieval.profiles import PROFILES, retrieve_with
 from chat.pipeline.retrieval.search import measure_evidence, without_documents
 from chat.pipeline.verification.classifier import Strictness
@@ -14,6 +14,7 @@ from core.inference.embeddings import EmbeddingUnavailable
 from core.terms import figures
 from faqs.answers.checks import Warned
 from faqs.models import FAQ
+from knowledge.chunking.plain_text import make_plain
 from knowledge.chunking.sentences import split_sentences
 from knowledge.guardrails.injection import flag_document
 from knowledge.models import Document
@@ -37,7 +38,7 @@ def warn(*, faq: FAQ, with_pages: bool, **_given: object) -> list[Warned]:
 def _list(faq: FAQ, language: str, text: str, with_pages: bool) -> Iterator[str]:
     for sentence in decisions(text):
         said = _("“%(sentence)s” reads like a decision about one person. Write instead who decides, and on what terms.")
-        yield said % {"sentence": plain(sentence)}
+        yield said % {"sentence": make_plain(sentence)}
     if flag_document(text):
         yield _(
             "It seems to give orders to a program. Students do not see it until somebody has cleared it "
@@ -56,7 +57,7 @@ def _contradictions(faq: FAQ, language: str, text: str) -> Iterator[str]:
         verdict, candidate = prover.prove(sentence, [])
         if candidate and verdict.unit and any(reason.kind in OTHER_FIGURE for reason in verdict.reasons):
             said = _("“%(sentence)s” – the page “%(page)s” says otherwise: “%(words)s” Check which of them is right.")
-            yield said % {"sentence": plain(sentence), "page": candidate.title, "words": verdict.unit}
+            yield said % {"sentence": make_plain(sentence), "page": candidate.title, "words": verdict.unit}
 
 
 def _find_pages(faq: FAQ) -> Sequence[Candidate]:

@@ -9,6 +9,7 @@ from urllib.parse import quote, urljoin, urlsplit
 from chat.protocol.shapes import Link, Source
 from core.db.prepared import fetch_all
 from faqs.answers.signature import sign
+from knowledge.chunking.plain_text import make_plain
 from knowledge.retrieval.search import RankedPassage
 
 ASKS_FOR_LINK = re.compile(
@@ -36,19 +37,12 @@ def references(markdown: str, base: str) -> tuple[Link, ...]:
             parts = urlsplit(url)
         except ValueError:  # not an address
             continue
-        label = reference["label"].strip(" *_`")
+        label = make_plain(reference["label"])
         if parts.scheme in {"http", "https"} and parts.hostname and label:
             found.setdefault(url, Link(label, url))
     return tuple(found.values())[:MOST]
 
 
-LINKED = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
-#: Signs that mark up but are not text: emphasis, code, headings, quotes, cell borders, tags.
-SIGNS = re.compile(r"\*+|`+|(?<!\w)_+|_+(?!\w)|<[^>]{0,200}>")
-#: The line of dashes under a table's header; a table may stand on one line.
-RULE = re.compile(r"\|(?:[ \t]*:?-{3,}:?[ \t]*\|)+")
-BORDERS = re.compile(r"^[ \t]*(?:#{1,6}|>)[ \t]|\|", re.MULTILINE)
-SPACE = re.compile(r"\s+")
 QUOTE_CHARACTERS = 300
 #: Stands between a title and the headings under it.
 BETWEEN = " › "
@@ -120,11 +114,6 @@ def _candidate(number: int, row: Sequence[Any]) -> Candidate:
     )
 
 
-def plain(markdown: str) -> str:
-    """Markdown's words without its signs, on one line."""
-    return SPACE.sub(" ", BORDERS.sub(" ", RULE.sub("|", SIGNS.sub("", LINKED.sub(r"\1", markdown))))).strip()
-
-
 def deep_link(url: str, quoted: str, page: int | None = None) -> str:
     """Link to the quoted words by a text fragment (WICG scroll-to-text-fragment), or to a PDF's page (RFC 8118)."""
     if page is not None and "#" not in url:
@@ -143,13 +132,13 @@ def as_source(candidate: Candidate, *, n: int, quoted: str = "", question: str =
 
     The passage's own links come along where the question asks for one.
     """
-    text = quoted or plain(candidate.text)
+    text = quoted or make_plain(candidate.text)
     shown = text if len(text) <= QUOTE_CHARACTERS else text[:QUOTE_CHARACTERS].rsplit(" ", 1)[0] + " …"
     return Source(
         n=n,
         title=candidate.title,
         # Only words that stand on the page in this order can be scrolled to.
-        url=deep_link(candidate.url, text if text in plain(candidate.text) else "", candidate.page),
+        url=deep_link(candidate.url, text if text in make_plain(candidate.text) else "", candidate.page),
         heading=candidate.signature or candidate.heading,
         page=candidate.page,
         quote=shown,

@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from chat.pipeline.retrieval.candidates import LINKED, plain
 from core.terms import topic_words
+from knowledge.chunking.plain_text import escape_marks, make_plain
 from knowledge.chunking.sentences import sentence_spans
 
 #: The most characters of a quote that is put together.
@@ -19,6 +19,7 @@ POINTS_BACK = re.compile(
     r"(?! (?:page|site|university|semester|term|year|Seite|Universität|Semester|Jahr)\b)"
 )
 REFERS = re.compile(r"^(?:See|Siehe|More|Mehr|This page in|Diese Seite auf)\b")
+LINKED = re.compile(r"!?\[([^\]]*)\](?:\([^)]*\)|\[\d{1,4}\])")
 BREAK = re.compile(r"\n\s*\n")
 CELL_END = re.compile(r"(?<!\\)\|")
 
@@ -73,7 +74,7 @@ def readable(unit: str, rows: Sequence[str]) -> str:
     """Write a sentence, list item or table row as a quote; a row, one of `rows`, names the column of each cell."""
     unit = LIST_MARK.sub("", unit.strip())
     if not unit.startswith("|") or unit not in rows:
-        return plain(unit)
+        return make_plain(unit)
     if TABLE_RULE.match(unit) or (unit == rows[0] and len(rows) > 1 and TABLE_RULE.match(rows[1])):
         return ""
     named = zip(read_cells(rows[0]), read_cells(unit), strict=False)
@@ -100,7 +101,8 @@ def plain_row(row: str) -> str:
     """Return a table row in Markdown whose cells have no links and marks: nothing of a page's markup is shown."""
     if TABLE_RULE.match(row):
         return row
-    return "| " + " | ".join(read_cells(row)) + " |"
+    cells = (CELL_END.sub(r"\|", escape_marks(cell)) for cell in read_cells(row))
+    return "| " + " | ".join(cells) + " |"
 
 
 def only_refers(sentence: str) -> bool:
@@ -140,7 +142,8 @@ def _with_items(lead: str, items: Sequence[_Unit], following: Sequence[_Unit]) -
     """Put a sentence and its list together; "…" stands for items that do not fit."""
     said = [item.text.rstrip(".,;") for item in items]
     text = f"{lead} {'; '.join(said)}"
-    listed = [f"{place}. {each}" if items[0].is_numbered else f"- {each}" for place, each in enumerate(said, start=1)]
+    marks = [f"{place}." if items[0].is_numbered else "-" for place in range(1, len(said) + 1)]
+    listed = [f"{mark} {escape_marks(each)}" for mark, each in zip(marks, said, strict=True)]
     if len(following) > len(items) and following[len(items)].is_item:
         listed.append(f"{len(said) + 1}. …" if items[0].is_numbered else "- …")
     return Quotable(text, text, lead=lead, items=tuple(listed))
@@ -160,4 +163,4 @@ def _needed(unit: _Unit, *, before: _Unit | None, lead: _Unit | None) -> str:
 
 def read_cells(row: str) -> list[str]:
     """Return the cells of a row as they read, without links and marks."""
-    return [plain(cell) for cell in CELL_END.split(row.strip().strip("|"))]
+    return [make_plain(cell) for cell in CELL_END.split(row.strip().strip("|"))]

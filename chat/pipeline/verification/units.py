@@ -4,14 +4,13 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from knowledge.chunking.plain_text import make_plain
 from knowledge.chunking.sentences import sentence_spans
 
 HEADING = re.compile(r"^\s*#{1,6}\s+(?P<text>.*?)\s*#*\s*$")
 LIST_MARK = re.compile(r"^(?:[-*+•]|\d{1,3}[.)])\s+")
 TABLE_RULE = re.compile(r"^\|?[\s:|-]+\|?$")
 CELL_END = re.compile(r"(?<!\\)\|")
-LINK = re.compile(r"\[([^\[\]]{0,300})\]\([^()\s]{0,1000}\)")
-MARKS = re.compile(r"\*\*|__|(?<!\w)[*_](?=\S)|(?<=\S)[*_](?!\w)|`")
 SPACED = re.compile(r"\s+(?=[.,;:!?%)])|(?<=[(])\s+")
 ENDED = re.compile(r"[.!?…][\"”“»)]*$")
 #: Beginnings that need the sentence before.
@@ -50,7 +49,7 @@ def split_units(passage: str, title: str = "", heading: str = "") -> tuple[Unit,
     passage = passage[:LONGEST]
     for raw in _whole_sentences(passage):
         if match := HEADING.match(raw):
-            head, lead, before, header = make_plain(match["text"]), "", "", []
+            head, lead, before, header = as_sentence(match["text"]), "", "", []
             continue
         context = f"{title}. {head}." if head and head != title else f"{title}."
         if raw.startswith("|"):
@@ -64,7 +63,7 @@ def split_units(passage: str, title: str = "", heading: str = "") -> tuple[Unit,
             continue
         header = []
         is_item = bool(LIST_MARK.match(raw))
-        text = make_plain(LIST_MARK.sub("", raw))
+        text = as_sentence(LIST_MARK.sub("", raw))
         if not text:
             continue
         if is_item:
@@ -99,10 +98,9 @@ def _row(header: list[str], cells: list[str], context: str) -> Unit:
 
 
 def split_cells(row: str) -> list[str]:
-    return [make_plain(cell) for cell in CELL_END.split(row.strip().strip("|"))]
+    return [as_sentence(cell) for cell in CELL_END.split(row.strip().strip("|"))]
 
 
-def make_plain(text: str) -> str:
-    """Return Markdown as it reads: no marks, links as their words."""
-    text = MARKS.sub("", LINK.sub(r"\1", text))
-    return SPACED.sub("", " ".join(text.split()))
+def as_sentence(markdown: str) -> str:
+    """Return Markdown as it reads, without blanks before punctuation."""
+    return SPACED.sub("", make_plain(markdown))

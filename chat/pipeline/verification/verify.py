@@ -16,7 +16,7 @@ from chat.pipeline.verification.classifier import Strictness, get_classifier
 from chat.pipeline.verification.comparison import compare
 from chat.pipeline.verification.differences.types import Differences
 from chat.pipeline.verification.facts import Facts, read_facts
-from chat.pipeline.verification.units import LONGEST, make_plain, split_units
+from chat.pipeline.verification.units import LONGEST, as_sentence, split_units
 
 if TYPE_CHECKING:
     import numpy as np
@@ -145,7 +145,7 @@ def choose_passage(sentence: str, passages: Sequence[Passage], *, embed: Embed |
 
 def is_quote(text: str, passage: Passage) -> bool:
     """Return whether a sentence is one of the passage's own, word for word; a part of one may leave out a condition."""
-    said = _bare(make_plain(text))
+    said = _bare(as_sentence(text))
     units = split_units(passage.text, passage.title, passage.heading)
     return bool(said) and any(said in (_bare(unit.text), _bare(unit.shown)) for unit in units)
 
@@ -173,7 +173,7 @@ def examine(sentence: str, passage: Passage, *, embed: Embed | None = None) -> C
     candidates = make_candidates(split_units(passage.text, passage.title, passage.heading))
     if not candidates:
         return None
-    text = make_plain(sentence)
+    text = as_sentence(sentence)
     said = read_facts(text)
     similarities = None if embed is None else _similarities(text, said, candidates, embed)
     alignment = align(said, candidates, similarities)

@@ -132,6 +132,64 @@ def test_titles_and_headings_name_the_programme_and_the_term_too() -> None:
     assert kinds(source("document-1", ONE), source("document-2", OTHER)) == ["figure"]
 
 
+def test_what_is_true_of_one_course_contradicts_no_other_course_and_no_page_that_names_it_not() -> None:
+    programming = source("document-1", "Workload of the module: 240 hours.", "CS-101", course=("CS-101", "Programming"))
+    algorithms = source("document-2", "Workload of the module: 270 hours.", "CS-102", course=("CS-102", "Algorithms"))
+    same = source("document-3", "Workload of the module: 270 hours.", "CS-101", course=("cs 101", "Programming"))
+    assert kinds(programming, algorithms) == []
+    assert kinds(programming, same) == ["figure"]
+    page = "Workload of the module: 300 hours."
+    assert kinds(programming, source("document-4", page)) == []
+    assert kinds(programming, source("document-4", page, headings=("CS 101",))) == ["figure"]
+    assert kinds(programming, source("document-4", page + " So says the handbook of programming.")) == ["figure"]
+
+
+FEES = "| Service | Fee |\n|---|---|\n| Late re-registration | {} |\n| Replacement of the card | {} |"
+LATE = "In the late period you pay an additional late fee of **{}**, that is {} in total."
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ((FEES.format("€45.00", "€15.00"), "Other fees"), (LATE.format("€30.00", "€348.40"), "Re-registration")),
+        (
+            ("The contribution is **€328.40**.", "Semester contribution"),
+            ("The semester contribution is €318.40.", ""),
+        ),
+        (
+            ("Every student pays the semester contribution of €328.40 per semester.", "Money"),
+            ("The contribution is €318.40 per semester.", "Semester contribution"),
+        ),
+        (("| Item | Amount |\n|---|---|\n| Deposit of a locker | €20 |", "Money"), ("A locker's deposit is €30.", "L")),
+    ],
+)
+def test_amounts_are_compared_by_their_names(one: tuple[str, str], other: tuple[str, str]) -> None:
+    assert kinds(source("document-1", *one), source("document-2", *other)) == ["figure"]
+
+
+def test_german_amounts_are_compared_by_their_names() -> None:
+    one = source("document-1", "Der Beitrag beträgt jeweils **328,40 €**.", "Semesterbeitrag", language="de")
+    other = source("document-2", "Der Semesterbeitrag beträgt 318,40 €.", "Rückmeldung", language="de")
+    assert kinds(one, other) == ["figure"]
+    fee = source("document-2", "Die Verwaltungsgebühr beträgt 50,00 €.", "Semesterbeitrag", language="de")
+    assert kinds(one, fee) == []
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The contribution is €318.40 per semester.", "The contribution for guests is €268.40 per semester."),
+        ("The fee is €120.00.", "The fee is €540.00."),
+        ("The room deposit is €600 (Seeblick: €900).", "The deposit of a room is €900."),
+        ("The administrative fee is €50.00.", "The late fee is €30.00, and the administrative office is closed."),
+        ("The semester contribution is €318.40.", "The semester contribution is at most €400."),
+    ],
+)
+def test_amounts_of_other_things_and_groups_are_no_contradiction(one: str, other: str) -> None:
+    title = "Semester contribution and other fees"
+    assert kinds(source("document-1", one, title), source("document-2", other, title)) == []
+
+
 def test_only_what_is_searched_together_for_the_same_readers_is_compared() -> None:
     one = source("document-1", ONE, audience=frozenset({"programme:law", "degree:llm"}))
     assert kinds(one, source("document-2", OTHER, groups=frozenset({1}))) == []

@@ -23,10 +23,12 @@ from tests.factories import (
     AssistantFactory,
     CitationFactory,
     CollectionFactory,
+    CourseFactory,
     DocumentFactory,
     FAQFactory,
     UserFactory,
 )
+from tests.runtime.processes import ROOT
 
 pytestmark = pytest.mark.django_db
 
@@ -55,6 +57,17 @@ def pages() -> list[Document]:
     found = [page(FEE, title="Fees", collection=collection), page(OTHER_FEE, title="Money", collection=collection)]
     sync_pending()
     return found
+
+
+def load_demo_pages() -> None:
+    collection = CollectionFactory()
+    for path in sorted((ROOT / "marcelcms" / "demo" / "pages").glob("*.md")):
+        head, _, text = path.read_text("utf-8").partition("\n\n")
+        fields = dict(line.split(": ", 1) for line in head.splitlines())
+        DocumentFactory(
+            url=fields["URL"], title=fields["Title"], language=fields["Language"], text=text, collection=collection
+        )
+    sync_pending()
 
 
 def edit(document: Document, text: str) -> None:
@@ -91,6 +104,42 @@ def test_an_edit_reads_what_is_near_and_not_everything(pages: list[Document]) ->
     assert len(read.sources) < 40
     edit(pages[1], FEE)
     edit(pages[1], OTHER_FEE)
+    assert states() == ["open"]
+
+
+def test_an_edited_amount_contradicts_the_pages_of_the_demo_and_the_night_agrees() -> None:
+    load_demo_pages()
+    compare_all()
+    assert states() == []
+    edited = (
+        ("en/fees/semester-contribution", "| Late re-registration | €30.00 |", "| Late re-registration | €45.00 |"),
+        ("en/fees/semester-contribution", "The contribution is **€318.40**", "The contribution is **€328.40**"),
+        ("de/studium/semesterbeitrag", "jeweils **318,40 €**", "jeweils **328,40 €**"),
+    )
+    for path, before, after in edited:
+        document = Document.objects.get(url__endswith=path)
+        known = set(Contradiction.objects.values_list("pk", flat=True))
+        assert before in document.text
+        edit(document, document.text.replace(before, after))
+        fresh = Contradiction.objects.exclude(pk__in=known)
+        assert {each.kind for each in fresh} == {"figure"}, path
+        assert all(document.pk in (each.first_document_id, each.second_document_id) for each in fresh)
+    found = set(Contradiction.objects.values_list("pk", "state"))
+    compare_all()
+    assert set(Contradiction.objects.values_list("pk", "state")) == found
+
+
+def test_records_of_two_courses_do_not_contradict_each_other() -> None:
+    collection = CollectionFactory()
+    for code, hours in (("CS-101", 240), ("CS-102", 270)):
+        text = f"Workload of the module for all students: {hours} hours."
+        CourseFactory(code=code, document=page(text, title=f"{code} Module", collection=collection))
+    sync_pending()
+    compare_all()
+    assert states() == []
+    CourseFactory(code="CS-101", document=page("Workload of the module for all students: 270 hours.", title="CS 101"))
+    sync_pending()
+    compare_all()
     assert states() == ["open"]
 
 

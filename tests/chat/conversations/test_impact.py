@@ -188,6 +188,16 @@ def test_staff_go_through_the_list(admin_client: Client) -> None:
     assert "its page changed" not in admin_client.get(reverse("admin:index")).content.decode()
 
 
+def test_answers_are_shown_as_words(admin_client: Client) -> None:
+    document = relied_on()
+    message = Message.objects.get(citations__document=document)
+    message.text = "**Library › Borrowing** [1]\n\n| Type | Weeks |\n|---|---|\n| Book \\* | 4 |"
+    message.save()
+    edit(document)
+    page = admin_client.get(reverse("impact-document", args=[document.pk])).content.decode()
+    assert "Library › Borrowing [1] Type Weeks Book * 4" in page
+
+
 def test_who_may_not_see_documents_or_conversations_does_not(client: Client) -> None:
     document = relied_on()
     edit(document)

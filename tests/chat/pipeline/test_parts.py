@@ -20,7 +20,7 @@ from chat.pipeline.answering.composition import compose
 from chat.pipeline.answering.prompt import Prompt, WindowTooSmall, build_prompt
 from chat.pipeline.guardrails.input import clean_question
 from chat.pipeline.question import Context, Question, Turn
-from chat.pipeline.retrieval.candidates import Candidate, as_source, deep_link, plain
+from chat.pipeline.retrieval.candidates import Candidate, as_source, deep_link
 from chat.pipeline.retrieval.search import measure_evidence
 from chat.pipeline.sentences.quotable import LONGEST, quotable, readable, table_rows
 from chat.pipeline.sentences.ranking import rank_parts
@@ -97,31 +97,6 @@ def test_only_a_number_that_can_be_one_is_an_events_number() -> None:
 
 
 # --- sources ---
-
-
-@pytest.mark.parametrize(
-    ("markdown", "words"),
-    [
-        ("The **fee** is _high_.", "The fee is high."),
-        ("See [the page](https://x.example/a) now", "See the page now"),
-        ("![a picture](p.png) here", "a picture here"),
-        ("# Heading\n\ntext", "Heading text"),
-        ("> quoted\n> lines", "quoted lines"),
-        ("`code` and <b>bold</b>", "code and bold"),
-        ("two\n\n  lines", "two lines"),
-        ("| Room | Rent |\n|---|:---:|\n| Double | €235 |", "Room Rent Double €235"),
-        ("| Room | Rent | | --- | --- | | Double | €235 |", "Room Rent Double €235"),
-        ("", ""),
-    ],
-)
-def test_markdown_is_read_without_its_signs(markdown: str, words: str) -> None:
-    assert plain(markdown) == words
-
-
-@given(st.text())
-def test_plain_text_is_one_line(markdown: str) -> None:
-    text = plain(markdown)
-    assert text == " ".join(text.split())
 
 
 @pytest.mark.parametrize(

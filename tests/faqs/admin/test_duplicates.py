@@ -9,7 +9,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from faqs.duplicates import Relation, ValidityScope, compare, compare_pending, not_compared, relation
+from faqs.duplicates import Relation, ValidityScope, close_to, compare, compare_pending, not_compared, relation
 from faqs.indexing import sync_faq
 from faqs.models import FAQ, SimilarPair
 from knowledge.indexing.generations import live_generation
@@ -48,6 +48,33 @@ def indexed(question: str, **values: object) -> FAQ:
 
 def pairs() -> set[frozenset[int]]:
     return {frozenset((pair.first_id, pair.second_id)) for pair in SimilarPair.objects.to_look_at()}
+
+
+DEADLINE = "When is the application deadline for the {}?"
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (DEADLINE.format("M.Sc. Data Science"), DEADLINE.format("B.Sc. Computer Science")),
+        (DEADLINE.format("M.Sc. Data Science"), DEADLINE.format("M.Sc. Data Engineering")),
+        ("How do I apply for a bachelor programme?", "How do I apply for a master's programme?"),
+        ("When is the exam of CS-101?", "When is the exam of CS 102?"),
+        ("When does the winter semester 2025/26 begin?", "When does the winter semester 2026/27 begin?"),
+    ],
+)
+def test_questions_about_other_programmes_courses_and_years_do_not_ask_the_same(one: str, other: str) -> None:
+    first, second = indexed(one), indexed(other)
+    assert pairs() == set()
+    near = {each.faq_id: each.asks_the_same for each in close_to(one, language="en", but=0, collections=None)}
+    assert near == {first.pk: True, second.pk: False}
+
+
+@pytest.mark.django_db
+def test_questions_about_one_programme_ask_the_same() -> None:
+    one, other = (indexed(DEADLINE.format(name)) for name in ("M.Sc. Data Science", "Master of Data Science"))
+    assert pairs() == {frozenset((one.pk, other.pk))}
 
 
 @pytest.mark.django_db

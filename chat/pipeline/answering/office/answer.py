@@ -11,14 +11,15 @@ from django.utils import translation
 from django.utils.translation import gettext as _
 
 from chat.models import Message
+from chat.pipeline.answering.office.beside import keep_evident
 from chat.pipeline.question import Context
-from chat.pipeline.retrieval.candidates import QUOTE_CHARACTERS, plain, references
-from chat.pipeline.retrieval.search import measure_evidence, without_documents
+from chat.pipeline.retrieval.candidates import QUOTE_CHARACTERS, references
 from chat.protocol.events import Abstain, Cited, End, Event, OfficeAnswer, Sources
 from chat.protocol.shapes import OfficeWords, Source
 from faqs.answers.choice import ChosenAnswer
 from faqs.answers.links import link_addresses
 from faqs.answers.signature import sign
+from knowledge.chunking.plain_text import make_plain
 
 #: The number of the answer's own page among the sources.
 FIRST = 1
@@ -27,7 +28,7 @@ Answering = Callable[[Context], AsyncGenerator[Event]]
 
 async def show_office_answer(context: Context, office: ChosenAnswer, from_pages: Answering) -> AsyncGenerator[Event]:
     """Show the office's words, then what the other pages say; if they say nothing, that is no abstention."""
-    _leave_out(context, office)
+    keep_evident(context, office)
     source = _as_source(office)
     context.mark("first_token")
     yield Cited(source, office.passage_id, office.document_id)
@@ -47,19 +48,8 @@ async def show_office_answer(context: Context, office: ChosenAnswer, from_pages:
                 yield event
 
 
-def _leave_out(context: Context, office: ChosenAnswer) -> None:
-    """Keep the candidates of other pages, and none of them if they alone would not be enough to answer from."""
-    retrieval = context.retrieval
-    if retrieval is None:
-        return
-    others = [each for each in context.candidates if each.document_id not in office.documents]
-    rest = without_documents(retrieval, office.documents)
-    evidence = measure_evidence(context.turn.question, rest, others)
-    context.candidates = others if evidence >= context.ask.profile.threshold else []
-
-
 def _as_source(office: ChosenAnswer) -> Source:
-    words = plain(office.text)
+    words = make_plain(office.text)
     return Source(
         n=FIRST,
         title=office.title,

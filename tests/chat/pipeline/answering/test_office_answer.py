@@ -16,6 +16,7 @@ from chat.streaming import replay
 from core.inference.embeddings import EmbeddingUnavailable
 from faqs.services import index_saved_faq, set_faq_status
 from knowledge.indexing.documents import sync_pending
+from knowledge.models import Document
 from tests.chat.api_client import Client as ApiClient
 from tests.conftest import load_pages
 from tests.factories import CollectionFactory, DocumentFactory
@@ -92,6 +93,39 @@ def test_pages_add_what_the_answer_does_not_say_and_repeat_nothing(server: Serve
     (_question, saved) = saved_messages(message.conversation)
     assert saved["text"] == answer.text
     assert saved["office"]["text"].startswith("You can rent")
+
+
+@pytest.mark.parametrize(
+    ("question", "answer_en"),
+    [
+        ("Where can I store my surfboard during lectures?", "Behind the boathouse, if you tell the caretaker."),
+        ("Which zeppelins may land on the campus in the lecture period?", "None, not even on Sundays."),
+        ("Can I bring my hedgehog to the library?", "Yes, in a box with a lid."),
+        ("Do courses in falconry count towards my degree?", "No, they are a pastime."),
+    ],
+)
+def test_nothing_stands_below_it_if_no_page_speaks_of_it(server: Server, question: str, answer_en: str) -> None:
+    near = "Students can store recordings of lectures on the campus and bring them to the library during courses."
+    load_pages([{"url": "https://www.uni.example/r", "title": "Recordings of lectures", "text": f"# Degree\n\n{near}"}])
+    written(question=question, answer_en=answer_en)
+    answer = asked(server, question)
+    assert office_of(answer) is not None
+    assert (answer.text, [source["n"] for source in answer.cited]) == ("", [1])
+    assert answer.end["strategy"] == "written"
+
+
+def test_a_page_that_staff_linked_with_it_may_stand_below(server: Server) -> None:
+    url = "https://www.uni.example/boathouse"
+    load_pages([{"url": url, "title": "Boathouse", "text": "# Racks\n\nThe racks are open from 7:00 to 22:00."}])
+    question = "Where can I store my surfboard during lectures?"
+    written(
+        question=question,
+        answer_en="Behind the boathouse, if you tell the caretaker.",
+        documents=[Document.objects.get(url=url)],
+    )
+    answer = asked(server, question)
+    assert "7:00 to 22:00" in answer.text
+    assert [source["n"] for source in answer.cited] == [1, 2]
 
 
 def test_a_question_about_something_else_does_not_get_it(server: Server) -> None:
@@ -171,6 +205,12 @@ def test_markup_in_it_is_data_and_so_is_a_number_in_brackets(server: Server) -> 
     page = Client().get(f"/answers/{faq.pk}/en/").content.decode()
     assert "<script>alert" not in page
     assert "&lt;script&gt;" in page
+
+
+def test_its_source_quotes_the_words_that_a_student_reads(server: Server) -> None:
+    written(answer_en=r"It is (5*4) **euros** at the \*\*sports centre\*\*, see file_name_x.")
+    answer = asked(server, QUESTION)
+    assert answer.cited[0]["quote"] == "It is (5*4) euros at the **sports centre**, see file_name_x."
 
 
 def test_one_that_gives_orders_to_the_program_waits_until_staff_have_checked_it(server: Server, llm: FakeLLM) -> None:

@@ -61,6 +61,21 @@ def test_a_table_is_shown_without_the_links_and_images_of_its_page() -> None:
     assert table.splitlines()[-1] == "| Seeblick x | €560 warm |"
 
 
+def test_a_cell_keeps_the_signs_that_are_its_words() -> None:
+    page = candidate(title="Rents", text="\n".join([*RENTS[:2], r"| Seeblick \| West | 5*4 \*\*euros\*\* |"]))
+    (table,) = [piece.shown_table for piece in quoted("What is the rent in Seeblick?", page) if piece.table]
+    assert table.endswith(r"| Seeblick \| West | 5\*4 \*\*euros\*\* |")
+
+
+def test_a_quote_keeps_the_signs_that_are_words_of_its_page(server: Server) -> None:
+    text = r"# Parking\n\nParking costs (5*4) euros at the \*\*sports centre\*\*. Write to park\_desk, not to \[sic\]."
+    load_pages([{"url": "https://www.uni.example/parking", "title": "Parking", "text": text.replace(r"\n", "\n")}])
+    with server.connect() as tab:
+        answer = tab.answer("What does parking cost at the sports centre?")
+    assert r"(5\*4) euros at the \*\*sports centre\*\*." in answer.text
+    assert "(5*4) euros at the **sports centre**." in answer.cited[0]["quote"]
+
+
 def test_a_long_table_shows_the_row_that_answers() -> None:
     rows = [f"| Street {number} | €{300 + number} |" for number in range(MOST_TABLE_ROWS + 1)]
     page = candidate(title="Rents", text="\n".join([*RENTS[:2], *rows]))
