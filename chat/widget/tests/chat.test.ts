@@ -8,8 +8,9 @@ import type { ClientFrame } from "../src/protocol.ts";
 
 const at = "2026-10-01T10:00:00Z";
 
-/** A service that is there or not, and remembers what it was told; `store` is what the tab remembers. */
-function stage(store: ChatParts["store"] = { conversation: null, draft: "" }) {
+/** A service that is there or not, and remembers what it was told; `before` is what the tab remembers. */
+function stage(before: Partial<ChatParts["store"]> = {}) {
+  const store: ChatParts["store"] = { conversation: null, draft: "", shownReply: 0, listensUntil: 0, ...before };
   const sent: ClientFrame[] = [];
   const said: string[] = [];
   let events: LineEvents | null = null;
@@ -36,7 +37,10 @@ function stage(store: ChatParts["store"] = { conversation: null, draft: "" }) {
     hint: (text) => text && said.push(text),
     focusField: () => undefined,
     toEnd: () => undefined,
-    announce: () => undefined,
+    announce: (text) => text.startsWith("Reply") && said.push(text),
+    isSeen: true,
+    showNews: (are) => are && said.push("news"),
+    toCase: (id) => said.push(`case ${id}`),
     follow: () => undefined,
   };
   const session = { token: async () => "t", renew: async () => "t2" };
