@@ -16,8 +16,9 @@ export function dueOf(iso: string, language: string, hour12 = usual()): string {
   const moment = new Date(iso);
   if (Number.isNaN(moment.getTime())) return "";
   const day: Intl.DateTimeFormatOptions = { weekday: "long", day: "numeric", month: "long" };
-  const time: Intl.DateTimeFormatOptions = { hour: "2-digit", minute: "2-digit", hour12 };
-  return new Intl.DateTimeFormat(LOCALES[language] ?? language, { ...day, ...time }).format(moment);
+  const time: Intl.DateTimeFormatOptions = { hour: hour12 ? "numeric" : "2-digit", minute: "2-digit", hour12 };
+  const locale = LOCALES[language] ?? language;
+  return [day, time].map((part) => new Intl.DateTimeFormat(locale, part).format(moment)).join(", ");
 }
 
 /** Null for what is no time. */
