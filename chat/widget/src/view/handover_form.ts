@@ -242,6 +242,6 @@ function addressField(address: string) {
 }
 
 function excerpt(text: string): string {
-  const words = plain(text).replace(/\s+/g, " ").trim();
+  const words = plain(text).replace(/^\s*[-*]\s+/gm, "").replace(/\s+/g, " ").trim();
   return words.length > EXCERPT_CHARACTERS ? `${words.slice(0, EXCERPT_CHARACTERS).trimEnd()} …` : words;
 }
