@@ -11,6 +11,7 @@ from chat.models.assistants import Assistant, Language, OfAssistants
 from chat.models.conversations import Conversation, Message
 from chat.models.offices import Office
 from core.access import sees_everything
+from faqs.models import FAQ
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser, User
@@ -27,7 +28,8 @@ class CaseQuerySet(OfAssistants["Case"]):
             rows = rows.exclude(reason=Case.Reason.HELP)
         if sees_everything(user):
             return rows
-        return rows.filter(Q(office=None) | Q(office__teams=None) | Q(office__teams__in=user.groups.all())).distinct()
+        offices = Office.objects.filter(Q(teams=None) | Q(teams__in=user.groups.all()))
+        return rows.filter(Q(office=None) | Q(office__in=offices.values("pk")))
 
     def waiting(self) -> Self:
         """Filter the cases in which the student waits for the office."""
@@ -67,6 +69,8 @@ class Case(models.Model):
     reason = models.CharField(_("reason"), max_length=10, choices=Reason)
     state = models.CharField(_("state"), max_length=10, choices=State, default=State.OPEN)
     merged_into = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, related_name="merged")
+    # What staff made of it, for the next student.
+    faq = models.ForeignKey(FAQ, on_delete=models.SET_NULL, null=True, related_name="cases", verbose_name=_("FAQ"))
     # Chosen by the visitor's browser, so that a button that is pressed twice opens one case.
     client_id = models.UUIDField(editable=False)
     # What the student says in the end: whether it helped.

@@ -11,6 +11,7 @@ from uuid import UUID
 from django.db import transaction
 
 from chat.cases.messages import add_student_message, change, lock_own_case
+from chat.cases.news import case_opened, case_written
 from chat.cases.opening import open_case
 from chat.cases.routing import choose_office, list_offices
 from chat.cases.views import shareable, view_case, view_office, with_messages
@@ -68,7 +69,7 @@ async def leave_question(
 ) -> CaseView:
     """Leave a question with an office; find it if this `client_id` was used before."""
     await rate_limits.count_case(visitor=session.visitor.hex, address=address)
-    case, is_new = await in_database(open_case)(
+    case, is_new = await in_database(_open)(
         visitor=session.visitor,
         conversation=conversation,
         client_id=client_id,
@@ -82,6 +83,14 @@ async def leave_question(
     return await _view(case.pk)
 
 
+@transaction.atomic
+def _open(**values: Any) -> tuple[Case, bool]:
+    case, is_new = open_case(**values)
+    if is_new:
+        case_opened.send(Case, case=case)
+    return case, is_new
+
+
 async def write(session: Session, case: int, *, client_id: UUID, text: str, address: str) -> CaseView:
     """Write to the office in a case of one's own."""
     await rate_limits.count_case(visitor=session.visitor.hex, address=address)
@@ -92,7 +101,9 @@ async def write(session: Session, case: int, *, client_id: UUID, text: str, addr
 
 @transaction.atomic
 def _write(visitor: UUID, case: int, client_id: UUID, text: str) -> None:
-    add_student_message(case=lock_own_case(visitor, case), text=text, client_id=client_id)
+    row = lock_own_case(visitor, case)
+    if add_student_message(case=row, text=text, client_id=client_id):
+        case_written.send(Case, case=row)
 
 
 async def say_helped(visitor: UUID, case: int, helped: bool | None) -> CaseView:
