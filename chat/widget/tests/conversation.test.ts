@@ -292,8 +292,11 @@ test("questions to offices are saved, changed and taken back, and an older reply
   conversation.apply({ type: "case", seq: 1, conversation: HERE, case: left(5) });
   assert.deepEqual(conversation.cases.map(({ id }) => id), [5, 7]);
   conversation.apply({ type: "case", seq: 2, conversation: HERE, case: left(7, 2) });
-  conversation.putCase(left(7, 1));
+  conversation.putReply(left(7, 1));
   assert.equal(conversation.cases[1]?.messages.length, 2);
-  conversation.apply({ type: "case_withdrawn", seq: 3, conversation: HERE, case: 5 });
+  // Merged into another one: what was said stands there.
+  conversation.apply({ type: "case", seq: 3, conversation: HERE, case: left(7) });
+  assert.equal(conversation.cases[1]?.messages.length, 0);
+  conversation.apply({ type: "case_withdrawn", seq: 4, conversation: HERE, case: 5 });
   assert.deepEqual(conversation.cases.map(({ id }) => id), [7]);
 });

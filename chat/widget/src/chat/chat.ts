@@ -341,7 +341,7 @@ export class Chat {
   /** What the service replied about a question to an office. */
   putCase(conversation: string, given: CaseView): void {
     if (conversation !== this.#conversation.id) return;
-    this.#conversation.putCase(given);
+    this.#conversation.putReply(given);
     this.replies.tell();
     this.show();
   }

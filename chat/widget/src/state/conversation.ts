@@ -99,10 +99,9 @@ export class Conversation {
   }
 
   /** A question left with an office, as a reply of the server has it; an event may have told more meanwhile. */
-  putCase(given: CaseView): void {
+  putReply(given: CaseView): void {
     const known = this.cases.find(({ id }) => id === given.id);
-    if (known && known.messages.length > given.messages.length) return;
-    this.cases = [...this.cases.filter((other) => other !== known), given].sort((a, b) => a.id - b.id);
+    if (!known || known.messages.length <= given.messages.length) this.#putCase(given);
   }
 
   dropCase(id: number): void {
@@ -161,7 +160,7 @@ export class Conversation {
         this.stars = event.stars;
         return "applied";
       case "case":
-        this.putCase(event.case);
+        this.#putCase(event.case);
         return "applied";
       case "case_withdrawn":
         this.dropCase(event.case);
@@ -195,6 +194,10 @@ export class Conversation {
     this.#lastSeq = seq;
     this.#anySeq = false;
     return "next";
+  }
+
+  #putCase(given: CaseView): void {
+    this.cases = [...this.cases.filter(({ id }) => id !== given.id), given].sort((a, b) => a.id - b.id);
   }
 
   #start({ question, message }: MessageStart): void {
