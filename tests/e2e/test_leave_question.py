@@ -18,6 +18,7 @@ case = Case.objects.latest("pk")
 office_cases.reply(case=case.pk, version=case.version, text={text!r}, by=get_user_model().objects.first())
 print(case.office.name, case.question, case.shared.count(), sep="|")
 """
+LEFT = "from chat.models import Case; print(Case.objects.filter(question__contains='telescope').count())"
 
 
 def test_from_an_abstention_to_the_reply(page: Page, quoting: Run) -> None:
@@ -64,4 +65,4 @@ def test_from_an_abstention_to_the_reply(page: Page, quoting: Run) -> None:
     test_id(card, "case-withdraw").click()
     test_id(page, "confirm").click()
     expect(card).to_have_count(0)
-    assert quoting.does("from chat.models import Case; print(Case.objects.filter(question__contains=\"telescope\").count())").strip() == "0"
+    assert quoting.does(LEFT).strip() == "0"

@@ -38,6 +38,11 @@ def reply(student: Student, text: str = REPLY, more: str = "") -> None:
     student.stage.tell(f"reply?text={quote(text)}{more}")
 
 
+def stands_below(lower: Locator, upper: Locator) -> bool:
+    top = lower.evaluate("element => element.getBoundingClientRect().top")
+    return bool(top >= upper.evaluate("element => element.getBoundingClientRect().bottom"))
+
+
 @looks
 def test_a_question_is_left_and_its_reply_read(student: Student, options: dict[str, Any], request: Any) -> None:
     name, language = request.node.callspec.id, options["locale"][:2]
@@ -221,9 +226,7 @@ def test_one_office_is_named_and_not_chosen(student: Student) -> None:
     expect(student("office-name")).to_have_text("Student Service Centre")
     expect(student("office-choice")).to_have_count(0)
     expect(student("handover-email")).to_have_count(0)
-    expect(student("reply-due")).to_have_text(
-        re.compile(r"by \w+day,? \d+ \w+, \d\d:\d\d\.$"), use_inner_text=True
-    )
+    expect(student("reply-due")).to_have_text(re.compile(r"by \w+day,? \d+ \w+, \d\d:\d\d\.$"), use_inner_text=True)
 
 
 def test_the_way_to_a_person_stands_where_it_helps(student: Student) -> None:
@@ -236,12 +239,9 @@ def test_the_way_to_a_person_stands_where_it_helps(student: Student) -> None:
     expect(answer.locator('[data-test="reason-wrong"]')).to_be_focused()
     below = answer.locator('[data-test="ask-person-below"]')
     expect(below).to_be_visible()
-    form = answer.locator('[data-test="feedback-form"]').bounding_box()
-    way = below.bounding_box()
-    assert form and way and way["y"] >= form["y"] + form["height"]
+    assert stands_below(below, answer.locator('[data-test="feedback-form"]'))
     card = student.asks("help:crisis")
-    contacts, person = (card.locator(f'[data-test="{name}"]').bounding_box() for name in ("help", "ask-person"))
-    assert contacts and person and person["y"] > contacts["y"] + contacts["height"]
+    assert stands_below(card.locator('[data-test="ask-person"]'), card.locator('[data-test="help"]'))
     keep(student.page, "cases-help")
     card.locator('[data-test="ask-person"]').click()
     expect(student("handover-question")).to_have_value("help:crisis")
@@ -264,6 +264,28 @@ def test_whether_it_helped_is_said_and_taken_back(student: Student) -> None:
     expect(student("case-helped-yes")).to_be_focused()
     student("case-helped-yes").click()
     expect(student("case-helped-yes")).to_have_attribute("aria-pressed", "false")
+
+
+def test_e_mails_are_changed_and_ended(student: Student) -> None:
+    student.stage.tell("offices?count=1&mails=1")
+    student.enters()
+    student.asks("abstain", "abstained").locator('[data-test="ask-person"]').click()
+    student("handover-email").fill("student@uni.example")
+    student("send-to-office").click()
+    expect(student("case-mails")).to_contain_text("open the link in the mail")
+    student("case-address-open").click()
+    student("case-address").fill("nobody@")
+    student("case-address-save").click()
+    expect(student("case-mail").get_by_role("alert")).to_contain_text("Please check the e-mail address")
+    assert violations(student.page) == []
+    student("case-address").fill("other@uni.example")
+    student("case-address-save").click()
+    expect(student("case-address-open")).to_be_focused()
+    student("case-address-open").click()
+    student("case-address-save").click()
+    expect(student("case-mails")).to_be_hidden()
+    expect(student("case-mail")).to_be_hidden()
+    expect(student("case-title")).to_be_focused()
 
 
 def test_a_closed_chat_has_a_dot_until_the_reply_was_shown(student: Student) -> None:

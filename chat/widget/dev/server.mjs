@@ -95,6 +95,7 @@ async function api(request, reply, url) {
     if (!found) return problem(reply, 404, "not_found", "This is not there any more.");
     if (request.method === "DELETE") return (service.withdraw(row, found), json(reply, null, 204));
     if (verb === "helped") found.helped = body.helped;
+    else if (verb === "email") found.mails = body.email ? "unconfirmed" : "";
     else service.offices.say(found, "student", body.text, { client: body.client_id });
     service.tellCase(row, found);
     return json(reply, found);

@@ -61,6 +61,12 @@ export class Cases {
     this.#chat()?.putCase(conversation, written);
   }
 
+  /** Where replies go by e-mail too; empty for nowhere. */
+  async setAddress(id: number, email: string): Promise<void> {
+    const conversation = this.#conversation;
+    this.#chat()?.putCase(conversation, await this.#library.setAddress(id, email));
+  }
+
   async sayHelped(id: number, helped: boolean | null): Promise<void> {
     const conversation = this.#conversation;
     this.#chat()?.putCase(conversation, await this.#library.sayHelped(id, helped));

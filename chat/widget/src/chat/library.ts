@@ -61,6 +61,10 @@ export class Library {
     return this.#read("CaseView", `/cases/${id}/messages`, { method: "POST", body });
   }
 
+  async setAddress(id: number, email: string): Promise<CaseView> {
+    return this.#read("CaseView", `/cases/${id}/email`, { method: "PUT", body: { email } });
+  }
+
   async sayHelped(id: number, helped: boolean | null): Promise<CaseView> {
     return this.#read("CaseView", `/cases/${id}/helped`, { method: "PUT", body: { helped } });
   }

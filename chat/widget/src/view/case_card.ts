@@ -7,6 +7,7 @@ import { dueOf, momentOf } from "../text/times.ts";
 import { language, t } from "../words/words.ts";
 import { AnswerText } from "./answer_text.ts";
 import { button } from "./buttons.ts";
+import { CaseAddress } from "./case_address.ts";
 import { CaseField } from "./case_field.ts";
 import { confirm } from "./confirm.ts";
 import { el, fill, setAttribute, setText, type Child } from "./dom.ts";
@@ -16,8 +17,9 @@ export interface CaseActions {
   /** What was typed for the office of this case and not sent. */
   typed(id: number): string;
   type(id: number, text: string): void;
-  /** All three raise Problem. */
+  /** These raise Problem. */
   write(id: number): Promise<void>;
+  setAddress(id: number, email: string): Promise<void>;
   sayHelped(id: number, helped: boolean | null): Promise<void>;
   withdraw(id: number): Promise<void>;
   announce(text: string): void;
@@ -36,12 +38,14 @@ export class CaseCard {
   #helped = el("div", {});
   #problem = el("p", { class: "pane__problem", role: "alert" });
   #field: CaseField;
+  #address: CaseAddress;
 
   constructor({ id }: CaseView, actions: CaseActions) {
     this.#id = id;
     this.#actions = actions;
     this.#title.id = `case-${id}`;
     this.#field = new CaseField(id, actions);
+    this.#address = new CaseAddress(id, (email) => this.#setAddress(email));
     const foot = el("div", { class: "row" });
     foot.append(
       button("plain", t("case_withdraw"), {
@@ -59,7 +63,7 @@ export class CaseCard {
     this.element = el(
       "li",
       { class: "case", "data-test": "case", "data-id": id },
-      el("div", { class: "case__head" }, this.#title, this.#state, this.#mails),
+      el("div", { class: "case__head" }, this.#title, this.#state, this.#mails, this.#address.element),
       this.#messages,
       this.#helped,
       this.#field.element,
@@ -75,7 +79,7 @@ export class CaseCard {
     setAttribute(this.element, "data-state", state);
     fill(this.#title, office, () => [icon("person"), el("span", {}, t("case_title", { office }))]);
     setText(this.#state, stateOf(one, asks));
-    this.#mails.hidden = !mails;
+    this.#mails.hidden = this.#address.element.hidden = !mails;
     if (mails) setText(this.#mails, t(`case_mails_${mails}`));
     fill(this.#messages, [at, question, messages, office], () => [
       said({ by: "student", text: question, created_at: at }, office),
@@ -124,6 +128,14 @@ export class CaseCard {
     this.#actions.announce(t(helped === null ? "feedback_removed" : "thanks"));
     // Its button was drawn anew.
     requestAnimationFrame(() => this.#helped.querySelector<HTMLElement>(`[data-test="${test}"]`)?.focus());
+  }
+
+  async #setAddress(email: string): Promise<boolean> {
+    if (!(await this.#attempt(() => this.#actions.setAddress(this.#id, email)))) return false;
+    this.#actions.announce(t(email ? "case_mails_unconfirmed" : "case_mails_ended"));
+    // Where there are no e-mails any more, there is nothing to change.
+    if (!email) this.#title.focus({ preventScroll: true });
+    return true;
   }
 
   async #withdraw(): Promise<void> {

@@ -116,6 +116,7 @@ export class View implements Screen {
         typed: (id: number) => cases.typed(id),
         type: (id: number, text: string) => cases.type(id, text),
         write: (id: number) => cases.write(id),
+        setAddress: (id: number, email: string) => cases.setAddress(id, email),
         sayHelped: (id: number, helped: boolean | null) => cases.sayHelped(id, helped),
         withdraw: (id: number) => cases.withdraw(id),
         announce,
