@@ -219,6 +219,15 @@ def test_where_no_office_takes_questions_that_is_said(student: Student) -> None:
     expect(student("ask-person")).to_be_focused()
 
 
+def test_a_conversation_that_ends_takes_the_form_with_it(student: Student) -> None:
+    student.enters()
+    student.asks("abstain", "abstained").locator('[data-test="ask-person"]').click()
+    student("handover").wait_for()
+    student.page.evaluate("MarcelChat('reset')")
+    expect(student("pane-handover")).to_be_hidden()
+    expect(student("question")).to_be_focused()
+
+
 def test_one_office_is_named_and_not_chosen(student: Student) -> None:
     student.stage.tell("offices?count=1")
     student.enters()
@@ -240,6 +249,9 @@ def test_the_way_to_a_person_stands_where_it_helps(student: Student) -> None:
     below = answer.locator('[data-test="ask-person-below"]')
     expect(below).to_be_visible()
     assert stands_below(below, answer.locator('[data-test="feedback-form"]'))
+    wish = student.asks("Let me speak to a person")
+    expect(wish.locator('[data-test="ask-person"]')).to_be_visible()
+    expect(wish.locator('[data-test="person"]')).to_have_count(0)
     card = student.asks("help:crisis")
     assert stands_below(card.locator('[data-test="ask-person"]'), card.locator('[data-test="help"]'))
     keep(student.page, "cases-help")

@@ -224,6 +224,8 @@ export class View implements Screen {
   }
 
   show({ conversation, ready, busy, stopping }: Shown): void {
+    // An answer of another conversation is not asked about here.
+    if (conversation !== this.#conversation) this.#handover.pane.close({ restoreFocus: false });
     this.#conversation = conversation;
     this.#list.show(conversation);
     this.#composer.show({ ready, busy, stopping });
