@@ -23,6 +23,7 @@ Mode = Literal["validation", "serialization"]
 READ: tuple[Any, ...] = (
     events.ServerEvent,
     rest.AssistantInfo,
+    rest.Handover,
     rest.SessionReply,
     shapes.ConversationSummary,
     rest.Problem,
@@ -143,7 +144,7 @@ def _shape(schema: JsonSchemaValue) -> Any:
 def _reachable() -> set[str]:
     """Return the names of the shapes that the widget reads."""
     found: set[str] = set()
-    waiting = ["ServerEvent", "AssistantInfo", "SessionReply", "ConversationSummary", "Problem"]
+    waiting = ["ServerEvent", "AssistantInfo", "Handover", "SessionReply", "ConversationSummary", "Problem"]
     while waiting:
         name = waiting.pop()
         if name not in found:

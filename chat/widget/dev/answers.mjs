@@ -193,6 +193,11 @@ export function script(text, { asQuestion = false } = {}) {
       notice: "",
     },
   ];
+  if (said.includes("a person"))
+    return [
+      { type: "message_delta", text: "I am a program, but people help you." },
+      { type: "message_end", status: "complete", strategy: "fixed", notice: "" },
+    ];
   if (said.startsWith("say ")) return written(text.slice(4), [], /[^]{1,150}/g);
   if (said.includes("world cup") || said.includes("abstain")) {
     const related = ["How do I get a sports course?", "When is the sports hall open?"];

@@ -15,6 +15,7 @@ const sockets = new Set();
 let websockets = true;
 let refusing = false;
 let holding = false;
+let failing = false;
 
 const INFO = {
   site: "demo",
@@ -34,6 +35,7 @@ const INFO = {
     url: "https://www.uni-lindental.example/ssc",
     email: "ssc@uni-lindental.example",
   },
+  offices: true,
   limits: { question_characters: 2000 },
   retention_days: 90,
   writes: true,
@@ -86,6 +88,18 @@ async function api(request, reply, url) {
     else service.feedback(visitor, Number(id), body);
     return json(reply, {});
   }
+  const language = (request.headers["accept-language"] ?? "en").slice(0, 2);
+  if (failing && (kind === "cases" || /cases|handover/.test(verb ?? ""))) return request.socket.destroy();
+  if (kind === "cases") {
+    const [row, found] = service.findCase(visitor, Number(id));
+    if (!found) return problem(reply, 404, "not_found", "This is not there any more.");
+    if (request.method === "DELETE") return (service.withdraw(row, found), json(reply, null, 204));
+    if (verb === "helped") found.helped = body.helped;
+    else if (verb === "email") found.mails = body.email ? "unconfirmed" : "";
+    else service.offices.say(found, "student", body.text, { client: body.client_id });
+    service.tellCase(row, found);
+    return json(reply, found);
+  }
   if (!id) return json(reply, service.list(visitor));
   if (verb === "ask") {
     const tell = stream(request, reply);
@@ -105,6 +119,12 @@ async function api(request, reply, url) {
     request.on("close", end);
     return undefined;
   }
+  if (verb === "handover")
+    return json(
+      reply,
+      service.offices.handover(service.own(visitor, id), Number(url.searchParams.get("answer")), language),
+    );
+  if (verb === "cases") return json(reply, service.openCase(service.own(visitor, id), body, language));
   if (verb === "rating") return (service.rate(visitor, id, body.stars), json(reply, {}));
   if (request.method === "PATCH") return (service.rename(visitor, id, body.title), json(reply, {}));
   if (request.method === "DELETE") return (service.remove(visitor, id), json(reply, null, 204));
@@ -117,6 +137,17 @@ function dev(url) {
   if (url.pathname === "/dev/websockets") websockets = url.searchParams.get("on") === "1";
   if (url.pathname === "/dev/holding") holding = url.searchParams.get("on") === "1";
   if (url.pathname === "/dev/refusing") refusing = url.searchParams.get("on") === "1";
+  if (url.pathname === "/dev/failing") failing = url.searchParams.get("on") === "1";
+  if (url.pathname === "/dev/offices") {
+    service.offices.count = Number(url.searchParams.get("count") ?? 2);
+    service.offices.mails = url.searchParams.get("mails") === "1";
+  }
+  if (url.pathname === "/dev/reply") {
+    const [row, found] = service.findCase(null, null);
+    const said = (name) => url.searchParams.get(name) === "1";
+    service.offices.say(found, "office", url.searchParams.get("text"), { asks: said("asks"), closes: said("closes") });
+    service.tellCase(row, found);
+  }
   if (url.pathname === "/dev/fill")
     service.fill(
       url.searchParams.get("visitor"),

@@ -1,11 +1,13 @@
 // What the stand-in service remembers, in memory: visitors by token, conversations, numbered events.
 
 import { script } from "./answers.mjs";
+import { Offices } from "./cases.mjs";
 
 const DELTA_EVERY = Number(process.env.DELTA_MS ?? 25);
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 export class Service {
+  offices = new Offices();
   #ids = 100;
   #visitors = new Map();
   #conversations = new Map();
@@ -44,9 +46,9 @@ export class Service {
   snapshot(visitor, id) {
     const row = this.own(visitor, id);
     const head = { type: "conversation", seq: null, conversation: id };
-    if (!row) return { ...head, messages: [], last_seq: 0, title: "", stars: null };
+    if (!row) return { ...head, messages: [], last_seq: 0, title: "", stars: null, cases: [] };
     const begun = row.messages.at(-1)?.status === "generating" ? row.begun : row.events.length;
-    return { ...head, messages: row.messages, last_seq: begun, title: row.title, stars: row.stars };
+    return { ...head, messages: row.messages, last_seq: begun, title: row.title, stars: row.stars, cases: row.cases ?? [] };
   }
 
   since(visitor, id, after) {
@@ -119,6 +121,28 @@ export class Service {
       { feedback: value, feedback_reasons: reasons },
     );
     this.#tell(row, { type: "feedback", message: id, value, reasons });
+  }
+
+  /** The conversation and the case of that visitor with that number; the newest one of all without a number. */
+  findCase(visitor, id) {
+    const all = [...this.#conversations.values()].filter((row) => visitor === null || row.visitor === visitor);
+    const cases = all.flatMap((row) => (row.cases ?? []).map((found) => [row, found]));
+    return (id === null ? cases.sort((a, b) => a[1].id - b[1].id).at(-1) : cases.find(([, one]) => one.id === id)) ?? [];
+  }
+
+  openCase(row, body, language) {
+    const [found, isNew] = this.offices.open(row, body, language);
+    if (isNew) this.tellCase(row, found);
+    return found;
+  }
+
+  tellCase(row, found) {
+    this.#tell(row, { type: "case", case: structuredClone(found) });
+  }
+
+  withdraw(row, found) {
+    row.cases = row.cases.filter((other) => other !== found);
+    this.#tell(row, { type: "case_withdrawn", case: found.id });
   }
 
   rate(visitor, id, stars) {

@@ -1,5 +1,6 @@
 // One visitor's chat: consent, conversation, data, language. What it stands in is the element's business.
 
+import { Cases } from "./chat/cases.ts";
 import { Chat } from "./chat/chat.ts";
 import { Library } from "./chat/library.ts";
 import type { Config } from "./config.ts";
@@ -18,38 +19,49 @@ export class App {
   #store: Store;
   #session: Session;
   #library: Library;
+  #cases: Cases;
   #chat: Chat | null = null;
   #view: View;
   #place: HTMLElement;
   #close: (() => void) | null;
+  #news: (are: boolean) => void;
   #shown = false;
   #chosen: Language | null = null;
 
-  /** `place` is filled; `close` is called when the visitor closes the chat, null where it stands in the page. */
+  /**
+   * `place` is filled; `close` is called when the visitor closes the chat, null where it stands in the page; `news` when
+   * there is something to read, or no more, while the chat is closed.
+   */
   constructor({
     config,
     info,
     http,
     place,
     close,
+    news,
   }: {
     config: Config;
     info: AssistantInfo;
     http: Http;
     place: HTMLElement;
     close: (() => void) | null;
+    news: (are: boolean) => void;
   }) {
     this.info = info;
     this.#config = config;
     this.#http = http;
     this.#place = place;
     this.#close = close;
+    this.#news = news;
     this.#store = new Store(config.site);
     this.#session = new Session({ http, site: config.site, store: this.#store, language });
     this.#library = new Library(http, this.#session);
+    this.#cases = new Cases(this.#library, this.#store, () => this.#chat);
     speak(this.#languageNow());
     this.#view = this.#newView();
     this.#store.onErased(() => this.#forgotten());
+    document.addEventListener("visibilitychange", () => this.#chat?.replies.tell());
+    if (this.#session.agreed) this.#begin();
   }
 
   /** The chat can be seen: a visitor who agreed before is connected. */
@@ -58,6 +70,7 @@ export class App {
     if (this.#session.agreed) this.#begin();
     this.#view.fit();
     if (focus) this.#view.focusStart();
+    this.#chat?.replies.tell({ lead: true });
   }
 
   /** Escape was pressed; false where there is nothing to go back from. */
@@ -116,7 +129,7 @@ export class App {
   }
 
   #begin(): void {
-    if (this.#chat || !this.#shown) return;
+    if (this.#chat || !(this.#shown || this.#store.listensUntil > Date.now())) return;
     this.#chat = new Chat({
       connect: (events) => new Connection(this.#http, events, { sse: this.#config.sse }),
       session: this.#session,
@@ -140,6 +153,7 @@ export class App {
     this.#store.clear();
     this.#chat?.stop();
     this.#chat = null;
+    this.#news(false);
     this.#view = this.#newView();
   }
 
@@ -169,6 +183,7 @@ export class App {
         retry: (message) => chat((c) => c.retry(message)),
         askAnyway: (help) => chat((c) => c.askAnyway(help)),
         edit: (message) => chat((c) => c.edit(message)),
+        askPerson: (message) => this.#view.openHandover(message),
         rate: (...feedback) => this.#chat?.opinions.rate(...feedback) ?? false,
       },
       composer: {
@@ -177,6 +192,8 @@ export class App {
         typed: () => chat((c) => c.typed()),
       },
       begin: () => chat((c) => c.begin()),
+      cases: this.#cases,
+      news: this.#news,
       stars: (stars) => this.#chat?.opinions.giveStars(stars) ?? false,
       declined: (conversation) => this.#store.unrated === conversation,
       decline: (conversation) => (this.#store.unrated = conversation),

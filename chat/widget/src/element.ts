@@ -16,12 +16,15 @@ const SMALL = matchMedia("(max-width: 40rem), (max-height: 30rem)");
 const FOCUSABLE = "a[href], button:not(:disabled), textarea, input, [tabindex='0']";
 
 export class MarcelChat extends HTMLElement implements Commands {
+  /** Called when there is something to read, or no more, while the chat is closed. */
+  onNews: (are: boolean) => void = () => {};
   #root = el("div", { class: "root", dir: "ltr" });
   #panel = el("div", { class: "panel", "data-test": "panel", "aria-labelledby": "name" });
   #launcher: HTMLButtonElement | null = null;
   #app: App | null = null;
   #info: AssistantInfo | null = null;
   #theme: Theme = "auto";
+  #news = false;
 
   /** Shows the assistant; once. */
   start({ config, info, http }: { config: Config; info: AssistantInfo; http: Http }): void {
@@ -34,7 +37,8 @@ export class MarcelChat extends HTMLElement implements Commands {
     this.dataset["mode"] = config.mode;
     this.#root.dataset["mode"] = config.mode;
     this.#root.dataset["position"] = positionOf(this.#root, info.theme.position);
-    this.#app = new App({ config, info, http, place: this.#panel, close: inline ? null : () => this.close() });
+    const close = inline ? null : () => this.close();
+    this.#app = new App({ config, info, http, place: this.#panel, close, news: (are) => this.#showNews(are) });
     this.#root.append(this.#panel);
     this.#panel.addEventListener("keydown", (event) => this.#key(event));
     this.#paint();
@@ -48,6 +52,8 @@ export class MarcelChat extends HTMLElement implements Commands {
   }
 
   open(): void {
+    // In a frame that was shown: what is new in it is seen.
+    if (!this.#launcher) this.#app?.shown({ focus: false });
     if (!this.#launcher || !this.#panel.hidden) return;
     this.#panel.hidden = false;
     this.#drawLauncher();
@@ -106,8 +112,15 @@ export class MarcelChat extends HTMLElement implements Commands {
   #drawLauncher(): void {
     if (!this.#launcher) return;
     const open = !this.#panel.hidden;
-    drawLauncher(this.#launcher, { open, name: this.#info?.assistant.name ?? "" });
+    drawLauncher(this.#launcher, { open, name: this.#info?.assistant.name ?? "", news: this.#news });
     this.#root.dataset["open"] = String(open);
+  }
+
+  #showNews(are: boolean): void {
+    if (are === this.#news) return;
+    this.#news = are;
+    this.#drawLauncher();
+    this.onNews(are);
   }
 
   /** On a small screen the window covers what the on-screen keyboard leaves, and nothing behind it can be used. */

@@ -19,6 +19,7 @@ export class FramedChat implements Commands {
   #info: AssistantInfo;
   #frame: HTMLIFrameElement;
   #launcher: HTMLButtonElement | null = null;
+  #news = false;
   /** What is inside can be told something. */
   #listening: Promise<void>;
 
@@ -33,8 +34,13 @@ export class FramedChat implements Commands {
       "data-test": "frame",
     });
     this.#listening = new Promise((resolve) => {
-      window.addEventListener("message", ({ source }) => {
-        if (source === this.#frame.contentWindow) resolve();
+      window.addEventListener("message", ({ source, data }: MessageEvent<unknown>) => {
+        if (source !== this.#frame.contentWindow) return;
+        resolve();
+        const said = wordsOf(data);
+        if (said[0] !== "news") return;
+        this.#news = said[1] === true;
+        this.#drawn();
       });
     });
     if (config.mode === "inline") {
@@ -53,6 +59,7 @@ export class FramedChat implements Commands {
     if (!this.#launcher || !this.#frame.hidden) return;
     this.#frame.hidden = false;
     this.#drawn();
+    this.#pass("open");
     this.#frame.focus();
     tell("open");
   }
@@ -104,7 +111,7 @@ export class FramedChat implements Commands {
   #drawn(): void {
     if (!this.#launcher) return;
     const open = !this.#frame.hidden;
-    dressed(drawLauncher(this.#launcher, { open, name: this.#info.assistant.name }), {
+    dressed(drawLauncher(this.#launcher, { open, name: this.#info.assistant.name, news: this.#news }), {
       display: "inline-block",
       width: "28px",
       height: "28px",
@@ -112,6 +119,13 @@ export class FramedChat implements Commands {
       stroke: "currentcolor",
       "stroke-width": "1.8",
     });
+    const dot = this.#launcher.querySelector("span");
+    if (dot) {
+      dressed(dot, {
+        ...{ position: "absolute", top: "2px", right: "2px", width: "16px", height: "16px", "border-radius": "50%" },
+        ...{ background: "#c2410c", border: "2px solid #ffffff", "box-sizing": "border-box" },
+      });
+    }
     this.#dressFrame();
   }
 
@@ -132,12 +146,23 @@ function dressed(node: HTMLElement | SVGElement, styles: Styles): void {
 }
 
 /** Inside the frame: the page around it may say what its own MarcelChat was told, and hears that it may. */
-export function obeyParent(commands: Commands): void {
+export function obeyParent(chat: Commands & { onNews: (are: boolean) => void }): void {
   if (window.parent === window) return;
+  chat.onNews = (are) => tellParent("news", are);
   window.addEventListener("message", (event: MessageEvent<unknown>) => {
     if (event.source !== window.parent) return;
-    const call = (event.data as { marcelchat?: unknown } | null)?.marcelchat;
-    if (Array.isArray(call) && isCommand(call[0])) run(commands, call[0], call[1]);
+    const call = wordsOf(event.data);
+    if (isCommand(call[0])) run(chat, call[0], call[1]);
   });
-  window.parent.postMessage({ marcelchat: [] }, "*");
+  tellParent();
+}
+
+/** The origin of the page around is not known; nothing of the conversation is said. */
+function tellParent(...words: readonly unknown[]): void {
+  window.parent.postMessage({ marcelchat: words }, "*");
+}
+
+function wordsOf(data: unknown): readonly unknown[] {
+  const words = (data as { marcelchat?: unknown } | null)?.marcelchat;
+  return Array.isArray(words) ? words : [];
 }

@@ -180,6 +180,16 @@ export type GiveRating = {
   stars: 1 | 2 | 3 | 4 | 5;
 };
 
+/** GET /api/v1/conversations/{id}/handover: what a student chooses from before leaving a question with an office. */
+export type Handover = {
+  offices: Array<OfficeChoice>;
+  office: number | null;
+  question: string;
+  messages: Array<Shareable>;
+  shared: Array<number>;
+  mails: boolean;
+};
+
 /** The message is a cry for help; `text` says what to do now. */
 export type Help = {
   type: "help";
@@ -274,6 +284,15 @@ export type OfficeAnswer = {
   answer: OfficeWords;
 };
 
+/** An office that takes questions: its hours, a line for each day, and by when it replies to what it gets now. */
+export type OfficeChoice = {
+  id: number;
+  name: string;
+  hours: Array<string>;
+  is_open: boolean;
+  reply_due: string;
+};
+
 /** An answer that staff of an office wrote to `question`, word for word, as Markdown; its page is source `n`. `signature` says who answers and when that was checked (`checked_on`, a day), in the answer's `language`; `note` is set if that is not the student's, and says so in theirs. */
 export type OfficeWords = {
   n: number;
@@ -343,6 +362,13 @@ export type SetLanguage = {
   token?: string | null;
   type: "language";
   language: "en" | "de";
+};
+
+/** A message that can be sent along with a question. */
+export type Shareable = {
+  id: number;
+  role: "user" | "assistant";
+  text: string;
 };
 
 /** The saved conversation, in reply to `resume` and to GET /api/v1/conversations/{id}; later events continue it. */
@@ -546,6 +572,20 @@ export const SHAPES = {
     "field": "s",
     "message": "s"
   },
+  "Handover": {
+    "offices": [
+      "$OfficeChoice"
+    ],
+    "office": "i|0",
+    "question": "s",
+    "messages": [
+      "$Shareable"
+    ],
+    "shared": [
+      "i"
+    ],
+    "mails": "b"
+  },
   "Help": {
     "type": "=help",
     "seq?": "i|0",
@@ -631,6 +671,15 @@ export const SHAPES = {
     "message": "i",
     "answer": "$OfficeWords"
   },
+  "OfficeChoice": {
+    "id": "i",
+    "name": "s",
+    "hours": [
+      "s"
+    ],
+    "is_open": "b",
+    "reply_due": "s"
+  },
   "OfficeWords": {
     "n": "i",
     "question": "s",
@@ -673,6 +722,11 @@ export const SHAPES = {
   "SessionReply": {
     "token": "s",
     "expires_in": "i"
+  },
+  "Shareable": {
+    "id": "i",
+    "role": "=user|=assistant",
+    "text": "s"
   },
   "Snapshot": {
     "type": "=conversation",

@@ -8,8 +8,9 @@ import type { ClientFrame } from "../src/protocol.ts";
 
 const at = "2026-10-01T10:00:00Z";
 
-/** A service that is there or not, and remembers what it was told; `store` is what the tab remembers. */
-function stage(store: ChatParts["store"] = { conversation: null, draft: "" }) {
+/** A service that is there or not, and remembers what it was told; `before` is what the tab remembers. */
+function stage(before: Partial<ChatParts["store"]> = {}) {
+  const store: ChatParts["store"] = { conversation: null, draft: "", shownReply: 0, listensUntil: 0, ...before };
   const sent: ClientFrame[] = [];
   const said: string[] = [];
   let events: LineEvents | null = null;
@@ -36,7 +37,10 @@ function stage(store: ChatParts["store"] = { conversation: null, draft: "" }) {
     hint: (text) => text && said.push(text),
     focusField: () => undefined,
     toEnd: () => undefined,
-    announce: () => undefined,
+    announce: (text) => text.startsWith("Reply") && said.push(text),
+    isSeen: true,
+    showNews: (are) => are && said.push("news"),
+    toCase: (id) => said.push(`case ${id}`),
     follow: () => undefined,
   };
   const session = { token: async () => "t", renew: async () => "t2" };
@@ -403,5 +407,64 @@ test("an ordinary question says nothing of it", () => {
   connect();
   chat.ask("How much?");
   assert.equal("as_question" in (asks()[0] ?? {}), false);
+  chat.stop();
+});
+
+const reply = (id: number, text: string) => ({ id, by: "office", text, asks_back: false, created_at: at });
+const left = (id: number, messages: object[] = [], more: object = {}) => ({
+  id,
+  office: "Service",
+  state: messages.length ? "replied" : "open",
+  question: "May I?",
+  about: null,
+  opened_at: at,
+  reply_due: at,
+  mails: "",
+  helped: null,
+  messages,
+  ...more,
+});
+
+test("an office's reply is read aloud once, by whichever event it comes", () => {
+  const { chat, connect, hear, lose, said, store } = stage();
+  connect();
+  hear({ type: "case", seq: 1, case: left(7) });
+  hear({ type: "case", seq: 2, case: left(7, [reply(9, "Yes, on a **lead**.")]) });
+  assert.deepEqual(said.filter((text) => text.startsWith("Reply")), ["Reply: Service. Yes, on a lead."]);
+  assert.equal(store.shownReply, 9);
+  lose();
+  connect([], 2);
+  hear({ type: "case", seq: 3, case: left(7, [reply(9, "Yes, on a **lead**.")], { helped: true }) });
+  assert.equal(said.filter((text) => text.startsWith("Reply")).length, 1);
+  chat.stop();
+});
+
+test("what came while it was closed is a sign on the launcher, and is read aloud once it is opened", () => {
+  const { chat, connect, hear, screen, said, store } = stage();
+  connect();
+  Object.assign(screen, { isSeen: false });
+  hear({ type: "case", seq: 1, case: left(7, [reply(9, "Yes.")]) });
+  assert.deepEqual([said.includes("news"), store.shownReply], [true, 0]);
+  Object.assign(screen, { isSeen: true });
+  chat.replies.tell({ lead: true });
+  assert.deepEqual(said.slice(-2), ["Reply: Service. Yes.", "case 7"]);
+  chat.stop();
+});
+
+test("a reply in another conversation is said, and its own tab shows it", () => {
+  const { chat, connect, hear, said } = stage();
+  connect();
+  hear({ type: "case", seq: 4, conversation: "another", case: left(7, [reply(9, "Yes.")]) });
+  assert.match(said.at(-1) ?? "", /another of your conversations: Service/);
+  assert.deepEqual(chat.conversation.cases, []);
+  chat.stop();
+});
+
+test("a chat that waits for an office listens for a while after the expected time", () => {
+  const { chat, connect, hear, store } = stage();
+  connect();
+  assert.equal(store.listensUntil, 0);
+  hear({ type: "case", seq: 1, case: left(7) });
+  assert.equal(store.listensUntil > Date.parse(at), true);
   chat.stop();
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import type { HelpCard, MessageStart, Snapshot } from "../src/protocol.ts";
+import type { CaseView, HelpCard, MessageStart, Snapshot } from "../src/protocol.ts";
 import { Conversation, type NumberedEvent } from "../src/state/conversation.ts";
 
 const HERE = "c1";
@@ -278,4 +278,25 @@ test("a conversation with a cry for help is not rated", () => {
   const answers = [1, 2, 3].map((id) => saved(id, "assistant", "Answer"));
   conversation.restore(snapshot([{ ...saved(4, "assistant", "Talk"), help: card }, ...answers], 4));
   assert.equal(conversation.wantsRating, false);
+});
+
+const left = (id: number, words = 0): CaseView => ({
+  ...{ id, office: "Service", state: "open", question: "May I?", about: 2, opened_at: at, reply_due: at },
+  ...{ mails: "", helped: null },
+  messages: Array.from({ length: words }, (_, n) => ({ id: n, by: "student", text: "", asks_back: false, created_at: at })),
+});
+
+test("questions to offices are saved, changed and taken back, and an older reply hides nothing", () => {
+  const conversation = new Conversation(HERE);
+  conversation.restore(snapshot([], 0, { cases: [left(7)] }));
+  conversation.apply({ type: "case", seq: 1, conversation: HERE, case: left(5) });
+  assert.deepEqual(conversation.cases.map(({ id }) => id), [5, 7]);
+  conversation.apply({ type: "case", seq: 2, conversation: HERE, case: left(7, 2) });
+  conversation.putReply(left(7, 1));
+  assert.equal(conversation.cases[1]?.messages.length, 2);
+  // Merged into another one: what was said stands there.
+  conversation.apply({ type: "case", seq: 3, conversation: HERE, case: left(7) });
+  assert.equal(conversation.cases[1]?.messages.length, 0);
+  conversation.apply({ type: "case_withdrawn", seq: 4, conversation: HERE, case: 5 });
+  assert.deepEqual(conversation.cases.map(({ id }) => id), [7]);
 });

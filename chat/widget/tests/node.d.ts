@@ -11,6 +11,7 @@ declare module "node:test" {
 declare module "node:assert/strict" {
   interface Assert {
     (value: unknown, message?: string): asserts value;
+    rejects(promise: Promise<unknown>): Promise<void>;
     equal(actual: unknown, expected: unknown, message?: string): void;
     deepEqual(actual: unknown, expected: unknown, message?: string): void;
     match(text: string, pattern: RegExp, message?: string): void;

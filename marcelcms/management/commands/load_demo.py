@@ -1,4 +1,6 @@
+import datetime
 import email
+import json
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +9,7 @@ from django.core.management.base import BaseCommand
 from django.db import transaction
 
 from analytics.evaluation.datasets import load_questions
-from chat.models import Assistant, Site
+from chat.models import Assistant, Office, OfficeHours, OfficeRule, Site
 from chat.models.validators import browser_origin
 from core.management import progress_bar
 from faqs.importexport.files import read_table
@@ -21,6 +23,8 @@ from knowledge.ingest.importer import collection_for, document_record, import_re
 from knowledge.models import Collection
 
 DEMO = Path(__file__).resolve().parents[2] / "demo"
+#: The first and the last day on which the demo's offices are closed, as its pages say.
+CLOSED = datetime.date(2026, 12, 24), datetime.date(2027, 1, 1)
 
 
 class Command(BaseCommand):
@@ -57,7 +61,7 @@ class Command(BaseCommand):
         faq_table = read_table("faqs.json", (DEMO / "faqs.json").read_bytes())
         faqs = import_table(table=faq_table, resource=FAQResource.for_operator())
         load_questions(DEMO / "questions.jsonl", collection)
-        assistant, _made = Assistant.objects.get_or_create(
+        assistant, made = Assistant.objects.get_or_create(
             slug="lindental",
             defaults={
                 "name": "Lindi",
@@ -77,6 +81,8 @@ class Command(BaseCommand):
                 "contact_url": "https://www.uni-lindental.example/en/contact",
             },
         )
+        if made:
+            add_offices(assistant)
         # Its test page stands on the other of this machine's two names.
         origin = browser_origin(settings.PUBLIC_URL)
         names = {origin, origin.replace("127.0.0.1", "localhost"), origin.replace("localhost", "127.0.0.1")}
@@ -91,3 +97,17 @@ class Command(BaseCommand):
             },
         )
         self.stdout.write(f"Demo university: {report.created} pages, {courses.created} courses, {len(faqs)} FAQs.")
+
+
+def add_offices(assistant: Assistant) -> None:
+    """Add the offices that students of the demo can leave a question with."""
+    first, last = CLOSED
+    closed = [first + datetime.timedelta(days=number) for number in range((last - first).days + 1)]
+    for row in json.loads((DEMO / "offices.json").read_text("utf-8")):
+        values = {name: row[name] for name in ("name", "name_de", "reply_days", "is_default")}
+        office = Office.objects.create(assistant=assistant, closed_on=closed, **values)
+        OfficeHours.objects.bulk_create(
+            OfficeHours(office=office, weekday=weekday, opens=opens, closes=closes)
+            for weekday, opens, closes in row["hours"]
+        )
+        OfficeRule.objects.bulk_create(OfficeRule(office=office, page=page) for page in row["pages"])

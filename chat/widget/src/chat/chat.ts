@@ -3,7 +3,7 @@
 import { newId } from "../ids.ts";
 import type { LineState } from "../net/line.ts";
 import { readEvent } from "../net/shapes.ts";
-import type { ErrorEvent, MessageStart, Resume, SetLanguage, Snapshot } from "../protocol.ts";
+import type { CaseView, ErrorEvent, MessageStart, Resume, SetLanguage, Snapshot } from "../protocol.ts";
 import { Conversation, type NumberedEvent } from "../state/conversation.ts";
 import type { Message } from "../state/message.ts";
 import { t } from "../words/words.ts";
@@ -12,6 +12,7 @@ import { Drafts } from "./drafts.ts";
 import { Opinions } from "./opinions.ts";
 import type { ChatParts, Line } from "./parts.ts";
 import { Reachability } from "./reachability.ts";
+import { Replies } from "./replies.ts";
 import type { Screen } from "./screen.ts";
 import { Watch } from "./watch.ts";
 
@@ -28,6 +29,7 @@ export class Chat {
     () => ({ conversation: this.#conversation, screen: this.#screen, show: () => this.show() }),
     (opinion) => this.#ready && this.#line.send(opinion),
   );
+  readonly replies: Replies;
   #session: ChatParts["session"];
   #store: ChatParts["store"];
   #screen: Screen;
@@ -50,6 +52,7 @@ export class Chat {
     this.#store = store;
     this.#screen = screen;
     this.#erased = erased;
+    this.replies = new Replies(store, () => ({ conversation: this.#conversation, screen: this.#screen }));
     this.#drafts = new Drafts(store, () => this.#screen);
     this.#reach = new Reachability({ online, tell: (standing) => this.#screen.showStanding(standing) });
     this.#conversation = new Conversation(store.conversation ?? newId());
@@ -148,6 +151,7 @@ export class Chat {
   #restored(snapshot: Snapshot): void {
     if (snapshot.conversation !== this.#conversation.id) return;
     const writing = this.#conversation.generating;
+    const first = this.#conversation.lastSeq === null;
     this.#conversation.restore(snapshot);
     if (writing && writing.status !== "generating") this.#screen.follow(writing, true);
     for (const clientId of this.#deadlines.waiting) {
@@ -155,14 +159,17 @@ export class Chat {
     }
     this.#isReady();
     this.#drafts.settle(this.#conversation);
+    this.replies.tell({ lead: first });
   }
 
   #event(event: NumberedEvent): void {
     if (event.type === "feedback") this.opinions.heard(event.message);
     if (event.type === "rating") this.opinions.heard(event.conversation);
+    if (event.type === "case" && event.conversation !== this.#conversation.id) this.replies.heardElsewhere(event.case);
     const outcome = this.#conversation.apply(event);
     if (outcome === "gap") this.#resume();
     if (outcome !== "applied") return;
+    if (event.type === "case" || event.type === "case_withdrawn") this.replies.tell();
     if (event.type === "message_start") this.#started(event);
     if (event.type === "conversation_deleted") this.begin();
     if (event.type === "message_delta" || event.type === "help" || event.type === "message_end") {
@@ -329,6 +336,20 @@ export class Chat {
 
   typed(): void {
     this.#drafts.typed();
+  }
+
+  /** What the service replied about a question to an office. */
+  putCase(conversation: string, given: CaseView): void {
+    if (conversation !== this.#conversation.id) return;
+    this.#conversation.putReply(given);
+    this.replies.tell();
+    this.show();
+  }
+
+  dropCase(id: number): void {
+    this.#conversation.dropCase(id);
+    this.replies.tell();
+    this.show();
   }
 
   setLanguage(language: SetLanguage["language"]): void {

@@ -1,11 +1,28 @@
-// All of the visitor's conversations and data, over HTTP. Every call raises Problem.
+// The visitor's conversations, questions to offices and data, over HTTP. Every call raises Problem.
 
 import type { Http, Sending } from "../net/http.ts";
 import { Problem } from "../net/http.ts";
 import { expectShape } from "../net/shapes.ts";
-import type { ConversationSummary } from "../protocol.ts";
+import type { CaseView, ConversationSummary, Handover } from "../protocol.ts";
 
 const API = "/api/v1";
+
+/** What is said to an office; the same `client_id` again says nothing twice. */
+interface ToOffice {
+  client_id: string;
+}
+
+export interface CaseOpened extends ToOffice {
+  office: number;
+  question: string;
+  answer: number;
+  shared: readonly number[];
+  email: string;
+}
+
+export interface CaseMessage extends ToOffice {
+  text: string;
+}
 
 export class Library {
   #http: Http;
@@ -31,12 +48,42 @@ export class Library {
     await this.#send(`/conversations/${id}`, { method: "DELETE" });
   }
 
+  /** What the visitor chooses from before leaving a question with an office; `answer` did not help. */
+  async handover(conversation: string, answer: number): Promise<Handover> {
+    return this.#read("Handover", `/conversations/${conversation}/handover?answer=${answer}`);
+  }
+
+  async openCase(conversation: string, body: CaseOpened): Promise<CaseView> {
+    return this.#read("CaseView", `/conversations/${conversation}/cases`, { method: "POST", body });
+  }
+
+  async writeToOffice(id: number, body: CaseMessage): Promise<CaseView> {
+    return this.#read("CaseView", `/cases/${id}/messages`, { method: "POST", body });
+  }
+
+  async setAddress(id: number, email: string): Promise<CaseView> {
+    return this.#read("CaseView", `/cases/${id}/email`, { method: "PUT", body: { email } });
+  }
+
+  async sayHelped(id: number, helped: boolean | null): Promise<CaseView> {
+    return this.#read("CaseView", `/cases/${id}/helped`, { method: "PUT", body: { helped } });
+  }
+
+  async withdrawCase(id: number): Promise<void> {
+    await this.#send(`/cases/${id}`, { method: "DELETE" });
+  }
+
   async myData(): Promise<Blob> {
     return (await this.#send("/my-data")).blob();
   }
 
   async erase(): Promise<void> {
     await this.#send("/my-data", { method: "DELETE" });
+  }
+
+  async #read<T>(shape: string, path: string, sending: Sending = {}): Promise<T> {
+    const value: unknown = await (await this.#send(path, sending)).json();
+    return expectShape<T>(shape, value);
   }
 
   async #send(path: string, sending: Sending = {}): Promise<Response> {

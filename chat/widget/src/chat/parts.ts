@@ -18,7 +18,7 @@ export interface Line {
 export interface ChatParts {
   connect(events: LineEvents): Line;
   session: { token(): Promise<string>; renew(): Promise<string> };
-  store: { conversation: string | null; draft: string };
+  store: { conversation: string | null; draft: string; shownReply: number; listensUntil: number };
   screen: Screen;
   online(): boolean;
   /** The visitor's data was erased, here or on another device. */

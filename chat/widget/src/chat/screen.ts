@@ -22,6 +22,11 @@ export interface Screen {
   /** A problem that belongs to no message; null takes it away. */
   showProblem(text: string | null): void;
   hint(text: string): void;
+  /** The visitor can see it: the chat is not closed, and the tab in front. */
+  readonly isSeen: boolean;
+  /** Something is to be read, where the chat is closed. */
+  showNews(are: boolean): void;
+  toCase(id: number): void;
   focusField(): void;
   toEnd(): void;
   /** Read aloud, not shown. */

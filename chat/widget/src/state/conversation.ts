@@ -2,7 +2,7 @@
 // not arrived there. Knows nothing of the page or the line.
 
 import type { UnknownEvent } from "../net/shapes.ts";
-import type { MessageStart, ServerEvent, Snapshot } from "../protocol.ts";
+import type { CaseView, MessageStart, ServerEvent, Snapshot } from "../protocol.ts";
 import { applyTo } from "./changes.ts";
 import { blank, change, fromWire, type Message } from "./message.ts";
 
@@ -17,6 +17,8 @@ export type NumberedEvent = Exclude<ServerEvent, Snapshot | { type: "ping" | "er
 export class Conversation {
   readonly id: string;
   messages: Message[] = [];
+  /** The questions that were left with offices, the oldest first. */
+  cases: readonly CaseView[] = [];
   /** 1 to 5, or null while nobody rated it. */
   stars: number | null = null;
   #lastSeq: number | null = null;
@@ -96,6 +98,16 @@ export class Conversation {
     change(question, { status: "unsent", error: detail, retryAt });
   }
 
+  /** A question left with an office, as a reply of the server has it; an event may have told more meanwhile. */
+  putReply(given: CaseView): void {
+    const known = this.cases.find(({ id }) => id === given.id);
+    if (!known || known.messages.length <= given.messages.length) this.#putCase(given);
+  }
+
+  dropCase(id: number): void {
+    this.cases = this.cases.filter((other) => other.id !== id);
+  }
+
   forget(message: Message): void {
     this.messages = this.messages.filter((other) => other !== message);
   }
@@ -116,7 +128,7 @@ export class Conversation {
   // --- what the server says ---
 
   /** The saved state. Messages keep their identity; what was refused stays in its place, what is being sent comes last. */
-  restore({ messages, last_seq: lastSeq, stars }: Snapshot): void {
+  restore({ messages, last_seq: lastSeq, stars, cases = [] }: Snapshot): void {
     const writing = this.generating;
     const all = messages.map((wire) => this.#merge(fromWire(wire)));
     this.messages.forEach((message, index) => {
@@ -127,6 +139,7 @@ export class Conversation {
     });
     this.messages = all;
     this.stars = stars ?? null;
+    this.cases = cases;
     // What is being written follows as its events from the beginning; those that are here already are passed over.
     const goesOn = writing !== null && this.generating === writing;
     this.#lastSeq = goesOn ? Math.max(this.#lastSeq ?? 0, lastSeq ?? 0) : lastSeq;
@@ -145,6 +158,12 @@ export class Conversation {
         return "applied";
       case "rating":
         this.stars = event.stars;
+        return "applied";
+      case "case":
+        this.#putCase(event.case);
+        return "applied";
+      case "case_withdrawn":
+        this.dropCase(event.case);
         return "applied";
       case "conversation_deleted":
         return "applied";
@@ -175,6 +194,10 @@ export class Conversation {
     this.#lastSeq = seq;
     this.#anySeq = false;
     return "next";
+  }
+
+  #putCase(given: CaseView): void {
+    this.cases = [...this.cases.filter(({ id }) => id !== given.id), given].sort((a, b) => a.id - b.id);
   }
 
   #start({ question, message }: MessageStart): void {

@@ -1,5 +1,5 @@
 // What this browser remembers, and only once the visitor agreed: the token and the conversation (shared by its tabs),
-// and of each tab its own conversation and the question being typed. Where storage is blocked, memory stands in.
+// and of each tab its own conversation and what is being typed. Where storage is blocked, memory stands in.
 
 export interface StoredSession {
   token: string;
@@ -83,6 +83,34 @@ export class Store {
     else this.#tab.remove(this.#key("draft"));
   }
 
+  /** What is being typed for offices, as JSON. */
+  get caseDrafts(): string {
+    return this.#tab.read(this.#key("cases")) ?? "";
+  }
+
+  set caseDrafts(text: string) {
+    if (text) this.#tab.write(this.#key("cases"), text);
+    else this.#tab.remove(this.#key("cases"));
+  }
+
+  /** The id of the latest reply of an office that was shown. */
+  get shownReply(): number {
+    return Number(this.#shared.read(this.#key("reply"))) || 0;
+  }
+
+  set shownReply(id: number) {
+    this.#shared.write(this.#key("reply"), String(id));
+  }
+
+  /** Until when, in ms of the epoch, a chat that is closed listens too: an office is to reply. */
+  get listensUntil(): number {
+    return Number(this.#shared.read(this.#key("listens"))) || 0;
+  }
+
+  set listensUntil(time: number) {
+    this.#shared.write(this.#key("listens"), String(time));
+  }
+
   /** The language the visitor chose, or null where the page decides. */
   get language(): string | null {
     return this.#shared.read(this.#key("language"));
@@ -103,7 +131,7 @@ export class Store {
 
   /** Forgets everything, the consent too. */
   clear(): void {
-    for (const name of ["session", "conversation", "draft", "language", "unrated"]) {
+    for (const name of ["session", "conversation", "draft", "language", "unrated", "cases", "reply", "listens"]) {
       this.#shared.remove(this.#key(name));
       this.#tab.remove(this.#key(name));
     }

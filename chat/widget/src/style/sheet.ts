@@ -2,11 +2,12 @@
 
 import answers from "./answers.css";
 import base from "./base.css";
+import cases from "./cases.css";
 import composer from "./composer.css";
 import frame from "./frame.css";
 import panes from "./panes.css";
 
-const RULES = base + frame + answers + composer + panes;
+const RULES = base + frame + answers + composer + panes + cases;
 
 export function canDress(): boolean {
   return "adoptedStyleSheets" in Document.prototype && "replaceSync" in CSSStyleSheet.prototype;

@@ -8,6 +8,19 @@ export interface Moment {
   full: string;
 }
 
+/** Whether the browser has a clock of 12 hours, whatever the language. */
+const usual = () => new Intl.DateTimeFormat(undefined, { hour: "numeric" }).resolvedOptions().hour12 ?? false;
+
+/** The day and the time by which something is to be expected; empty for what is no time. */
+export function dueOf(iso: string, language: string, hour12 = usual()): string {
+  const moment = new Date(iso);
+  if (Number.isNaN(moment.getTime())) return "";
+  const day: Intl.DateTimeFormatOptions = { weekday: "long", day: "numeric", month: "long" };
+  const time: Intl.DateTimeFormatOptions = { hour: hour12 ? "numeric" : "2-digit", minute: "2-digit", hour12 };
+  const locale = LOCALES[language] ?? language;
+  return [day, time].map((part) => new Intl.DateTimeFormat(locale, part).format(moment)).join(", ");
+}
+
 /** Null for what is no time. */
 export function momentOf(iso: string, language: string): Moment | null {
   const moment = new Date(iso);

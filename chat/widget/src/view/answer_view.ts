@@ -16,6 +16,7 @@ import type { Retrial } from "./retrial.ts";
 import { SourceCards } from "./sources_view.ts";
 import type { MessageOptions, MessagePosition } from "./types.ts";
 
+/** Once one of these was the end of an answer, a person can be asked. */
 const RATED = ["complete", "abstained", "stopped"];
 
 export class AnswerView {
@@ -31,6 +32,8 @@ export class AnswerView {
   #cards: SourceCards | null = null;
   #thumbs: readonly HTMLButtonElement[] = [];
   #form: FeedbackForm | null = null;
+  /** The ways to a person: in sight, among the tools, and below the feedback. */
+  #persons: { [place in "seen" | "tool" | "below"]?: HTMLElement } = {};
 
   constructor(options: MessageOptions, retrial: Retrial) {
     this.#options = options;
@@ -43,7 +46,7 @@ export class AnswerView {
     this.parts = [body, this.#decline];
   }
 
-  draw(message: Message, { lastAnswer }: MessagePosition, frame: HTMLElement): void {
+  draw(message: Message, { lastAnswer, handedOver }: MessagePosition, frame: HTMLElement): void {
     const writing = message.status === "generating";
     const { help } = message;
     setAttribute(frame, "aria-busy", writing ? "true" : null);
@@ -60,6 +63,8 @@ export class AnswerView {
     this.#drawAfter(message, writing);
     this.#drawDecline(message, help !== null && lastAnswer && !writing);
     this.#drawFeedback(message);
+    for (const way of Object.values(this.#persons)) way.hidden = handedOver;
+    if (this.#persons.below) this.#persons.below.hidden = handedOver || message.feedback !== -1;
   }
 
   #drawBefore(message: Message, writing: boolean): void {
@@ -105,6 +110,7 @@ export class AnswerView {
       this.#cards = sources.length && id !== null ? new SourceCards(id, sources) : null;
       this.#thumbs = [];
       this.#form = null;
+      this.#persons = {};
       const interrupted = reason === "interrupted" ? t("answer_interrupted") : t("answer_failed");
       return [
         abstained &&
@@ -115,6 +121,7 @@ export class AnswerView {
             el("p", {}, t("contact_title")),
             ...contactLinks(contact),
           ),
+        RATED.includes(status) && (abstained || help || message.strategy === "fixed") && this.#askPerson(message, "seen"),
         abstained && related.length > 0 && this.#related(related),
         status === "stopped" && notice("stopped", "stop", t("answer_stopped")),
         status === "failed" && this.#retrial.problem(error || interrupted, message),
@@ -138,19 +145,33 @@ export class AnswerView {
     );
   }
 
+  /** Null where no office takes questions. */
+  #askPerson(message: Message, place: "seen" | "below"): HTMLElement | null {
+    if (!this.#options.offices) return null;
+    const kind = message.abstained && place === "seen" ? "main" : "quiet";
+    const press = () => this.#options.actions.askPerson(message);
+    const way = button(kind, t("ask_person"), { test: place === "seen" ? "ask-person" : "ask-person-below", press });
+    way.prepend(icon("person"));
+    return (this.#persons[place] = el("div", { class: "message__person" }, way));
+  }
+
   #toolbar(message: Message): HTMLElement {
     const thumb = (value: 1 | -1, name: Icon, label: string) =>
       tool(name, label, { test: name, press: () => this.#rate(message, value), more: { "data-value": value } });
     this.#thumbs = [thumb(1, "thumbs-up", t("thumbs_up")), thumb(-1, "thumbs-down", t("thumbs_down"))];
     this.#form = new FeedbackForm(message, (...why) => this.#options.actions.rate(message, -1, ...why));
+    const press = () => this.#options.actions.askPerson(message);
+    const seen = this.#persons.seen;
+    if (this.#options.offices && !seen) this.#persons.tool = tool("person", t("ask_person"), { test: "person", press });
     const copying = navigator.clipboard ? this.#copyButton(message) : null;
     const tools = el(
       "div",
       { class: "toolbar", role: "group", "aria-label": t("answer_actions") },
       ...this.#thumbs,
       copying,
+      this.#persons.tool,
     );
-    return el("div", {}, tools, this.#form.element);
+    return el("div", {}, tools, this.#form.element, !seen && this.#askPerson(message, "below"));
   }
 
   #rate(message: Message, value: 1 | -1): void {

@@ -16,7 +16,7 @@ export function tool(drawing: Icon, label: string, { test, press, more = {} }: O
 }
 
 export function button(
-  kind: "main" | "quiet" | "danger",
+  kind: "main" | "quiet" | "danger" | "plain",
   label: string,
   { test, press, more = {} }: Options,
 ): HTMLButtonElement {

@@ -1,7 +1,9 @@
 // The messages, and where the list is scrolled to.
 
+import type { CaseView } from "../protocol.ts";
 import type { Conversation } from "../state/conversation.ts";
 import { t } from "../words/words.ts";
+import { CaseCard } from "./case_card.ts";
 import { el, onceAFrame } from "./dom.ts";
 import { Follower } from "./follower.ts";
 import { MessageView } from "./message_view.ts";
@@ -20,6 +22,7 @@ export class MessageList {
   });
   readonly follower: Follower;
   #views = new Map<string, MessageView>();
+  #cards = new Map<number, CaseCard>();
   #conversation: Conversation | null = null;
   /** How many of the first messages are not drawn yet. */
   #undrawn = 0;
@@ -39,6 +42,7 @@ export class MessageList {
     if (conversation !== this.#conversation) {
       this.#conversation = conversation;
       this.#views.clear();
+      this.#cards.clear();
       this.element.replaceChildren();
       this.follower.toEnd();
     }
@@ -48,6 +52,14 @@ export class MessageList {
   toEnd(): void {
     this.drawNow();
     this.follower.toEnd();
+  }
+
+  /** To a question that was left with an office: to what was said last, or with `focus` to its heading. */
+  toCase(id: number, { focus = false } = {}): void {
+    this.drawNow();
+    const card = this.#cards.get(id);
+    if (focus) card?.focus();
+    else card?.showLast();
   }
 
   drawNow(): void {
@@ -63,15 +75,33 @@ export class MessageList {
       view.element.remove();
       this.#views.delete(key);
     }
+    const { cases } = conversation;
+    for (const [id, card] of this.#cards) {
+      if (cases.some((one) => one.id === id)) continue;
+      card.element.remove();
+      this.#cards.delete(id);
+    }
+    const known = new Set(conversation.messages.map(({ id }) => id));
+    const elements: HTMLElement[] = [];
     const lastAnswer = messages.at(-1);
     const lastQuestion = conversation.busy ? null : conversation.lastQuestion;
     messages.forEach((message, index) => {
       const view = this.#viewOf(message.key, () => new MessageView(message, this.#options));
-      view.draw(message, { lastAnswer: message === lastAnswer, lastQuestion: message === lastQuestion });
+      const below = cases.filter(({ about }) => about !== null && about === message.id);
+      view.draw(message, {
+        lastAnswer: message === lastAnswer,
+        lastQuestion: message === lastQuestion,
+        handedOver: below.length > 0,
+      });
       // Of a long conversation only what is near the eye is laid out; its end always is.
       view.element.classList.toggle("message--old", index < messages.length - LAID_OUT);
+      elements.push(view.element, ...below.map((one) => this.#drawCard(one)));
+    });
+    const others = cases.filter(({ about }) => about === null || !known.has(about));
+    elements.push(...others.map((one) => this.#drawCard(one)));
+    elements.forEach((element, index) => {
       const there = this.element.children[index];
-      if (there !== view.element) this.element.insertBefore(view.element, there ?? null);
+      if (there !== element) this.element.insertBefore(element, there ?? null);
     });
     this.#onDrawn(conversation);
     const question = conversation.lastQuestion;
@@ -85,6 +115,13 @@ export class MessageList {
       this.#undrawn = Math.max(0, this.#undrawn - BATCH);
       this.drawNow();
     });
+  }
+
+  #drawCard(one: CaseView): HTMLElement {
+    const card = this.#cards.get(one.id) ?? new CaseCard(one, this.#options.cases);
+    this.#cards.set(one.id, card);
+    card.draw(one);
+    return card.element;
   }
 
   #viewOf(key: string, make: () => MessageView): MessageView {

@@ -2,6 +2,7 @@
 
 import type { Reason } from "../protocol.ts";
 import type { Message } from "../state/message.ts";
+import type { CaseActions } from "./case_card.ts";
 
 export interface MessageActions {
   ask(text: string): void;
@@ -11,6 +12,8 @@ export interface MessageActions {
   edit(message: Message): void;
   /** False where it could not be sent. */
   rate(message: Message, value: -1 | 0 | 1, reasons?: Reason[], comment?: string): boolean;
+  /** Leaves the question of this answer with an office. */
+  askPerson(answer: Message): void;
   announce(text: string): void;
 }
 
@@ -19,11 +22,16 @@ export interface MessagePosition {
   lastAnswer: boolean;
   /** The last question, while nothing is being answered: it can be changed. */
   lastQuestion: boolean;
+  /** The question of this answer was left with an office: what comes of it stands below. */
+  handedOver: boolean;
 }
 
 export interface MessageOptions {
   name: string;
   /** Pages are quoted: there is no language model. */
   quotes: boolean;
+  /** A question can be left with an office. */
+  offices: boolean;
   actions: MessageActions;
+  cases: CaseActions;
 }

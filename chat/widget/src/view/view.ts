@@ -7,16 +7,19 @@ import type { Message } from "../state/message.ts";
 import { count, language, t } from "../words/words.ts";
 import { Announcer } from "./announcer.ts";
 import { tool } from "./buttons.ts";
+import type { CaseActions } from "./case_card.ts";
 import { Composer, type ComposerActions } from "./composer.ts";
 import { consentNotice } from "./consent.ts";
 import { ConversationsPane, type ConversationsActions } from "./conversations_pane.ts";
 import { el, setText } from "./dom.ts";
+import { HandoverPane, type HandoverActions } from "./handover_pane.ts";
 import { chatHeader } from "./header.ts";
 import { icon } from "./icons.ts";
 import { spokenHelp } from "./help_view.ts";
 import { spokenOffice } from "./office_view.ts";
 import { MessageList } from "./message_list.ts";
 import { contactLinks } from "./outward.ts";
+import type { Pane } from "./pane.ts";
 import { RatingForm, type Stars } from "./rating_form.ts";
 import { SettingsPane, type SettingsActions } from "./settings_pane.ts";
 import type { MessageActions } from "./types.ts";
@@ -27,6 +30,9 @@ export interface ViewActions {
   message: Omit<MessageActions, "announce">;
   composer: ComposerActions;
   begin(): void;
+  cases: Omit<CaseActions, "announce" | "withdrawn"> & Omit<HandoverActions, "left">;
+  /** There is something to read, or no more, while the chat is closed. */
+  news(are: boolean): void;
   stars(stars: Stars): boolean;
   /** Whether the visitor declined to rate this conversation. */
   declined(conversation: string): boolean;
@@ -73,6 +79,7 @@ export class View implements Screen {
   #header: ReturnType<typeof chatHeader>;
   #conversations: ConversationsPane;
   #settings: SettingsPane;
+  #handover: HandoverPane;
   #conversation: Conversation | null = null;
 
   constructor({ info, agreed, actions }: ViewParts) {
@@ -95,7 +102,27 @@ export class View implements Screen {
     };
     this.#consent = consentNotice(info, () => actions.agree());
     this.#welcome = new Welcome(info, ask);
-    const options = { name: info.assistant.name, quotes: !info.writes, actions: { ...actions.message, ask, announce } };
+    const withdrawn = () => {
+      this.#list.drawNow();
+      goOn();
+    };
+    const { cases } = actions;
+    const options = {
+      name: info.assistant.name,
+      quotes: !info.writes,
+      offices: info.offices,
+      actions: { ...actions.message, ask, announce },
+      cases: {
+        typed: (id: number) => cases.typed(id),
+        type: (id: number, text: string) => cases.type(id, text),
+        write: (id: number) => cases.write(id),
+        setAddress: (id: number, email: string) => cases.setAddress(id, email),
+        sayHelped: (id: number, helped: boolean | null) => cases.sayHelped(id, helped),
+        withdraw: (id: number) => cases.withdraw(id),
+        announce,
+        withdrawn,
+      },
+    };
     this.#list = new MessageList(box, options, (conversation) => this.#around(conversation));
     this.#rating = new RatingForm({ rate: (stars) => this.#rate(stars), decline: () => this.#decline() });
     this.#composer = new Composer({
@@ -117,6 +144,16 @@ export class View implements Screen {
     const closed = () => (this.#main.hidden = false);
     this.#conversations = new ConversationsPane({ ...actions.conversations, open, announce }, closed);
     this.#settings = new SettingsPane(info, actions.settings, closed);
+    const leaving: HandoverActions = {
+      begin: (answer) => cases.begin(answer),
+      leave: (answer, draft) => cases.leave(answer, draft),
+      keep: (answer, draft) => cases.keep(answer, draft),
+      left: (id) => {
+        this.#list.toCase(id, { focus: true });
+        announce(t("handover_left"));
+      },
+    };
+    this.#handover = new HandoverPane(info, leaving, closed);
     this.#header = chatHeader(info, {
       begin: () => this.#leavePanes(() => actions.begin()),
       conversations: () => this.#openPane(() => this.#conversations.open(this.#conversation?.id ?? "")),
@@ -129,6 +166,7 @@ export class View implements Screen {
       this.#main,
       this.#conversations.pane.element,
       this.#settings.pane.element,
+      this.#handover.pane.element,
       this.#live,
     ];
     if (agreed) this.open();
@@ -158,7 +196,7 @@ export class View implements Screen {
 
   /** Escape: closes a pane; false where none was open. */
   back(): boolean {
-    const open = [this.#conversations.pane, this.#settings.pane].find((pane) => pane.isOpen);
+    const open = this.#panes.find((pane) => pane.isOpen);
     open?.close();
     return open !== undefined;
   }
@@ -186,6 +224,8 @@ export class View implements Screen {
   }
 
   show({ conversation, ready, busy, stopping }: Shown): void {
+    // An answer of another conversation is not asked about here.
+    if (conversation !== this.#conversation) this.#handover.pane.close({ restoreFocus: false });
     this.#conversation = conversation;
     this.#list.show(conversation);
     this.#composer.show({ ready, busy, stopping });
@@ -238,7 +278,27 @@ export class View implements Screen {
     if (message.status === "stopped") this.announce(t("answer_stopped"));
   }
 
+  get isSeen(): boolean {
+    return !document.hidden && this.elements.some((element) => element.getClientRects().length > 0);
+  }
+
+  showNews(are: boolean): void {
+    this.#actions.news(are);
+  }
+
+  toCase(id: number): void {
+    this.#list.toCase(id);
+  }
+
+  openHandover({ id }: Message): void {
+    if (id !== null) this.#openPane(() => this.#handover.open(id));
+  }
+
   // --- the rest ---
+
+  get #panes(): Pane[] {
+    return [this.#conversations, this.#settings, this.#handover].map(({ pane }) => pane);
+  }
 
   #around(conversation: Conversation): void {
     const empty = conversation.messages.length === 0;
@@ -262,13 +322,13 @@ export class View implements Screen {
   }
 
   #openPane(open: () => void): void {
-    for (const { pane } of [this.#conversations, this.#settings]) pane.close({ restoreFocus: false });
+    for (const pane of this.#panes) pane.close({ restoreFocus: false });
     this.#main.hidden = true;
     open();
   }
 
   #leavePanes(then: () => void): void {
-    for (const { pane } of [this.#conversations, this.#settings]) pane.close({ restoreFocus: false });
+    for (const pane of this.#panes) pane.close({ restoreFocus: false });
     then();
   }
 }
