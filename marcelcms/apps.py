@@ -3,7 +3,7 @@ from django.contrib.admin.apps import AdminConfig
 
 
 class StaffAdminConfig(AdminConfig):
-    default_site = "marcelcms.navigation.site.StaffSite"
+    default_site = "marcelcms.accounts.site.AccountsSite"
 
 
 class MarcelCMSConfig(AppConfig):

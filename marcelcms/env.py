@@ -4,7 +4,7 @@ import os
 from collections.abc import Collection
 from dataclasses import dataclass
 from email.utils import parseaddr
-from ipaddress import IPv4Network, IPv6Network, ip_network
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -78,6 +78,46 @@ def web_address(name: str, default: str) -> str:
     if not is_one:
         raise ImproperlyConfigured(f"{name} is {value!r}: it takes an address such as https://chat.uni.example.")
     return value
+
+
+def is_https_or_loopback(address: str) -> bool:
+    """Return whether nobody on the way can read what is sent there."""
+    try:
+        parts = urlsplit(address)
+        host = parts.hostname or ""
+        is_loopback = host == "localhost" or ((host[:1].isdigit() or ":" in host) and ip_address(host).is_loopback)
+    except ValueError:
+        return False
+    return bool(host) and (parts.scheme == "https" or (parts.scheme == "http" and is_loopback))
+
+
+@dataclass(frozen=True, slots=True)
+class Directory:
+    """The OpenID Connect provider with which staff log in; an empty `issuer` is none. Blanks stand between `scopes`."""
+
+    issuer: str = ""
+    client_id: str = ""
+    client_secret: str = ""
+    scopes: str = ""
+
+
+def directory(prefix: str) -> Directory:
+    """Return the provider of the variables PREFIX_ISSUER, PREFIX_CLIENT_ID, PREFIX_CLIENT_SECRET and PREFIX_SCOPES.
+
+    The issuer is compared letter by letter with what the provider says of itself, so a slash at its end counts.
+    """
+    issuer, client_id = text(f"{prefix}_ISSUER", ""), text(f"{prefix}_CLIENT_ID", "")
+    scopes = text(f"{prefix}_SCOPES", "openid profile email").split()
+    if not issuer:
+        return Directory()
+    parts = urlsplit(issuer)
+    if not is_https_or_loopback(issuer) or parts.query or parts.fragment:
+        raise ImproperlyConfigured(f"{prefix}_ISSUER is {issuer!r}: it takes an address that begins with https://.")
+    if not client_id:
+        raise ImproperlyConfigured(f"{prefix}_CLIENT_ID is not set: {prefix}_ISSUER needs it.")
+    if "openid" not in scopes:
+        raise ImproperlyConfigured(f"{prefix}_SCOPES lacks openid: without it nobody is named.")
+    return Directory(issuer, client_id, text(f"{prefix}_CLIENT_SECRET", ""), " ".join(scopes))
 
 
 def words(name: str, *, default: str = "") -> list[str]:

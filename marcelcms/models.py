@@ -1,4 +1,4 @@
-"""Keys with which programs of the staff's come in: they belong to no app."""
+"""What belongs to no app: keys of the staff's programs, and who people are in the university's directory."""
 
 import secrets
 
@@ -27,6 +27,60 @@ class APIToken(HashedToken):
         ordering = ["-created_at", "-pk"]
         default_permissions = ("view", "delete")
         indexes = [models.Index(fields=["-created_at", "-id"])]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class DirectoryIdentity(models.Model):
+    """Who an account is in the directory. `subject` never changes there, other than names and e-mail addresses."""
+
+    user = models.OneToOneField(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.CASCADE,
+        related_name="directory_identity",
+        verbose_name=_("account"),
+        help_text=_("Logs in with the directory from now on; its password and its groups here end."),
+    )
+    issuer = models.CharField(_("directory"), max_length=255, editable=False)
+    subject = models.CharField(
+        _("identifier in the directory"),
+        max_length=255,
+        help_text=_("The claim “sub”. Your directory's office knows it."),
+    )
+    created_at = models.DateTimeField(_("linked"), auto_now_add=True)
+    last_login_at = models.DateTimeField(_("last login"), editable=False, null=True)
+
+    class Meta:
+        verbose_name = _("account of the directory")
+        verbose_name_plural = _("accounts of the directory")
+        ordering = ["-created_at", "-pk"]
+        default_permissions = ("view", "add", "delete")
+        constraints = [models.UniqueConstraint(fields=["issuer", "subject"], name="one_account_a_person")]
+
+    def __str__(self) -> str:
+        return self.user.get_username()
+
+
+class DirectoryGroup(models.Model):
+    """Says which role and teams the members of a group of the directory have here."""
+
+    name = models.CharField(
+        _("name in the directory"),
+        max_length=255,
+        unique=True,
+        help_text=_("Letter by letter as the directory sends it."),
+    )
+    role = models.CharField(_("role"), max_length=150)
+    is_everywhere = models.BooleanField(
+        _("works for the whole university"), default=False, help_text=_("Sees all collections and assistants.")
+    )
+    teams = models.ManyToManyField("auth.Group", verbose_name=_("teams"), blank=True, related_name="+")
+
+    class Meta:
+        verbose_name = _("group of the directory")
+        verbose_name_plural = _("groups of the directory")
+        ordering = ["name"]
 
     def __str__(self) -> str:
         return self.name

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from celery.schedules import crontab
 from csp.constants import NONE, SELF
+from django.core.exceptions import ImproperlyConfigured
 
 from marcelcms import env
 from marcelcms.observability import logs
@@ -88,6 +89,27 @@ EMAIL_TIMEOUT = 10
 DEFAULT_FROM_EMAIL = env.sender("DEFAULT_FROM_EMAIL", is_needed=bool(MAIL_SERVER.host))
 # Written when nobody's browser is there to say which language its reader wants.
 MAIL_LANGUAGE = env.choice("MAIL_LANGUAGE", "en", among=("en", "de"))
+
+# --- sign-on of staff with the university's directory (OpenID Connect) ---
+DIRECTORY = env.directory("OIDC")
+OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, OIDC_SCOPES = (
+    DIRECTORY.issuer,
+    DIRECTORY.client_id,
+    DIRECTORY.client_secret,
+    DIRECTORY.scopes,
+)
+OIDC_GROUPS_CLAIM = env.text("OIDC_GROUPS_CLAIM", "groups")
+# What the button says after “Log in with”.
+OIDC_LABEL = env.text("OIDC_LABEL", "")
+# Whether an account that was here before becomes that of who has its e-mail address in the directory, verified.
+OIDC_LINK_BY_EMAIL = env.boolean("OIDC_LINK_BY_EMAIL", default=False)
+# After that a session ends, and the next login reads the groups again.
+OIDC_SESSION_HOURS = env.integer("OIDC_SESSION_HOURS", default=12, least=1)
+# Whether names and passwords of this product log in too; BREAK_GLASS_USER's always do.
+LOCAL_LOGIN = env.boolean("LOCAL_LOGIN", default=True)
+BREAK_GLASS_USER = env.text("BREAK_GLASS_USER", "")
+if not LOCAL_LOGIN and not OIDC_ISSUER:
+    raise ImproperlyConfigured("LOCAL_LOGIN is off and OIDC_ISSUER is not set: nobody could log in.")
 
 # --- limits at the door ---
 QUESTION_MAX_CHARACTERS = 2_000

@@ -47,7 +47,8 @@ SECTIONS: Mapping[str, tuple[Promise, Sequence[str]]] = {
         _("Settings"),
         (
             *("chat.assistant", "chat.site", "chat.promptversion", "chat.retrievalprofile"),
-            *("auth.user", "auth.group", "chat.apiclient", "marcelcms.apitoken"),
+            *("auth.user", "auth.group", "marcelcms.directorygroup", "marcelcms.directoryidentity"),
+            *("chat.apiclient", "marcelcms.apitoken"),
         ),
     ),
     "system": (
