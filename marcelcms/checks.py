@@ -77,6 +77,12 @@ def unwise() -> Iterator[Warning]:
             "EMAIL_URL has a password and no TLS: the password goes over the network unprotected.",
             "Add ?tls=true to it, or begin it with smtps://.",
         )
+    if not settings.LOCAL_LOGIN and not settings.BREAK_GLASS_USER:
+        yield _warning(
+            "W004",
+            "LOCAL_LOGIN is off and BREAK_GLASS_USER is empty: nobody logs in while the directory does not answer.",
+            "Set it to the name of one superuser, whose password two people can find.",
+        )
 
 
 def _names(allowed: str, host: str) -> bool:

@@ -91,33 +91,13 @@ def is_https_or_loopback(address: str) -> bool:
     return bool(host) and (parts.scheme == "https" or (parts.scheme == "http" and is_loopback))
 
 
-@dataclass(frozen=True, slots=True)
-class Directory:
-    """The OpenID Connect provider with which staff log in; an empty `issuer` is none. Blanks stand between `scopes`."""
-
-    issuer: str = ""
-    client_id: str = ""
-    client_secret: str = ""
-    scopes: str = ""
-
-
-def directory(prefix: str) -> Directory:
-    """Return the provider of the variables PREFIX_ISSUER, PREFIX_CLIENT_ID, PREFIX_CLIENT_SECRET and PREFIX_SCOPES.
-
-    The issuer is compared letter by letter with what the provider says of itself, so a slash at its end counts.
-    """
-    issuer, client_id = text(f"{prefix}_ISSUER", ""), text(f"{prefix}_CLIENT_ID", "")
-    scopes = text(f"{prefix}_SCOPES", "openid profile email").split()
-    if not issuer:
-        return Directory()
-    parts = urlsplit(issuer)
-    if not is_https_or_loopback(issuer) or parts.query or parts.fragment:
-        raise ImproperlyConfigured(f"{prefix}_ISSUER is {issuer!r}: it takes an address that begins with https://.")
-    if not client_id:
-        raise ImproperlyConfigured(f"{prefix}_CLIENT_ID is not set: {prefix}_ISSUER needs it.")
-    if "openid" not in scopes:
-        raise ImproperlyConfigured(f"{prefix}_SCOPES lacks openid: without it nobody is named.")
-    return Directory(issuer, client_id, text(f"{prefix}_CLIENT_SECRET", ""), " ".join(scopes))
+def issuer(name: str) -> str:
+    """Return the address of an OpenID Connect provider, letter by letter: a slash at its end counts. Empty for none."""
+    value = text(name, "")
+    parts = urlsplit(value)
+    if value and (not is_https_or_loopback(value) or parts.query or parts.fragment):
+        raise ImproperlyConfigured(f"{name} is {value!r}: it takes an address that begins with https://.")
+    return value
 
 
 def words(name: str, *, default: str = "") -> list[str]:

@@ -91,13 +91,10 @@ DEFAULT_FROM_EMAIL = env.sender("DEFAULT_FROM_EMAIL", is_needed=bool(MAIL_SERVER
 MAIL_LANGUAGE = env.choice("MAIL_LANGUAGE", "en", among=("en", "de"))
 
 # --- sign-on of staff with the university's directory (OpenID Connect) ---
-DIRECTORY = env.directory("OIDC")
-OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, OIDC_SCOPES = (
-    DIRECTORY.issuer,
-    DIRECTORY.client_id,
-    DIRECTORY.client_secret,
-    DIRECTORY.scopes,
-)
+OIDC_ISSUER = env.issuer("OIDC_ISSUER")
+OIDC_CLIENT_ID = env.text("OIDC_CLIENT_ID", "")
+OIDC_CLIENT_SECRET = env.text("OIDC_CLIENT_SECRET", "")
+OIDC_SCOPES = env.text("OIDC_SCOPES", "openid profile email")
 OIDC_GROUPS_CLAIM = env.text("OIDC_GROUPS_CLAIM", "groups")
 # What the button says after “Log in with”.
 OIDC_LABEL = env.text("OIDC_LABEL", "")
@@ -108,6 +105,10 @@ OIDC_SESSION_HOURS = env.integer("OIDC_SESSION_HOURS", default=12, least=1)
 # Whether names and passwords of this product log in too; BREAK_GLASS_USER's always do.
 LOCAL_LOGIN = env.boolean("LOCAL_LOGIN", default=True)
 BREAK_GLASS_USER = env.text("BREAK_GLASS_USER", "")
+if OIDC_ISSUER and not OIDC_CLIENT_ID:
+    raise ImproperlyConfigured("OIDC_CLIENT_ID is not set: OIDC_ISSUER needs it.")
+if "openid" not in OIDC_SCOPES.split():
+    raise ImproperlyConfigured(f"OIDC_SCOPES is {OIDC_SCOPES!r}: without openid among them nobody is named.")
 if not LOCAL_LOGIN and not OIDC_ISSUER:
     raise ImproperlyConfigured("LOCAL_LOGIN is off and OIDC_ISSUER is not set: nobody could log in.")
 
