@@ -86,5 +86,52 @@ class DirectoryGroup(models.Model):
         return self.name
 
 
+class SecondFactor(models.Model):
+    """The app that makes an account's codes. `last_step` is the last time step whose code was used."""
+
+    user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="second_factor")
+    secret = models.TextField(help_text="Encrypted with a key that is derived from SECRET_KEY.")
+    confirmed_at = models.DateTimeField(null=True)
+    last_step = models.BigIntegerField(default=0)
+    failures = models.PositiveSmallIntegerField(default=0)
+    waits_until = models.DateTimeField(null=True)
+
+    class Meta:
+        default_permissions = ()
+
+    def __str__(self) -> str:
+        return self.user.get_username()
+
+
+class RecoveryCode(models.Model):
+    """Logs in once in place of the app; 80 random bits, of which only the hash is kept."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="recovery_codes")
+    digest = models.CharField(max_length=64)
+    used_at = models.DateTimeField(null=True)
+
+    class Meta:
+        default_permissions = ()
+        constraints = [models.UniqueConstraint(fields=["user", "digest"], name="recovery_code_once")]
+
+    def __str__(self) -> str:
+        return self.user.get_username()
+
+
+class RoleWithSecondFactor(models.Model):
+    """A role whose members type a code besides their password."""
+
+    role = models.CharField(_("role"), max_length=150, unique=True)
+
+    class Meta:
+        verbose_name = _("role with a second factor")
+        verbose_name_plural = _("roles with a second factor")
+        ordering = ["role"]
+        default_permissions = ("view", "add", "delete")
+
+    def __str__(self) -> str:
+        return self.role
+
+
 def new_token() -> str:
     return PREFIX + secrets.token_urlsafe(32)

@@ -7,13 +7,18 @@ from django import forms
 from django.conf import settings
 from django.contrib.admin.forms import AdminAuthenticationForm
 from django.contrib.auth import REDIRECT_FIELD_NAME
+from django.contrib.auth.decorators import login_not_required
+from django.contrib.auth.forms import AuthenticationForm
+from django.contrib.auth.views import LoginView
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.decorators import method_decorator
 from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 
+from marcelcms.accounts.second_factor.entry import enter
 from marcelcms.accounts.sign_on import provider
 from marcelcms.accounts.sign_on.local import may_log_in_locally
 from marcelcms.accounts.sign_on.views import ID_TOKEN
@@ -33,13 +38,40 @@ class LocalLoginForm(AdminAuthenticationForm):
             )
 
 
+class LocalLoginView(LoginView):
+    """Logs in with a password, and asks for a code where there is a second factor."""
+
+    authentication_form = LocalLoginForm
+    template_name = "admin/login.html"
+    next_page = "admin:index"
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        context = super().get_context_data(**kwargs)
+        return {**context, REDIRECT_FIELD_NAME: context[REDIRECT_FIELD_NAME] or reverse("admin:index")}
+
+    def form_valid(self, form: AuthenticationForm) -> HttpResponse:
+        return enter(self.request, form.get_user(), self.get_success_url())
+
+
 class AccountsSite(StaffSite):
     """The admin's site; the directory's button stands on its login page, where there is a directory."""
 
-    login_form = LocalLoginForm
-
+    @method_decorator(never_cache)
+    @login_not_required
     def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        return super().login(request, {**sign_on_context(request), **(extra_context or {})})
+        """Show the login page; a right password leads on as `enter` says. As Django's, but for that."""
+        if request.method == "GET" and self.has_permission(request):
+            return redirect("admin:index")
+        context = {
+            **self.each_context(request),
+            "title": gettext("Log in"),
+            "subtitle": None,
+            "app_path": request.get_full_path(),
+            "username": request.user.get_username(),
+            **sign_on_context(request),
+            **(extra_context or {}),
+        }
+        return LocalLoginView.as_view(extra_context=context)(request)  # type: ignore[return-value]
 
     @method_decorator(never_cache)
     def logout(  # type: ignore[override]

@@ -48,6 +48,7 @@ SECTIONS: Mapping[str, tuple[Promise, Sequence[str]]] = {
         (
             *("chat.assistant", "chat.site", "chat.promptversion", "chat.retrievalprofile"),
             *("auth.user", "auth.group", "marcelcms.directorygroup", "marcelcms.directoryidentity"),
+            "marcelcms.rolewithsecondfactor",
             *("chat.apiclient", "marcelcms.apitoken"),
         ),
     ),

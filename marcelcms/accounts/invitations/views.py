@@ -20,6 +20,7 @@ from marcelcms.accounts.invitations.forms import InvitationForm
 from marcelcms.accounts.invitations.links import days_valid, invitation_link, invitation_tokens
 from marcelcms.accounts.invitations.services import NotMailed, make_account, send_link
 from marcelcms.accounts.roles import ROLE_TEXTS, role_title
+from marcelcms.accounts.second_factor.entry import enter
 from marcelcms.accounts.sign_on.local import may_log_in_locally
 from marcelcms.accounts.teams import DUTIES, make_team
 
@@ -97,8 +98,6 @@ class ChoosePasswordView(PasswordResetConfirmView):
 
     token_generator = invitation_tokens
     template_name = "admin/marcelcms/invitation/choose.html"
-    post_reset_login = True
-    post_reset_login_backend = "django.contrib.auth.backends.ModelBackend"
     success_url = reverse_lazy("admin:index")
 
     def get_user(self, uidb64: str) -> User | None:
@@ -120,8 +119,11 @@ class ChoosePasswordView(PasswordResetConfirmView):
         }
 
     def form_valid(self, form: "SetPasswordForm[User]") -> HttpResponse:
-        response, member = super().form_valid(form), cast("User", self.user)
+        super().form_valid(form)
+        member = cast("User", self.user)
         said: list[Any] = [{"changed": {"fields": ["password"]}}]
         LogEntry.objects.log_actions(member.pk, [member], CHANGE, said, single_object=True)
-        messages.success(self.request, _("Your password is saved, and you are signed in."))
+        response = enter(self.request, member, str(self.success_url))
+        if self.request.user.is_authenticated:
+            messages.success(self.request, _("Your password is saved, and you are signed in."))
         return response
