@@ -1,5 +1,6 @@
 """All screens of the analytics, where Django looks for them."""
 
+from analytics.cases.admin.cases import CaseAdmin
 from analytics.evaluation.admin.questions import EvaluationQuestionAdmin
 from analytics.evaluation.admin.runs import EvaluationRunAdmin
 from analytics.evaluation.admin.sets import EvaluationSetAdmin
@@ -20,6 +21,7 @@ from analytics.to_do.page import to_do_view
 
 __all__ = [
     "AnonymisedQuestionAdmin",
+    "CaseAdmin",
     "EvaluationQuestionAdmin",
     "EvaluationRunAdmin",
     "EvaluationSetAdmin",

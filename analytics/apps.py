@@ -10,12 +10,14 @@ class AnalyticsConfig(AppConfig):
     verbose_name = _("Analytics")
 
     def ready(self) -> None:
+        from analytics.cases.services import connect
         from analytics.counts.refresh import hold_frozen
         from analytics.models import Review
         from analytics.reports.files import forget
         from analytics.reviews.erasure import forget_with_review
         from chat.models import Assistant, Conversation, Visitor
 
+        connect()
         for model in (Visitor, Conversation):
             pre_delete.connect(forget, sender=model, dispatch_uid="analytics.reports.files")
         pre_delete.connect(forget_with_review, sender=Review, dispatch_uid="analytics.reviews.erasure")

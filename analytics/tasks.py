@@ -183,3 +183,27 @@ def mail_digests() -> None:
     from analytics.inbox.digest import mail_digests as mail
 
     mail()
+
+
+@shared_task
+def tell_of_case(case_id: int, kind: str) -> None:
+    """Tell staff of what happened in a case."""
+    from analytics.cases.news import tell_of_case as tell
+
+    tell(case_id, kind)
+
+
+@shared_task(soft_time_limit=50, time_limit=120)
+def raise_late_cases() -> None:
+    """Raise cases that wait longer than the student was told."""
+    from analytics.cases.news import raise_late_cases as raise_them
+
+    raise_them()
+
+
+@shared_task
+def close_quiet_cases() -> None:
+    """Close cases in which the student has been silent since the reply."""
+    from analytics.cases.news import close_quiet_cases as close_them
+
+    close_them()

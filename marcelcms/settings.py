@@ -374,6 +374,11 @@ CELERY_BEAT_SCHEDULE = {
         "task": "analytics.tasks.apply_retention",
         "schedule": crontab(hour="3", minute="30"),
     },
+    "raise-late-cases": {"task": "analytics.tasks.raise_late_cases", "schedule": 60.0},
+    "close-quiet-cases": {
+        "task": "analytics.tasks.close_quiet_cases",
+        "schedule": crontab(hour="3", minute="50"),
+    },
     "mail-notices": {"task": "analytics.tasks.mail_notices", "schedule": 600.0},
     # Several times, because nobody gets two in a week: the later ones reach who could not be reached at seven.
     "mail-digests": {

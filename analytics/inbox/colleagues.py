@@ -8,18 +8,19 @@ from django.db.models import Q, QuerySet
 
 from analytics.inbox.items import Item
 from analytics.models import Gap, Review
+from chat.models import Case
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-#: Permissions to work on topics, and on answers to review.
-TOPICS, ANSWERS = "analytics.change_gap", "analytics.change_review"
-CHANGES = {Gap: TOPICS, Review: ANSWERS}
+#: Permissions to work on topics, on answers to review and on cases.
+TOPICS, ANSWERS, CASES = "analytics.change_gap", "analytics.change_review", "chat.change_case"
+CHANGES: Mapping[type[Item], str] = {Gap: TOPICS, Review: ANSWERS, Case: CASES}
 
 
 def may_work(user: "User") -> bool:
-    """Return whether the member may work on topics or on answers to review."""
-    return user.has_perm(TOPICS) or user.has_perm(ANSWERS)
+    """Return whether the member may work on items of any kind."""
+    return any(user.has_perm(permission) for permission in CHANGES.values())
 
 
 def colleagues(*models: type[Item]) -> QuerySet["User"]:

@@ -9,11 +9,12 @@ from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from analytics.inbox.colleagues import ANSWERS, TOPICS
+from analytics.inbox.colleagues import ANSWERS, CASES, TOPICS
 from analytics.inbox.items import TO_DO, listed_alone
 from analytics.inbox.mails import address, mail_each, mailed_workers, send
 from analytics.inbox.preferences import assigned_to
 from analytics.models import Gap, InboxPreferences, Review
+from chat.models import Case
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -66,8 +67,12 @@ def _mail_digest(connection: BaseEmailBackend, reader: "User") -> bool:
 
 
 def figures_for(user: "User") -> list[Figures]:
-    """Return the figures of topics and of answers, each if the member may work on them."""
+    """Return the figures of cases, of topics and of answers, each if the member may work on them."""
     found, since = [], timezone.now() - NEW
+    if user.has_perm(CASES):
+        cases = Case.objects.visible_to(user).exclude(state=Case.State.CLOSED)
+        counts = _counts(cases, user, Q(state=Case.State.OPEN), Q(opened_at__gte=since))
+        found.append(Figures(_("Cases"), address("to-do", kind="cases"), **counts))
     if user.has_perm(TOPICS):
         gaps = Gap.objects.visible_to(user).filter(merged_into=None, state__in=[*TO_DO, Gap.State.ANSWERED])
         counts = _counts(gaps, user, Q(state__in=TO_DO), Q(created_at__gte=since))
@@ -82,7 +87,7 @@ def figures_for(user: "User") -> list[Figures]:
     return found
 
 
-def _counts(rows: QuerySet[Gap] | QuerySet[Review], user: "User", to_do: Q, new: Q) -> dict[str, int]:
+def _counts(rows: QuerySet[Gap] | QuerySet[Review] | QuerySet[Case], user: "User", to_do: Q, new: Q) -> dict[str, int]:
     counts: dict[str, int] = rows.aggregate(
         to_do=Count("pk", filter=to_do),
         mine=Count("pk", filter=to_do & assigned_to(user)),

@@ -1,4 +1,4 @@
-"""An item of the inbox: a topic or an answer to review, locked and saved so that nobody overwrites unseen changes."""
+"""An item of the inbox (topic, answer to review, case), locked and saved so that nobody overwrites unseen changes."""
 
 from collections.abc import Sequence
 from typing import Any, TypeVar
@@ -10,9 +10,10 @@ from django.utils.translation import gettext as _
 
 from analytics.inbox.preferences import name_of
 from analytics.models import Comment, Gap, Review
+from chat.models import Case
 from chat.models.assistants import OfAssistants
 
-Item = Gap | Review
+Item = Gap | Review | Case
 AnItem = TypeVar("AnItem", bound=Item)
 
 #: Topics that staff have something to do for, and those that are closed.
@@ -35,7 +36,7 @@ class OutOfDate(Exception):
 
 def about(item: Item) -> dict[str, Item]:
     """Return the field and value by which a row names the item."""
-    return {"gap" if isinstance(item, Gap) else "review": item}
+    return {item._meta.model_name or "": item}
 
 
 def lock(item: AnItem, version: int) -> AnItem:

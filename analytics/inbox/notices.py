@@ -12,11 +12,11 @@ from django.utils.formats import date_format
 from django.utils.module_loading import import_string
 from django.utils.translation import gettext as _
 
-from analytics.inbox.colleagues import ANSWERS, TOPICS, can_open
+from analytics.inbox.colleagues import ANSWERS, CASES, TOPICS, can_open, colleagues
 from analytics.inbox.items import CLOSED, Item, about
 from analytics.inbox.preferences import name_of, stand_in_for
 from analytics.models import Comment, Gap, Notice, Review
-from chat.models import Assistant
+from chat.models import Assistant, Case, Office
 from core.access import sees_everything
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 #: By its name, because the task imports what mails the notices.
 MAIL_TASK = "analytics.tasks.mail_notices"
+#: Kinds of notices that no colleague sends: of a case that came, goes on or waits too long.
+OF_CASES = (Notice.Kind.NEW_CASE, Notice.Kind.CASE_MESSAGE, Notice.Kind.LATE_CASE)
 
 
 def notify(*, items: Sequence[Item], to: AbstractBaseUser, by: AbstractBaseUser) -> None:
@@ -71,6 +73,12 @@ def notify_of_comment(*, item: Item, by: AbstractBaseUser) -> None:
     )
 
 
+def notify_of_case(case: Case, kind: str) -> None:
+    """Tell who looks after the case, else everybody who may answer it."""
+    readers = colleagues(Case) if case.assigned_to_id is None else colleagues(Case).filter(pk=case.assigned_to_id)
+    _save([Notice(case=case, kind=kind, user_id=reader.pk) for reader in readers if can_open(reader, [case])])
+
+
 def _save(notices: Sequence[Notice]) -> None:
     if notices:
         Notice.objects.bulk_create(notices)
@@ -83,7 +91,8 @@ def unread_notices(user: "User") -> QuerySet[Notice]:
     Left out is what was assigned and is done meanwhile or is somebody else's by now, and what may not be seen by the
     member.
     """
-    return Notice.objects.filter(_open_topics(user) | _open_answers(user), user=user.pk, read_at=None)
+    about_open = _open_topics(user) | _open_answers(user) | _open_cases(user)
+    return Notice.objects.filter(about_open, user=user.pk, read_at=None)
 
 
 def _open_topics(user: "User") -> Q:
@@ -96,6 +105,16 @@ def _open_answers(user: "User") -> Q:
     return _own(user, "review", ANSWERS, states)
 
 
+def _open_cases(user: "User") -> Q:
+    own = _own(user, "case", CASES, [Case.State.OPEN, Case.State.REPLIED])
+    if not user.has_perm("chat.read_help_message"):
+        own &= ~Q(case__reason=Case.Reason.HELP)
+    if sees_everything(user):
+        return own
+    offices = Office.objects.filter(Q(teams=None) | Q(teams__in=user.groups.all()))
+    return own & (Q(case__office=None) | Q(case__office__in=offices.values("pk")))
+
+
 def _own(user: "User", field: str, permission: str, states: Sequence[str]) -> Q:
     """Return the condition of notices about what may be seen, and was commented or is still assigned as told and in
     one of the states.
@@ -106,6 +125,8 @@ def _own(user: "User", field: str, permission: str, states: Sequence[str]) -> Q:
         return Q(pk__in=[])
     assigned = {f"{field}__assigned_to": Coalesce("instead_of", "user"), f"{field}__state__in": states}
     still = Q(kind=Notice.Kind.COMMENT) | Q(kind=Notice.Kind.ASSIGNED, **assigned)
+    if field == "case":
+        still |= Q(kind__in=OF_CASES, case__state=Case.State.OPEN)
     still &= Q(**{f"{field}__isnull": False})
     if sees_everything(user):
         return still
@@ -114,27 +135,34 @@ def _own(user: "User", field: str, permission: str, states: Sequence[str]) -> Q:
 
 def count_unread(user: "User") -> int:
     """Return how many items the member was told of and has not read."""
-    counts = unread_notices(user).aggregate(topics=Count("gap", distinct=True), answers=Count("review", distinct=True))
-    return int(counts["topics"] + counts["answers"])
+    items = ("gap", "review", "case")
+    counts = unread_notices(user).aggregate(**{f"{item}s": Count(item, distinct=True) for item in items})
+    return sum(counts.values())
 
 
 def with_names(notices: QuerySet[Notice]) -> list[Notice]:
     """Return the newest notice of each kind about each item, with all that is said about it."""
-    rows = notices.select_related("gap", "review", "by", "instead_of__inbox_preferences").defer("gap__centroid")
-    newest: dict[tuple[int | None, int | None, str], Notice] = {}
+    rows = notices.select_related("gap", "review", "case__office", "by", "instead_of__inbox_preferences").defer(
+        "gap__centroid"
+    )
+    newest: dict[tuple[int | None, int | None, int | None, str], Notice] = {}
     for notice in rows.order_by("-pk"):
-        newest.setdefault((notice.gap_id, notice.review_id, notice.kind), notice)
+        newest.setdefault((notice.gap_id, notice.review_id, notice.case_id, notice.kind), notice)
     return list(newest.values())
 
 
 def describe(notice: Notice, what: str) -> str:
     """Say of `what` who assigned or commented it, until when it is due, and instead of whom it is told."""
     parts, is_comment = [what], notice.kind == Notice.Kind.COMMENT
+    if notice.kind == Notice.Kind.LATE_CASE:
+        parts.append(_("waits for a reply for too long"))
+    if notice.kind == Notice.Kind.CASE_MESSAGE:
+        parts.append(_("the student wrote again"))
     if notice.by and is_comment:
         parts.append(_("commented by %(by)s") % {"by": name_of(notice.by)})
     elif notice.by:
         parts.append(_("from %(by)s") % {"by": name_of(notice.by)})
-    item = notice.gap or notice.review
+    item = notice.gap or notice.review or notice.case
     if item and item.due_on and not is_comment:
         parts.append(_("due on %(day)s") % {"day": date_format(item.due_on)})
     if notice.instead_of:

@@ -13,6 +13,8 @@ from django.utils.translation import gettext as _
 from analytics.inbox.items import CLOSED, TO_DO, AnItem, Item, about, changed_now, lock, save
 from analytics.inbox.notices import notify, notify_of_comment
 from analytics.models import Comment, Gap, Review
+from chat.models import Case, Conversation
+from chat.services.office_cases import set_state
 
 COMMENT_CHARACTERS = 2000
 
@@ -43,7 +45,10 @@ def _check_due(rows: Sequence[Item], due_on: date | None) -> None:
 def _locked(items: Sequence[Item]) -> list[Item]:
     """Lock the rows in one order, so that two members who tick the same rows do not deadlock."""
     rows: list[Item] = []
-    for model in (Gap, Review):
+    cases = [item.pk for item in items if isinstance(item, Case)]
+    # Before the cases, as whoever deletes a conversation does.
+    list(Conversation.objects.select_for_update(no_key=True).filter(cases__in=cases).order_by("pk").values_list("pk"))
+    for model in (Gap, Review, Case):
         chosen = [item.pk for item in items if isinstance(item, model)]
         ordered = model._default_manager.filter(pk__in=chosen).order_by("pk")
         rows += ordered.select_for_update(of=("self",), no_key=True)
@@ -80,26 +85,32 @@ def assign_all(
 
 @transaction.atomic
 def finish_all(*, items: Sequence[Item], by: AbstractBaseUser) -> list[Item]:
-    """Mark topics as solved, with their answers, and answers as done; return what changed."""
+    """Mark topics as solved, with their answers, and answers as done, and close cases; return what changed."""
     rows = _locked(items)
+    cases = [row for row in rows if isinstance(row, Case) and row.state != Case.State.CLOSED]
     topics = [row for row in rows if isinstance(row, Gap) and row.state not in CLOSED]
     answers = [row for row in rows if isinstance(row, Review) and row.state != Review.State.DONE]
     set_topic_state(gaps=topics, state=Gap.State.SOLVED, by=by)
     for row in answers:
         save(row, by=by, state=Review.State.DONE, done_by_id=by.pk, done_at=timezone.now())
-    return [*topics, *answers]
+    for case in cases:
+        set_state(case=case, state=Case.State.CLOSED, by=by)
+    return [*topics, *answers, *cases]
 
 
 @transaction.atomic
 def reopen_all(*, items: Sequence[Item], by: AbstractBaseUser) -> list[Item]:
-    """Open topics and answers again; return what changed."""
+    """Open topics, answers and cases again; return what changed."""
     rows = _locked(items)
+    cases = [row for row in rows if isinstance(row, Case) and row.state == Case.State.CLOSED and not row.merged_into_id]
     topics = [row for row in rows if isinstance(row, Gap) and row.state not in TO_DO]
     answers = [row for row in rows if isinstance(row, Review) and row.state != Review.State.OPEN]
     set_topic_state(gaps=topics, state=Gap.State.OPEN, by=by)
     for row in answers:
         save(row, by=by, state=Review.State.OPEN, done_by_id=None, done_at=None)
-    return [*topics, *answers]
+    for case in cases:
+        set_state(case=case, state=Case.State.OPEN, by=by)
+    return [*topics, *answers, *cases]
 
 
 @transaction.atomic

@@ -7,16 +7,22 @@ from django.utils.translation import gettext_lazy as _
 
 from analytics.models.gaps import Gap
 from analytics.models.reviews import Review
+from chat.models import Case
 
-#: A row is about a topic or about an answer, never about both.
-ABOUT_ONE = Q(gap=None, review__isnull=False) | Q(gap__isnull=False, review=None)
+#: A row is about a topic, about an answer or about a case, never about two of them.
+ABOUT_ONE = (
+    Q(gap=None, review__isnull=False, case=None)
+    | Q(gap__isnull=False, review=None, case=None)
+    | Q(gap=None, review=None, case__isnull=False)
+)
 
 
 class AboutItem(models.Model):
-    """A row about one topic (`gap`) or one answer (`review`) of the inbox, deleted with it."""
+    """A row about one topic (`gap`), one answer (`review`) or one `case` of the inbox, deleted with it."""
 
     gap = models.ForeignKey(Gap, on_delete=models.CASCADE, null=True, related_name="%(class)ss")
     review = models.ForeignKey(Review, on_delete=models.CASCADE, null=True, related_name="%(class)ss")
+    case = models.ForeignKey(Case, on_delete=models.CASCADE, null=True, related_name="%(class)ss")
 
     class Meta:
         abstract = True
@@ -58,6 +64,7 @@ class Reader(AboutItem):
             models.CheckConstraint(condition=ABOUT_ONE, name="a_reader_reads_one_item"),
             models.UniqueConstraint(fields=["review", "user"], name="one_reader_a_review_and_user"),
             models.UniqueConstraint(fields=["gap", "user"], name="one_reader_a_gap_and_user"),
+            models.UniqueConstraint(fields=["case", "user"], name="one_reader_a_case_and_user"),
         ]
 
     def __str__(self) -> str:
@@ -66,14 +73,18 @@ class Reader(AboutItem):
 
 class Notice(AboutItem):
     """Tells a member of staff that a colleague (`by`) assigned an item to them, or to whom they stand in for, or
-    commented on an item that they look after or commented on too.
+    commented on an item that they look after or commented on too; or, by nobody, that a case came, goes on or waits
+    too long.
     """
 
     class Kind(models.TextChoices):
         ASSIGNED = "assigned", _("assigned")
         COMMENT = "comment", _("comment")
+        NEW_CASE = "new_case", _("new case")
+        CASE_MESSAGE = "case_message", _("message in a case")
+        LATE_CASE = "late_case", _("late case")
 
-    kind = models.CharField(max_length=8, choices=Kind, default=Kind.ASSIGNED)
+    kind = models.CharField(max_length=12, choices=Kind, default=Kind.ASSIGNED)
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="notices")
     by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
     # Whom it was assigned to, where that is not the reader.
@@ -97,6 +108,7 @@ class InboxPreferences(models.Model):
 
     user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="inbox_preferences")
     mails_assignments = models.BooleanField(_("E-mail me what is assigned to me"), default=True)
+    mails_cases = models.BooleanField(_("E-mail me new cases and those that wait too long"), default=True)
     mails_comments = models.BooleanField(_("E-mail me comments on what I look after or commented on"), default=True)
     mails_digest = models.BooleanField(_("E-mail me a summary every week"), default=True)
     away_until = models.DateField(_("Away until"), null=True, blank=True)

@@ -1,1 +1,1 @@
-"""The list "To do": unanswered topics and answers to review."""
+"""The list "To do": cases, unanswered topics and answers to review."""

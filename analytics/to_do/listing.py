@@ -1,10 +1,11 @@
-"""Rows of the one list: topics by how often they are asked, then single answers, the newest first."""
+"""Rows of the one list: cases that wait longest, topics by how often they are asked, single answers, newest first."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery, Value
+from django.db.models.expressions import OrderBy
 from django.db.models.functions import Left
 from django.http import QueryDict
 from django.utils import timezone
@@ -12,18 +13,25 @@ from django.utils import timezone
 from analytics.inbox.items import CLOSED, TO_DO, Item, listed_alone
 from analytics.inbox.preferences import assigned_to
 from analytics.models import Gap, Review
-from chat.models import Message
+from chat.models import Case, Message
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-#: States of the one list, and which topics and answers have them.
-STATES: dict[str, tuple[Sequence[str], str]] = {
-    "to_do": (TO_DO, Review.State.OPEN),
-    "answered": ((Gap.State.ANSWERED,), Review.State.ANSWERED),
-    "done": (CLOSED, Review.State.DONE),
+#: States of the one list, and which cases, topics and answers have them.
+STATES: dict[str, tuple[str, Sequence[str], str]] = {
+    "to_do": (Case.State.OPEN, TO_DO, Review.State.OPEN),
+    "answered": (Case.State.REPLIED, (Gap.State.ANSWERED,), Review.State.ANSWERED),
+    "done": (Case.State.CLOSED, CLOSED, Review.State.DONE),
 }
-KINDS = ("topics", "answers")
+KINDS = ("cases", "topics", "answers")
+#: Late cases first, then those that wait longest; what is over, newest first.
+CASE_ORDER = {
+    "to_do": (F("raised_at").asc(nulls_last=True), "state_at", "pk"),
+    "answered": ("-state_at", "-pk"),
+    "done": ("-state_at", "-pk"),
+}
+NOTHING: Mapping[str, int] = {"rows": 0, "overdue": 0}
 ME, NOBODY = "me", "nobody"
 #: Characters of an answer's question that the list shows and a search text may have.
 OPENING, SEARCHED = 120, 200
@@ -62,8 +70,9 @@ def read_choice(given: QueryDict) -> Chosen:
 
 @dataclass(slots=True)
 class Rows(Sequence[Item]):
-    """The topics followed by the answers: counted and sliced as one list, each part by its own query."""
+    """The cases, the topics and the answers: counted and sliced as one list, each part by its own query."""
 
+    cases: QuerySet[Case]
     topics: QuerySet[Gap]
     answers: QuerySet[Review]
     _counts: Sequence[Mapping[str, int]] = field(default=(), init=False)
@@ -80,19 +89,29 @@ class Rows(Sequence[Item]):
         if not isinstance(place, slice):
             raise TypeError("Ask for a page, not for one row.")
         first, last, _step = place.indices(len(self))
-        topics = self._counted()[0]["rows"]
-        page: list[Item] = list(self.topics[first : min(last, topics)]) if first < topics else []
-        if last > topics:
-            page += self.answers[max(first - topics, 0) : last - topics]
+        page: list[Item] = []
+        for rows, counted in zip(self._parts, self._counted(), strict=True):
+            if first < counted["rows"] and last > 0:
+                page += rows[max(first, 0) : last]
+            first, last = first - counted["rows"], last - counted["rows"]
         return page
+
+    @property
+    def _parts(self) -> tuple[QuerySet[Any], ...]:
+        return self.cases, self.topics, self.answers
 
     def _counted(self) -> Sequence[Mapping[str, int]]:
         if not self._counts:
             late = Q(due_on__lt=timezone.localdate())
-            self._counts = [
-                part.order_by().aggregate(rows=Count("pk"), overdue=Count("pk", filter=late))
-                for part in (self.topics, self.answers)
+            counted = [
+                part.order_by()
+                .annotate(part=Value(place))
+                .values("part")
+                .annotate(rows=Count("pk"), overdue=Count("pk", filter=late))
+                for place, part in enumerate(self._parts)
             ]
+            found = {each["part"]: each for each in counted[0].union(*counted[1:], all=True)}
+            self._counts = [found.get(place, NOTHING) for place in range(len(counted))]
         return self._counts
 
 
@@ -102,30 +121,36 @@ def find_rows(chosen: Chosen, user: "User") -> Rows:
     An answer whose topic has the same state stands under its topic alone, unless somebody is to look after the answer
     itself, or the list of both kinds is narrowed to a reason, which topics do not have.
     """
-    gap_states, review_state = STATES[chosen.state]
+    case_state, gap_states, review_state = STATES[chosen.state]
+    cases = Case.objects.visible_to(user).filter(state=case_state, merged_into=None)
     topics = Gap.objects.visible_to(user).filter(merged_into=None, state__in=gap_states)
     answers = Review.objects.visible_to(user).filter(state=review_state)
     if chosen.state != "done" and (chosen.kind == "answers" or not chosen.reason):
         answers = listed_alone(answers, gap_states)
     if chosen.text:
+        cases = cases.filter(question__icontains=chosen.text)
         topics = topics.filter(name__icontains=chosen.text)
         answers = answers.filter(message__question__text__icontains=chosen.text)
     if chosen.reason:
-        topics, answers = topics.none(), answers.filter(reasons__contains=[chosen.reason])
-    if chosen.kind == "answers" or not may_see(user, "gap"):
+        cases, topics, answers = cases.none(), topics.none(), answers.filter(reasons__contains=[chosen.reason])
+    if chosen.kind not in {"", "cases"} or not may_see(user, "chat.case"):
+        cases = cases.none()
+    if chosen.kind not in {"", "topics"} or not may_see(user, "analytics.gap"):
         topics = topics.none()
-    if chosen.kind == "topics" or not may_see(user, "review"):
+    if chosen.kind not in {"", "answers"} or not may_see(user, "analytics.review"):
         answers = answers.none()
     condition = _condition(chosen, user)
     return Rows(
+        _in_order(_with_offices(cases.filter(condition)), chosen, *CASE_ORDER[chosen.state]),
         _in_order(_with_names(topics.filter(condition)), chosen, "-weight", "pk"),
         _in_order(_with_openings(answers.filter(condition)), chosen, "-asked_at", "-pk"),
     )
 
 
 def may_see(user: "User", model: str) -> bool:
-    """Return whether the member may view rows of this model ("gap" or "review")."""
-    return user.has_perm(f"analytics.view_{model}") or user.has_perm(f"analytics.change_{model}")
+    """Return whether the member may view rows of this model, as "analytics.gap"."""
+    app, name = model.split(".")
+    return user.has_perm(f"{app}.view_{name}") or user.has_perm(f"{app}.change_{name}")
 
 
 def _condition(chosen: Chosen, user: "User") -> Q:
@@ -143,9 +168,13 @@ def _condition(chosen: Chosen, user: "User") -> Q:
     return condition
 
 
-def _in_order(rows: QuerySet[Any], chosen: Chosen, *order: str) -> QuerySet[Any]:
+def _in_order(rows: QuerySet[Any], chosen: Chosen, *order: str | OrderBy) -> QuerySet[Any]:
     """Put what is due soonest first where one's own or overdue items are listed, which are few."""
     return rows.order_by(*(["due_on"] if chosen.who or chosen.is_overdue else []), *order)
+
+
+def _with_offices(cases: QuerySet[Case]) -> QuerySet[Case]:
+    return cases.select_related("assistant", "office", "assigned_to")
 
 
 def _with_names(topics: QuerySet[Gap]) -> QuerySet[Gap]:

@@ -1,4 +1,4 @@
-"""The page "To do": one list of topics and answers, with what can be done to several at once."""
+"""The page "To do": one list of cases, topics and answers, with what can be done to several at once."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,12 +26,13 @@ from analytics.inbox.services import assign_all, finish_all, reopen_all
 from analytics.models import Gap, GapRun, Review
 from analytics.reviews.admin.detail import UNDO
 from analytics.to_do.listing import KINDS, ME, NOBODY, OPENING, Chosen, find_rows, may_see, read_choice
-from chat.models import Assistant
+from chat.models import Assistant, Case
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 A_PAGE = 50
+MODELS = {"cases": "chat.case", "topics": "analytics.gap", "answers": "analytics.review"}
 ASSIGN, FINISH, REOPEN = ("assign", "finish", "reopen")
 
 
@@ -50,18 +51,31 @@ class Row:
     def is_topic(self) -> bool:
         return isinstance(self.item, Gap)
 
+    @property
+    def is_case(self) -> bool:
+        return isinstance(self.item, Case)
+
 
 def _row(item: Any, today: date) -> Row:
     is_overdue = bool(item.due_on and item.due_on < today)
     if isinstance(item, Gap):
         url = reverse("admin:analytics_gap_change", args=[item.pk])
         return Row(item, f"topic-{item.pk}", item.title, url, [], is_overdue)
+    if isinstance(item, Case):
+        url = reverse("admin:chat_case_change", args=[item.pk])
+        reasons = [item.get_reason_display()]
+        return Row(item, f"case-{item.pk}", _opening(item.question), url, reasons, is_overdue)
     begins = getattr(item, "question_begins", "") or _("The question was deleted")
-    title = begins if len(begins) < OPENING else f"{begins.rsplit(' ', 1)[0]} …"
+    title = _opening(begins)
     reasons = [str(Review.Reason(reason).label) for reason in item.reasons]
     return Row(
         item, f"answer-{item.pk}", title, reverse("admin:analytics_review_change", args=[item.pk]), reasons, is_overdue
     )
+
+
+def _opening(text: str) -> str:
+    begins = " ".join(text.split())[:OPENING]
+    return begins if len(begins) < OPENING else f"{begins.rsplit(' ', 1)[0]} …"
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -72,7 +86,8 @@ def to_do_view(request: HttpRequest) -> HttpResponse:
     """
     user = cast("User", request.user)
     may_change = may_work(user)
-    if not (may_see(user, "gap") or may_see(user, "review")):
+    seen = {name: may_see(user, model) for name, model in MODELS.items()}
+    if not any(seen.values()):
         raise PermissionDenied
     if request.method == "POST":
         if not may_change:
@@ -91,10 +106,13 @@ def to_do_view(request: HttpRequest) -> HttpResponse:
         "page": page,
         "pages": page.paginator.get_elided_page_range(page.number, on_each_side=2, on_ends=1),
         "states": [("to_do", _("To do")), ("answered", _("Answered, watch")), ("done", _("Done"))],
-        "kinds": [("", _("Topics and answers")), *zip(KINDS, (_("Topics"), _("Single answers")), strict=True)],
+        "kinds": [
+            ("", _("Everything")),
+            *zip(KINDS, (_("Cases"), _("Topics"), _("Single answers")), strict=True),
+        ],
         "reasons": Review.Reason.choices,
         "assistants": list(Assistant.objects.visible_to(user).order_by("name")),
-        "colleagues": list(colleagues(Gap, Review)),
+        "colleagues": list(colleagues(Gap, Review, Case)),
         "today": today,
         "me": ME,
         "nobody": NOBODY,
@@ -106,8 +124,7 @@ def to_do_view(request: HttpRequest) -> HttpResponse:
         "is_active": bool(run and run.is_active),
         "progress": describe_progress(run) if run else "",
         "may_look": user.has_perm("analytics.change_gap"),
-        "sees_topics": may_see(user, "gap"),
-        "sees_answers": may_see(user, "review"),
+        **{f"sees_{name}": is_seen for name, is_seen in seen.items()},
     }
     return TemplateResponse(request, "admin/analytics/to_do/page.html", context)
 

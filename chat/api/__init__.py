@@ -1,6 +1,6 @@
 """The public API: all that the widget does, over HTTP."""
 
-from chat.api import conversations, sessions, sse
+from chat.api import cases, conversations, sessions, sse
 from chat.api.openapi import PublicAPI
 from chat.api.problems import add_handlers
 
@@ -12,5 +12,5 @@ api = PublicAPI(
     docs_url=None,
 )
 add_handlers(api)
-for part in (sessions, conversations, sse):
+for part in (sessions, conversations, cases, sse):
     api.add_router("", part.router)

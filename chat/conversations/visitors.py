@@ -10,6 +10,7 @@ from django.db.models import Count
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from chat.cases.views import export_cases
 from chat.conversations.retention import kept_days
 from chat.conversations.store import own_conversation, saved_messages
 from chat.errors import NotFound, Refused
@@ -124,6 +125,7 @@ def export_visitor(visitor: UUID) -> dict[str, Any]:
                 "said_of_themselves": conversation.audience,
                 "stars": conversation.stars,
                 "messages": [*_export_messages(conversation)],
+                "questions_to_offices": export_cases(conversation),
             }
             for conversation in conversations
         ],

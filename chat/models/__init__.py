@@ -2,9 +2,11 @@
 
 from chat.models.api_clients import APIClient
 from chat.models.assistants import Assistant, Language
+from chat.models.cases import Case, CaseAddress, CaseMessage
 from chat.models.conversations import Citation, Conversation, Feedback, Message, Visitor
 from chat.models.emergency_contacts import EmergencyContact, Need
 from chat.models.held_back import HeldBackSentence
+from chat.models.offices import Office, OfficeHours, OfficeRule
 from chat.models.profiles import ProfileLeg, RetrievalProfile
 from chat.models.prompts import ModelLayout, PromptVersion
 from chat.models.sites import Site
@@ -12,6 +14,9 @@ from chat.models.sites import Site
 __all__ = [
     "APIClient",
     "Assistant",
+    "Case",
+    "CaseAddress",
+    "CaseMessage",
     "Citation",
     "Conversation",
     "EmergencyContact",
@@ -21,6 +26,9 @@ __all__ = [
     "Message",
     "ModelLayout",
     "Need",
+    "Office",
+    "OfficeHours",
+    "OfficeRule",
     "ProfileLeg",
     "PromptVersion",
     "RetrievalProfile",

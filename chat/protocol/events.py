@@ -15,6 +15,7 @@ from pydantic_core import CoreSchema, SchemaSerializer
 from typing_extensions import TypeAliasType
 
 from chat.protocol.shapes import (
+    CaseView,
     Contact,
     HelpCard,
     OfficeWords,
@@ -284,6 +285,22 @@ class RatingEvent(ConversationEvent):
 
 
 @dataclass(frozen=True, slots=True)
+class CaseChanged(ConversationEvent):
+    """A question that the visitor left with an office is new, or something was said or done about it."""
+
+    type: Literal["case"] = field(default="case", kw_only=True)
+    case: CaseView
+
+
+@dataclass(frozen=True, slots=True)
+class CaseWithdrawn(ConversationEvent):
+    """The visitor took a question back that they had left with an office."""
+
+    type: Literal["case_withdrawn"] = field(default="case_withdrawn", kw_only=True)
+    case: int
+
+
+@dataclass(frozen=True, slots=True)
 class ConversationDeleted(Event):
     """The visitor deleted the conversation, in this tab or another."""
 
@@ -323,6 +340,8 @@ ServerEvent = TypeAliasType(
         | Error
         | FeedbackEvent
         | RatingEvent
+        | CaseChanged
+        | CaseWithdrawn
         | ConversationDeleted
         | Erased
         | Ping

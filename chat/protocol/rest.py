@@ -5,7 +5,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from chat.protocol.shapes import Contact, Language, Reason, Stars, Thumbs, exactly
+from chat.protocol.shapes import Contact, Language, OfficeChoice, Reason, Stars, Thumbs, exactly
 
 Consent = Annotated[Literal[True], exactly(bool)]
 MessageId = Annotated[int, Field(ge=1, le=2**63 - 1)]
@@ -90,6 +90,7 @@ class AssistantInfo(BaseModel):
     suggestions: Suggestions
     theme: Theme
     contact: Contact | None
+    offices: bool = Field(description="Whether a question can be left with an office (`POST …/cases`).")
     limits: Limits
     retention_days: int
     writes: bool = Field(description="Whether a language model writes; else pages are quoted.")
@@ -141,3 +142,55 @@ class FeedbackGiven(BaseModel):
 class RatingGiven(BaseModel):
     model_config = example(stars=4)
     stars: Stars
+
+
+class Shareable(BaseModel):
+    """A message that can be sent along with a question."""
+
+    id: int
+    role: Literal["user", "assistant"]
+    text: str
+
+
+class Handover(BaseModel):
+    """GET /api/v1/conversations/{id}/handover: what a student chooses from before leaving a question with an office."""
+
+    offices: list[OfficeChoice] = Field(description="Empty: no office takes questions.")
+    office: int | None = Field(description="The office that the rules of the staff lead to.")
+    question: str = Field(description="What the student asked, to begin with.")
+    messages: list[Shareable] = Field(description="What can be sent along, oldest first.")
+    shared: list[int] = Field(description="The messages that are sent along unless the student chooses others.")
+    mails: bool = Field(description="Whether replies can be sent by e-mail.")
+
+
+class CaseOpened(BaseModel):
+    model_config = example(
+        client_id="0b1f6b0e-52b4-4b6a-8f1c-0f6f3f0f6a02",
+        office=3,
+        question="May I park my bicycle in the cellar of the library?",
+        answer=812,
+        shared=[811, 812],
+        email="",
+    )
+    client_id: UUID = Field(description="Chosen by the client; the same one again opens no second case.")
+    office: int = Field(ge=1, le=2**63 - 1)
+    question: str = Field(min_length=1, max_length=4_000)
+    answer: MessageId | None = Field(None, description="The answer that did not help.")
+    shared: list[MessageId] = Field([], max_length=100, description="The messages that staff may read.")
+    email: str = Field("", max_length=254, description="Where replies go too, once a first mail is confirmed.")
+
+
+class CaseMessageGiven(BaseModel):
+    model_config = example(client_id="0b1f6b0e-52b4-4b6a-8f1c-0f6f3f0f6a03", text="It is a cargo bike.")
+    client_id: UUID = Field(description="Chosen by the client; the same one again is the same message.")
+    text: str = Field(min_length=1, max_length=8_000)
+
+
+class HelpedGiven(BaseModel):
+    model_config = example(helped=True)
+    helped: bool | None = Field(description="Whether the office's reply helped; null takes it back.")
+
+
+class AddressGiven(BaseModel):
+    model_config = example(email="student@uni.example")
+    email: str = Field(max_length=254, description="Empty: no mails.")

@@ -122,6 +122,48 @@ class OfficeWords:
         return "\n\n".join(filter(None, (self.note, f"{self.signature} [{self.n}]", self.text)))
 
 
+@dataclass(frozen=True, slots=True)
+class OfficeChoice:
+    """An office that takes questions: its hours, a line for each day, and by when it replies to what it gets now."""
+
+    id: int
+    name: str
+    hours: tuple[str, ...]
+    is_open: bool
+    reply_due: str
+
+
+@dataclass(frozen=True, slots=True)
+class CaseWords:
+    """A message of a case; the office's `text` is Markdown, and `asks_back` says that it waits for an answer."""
+
+    id: int
+    by: Annotated[str, OneOf("student", "office")]
+    text: str
+    asks_back: bool
+    created_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class CaseView:
+    """A question that the visitor left with an office. It is open until the office has replied.
+
+    `about` is the answer below which it stands. `reply_due` is until when the office means to reply. `mails` says if
+    replies go to an e-mail address, `helped` what the student said in the end.
+    """
+
+    id: int
+    office: str
+    state: Annotated[str, OneOf("open", "replied", "closed")]
+    question: str
+    about: int | None
+    opened_at: str
+    reply_due: str
+    mails: Annotated[str, OneOf("", "unconfirmed", "confirmed")]
+    helped: bool | None
+    messages: tuple[CaseWords, ...]
+
+
 class Message(BaseModel):
     """A saved question or answer; `sources` stand for the `[n]` in its text.
 
@@ -168,3 +210,4 @@ class Snapshot(BaseModel):
     last_seq: int | None
     title: str = ""
     stars: int | None = None
+    cases: list[CaseView] = []

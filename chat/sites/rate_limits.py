@@ -15,6 +15,8 @@ from chat.errors import TooMany
 from core.redis import connections
 
 logger = logging.getLogger(__name__)
+#: Messages to offices and changes of an address, by visitor and by network address.
+CASES_PER_MINUTE, CASES_PER_MINUTE_AND_ADDRESS = 10, 60
 #: KEYS: counters, the narrowest first. ARGV: how much each allows. What one refuses is not counted by the wider ones:
 #: one visitor cannot use up what all of a site's may ask.
 COUNT = """
@@ -43,6 +45,13 @@ async def count_session(address: str) -> None:
     """Raise TooMany past what an address may begin in a minute, and redis.RedisError."""
     if await _exceeded({f"begun:{pseudonym(address)}": settings.SESSIONS_PER_MINUTE_AND_ADDRESS}):
         raise _too_many("too_many_sessions", _("Too many conversations begin from here. Please wait a moment."))
+
+
+async def count_case(*, visitor: str, address: str) -> None:
+    """Raise TooMany past what a visitor or an address may write to offices in a minute, and redis.RedisError."""
+    quotas = {f"case:{visitor}": CASES_PER_MINUTE, f"case:{pseudonym(address)}": CASES_PER_MINUTE_AND_ADDRESS}
+    if await _exceeded(quotas):
+        raise _too_many("too_many_messages", _("That was a lot at once. Please wait a moment."))
 
 
 async def count_client(client: int, *, most: int) -> None:

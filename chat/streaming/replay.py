@@ -1,9 +1,10 @@
 """Collects what a tab needs that comes (back): the events it missed, or else the saved conversation."""
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 from uuid import UUID
 
+from chat.cases.views import own_cases
 from chat.conversations.closing import give_up, unfinished_answer
 from chat.conversations.store import own_conversation, saved_messages
 from chat.errors import NotFound
@@ -23,6 +24,7 @@ class Saved:
     messages: list[dict[str, Any]] = field(default_factory=list)
     title: str = ""
     stars: int | None = None
+    cases: list[dict[str, Any]] = field(default_factory=list)
 
 
 async def resume(*, visitor: UUID, conversation: UUID, after: int | None) -> list[dict[str, Any]]:
@@ -83,7 +85,7 @@ def _read(visitor: UUID, conversation: UUID) -> Saved | None:
         row = own_conversation(visitor, conversation)
     except NotFound:
         return None
-    return Saved(saved_messages(row), row.title, row.stars)
+    return Saved(saved_messages(row), row.title, row.stars, [asdict(case) for case in own_cases(row)])
 
 
 def _snapshot(conversation: UUID, saved: Saved, last_seq: int) -> dict[str, Any]:
@@ -95,6 +97,7 @@ def _snapshot(conversation: UUID, saved: Saved, last_seq: int) -> dict[str, Any]
         "last_seq": last_seq,
         "title": saved.title,
         "stars": saved.stars,
+        "cases": saved.cases,
     }
 
 

@@ -45,6 +45,13 @@ class ScopedAdmin(ScopedChoices):
         return scoped
 
 
+def visible_teams(related_name: str) -> dict[str, Any]:
+    """Return the options of a field of teams, one tick a team; `related_name` leads from a team to the rows."""
+    # Roles are groups too, and carry permissions; what was made a team all the same stays on the form.
+    is_team = Q(permissions=None) | Q(**{f"{related_name}__isnull": False})
+    return {"queryset": Group.objects.filter(is_team).distinct().order_by("name"), "widget": CheckboxSelectMultiple}
+
+
 class TeamsAdmin(ScopedAdmin):
     """For what has teams itself: only who sees everything makes one, or says which teams look after it."""
 
@@ -57,10 +64,7 @@ class TeamsAdmin(ScopedAdmin):
 
     def formfield_for_manytomany(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
         if db_field.name == "teams":
-            # Roles are groups too, and carry permissions; what was made a team all the same stays on the form.
-            is_team = Q(permissions=None) | Q(**{f"{db_field.remote_field.name}__isnull": False})
-            kwargs["queryset"] = Group.objects.filter(is_team).distinct().order_by("name")
-            kwargs["widget"] = CheckboxSelectMultiple
+            kwargs |= visible_teams(db_field.remote_field.name)
         return super().formfield_for_manytomany(db_field, request, **kwargs)
 
 

@@ -20,6 +20,7 @@ class FAQVersion(models.Model):
         RESTORE = "restore", _("an earlier version restored")
         MERGE = "merge", _("merged with a duplicate")
         GAP = "gap", _("made from an unanswered topic")
+        CASE = "case", _("made from a case")
         API = "api", _("over the staff API")
         TEST = "test", _("published after a shadow test")
         CHECK = "check", _("found still right")

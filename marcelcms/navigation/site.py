@@ -14,7 +14,10 @@ from django.utils.translation import gettext_lazy as _
 PAGES: Mapping[str, tuple[Promise, Sequence[str]]] = {
     "to-do": (
         _("To do"),
-        ("analytics.view_gap", "analytics.change_gap", "analytics.view_review", "analytics.change_review"),
+        (
+            *("analytics.view_gap", "analytics.change_gap", "analytics.view_review", "analytics.change_review"),
+            *("chat.view_case", "chat.change_case"),
+        ),
     ),
     "contradictions": (_("Contradictions"), ("knowledge.view_document", "knowledge.change_document")),
     "impact": (_("Pages that changed"), ("knowledge.view_document", "knowledge.change_document")),
@@ -46,10 +49,9 @@ SECTIONS: Mapping[str, tuple[Promise, Sequence[str]]] = {
     "settings": (
         _("Settings"),
         (
-            *("chat.assistant", "chat.site", "chat.promptversion", "chat.retrievalprofile"),
+            *("chat.assistant", "chat.site", "chat.office", "chat.promptversion", "chat.retrievalprofile"),
             *("auth.user", "auth.group", "marcelcms.directorygroup", "marcelcms.directoryidentity"),
-            "marcelcms.rolewithsecondfactor",
-            *("chat.apiclient", "marcelcms.apitoken"),
+            *("marcelcms.rolewithsecondfactor", "chat.apiclient", "marcelcms.apitoken"),
         ),
     ),
     "system": (

@@ -42,6 +42,7 @@ SEES_ALL = ("Administrator", "Whole")
 TOLD_GENTLY = {
     *("faqs_faq_change POST", "knowledge_document_change POST"),
     *("analytics_review_change GET", "analytics_review_change POST"),
+    *("chat_case_change GET", "chat_case_change POST"),
 }
 
 

@@ -20,12 +20,13 @@ from analytics.inbox.items import Item, OutOfDate, describe_change
 from analytics.inbox.preferences import name_of
 from analytics.inbox.services import assign
 from analytics.models import Gap, Review
+from chat.models import Case
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 #: Items by what addresses and forms call them.
-KINDS: dict[str, type[Item]] = {"topic": Gap, "answer": Review}
+KINDS: dict[str, type[Item]] = {"topic": Gap, "answer": Review, "case": Case}
 
 
 #: Stands for whoever looks after an item already.
@@ -116,7 +117,7 @@ def _stored(item: Item) -> TypedAssignment:
 
 def assigning_context(item: Item, typed: TypedAssignment | None = None) -> dict[str, Any]:
     """Return what the form of assigning needs besides the item; `typed` is what could not be saved."""
-    name = f"admin:analytics_{item._meta.model_name}_assign"
+    name = f"admin:{item._meta.app_label}_{item._meta.model_name}_assign"
     stored = _stored(item)
     return {
         "item": item,

@@ -18,6 +18,7 @@ from analytics.inbox.colleagues import colleagues, may_work
 from analytics.inbox.mails import sends_mails
 from analytics.inbox.preferences import name_of, preferences_of
 from analytics.models import Gap, InboxPreferences, Review
+from chat.models import Case
 
 if TYPE_CHECKING:
     from datetime import date
@@ -52,7 +53,7 @@ class PreferencesForm(PreferencesModelForm):
 
     class Meta:
         model = InboxPreferences
-        fields = ("mails_assignments", "mails_comments", "mails_digest", "away_until", "substitute")
+        fields = ("mails_cases", "mails_assignments", "mails_comments", "mails_digest", "away_until", "substitute")
         widgets = {"away_until": forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d")}
         help_texts = {
             "mails_digest": gettext_lazy("On Monday morning, in figures; none if there is nothing to do."),
@@ -61,7 +62,7 @@ class PreferencesForm(PreferencesModelForm):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self.fields["substitute"].queryset = colleagues(Gap, Review).exclude(pk=self.instance.user_id)  # type: ignore[attr-defined]
+        self.fields["substitute"].queryset = colleagues(Gap, Review, Case).exclude(pk=self.instance.user_id)  # type: ignore[attr-defined]
         if self.instance.away_until is None or self.instance.away_until < timezone.localdate():
             # They are here, and need not say so: nobody stands in for them.
             self.initial.update(away_until=None, substitute=None)

@@ -36,10 +36,50 @@ export type AssistantInfo = {
   suggestions: Suggestions;
   theme: Theme;
   contact: Contact | null;
+  offices: boolean;
   limits: Limits;
   retention_days: number;
   writes: boolean;
   privacy_url: string;
+};
+
+/** A question that the visitor left with an office is new, or something was said or done about it. */
+export type CaseChanged = {
+  type: "case";
+  seq?: number | null;
+  conversation: string;
+  case: CaseView;
+};
+
+/** A question that the visitor left with an office. It is open until the office has replied. `about` is the answer below which it stands. `reply_due` is until when the office means to reply. `mails` says if replies go to an e-mail address, `helped` what the student said in the end. */
+export type CaseView = {
+  id: number;
+  office: string;
+  state: "open" | "replied" | "closed";
+  question: string;
+  about: number | null;
+  opened_at: string;
+  reply_due: string;
+  mails: "" | "unconfirmed" | "confirmed";
+  helped: boolean | null;
+  messages: Array<CaseWords>;
+};
+
+/** The visitor took a question back that they had left with an office. */
+export type CaseWithdrawn = {
+  type: "case_withdrawn";
+  seq?: number | null;
+  conversation: string;
+  case: number;
+};
+
+/** A message of a case; the office's `text` is Markdown, and `asks_back` says that it waits for an answer. */
+export type CaseWords = {
+  id: number;
+  by: "student" | "office";
+  text: string;
+  asks_back: boolean;
+  created_at: string;
 };
 
 /** A source cited for the first time, just before the delta that holds its `[n]`. */
@@ -290,7 +330,7 @@ export type Resume = {
   after?: number | null;
 };
 
-export type ServerEvent = MessageStart | MessageDelta | Citation | Sources | OfficeAnswer | Abstain | Help | Clarify | Queued | MessageEnd | ErrorEvent | FeedbackEvent | RatingEvent | ConversationDeleted | Erased | Ping | Snapshot;
+export type ServerEvent = MessageStart | MessageDelta | Citation | Sources | OfficeAnswer | Abstain | Help | Clarify | Queued | MessageEnd | ErrorEvent | FeedbackEvent | RatingEvent | CaseChanged | CaseWithdrawn | ConversationDeleted | Erased | Ping | Snapshot;
 
 /** POST /api/v1/session. */
 export type SessionReply = {
@@ -314,6 +354,7 @@ export type Snapshot = {
   last_seq: number | null;
   title?: string;
   stars?: number | null;
+  cases?: Array<CaseView>;
 };
 
 /** A cited passage as the student sees it; `n` counts from 1 in order of first use, `url` is a deep link. `links` are the document's own references, if the student asked for a link. `language` is the quote's ("de"), or empty where it is not known. */
@@ -404,10 +445,44 @@ export const SHAPES = {
     "suggestions": "$Suggestions",
     "theme": "$Theme",
     "contact": "$Contact|0",
+    "offices": "b",
     "limits": "$Limits",
     "retention_days": "i",
     "writes": "b",
     "privacy_url": "s"
+  },
+  "CaseChanged": {
+    "type": "=case",
+    "seq?": "i|0",
+    "conversation": "s",
+    "case": "$CaseView"
+  },
+  "CaseView": {
+    "id": "i",
+    "office": "s",
+    "state": "=open|=replied|=closed",
+    "question": "s",
+    "about": "i|0",
+    "opened_at": "s",
+    "reply_due": "s",
+    "mails": "=|=unconfirmed|=confirmed",
+    "helped": "b|0",
+    "messages": [
+      "$CaseWords"
+    ]
+  },
+  "CaseWithdrawn": {
+    "type": "=case_withdrawn",
+    "seq?": "i|0",
+    "conversation": "s",
+    "case": "i"
+  },
+  "CaseWords": {
+    "id": "i",
+    "by": "=student|=office",
+    "text": "s",
+    "asks_back": "b",
+    "created_at": "s"
   },
   "Citation": {
     "type": "=citation",
@@ -594,7 +669,7 @@ export const SHAPES = {
     "stars": "i"
   },
   "Reason": "=wrong|=outdated|=incomplete|=not_my_question|=other",
-  "ServerEvent": "$MessageStart|$MessageDelta|$Citation|$Sources|$OfficeAnswer|$Abstain|$Help|$Clarify|$Queued|$MessageEnd|$ErrorEvent|$FeedbackEvent|$RatingEvent|$ConversationDeleted|$Erased|$Ping|$Snapshot",
+  "ServerEvent": "$MessageStart|$MessageDelta|$Citation|$Sources|$OfficeAnswer|$Abstain|$Help|$Clarify|$Queued|$MessageEnd|$ErrorEvent|$FeedbackEvent|$RatingEvent|$CaseChanged|$CaseWithdrawn|$ConversationDeleted|$Erased|$Ping|$Snapshot",
   "SessionReply": {
     "token": "s",
     "expires_in": "i"
@@ -608,7 +683,10 @@ export const SHAPES = {
     ],
     "last_seq": "i|0",
     "title?": "s",
-    "stars?": "i|0"
+    "stars?": "i|0",
+    "cases?": [
+      "$CaseView"
+    ]
   },
   "Source": {
     "n": "i",

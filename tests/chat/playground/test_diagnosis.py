@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.utils import translation
 
-from chat.admin.try_question import names
+from chat.admin.trying.page import names
 from chat.playground.diagnosis import Diagnosis, Verdict, diagnose
 from chat.playground.facts import Facts, LinkedFAQ, Merged, Outcome, Rank, Standing, pushed_by
 from chat.playground.rankings import Direction, Move, Share, rank_change

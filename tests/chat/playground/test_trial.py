@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from chat.admin.try_question import names
+from chat.admin.trying.page import names
 from chat.models import Assistant, Message
 from chat.pipeline.question import Question
 from chat.pipeline.retrieval.profiles import PROFILES

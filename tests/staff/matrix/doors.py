@@ -21,6 +21,7 @@ ROWS = {
     "review_id": "analytics_review",
     "sentence_id": "chat_heldbacksentence",
     "gap_id": "analytics_gap",
+    "case_id": "chat_case",
     "faq_id": "faqs_faq",
     "matcher_id": "faqs_matcher",
     "profile_id": "chat_retrievalprofile",
@@ -52,6 +53,8 @@ POSTS = frozenset(
         *("analytics_gap_look", "analytics_gap_rename", "analytics_gap_state"),
         *("analytics_gap_assign", "analytics_gap_comment", "analytics_gap_reading"),
         *("analytics_gap_draft", "analytics_gap_phrasings"),
+        *("chat_case_state", "chat_case_pass_on", "chat_case_merge", "chat_case_assign"),
+        *("chat_case_comment", "chat_case_reading", "chat_case_draft", "chat_case_phrasing"),
         *("analytics_report_stop", "analytics_report_delete_file"),
         *("analytics_review_undo", "analytics_review_reading", "analytics_review_keep"),
         *("analytics_review_meant", "analytics_review_assign"),
@@ -61,7 +64,7 @@ POSTS = frozenset(
         *("analytics_shadowtest_publish", "analytics_shadowtest_discard"),
     )
 ) | {
-    *("shadow-faq", "contradiction", "invite-again", "admin:logout"),
+    *("shadow-faq", "contradiction", "invite-again", "second-factor-reset", "admin:logout"),
     *("language-model-start", "language-model-stop", "language-model-switch"),
 }
 #: Pages that show something to a GET and change it with a POST.
@@ -70,6 +73,7 @@ BOTH = frozenset(
         "impact-document",
         "to-do",
         "inbox-preferences",
+        "my-login",
         "invite",
         "admin:faqs_faq_import",
         "admin:faqs_faq_merge",
@@ -85,6 +89,9 @@ BODIES: Mapping[str, Callable[[World], dict[str, object]]] = {
     "analytics_gap_state": lambda _world: {"state": "in_work", "version": 0},
     "analytics_gap_rename": lambda _world: {"name": "Another name", "version": 0},
     "analytics_gap_comment": lambda _world: {"comment": "Who knows this?"},
+    "chat_case_change": lambda _world: {"step": "reply", "reply": "Yes.", "version": 0},
+    "chat_case_state": lambda _world: {"state": "closed", "version": 0},
+    "chat_case_comment": lambda _world: {"comment": "Who knows this?"},
     "_assign": lambda _world: {"due_on": "2099-03-31", "version": 0},
     "contradiction": lambda _world: {"step": "dismiss"},
     "to-do": lambda world: {"step": "finish", "item": f"topic-{world.rows['analytics_gap'].pk}"},

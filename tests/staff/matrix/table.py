@@ -28,6 +28,9 @@ DOORS = _read(
     to-do POST                                               x x . x x .
     inbox-preferences GET                                    x x . x x .
     inbox-preferences POST                                   x x . x x .
+    my-login GET                                             x x x x x x
+    my-login POST                                            x x x x x x
+    second-factor-reset POST                                 . . . x . .
     invite GET                                               . . . x . .
     invite POST                                              . . . x . .
     invite-again POST                                        . . . x . .
@@ -183,6 +186,28 @@ DOORS = _read(
     chat_heldbacksentence_delete POST                        . . . . . .
     chat_heldbacksentence_change GET                         x x . x x .
     chat_heldbacksentence_change POST                        . . . . . .
+    chat_case_state POST                                     x x . x x .
+    chat_case_pass_on POST                                   x x . x x .
+    chat_case_merge POST                                     . . . . . .
+    chat_case_assign POST                                    x x . x x .
+    chat_case_comment POST                                   x x . x x .
+    chat_case_reading POST                                   x x . x x .
+    chat_case_draft POST                                     x x . x x .
+    chat_case_phrasing POST                                  x . . x x .
+    chat_case_changelist GET                                 x x . x x .
+    chat_case_add GET                                        . . . . . .
+    chat_case_history GET                                    x x . x x .
+    chat_case_delete GET                                     . . . . . .
+    chat_case_delete POST                                    . . . . . .
+    chat_case_change GET                                     x x . x x .
+    chat_case_change POST                                    x x . x x .
+    chat_office_changelist GET                               x . . x x .
+    chat_office_add GET                                      . . . x . .
+    chat_office_history GET                                  x . . x x .
+    chat_office_delete GET                                   . . . x . .
+    chat_office_delete POST                                  . . . x . .
+    chat_office_change GET                                   x . . x x .
+    chat_office_change POST                                  . . . x . .
     chat_retrievalprofile_clone POST                         . . . x . .
     chat_retrievalprofile_changelist GET                     x . x x x .
     chat_retrievalprofile_add GET                            . . . x . .
@@ -326,6 +351,13 @@ DOORS = _read(
     marcelcms_directoryidentity_delete POST                  . . . x . .
     marcelcms_directoryidentity_change GET                   . . . x . .
     marcelcms_directoryidentity_change POST                  . . . . . .
+    marcelcms_rolewithsecondfactor_changelist GET            . . . x . .
+    marcelcms_rolewithsecondfactor_add GET                   . . . x . .
+    marcelcms_rolewithsecondfactor_history GET               . . . x . .
+    marcelcms_rolewithsecondfactor_delete GET                . . . x . .
+    marcelcms_rolewithsecondfactor_delete POST               . . . x . .
+    marcelcms_rolewithsecondfactor_change GET                . . . x . .
+    marcelcms_rolewithsecondfactor_change POST               . . . . . .
     marcelcms_apitoken_changelist GET                        x x x x x x
     marcelcms_apitoken_add GET                               x x x x x x
     marcelcms_apitoken_history GET                           x x x x x x
@@ -386,7 +418,9 @@ ACTIONS = _read(
     chat_retrievalprofile delete_selected                    . . . x . .
     chat_promptversion delete_selected                       . . . x . .
     marcelcms_directorygroup delete_selected                 . . . x . .
+    marcelcms_rolewithsecondfactor delete_selected           . . . x . .
     chat_apiclient delete_selected                           . . . x . .
+    chat_office delete_selected                              . . . x . .
     chat_site delete_selected                                . . . x . .
     analytics_gap take_on                                    x x . x x .
     analytics_gap solve                                      x x . x x .
@@ -492,6 +526,8 @@ PUBLIC = _read(
     openai-not-found                                         x x x x x x
     sign-on                                                  x x x x x x
     sign-on-return                                           x x x x x x
+    second-factor                                            x x x x x x
+    second-factor-setup                                      x x x x x x
     set_language                                             x x x x x x
     site-logo                                                x x x x x x
     widget-frame                                             x x x x x x

@@ -1,6 +1,7 @@
 """One row of everything that has a screen: a team's own, and another team's, which nobody of the first may notice."""
 
 import datetime
+import uuid
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,12 +21,12 @@ from analytics.models import (
 )
 from analytics.reports.definition import Definition
 from analytics.shadow.drafts import FAQDraft
-from chat.models import HeldBackSentence, PromptVersion, RetrievalProfile
+from chat.models import Case, HeldBackSentence, Office, PromptVersion, RetrievalProfile
 from faqs.models import FAQ, FAQVersion, Matcher, MatcherFit, SimilarPair
 from faqs.versions.history import recording
 from knowledge.indexing.generations import live_generation
 from knowledge.models import CrawlRun, DocumentRevision, FlaggedText, Generation, PdfUpload, Source
-from marcelcms.models import APIToken, DirectoryGroup, DirectoryIdentity
+from marcelcms.models import APIToken, DirectoryGroup, DirectoryIdentity, RoleWithSecondFactor
 from tests.factories import (
     APIClientFactory,
     CategoryFactory,
@@ -52,6 +53,8 @@ OF_TEAMS = frozenset(
             "chat_assistant",
             "chat_site",
             "chat_apiclient",
+            "chat_office",
+            "chat_case",
         ),
         *("chat_conversation", "chat_heldbacksentence", "analytics_gap", "analytics_review", "analytics_shadowtest"),
         *("analytics_evaluationset", "analytics_evaluationrun", "analytics_evaluationquestion"),
@@ -96,6 +99,7 @@ def make_world(team: str, owner: User, *, mark: str) -> World:
     revision = DocumentRevision.objects.create(
         document=document, title=f"{mark} before", text=f"{mark} before", made_at=now, replaced_at=now
     )
+    office = Office.objects.create(assistant=assistant, name=f"{mark} office")
     rows = {
         "knowledge_collection": collection,
         "knowledge_document": document,
@@ -114,6 +118,17 @@ def make_world(team: str, owner: User, *, mark: str) -> World:
         "chat_site": SiteFactory(assistant=assistant, name=f"{mark} site"),
         "chat_apiclient": APIClientFactory(assistants=[assistant], name=f"{mark} program of the library"),
         "chat_conversation": api.conversation,
+        "chat_office": office,
+        "chat_case": Case.objects.create(
+            conversation=api.conversation,
+            assistant=assistant,
+            office=office,
+            question=f"{mark} question to the office",
+            language="en",
+            reason=Case.Reason.PERSON,
+            client_id=uuid.uuid4(),
+            reply_due=now,
+        ),
         "chat_heldbacksentence": HeldBackSentence.objects.create(
             message=api.review.message,
             n=1,
@@ -135,6 +150,7 @@ def make_world(team: str, owner: User, *, mark: str) -> World:
             assistant=assistant, day=now.date(), text=f"{mark}?", status="abstained"
         ),
         "analytics_report": report,
+        "marcelcms_rolewithsecondfactor": RoleWithSecondFactor.objects.get_or_create(role="Nobody’s")[0],
         "marcelcms_directorygroup": DirectoryGroup.objects.create(name=f"group-{mark}", role="Curator"),
         "marcelcms_directoryidentity": DirectoryIdentity.objects.create(
             user=UserFactory(teams=[]), issuer="https://login.uni.example", subject=f"person-{mark}"

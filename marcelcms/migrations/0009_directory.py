@@ -11,7 +11,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('auth', '0012_alter_user_first_name_max_length'),
-        ('marcelcms', '0007_roles_connect_programs'),
+        ('marcelcms', '0008_roles_answer_cases'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
 from chat.admin import conversations
-from chat.admin.try_question_form import Staff, TryForm, asked_before
+from chat.admin.trying.form import Staff, TryForm, asked_before
 from chat.models import Message
 from chat.pipeline.retrieval.profiles import UnknownProfile
 from chat.playground.diagnosis import diagnose

@@ -10,7 +10,7 @@ from marcelcms.accounts.roles import make_roles
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('marcelcms', '0008_directory'),
+        ('marcelcms', '0009_directory'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

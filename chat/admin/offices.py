@@ -1,0 +1,126 @@
+"""Offices that students leave a question with: hours, rules, and who answers there."""
+
+import datetime
+from typing import TYPE_CHECKING, Any
+
+from django.contrib import admin
+from django.core.exceptions import ValidationError
+from django.db.models import Count, Q, QuerySet
+from django.forms import CharField, ModelForm, Textarea, TimeInput
+from django.http import HttpRequest
+from django.utils.dateparse import parse_date
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from chat.models import Case, Office, OfficeHours, OfficeRule
+from core.admin.forms import LabelledFormSet
+from core.admin.scoped import ScopedAdmin, ScopedFilter, visible_teams
+
+if TYPE_CHECKING:
+    OfficeModelAdmin = admin.ModelAdmin[Office]
+    OfficeModelForm = ModelForm[Office]
+    PartInline = admin.TabularInline[Any, Office]
+else:
+    OfficeModelAdmin, OfficeModelForm, PartInline = admin.ModelAdmin, ModelForm, admin.TabularInline
+
+
+class DaysField(CharField):
+    """Days, one a line."""
+
+    widget = Textarea(attrs={"rows": 4, "class": "vTextField", "spellcheck": "false"})
+
+    def prepare_value(self, value: Any) -> Any:
+        return "\n".join(day.isoformat() for day in value) if isinstance(value, list) else value
+
+    def to_python(self, value: Any) -> Any:
+        return [_read_day(word) for word in value.split()] if isinstance(value, str) else list(value or ())
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        return bool("\n".join(str(data or "").split()) != self.prepare_value(list(initial or [])))
+
+
+def _read_day(word: str) -> datetime.date:
+    try:
+        day = parse_date(word)
+    except ValueError:
+        day = None
+    if day is None:
+        raise ValidationError(_("“%(word)s” is no day: write it as in 2026-12-24.") % {"word": word})
+    return day
+
+
+class OfficeForm(OfficeModelForm):
+    closed_on = DaysField(
+        label=gettext_lazy("Closed on"),
+        required=False,
+        help_text=gettext_lazy("Holidays and other days without hours, one a line, such as 2026-12-24."),
+    )
+
+
+class OfficePart(PartInline):
+    """Rows that are part of their office: who may change it may change them."""
+
+    formset = LabelledFormSet
+    extra = 0
+
+    def _may_edit(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("chat.change_office") or request.user.has_perm("chat.add_office")
+
+    def has_add_permission(self, request: HttpRequest, obj: Office | None = None) -> bool:
+        return self._may_edit(request)
+
+    def has_change_permission(self, request: HttpRequest, obj: Office | None = None) -> bool:
+        return self._may_edit(request)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Office | None = None) -> bool:
+        return self._may_edit(request)
+
+    def has_view_permission(self, request: HttpRequest, obj: Office | None = None) -> bool:
+        return self._may_edit(request) or request.user.has_perm("chat.view_office")
+
+
+class OfficeHoursInline(OfficePart):
+    model = OfficeHours
+    verbose_name_plural = gettext_lazy("Office hours (none: Monday to Friday, not said to students)")
+
+    def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        if db_field.name in {"opens", "closes"}:
+            kwargs["widget"] = TimeInput(attrs={"type": "time"}, format="%H:%M")
+        return super().formfield_for_dbfield(db_field, request, **kwargs)
+
+
+class OfficeRuleInline(OfficePart):
+    model = OfficeRule
+    verbose_name_plural = gettext_lazy("What comes here: the first rule that fits counts, over all offices")
+
+
+@admin.register(Office)
+class OfficeAdmin(ScopedAdmin, OfficeModelAdmin):
+    form = OfficeForm
+    list_display = ["name", "assistant", "replies", "waiting", "is_default", "is_active"]
+    list_filter = [("assistant", ScopedFilter), "is_active"]
+    list_select_related = ["assistant"]
+    search_fields = ["name", "name_de"]
+    show_full_result_count = False
+    inlines = [OfficeHoursInline, OfficeRuleInline]
+    fieldsets = [
+        (None, {"fields": ["assistant", "name", "name_de", "teams", "is_default", "is_active"]}),
+        (gettext_lazy("When it replies"), {"fields": ["reply_days", "closed_on"]}),
+    ]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Office]:
+        rows: QuerySet[Office] = super().get_queryset(request)
+        return rows.annotate(waits=Count("cases", filter=Q(cases__state=Case.State.OPEN)))
+
+    @admin.display(description=gettext_lazy("replies within (days)"), ordering="reply_days")
+    def replies(self, office: Office) -> int:
+        return office.reply_days
+
+    @admin.display(description=gettext_lazy("cases that wait"))
+    def waiting(self, office: Any) -> int:
+        return int(office.waits)
+
+    def formfield_for_manytomany(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        if db_field.name == "teams":
+            kwargs |= visible_teams("offices")
+        return super().formfield_for_manytomany(db_field, request, **kwargs)

@@ -1,0 +1,1 @@
+"""Trying a question: its form and what is shown of the answer."""

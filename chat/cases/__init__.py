@@ -1,0 +1,1 @@
+"""Cases: which office gets a question, when it replies, and what student and office say to each other."""

@@ -1,0 +1,8 @@
+"""Signals of what students do in cases, for those who tell staff; sent inside the transaction that saves it."""
+
+from django.dispatch import Signal
+
+#: A case was opened; `case`.
+case_opened = Signal()
+#: The student wrote again; `case`.
+case_written = Signal()

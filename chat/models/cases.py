@@ -1,0 +1,173 @@
+"""Cases: questions that students left with an office, and what was said about them."""
+
+from typing import TYPE_CHECKING, Self
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from chat.models.assistants import Assistant, Language, OfAssistants
+from chat.models.conversations import Conversation, Message
+from chat.models.offices import Office
+from core.access import sees_everything
+from faqs.models import FAQ
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import AnonymousUser, User
+
+
+class CaseQuerySet(OfAssistants["Case"]):
+    def visible_to(self, user: "User | AnonymousUser") -> Self:
+        """Filter the cases of assistants and offices that a member of staff works on.
+
+        A person in need is for those who may read cries for help.
+        """
+        rows = super().visible_to(user)
+        if not user.has_perm("chat.read_help_message"):
+            rows = rows.exclude(reason=Case.Reason.HELP)
+        if sees_everything(user):
+            return rows
+        offices = Office.objects.filter(Q(teams=None) | Q(teams__in=user.groups.all()))
+        return rows.filter(Q(office=None) | Q(office__in=offices.values("pk")))
+
+    def waiting(self) -> Self:
+        """Filter the cases in which the student waits for the office."""
+        return self.filter(state=Case.State.OPEN)
+
+
+class Case(models.Model):
+    """A question that a student left with an office, deleted with its conversation.
+
+    `about` is the answer that did not help, if there was one, and `shared` are the messages that staff may read.
+    `reply_due` is when the student was told to expect a reply, `raised_at` when staff were told that it is late.
+    `version` counts what was done to it: who acts with an older one is told first.
+    """
+
+    class Reason(models.TextChoices):
+        ABSTAINED = "abstained", _("No answer given")
+        BAD_ANSWER = "bad_answer", _("The answer did not help")
+        PERSON = "person", _("Wanted to ask a person")
+        HELP = "help", _("A person in need")
+
+    class State(models.TextChoices):
+        OPEN = "open", _("waits for the office")
+        REPLIED = "replied", _("waits for the student")
+        CLOSED = "closed", _("closed")
+
+    conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="cases")
+    assistant = models.ForeignKey(
+        Assistant, on_delete=models.SET_NULL, null=True, related_name="cases", verbose_name=_("assistant")
+    )
+    office = models.ForeignKey(
+        Office, on_delete=models.SET_NULL, null=True, related_name="cases", verbose_name=_("office")
+    )
+    about = models.ForeignKey(Message, on_delete=models.SET_NULL, null=True, related_name="cases")
+    shared = models.ManyToManyField(Message, related_name="+")
+    question = models.TextField(_("question"), max_length=4000)
+    language = models.CharField(_("language"), max_length=2, choices=Language)
+    reason = models.CharField(_("reason"), max_length=10, choices=Reason)
+    state = models.CharField(_("state"), max_length=10, choices=State, default=State.OPEN)
+    merged_into = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, related_name="merged")
+    # What staff made of it, for the next student.
+    faq = models.ForeignKey(FAQ, on_delete=models.SET_NULL, null=True, related_name="cases", verbose_name=_("FAQ"))
+    # Chosen by the visitor's browser, so that a button that is pressed twice opens one case.
+    client_id = models.UUIDField(editable=False)
+    # What the student says in the end: whether it helped.
+    helped = models.BooleanField(null=True)
+    opened_at = models.DateTimeField(_("asked"), auto_now_add=True)
+    # When the state last became what it is: since when somebody waits.
+    state_at = models.DateTimeField(auto_now_add=True)
+    reply_due = models.DateTimeField(_("reply expected by"))
+    raised_at = models.DateTimeField(null=True)
+    first_reply_at = models.DateTimeField(null=True)
+    closed_at = models.DateTimeField(null=True)
+    assigned_to = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="cases",
+        verbose_name=_("assigned to"),
+    )
+    due_on = models.DateField(_("due"), null=True, blank=True)
+    version = models.PositiveIntegerField(default=0)
+    changed_at = models.DateTimeField(null=True, editable=False)
+    changed_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, editable=False, related_name="+"
+    )
+
+    objects = CaseQuerySet.as_manager()
+
+    class Meta:
+        verbose_name = _("case")
+        verbose_name_plural = _("cases")
+        ordering = ["state_at", "pk"]
+        default_permissions = ("view", "change")
+        constraints = [models.UniqueConstraint(fields=["conversation", "client_id"], name="one_case_a_client_id")]
+        indexes = [
+            models.Index(fields=["state", "state_at", "id"]),
+            models.Index(
+                fields=["reply_due"], condition=Q(state="open", raised_at=None), name="cases_that_may_be_late"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        """Return what goes into the audit log, which outlives the case."""
+        return f"#{self.pk}"
+
+    @property
+    def is_late(self) -> bool:
+        """Return whether the student was told to expect a reply earlier, or is in need."""
+        return self.state == self.State.OPEN and self.raised_at is not None
+
+
+class CaseMessage(models.Model):
+    """What the student or the office said in a case; `text` of the office is Markdown.
+
+    `author` is who wrote it for the office; the student reads the office's name. `mail_id` is the Message-ID of the
+    mail that it came by, so that none is taken twice.
+    """
+
+    class By(models.TextChoices):
+        STUDENT = "student", _("student")
+        OFFICE = "office", _("office")
+
+    case = models.ForeignKey(Case, on_delete=models.CASCADE, related_name="messages")
+    by = models.CharField(max_length=7, choices=By)
+    author = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+    text = models.TextField(max_length=8000)
+    # A question of the office's, after which the student is waited for.
+    asks_back = models.BooleanField(default=False)
+    mail_id = models.CharField(max_length=250, blank=True, editable=False)
+    client_id = models.UUIDField(null=True, editable=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["pk"]
+        default_permissions = ()
+        constraints = [
+            models.UniqueConstraint(fields=["case", "client_id"], name="one_case_message_a_client_id"),
+            models.UniqueConstraint(fields=["mail_id"], condition=~Q(mail_id=""), name="one_message_a_mail"),
+        ]
+
+    def __str__(self) -> str:
+        return f"#{self.pk}"
+
+
+class CaseAddress(models.Model):
+    """The e-mail address to which a student wants replies, kept apart from the case and deleted with it.
+
+    Until the student has followed the link of the first mail (`confirmed_at`), no other mail is sent there.
+    """
+
+    case = models.OneToOneField(Case, on_delete=models.CASCADE, related_name="address")
+    email = models.EmailField()
+    asked_at = models.DateTimeField(auto_now_add=True)
+    confirmed_at = models.DateTimeField(null=True)
+
+    class Meta:
+        default_permissions = ()
+
+    def __str__(self) -> str:
+        return f"#{self.case_id}"

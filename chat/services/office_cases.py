@@ -1,0 +1,103 @@
+"""Services for the office's side of cases: reply, close, open again, pass on, merge. The student's tabs are told.
+
+All take the `version` that the member of staff has seen, and raise OutOfDateCase if another one is stored,
+errors.NotFound for a case that was deleted, and errors.Refused for what makes no sense.
+"""
+
+from functools import partial
+
+from asgiref.sync import async_to_sync
+from django.contrib.auth.models import AbstractBaseUser
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from chat.cases.hours import reply_due
+from chat.cases.messages import add_office_message, change, lock_case
+from chat.errors import Refused
+from chat.models import Case, CaseMessage, Office
+from chat.streaming.cases import publish_case
+
+
+class OutOfDateCase(Exception):
+    """Somebody did something to the case since its page was made; `case` is how it is now."""
+
+    def __init__(self, case: Case) -> None:
+        super().__init__(case.pk)
+        self.case = case
+
+
+@transaction.atomic
+def reply(
+    *, case: int, version: int, text: str, by: AbstractBaseUser, asks_back: bool = False, closes: bool = False
+) -> CaseMessage:
+    """Reply to the student, in Markdown; a reply may ask back, or close the case."""
+    row = _locked(case, version)
+    message = add_office_message(case=row, text=text, by=by, asks_back=asks_back, closes=closes)
+    tell(row)
+    return message
+
+
+@transaction.atomic
+def close(*, case: int, version: int, by: AbstractBaseUser) -> Case:
+    """Close the case without a word."""
+    row = _locked(case, version)
+    set_state(case=row, state=Case.State.CLOSED, by=by)
+    return row
+
+
+@transaction.atomic
+def reopen(*, case: int, version: int, by: AbstractBaseUser) -> Case:
+    """Have the case wait for the office again."""
+    row = _locked(case, version)
+    if row.merged_into_id:
+        raise Refused("case_merged", _("It was merged into another case: go on there."))
+    set_state(case=row, state=Case.State.OPEN, by=by)
+    return row
+
+
+def set_state(*, case: Case, state: Case.State, by: AbstractBaseUser | None) -> None:
+    """Close a locked case or open it again, whatever was seen of it."""
+    closed_at = timezone.now() if state == Case.State.CLOSED else None
+    change(case, by=by, state=state, closed_at=closed_at, raised_at=None)
+    tell(case)
+
+
+@transaction.atomic
+def pass_on(*, case: int, version: int, office: Office, by: AbstractBaseUser) -> Case:
+    """Give the case to another office of the same assistant; nobody there looks after it yet."""
+    row = _locked(case, version)
+    if office.assistant_id != row.assistant_id or not office.is_active:
+        raise Refused("unknown_office", _("Choose an office of the list. Nothing was passed on."))
+    change(row, by=by, office=office, assigned_to=None, due_on=None, reply_due=reply_due(office), raised_at=None)
+    tell(row)
+    return row
+
+
+@transaction.atomic
+def merge(*, case: int, version: int, into: Case, by: AbstractBaseUser) -> Case:
+    """Merge the case into another one of the same student: what was said goes on there."""
+    row = _locked(case, version)
+    target = lock_case(into.pk)
+    if target.pk == row.pk or target.conversation_id != row.conversation_id or target.merged_into_id:
+        raise Refused("bad_merge", _("Only questions of the same conversation are merged. Nothing was merged."))
+    CaseMessage.objects.create(case=target, by=CaseMessage.By.STUDENT, text=row.question)
+    row.messages.update(case=target)
+    target.shared.add(*row.shared.all())
+    change(target, by=by, state=Case.State.OPEN, closed_at=None)
+    change(row, by=by, state=Case.State.CLOSED, closed_at=timezone.now(), raised_at=None, merged_into=target)
+    tell(row)
+    tell(target)
+    return target
+
+
+def _locked(case: int, version: int) -> Case:
+    row = lock_case(case)
+    if row.version != version:
+        raise OutOfDateCase(row)
+    return row
+
+
+def tell(case: Case) -> None:
+    """Tell the student's tabs of the case as soon as the change is saved."""
+    transaction.on_commit(partial(async_to_sync(publish_case), case.pk))

@@ -1,0 +1,142 @@
+"""Services for a student's questions to offices: each is saved, and told to all of the student's tabs.
+
+All raise `errors.NotFound` for what is not the visitor's own, `errors.Refused` for what makes no sense, and
+redis.RedisError, OSError and django.db.DatabaseError if a part is away.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+
+from chat.cases.messages import add_student_message, change, lock_own_case
+from chat.cases.news import case_opened, case_written
+from chat.cases.opening import open_case
+from chat.cases.routing import choose_office, list_offices
+from chat.cases.views import shareable, view_case, view_office, with_messages
+from chat.conversations.store import own_conversation
+from chat.errors import NotFound
+from chat.models import Case, Message
+from chat.protocol.events import CaseWithdrawn
+from chat.protocol.shapes import CaseView
+from chat.sites import rate_limits
+from chat.sites.session_tokens import Session
+from chat.streaming.cases import publish_case
+from chat.streaming.publisher import publish_once
+from core.db.prepared import in_database
+
+
+def describe_handover(session: Session, conversation: UUID, answer: int | None) -> dict[str, Any]:
+    """Return what the student chooses from before leaving a question. Raise NotFound."""
+    row = own_conversation(session.visitor, conversation)
+    messages = list(row.messages.order_by("pk"))
+    about = next((each for each in messages if each.pk == answer and each.role == Message.Role.ASSISTANT), None)
+    if answer is not None and about is None:
+        raise NotFound
+    offices = list_offices(row)
+    chosen = choose_office(row, about, offices)
+    question = _question_of(about, messages)
+    shown = shareable(messages)
+    proposed = {about.pk, about.question_id} if about else set()
+    return {
+        "offices": [view_office(office, session.language) for office in offices],
+        "office": chosen.pk if chosen else None,
+        "question": question,
+        "messages": shown,
+        "shared": [each["id"] for each in shown if each["id"] in proposed],
+        "mails": False,
+    }
+
+
+def _question_of(about: Message | None, messages: Sequence[Message]) -> str:
+    """Return the question of that answer; without an answer none, for the last message may be a wish for a person."""
+    if about is None:
+        return ""
+    return next((each.text for each in messages if each.pk == about.question_id), "")
+
+
+async def leave_question(
+    session: Session,
+    *,
+    conversation: UUID,
+    client_id: UUID,
+    office: int,
+    question: str,
+    answer: int | None,
+    shared: Sequence[int],
+    address: str,
+) -> CaseView:
+    """Leave a question with an office; find it if this `client_id` was used before."""
+    await rate_limits.count_case(visitor=session.visitor.hex, address=address)
+    case, is_new = await in_database(_open)(
+        visitor=session.visitor,
+        conversation=conversation,
+        client_id=client_id,
+        office=office,
+        question=question,
+        answer=answer,
+        shared=shared,
+    )
+    if is_new:
+        await publish_case(case.pk)
+    return await _view(case.pk)
+
+
+@transaction.atomic
+def _open(**values: Any) -> tuple[Case, bool]:
+    case, is_new = open_case(**values)
+    if is_new:
+        case_opened.send(Case, case=case)
+    return case, is_new
+
+
+async def write(session: Session, case: int, *, client_id: UUID, text: str, address: str) -> CaseView:
+    """Write to the office in a case of one's own."""
+    await rate_limits.count_case(visitor=session.visitor.hex, address=address)
+    await in_database(_write)(session.visitor, case, client_id, text)
+    await publish_case(case)
+    return await _view(case)
+
+
+@transaction.atomic
+def _write(visitor: UUID, case: int, client_id: UUID, text: str) -> None:
+    row = lock_own_case(visitor, case)
+    if add_student_message(case=row, text=text, client_id=client_id):
+        case_written.send(Case, case=row)
+
+
+async def say_helped(visitor: UUID, case: int, helped: bool | None) -> CaseView:
+    """Say whether the office's reply helped, or take that back."""
+    await in_database(_say_helped)(visitor, case, helped)
+    await publish_case(case)
+    return await _view(case)
+
+
+@transaction.atomic
+def _say_helped(visitor: UUID, case: int, helped: bool | None) -> None:
+    row = lock_own_case(visitor, case)
+    if row.first_reply_at is None:
+        raise NotFound
+    change(row, by=None, helped=helped)
+
+
+async def withdraw(visitor: UUID, case: int) -> None:
+    """Take a question back: it is deleted with all that was said about it."""
+    conversation = await in_database(_withdraw)(visitor, case)
+    await publish_once(visitor, conversation, CaseWithdrawn(case))
+
+
+@transaction.atomic
+def _withdraw(visitor: UUID, case: int) -> UUID:
+    row = lock_own_case(visitor, case)
+    row.delete()
+    return row.conversation_id
+
+
+async def _view(case: int) -> CaseView:
+    row = await in_database(with_messages(Case.objects.filter(pk=case)).first)()
+    if row is None:
+        raise NotFound
+    view: CaseView = await in_database(view_case)(row)
+    return view

@@ -1,0 +1,24 @@
+"""Tells the student's tabs what became of a case."""
+
+from uuid import UUID
+
+from chat.cases.views import view_case, with_messages
+from chat.models import Case
+from chat.protocol.events import CaseChanged
+from chat.streaming.publisher import publish_once
+from core.db.prepared import in_database
+
+
+async def publish_case(case: int) -> None:
+    """Publish the case as it is now; do nothing if it was deleted meanwhile."""
+    found = await in_database(_read)(case)
+    if found is not None:
+        visitor, conversation, event = found
+        await publish_once(visitor, conversation, event)
+
+
+def _read(case: int) -> tuple[UUID, UUID, CaseChanged] | None:
+    row = with_messages(Case.objects.filter(pk=case)).select_related("conversation").first()
+    if row is None:
+        return None
+    return row.conversation.visitor_id, row.conversation_id, CaseChanged(view_case(row))

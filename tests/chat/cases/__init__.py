@@ -1,0 +1,1 @@
+"""Tests of offices, their hours and their rules."""
