@@ -13,3 +13,4 @@ class MarcelCMSConfig(AppConfig):
     def ready(self) -> None:
         # The first makes it the current app, so that shared tasks find the broker; the second registers.
         from marcelcms import celery, checks  # noqa: F401
+        from marcelcms.accounts.open_sessions import signals  # noqa: F401

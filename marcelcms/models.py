@@ -1,8 +1,11 @@
 """What belongs to no app: keys of the staff's programs, and who people are in the university's directory."""
 
 import secrets
+from importlib import import_module
+from typing import Any
 
 from django.conf import settings
+from django.contrib.sessions.base_session import AbstractBaseSession
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
@@ -116,6 +119,24 @@ class RecoveryCode(models.Model):
 
     def __str__(self) -> str:
         return self.user.get_username()
+
+
+class StaffSession(AbstractBaseSession):
+    """A browser's session. `device` is in words; no network address is kept."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, null=True, related_name="sessions")
+    device = models.CharField(max_length=60)
+    last_used_at = models.DateTimeField()
+
+    class Meta(AbstractBaseSession.Meta):
+        default_permissions = ()
+
+    def __str__(self) -> str:
+        return self.device
+
+    @classmethod
+    def get_session_store_class(cls) -> Any:
+        return import_module(settings.SESSION_ENGINE).SessionStore
 
 
 class RoleWithSecondFactor(models.Model):

@@ -179,6 +179,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
+    "marcelcms.accounts.open_sessions.middleware.OpenSessionsMiddleware",
     "marcelcms.accounts.login.ButtonsMiddleware",
     "axes.middleware.AxesMiddleware",
 ]
@@ -352,6 +353,7 @@ CELERY_BEAT_SCHEDULE = {
     "index-pending-documents": {"task": "knowledge.tasks.index_pending_documents", "schedule": 60.0},
     "build-generation": {"task": "knowledge.tasks.build_generation", "schedule": 60.0},
     "make-propositions": {"task": "knowledge.tasks.make_propositions", "schedule": 60.0},
+    "clear-sessions": {"task": "marcelcms.tasks.clear_sessions", "schedule": crontab(hour="3", minute="0")},
     "requeue-lost-jobs": {"task": "marcelcms.tasks.requeue_lost_jobs", "schedule": 60.0},
     "import-pending-pdfs": {"task": "knowledge.tasks.import_pending_pdfs", "schedule": 60.0},
     "index-pending-faqs": {"task": "faqs.tasks.index_pending_faqs", "schedule": 60.0},

@@ -21,6 +21,7 @@ from chat.views import chat_page, site_logo, widget_frame, widget_script, widget
 from faqs.views import answer_page
 from knowledge.views import document_file
 from marcelcms.accounts.invitations.views import ChoosePasswordView, invite_view, send_again_view
+from marcelcms.accounts.open_sessions.views import end_all_view, end_own_view
 from marcelcms.accounts.second_factor.views import code_view, my_login_view, reset_view, setup_view
 from marcelcms.accounts.sign_on.views import return_view, start_view
 from marcelcms.health.views import live, ready
@@ -48,6 +49,8 @@ urlpatterns = [
     path("second-factor/", code_view, name="second-factor"),
     path("second-factor/setup/", setup_view, name="second-factor-setup"),
     path("admin/my-login/", admin.site.admin_view(my_login_view), name="my-login"),
+    path("admin/my-login/end/", admin.site.admin_view(end_own_view), name="my-sessions-end"),
+    path("admin/sessions/<int:user_id>/end/", admin.site.admin_view(end_all_view), name="sessions-end"),
     path("admin/second-factor/<int:user_id>/", admin.site.admin_view(reset_view), name="second-factor-reset"),
     path("sign-on/", start_view, name="sign-on"),
     path("sign-on/return/", return_view, name="sign-on-return"),

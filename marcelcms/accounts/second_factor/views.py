@@ -17,6 +17,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
+from marcelcms.accounts.open_sessions.services import open_sessions
 from marcelcms.accounts.second_factor import services
 from marcelcms.accounts.second_factor.entry import complete, pending_user
 from marcelcms.accounts.second_factor.secrets import Unreadable, address, spaced
@@ -101,6 +102,7 @@ def my_login_view(request: HttpRequest) -> HttpResponse:
         has_factor=has_factor,
         needs=needs,
         is_local=may_log_in_locally(user),
+        sessions=open_sessions(user, this=request.session.session_key),
     )
 
 

@@ -64,7 +64,15 @@ POSTS = frozenset(
         *("analytics_shadowtest_publish", "analytics_shadowtest_discard"),
     )
 ) | {
-    *("shadow-faq", "contradiction", "invite-again", "second-factor-reset", "admin:logout"),
+    *(
+        "shadow-faq",
+        "contradiction",
+        "invite-again",
+        "second-factor-reset",
+        "my-sessions-end",
+        "sessions-end",
+        "admin:logout",
+    ),
     *("language-model-start", "language-model-stop", "language-model-switch"),
 }
 #: Pages that show something to a GET and change it with a POST.

@@ -30,6 +30,8 @@ DOORS = _read(
     inbox-preferences POST                                   x x . x x .
     my-login GET                                             x x x x x x
     my-login POST                                            x x x x x x
+    my-sessions-end POST                                     x x x x x x
+    sessions-end POST                                        . . . x . .
     second-factor-reset POST                                 . . . x . .
     invite GET                                               . . . x . .
     invite POST                                              . . . x . .
