@@ -71,9 +71,9 @@ class Provider:
 
 
 @contextmanager
-def running_provider(port: int) -> Iterator[Provider]:
+def running_provider(port: int, public_url: str = PUBLIC_URL) -> Iterator[Provider]:
     environment = with_packages(FOLDER)
-    back = [f"{PUBLIC_URL}/sign-on/return/", f"{PUBLIC_URL}/admin/login/"]
+    back = [f"{public_url}/sign-on/return/", f"{public_url}/admin/login/"]
     command = [node_folder() / "node", "server.mjs", str(port), *back]
     with subprocess.Popen(
         command, cwd=FOLDER, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
