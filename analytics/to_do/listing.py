@@ -47,6 +47,7 @@ class Chosen:
     assistant: int | None = None
     reason: str = ""
     is_overdue: bool = False
+    is_late: bool = False
     text: str = ""
 
 
@@ -64,6 +65,7 @@ def read_choice(given: QueryDict) -> Chosen:
         assistant=_number(given.get("assistant", "")),
         reason=reason if reason in Review.Reason.values else "",
         is_overdue=given.get("due") == "overdue",
+        is_late=given.get("due") == "late",
         text=given.get("q", "").strip().replace("\0", "")[:SEARCHED],
     )
 
@@ -133,6 +135,8 @@ def find_rows(chosen: Chosen, user: "User") -> Rows:
         answers = answers.filter(message__question__text__icontains=chosen.text)
     if chosen.reason:
         cases, topics, answers = cases.none(), topics.none(), answers.filter(reasons__contains=[chosen.reason])
+    if chosen.is_late:
+        cases, topics, answers = cases.exclude(raised_at=None), topics.none(), answers.none()
     if chosen.kind not in {"", "cases"} or not may_see(user, "chat.case"):
         cases = cases.none()
     if chosen.kind not in {"", "topics"} or not may_see(user, "analytics.gap"):

@@ -1,4 +1,4 @@
-"""Open tasks about what students ran into: topics, answers to review, sentences that were held back."""
+"""Open tasks about what students ran into: cases, topics, answers to review, sentences that were held back."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,11 +12,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from analytics.dashboard.formatting import percent
-from analytics.inbox.colleagues import may_work
+from analytics.inbox.colleagues import CASES, may_work
 from analytics.inbox.items import TO_DO, listed_alone
 from analytics.inbox.notices import describe, unread_notices, with_names
 from analytics.inbox.preferences import assigned_to
 from analytics.models import Gap, GapRun, HeldBackRise, Notice, Review
+from chat.models import Case
 from marcelcms.admin_index.pending import PendingCount, PendingItem, list_url, news_start, to_do_url
 
 if TYPE_CHECKING:
@@ -47,9 +48,12 @@ def _named(notices: Sequence[Notice]) -> Iterator[PendingItem]:
     for notice in notices[:NOTICES]:
         if notice.gap:
             what, url = _("“%(topic)s”") % {"topic": notice.gap.title}, "admin:analytics_gap_change"
+        elif notice.case:
+            what, url = _("Case %(number)s") % {"number": notice.case_id}, "admin:chat_case_change"
         else:
             what, url = _("An answer to review"), "admin:analytics_review_change"
-        yield PendingItem(describe(notice, what), reverse(url, args=[notice.gap_id or notice.review_id]))
+        item = notice.gap_id or notice.case_id or notice.review_id
+        yield PendingItem(describe(notice, what), reverse(url, args=[item]))
 
 
 def _assigned(notices: Sequence[Notice]) -> Iterator[PendingItem]:
@@ -135,6 +139,28 @@ def gaps_section(user: "User", others: Sequence[PendingItem]) -> Section:
     if last and last.state == GapRun.State.FAILED:
         items.append(PendingItem(_("The last update of unanswered topics failed."), to_do_url(kind="topics")))
     return Section(title, items, weightiest)
+
+
+def waiting_cases(user: "User") -> Iterator[PendingCount]:
+    """Yield the cases in which a student waits: late ones, the member's own, and all."""
+    if not user.has_perm(CASES):
+        return
+    waiting = Case.objects.visible_to(user).waiting()
+    yield PendingCount(
+        waiting.exclude(raised_at=None),
+        lambda n: ngettext("%d student waits for too long.", "%d students wait for too long.", n),
+        to_do_url(due="late"),
+    )
+    yield PendingCount(
+        waiting.filter(assigned_to(user)),
+        lambda n: ngettext("%d case is assigned to you.", "%d cases are assigned to you.", n),
+        to_do_url(who="me", kind="cases"),
+    )
+    yield PendingCount(
+        waiting,
+        lambda n: ngettext("%d question left with an office.", "%d questions left with an office.", n),
+        to_do_url(kind="cases"),
+    )
 
 
 def own_topics(user: "User") -> Iterator[PendingCount]:

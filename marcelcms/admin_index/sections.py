@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 from django.contrib.auth.models import Group
 from django.utils.translation import gettext as _
 
+from analytics.inbox.colleagues import may_work
+from chat.models import Assistant
 from core.access import sees_everything
 from marcelcms.admin_index.content import pending_content
 from marcelcms.admin_index.jobs import failed_jobs, silent_workers
@@ -16,6 +18,7 @@ from marcelcms.admin_index.questions import (
     list_rises,
     list_told,
     own_topics,
+    waiting_cases,
     watched_topics,
 )
 
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
 def sections_for(user: "User") -> list[Section]:
     """Return the sections with open tasks, what students ran into first."""
     counted = {
+        "cases": list(waiting_cases(user)),
         "own": list(own_topics(user)),
         "watched": list(watched_topics(user)),
         "content": list(pending_content(user)),
@@ -36,12 +40,18 @@ def sections_for(user: "User") -> list[Section]:
     found = [
         Section(_("Assigned to you"), assigned),
         Section(_("Comments of colleagues"), commented),
+        Section(_("Questions to the office"), items["cases"]),
         Section(_("Answers to review"), [*list_reviews(user), *list_rises(user)]),
         gaps_section(user, [*items["own"], *items["watched"]]),
         Section(_("FAQs, pages and websites"), items["content"]),
         Section(_("Jobs in the background"), [*silent_workers(), *items["jobs"]]),
     ]
     return [section for section in found if section.items]
+
+
+def sees_no_questions(user: "User") -> bool:
+    """Return whether the user works on students' questions, but their teams look after no assistant."""
+    return may_work(user) and not Assistant.objects.visible_to(user).exists()
 
 
 def looks_after_nothing(user: "User") -> bool:

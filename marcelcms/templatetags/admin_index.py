@@ -28,6 +28,11 @@ def looks_after_nothing(context: Any) -> bool:
 
 
 @register.simple_tag(takes_context=True)
+def sees_no_questions(context: Any) -> bool:
+    return sections.sees_no_questions(context["request"].user)
+
+
+@register.simple_tag(takes_context=True)
 def own_teams(context: Any) -> list[str]:
     return name_teams(context["request"].user)
 

@@ -15,14 +15,26 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone, translation
 
-from analytics.models import EvaluationRun, EvaluationSet, Gap, GapRun, Review, ReviewFeed, ShadowTest, StoredReport
+from analytics.models import (
+    EvaluationRun,
+    EvaluationSet,
+    Gap,
+    GapRun,
+    Notice,
+    Review,
+    ReviewFeed,
+    ShadowTest,
+    StoredReport,
+)
 from analytics.reports.definition import Definition
+from chat.models import Case
 from core import redis as core_redis
 from knowledge.models import CrawlRun, Generation, PdfUpload, Source
 from marcelcms.accounts.roles import ADMINISTRATOR, ANALYST, CURATOR, REVIEWER, WHOLE_UNIVERSITY, make_roles
 from marcelcms.admin_index.jobs import WAITING
 from marcelcms.admin_index.pending import NEWS_DAYS
 from marcelcms.health import heartbeats
+from tests.analytics.cases.rows import new_case
 from tests.factories import AnswerFactory, AssistantFactory, CollectionFactory, DocumentFactory, FAQFactory, UserFactory
 
 pytestmark = pytest.mark.django_db
@@ -134,6 +146,28 @@ def test_every_sentence_leads_to_exactly_the_rows_that_it_counts(client: Client,
         assert response.status_code == 200, text
         if "cl" in response.context:
             assert response.context["cl"].result_count == int(count), text
+
+
+def test_questions_left_with_an_office_come_before_topics(client: Client, law: Team) -> None:
+    curator = make_member(law, CURATOR)
+    for raised_at in (None, timezone.now()):
+        case = new_case(raised_at=raised_at)
+        Case.objects.filter(pk=case.pk).update(assistant=law.assistant)
+    new_case(question="Another team's")
+    told = [(int(count), text) for _address, count, text in LINK.findall(open_home(curator, client))]
+    assert told == [(1, "student waits for too long."), (2, "questions left with an office.")]
+
+
+def test_a_comment_on_a_case_leads_to_the_case(client: Client, law: Team) -> None:
+    curator, case = make_member(law, CURATOR), new_case()
+    Case.objects.filter(pk=case.pk).update(assistant=law.assistant)
+    Notice.objects.create(case=case, user=curator, kind=Notice.Kind.COMMENT)
+    assert f"/admin/chat/case/{case.pk}/change/" in open_home(curator, client)
+
+
+def test_who_looks_after_no_assistant_is_told_why_there_are_no_questions(client: Client, law: Team) -> None:
+    law.assistant.teams.clear()
+    assert "Your teams look after no assistant" in open_home(make_member(law, CURATOR), client)
 
 
 def test_a_question_under_a_topic_is_counted_with_the_topic_alone(client: Client, law: Team) -> None:

@@ -51,7 +51,7 @@ def test_who_looks_after_a_topic_and_who_commented_before_are_told(ada: User, bo
     assert listed(ada) == ["“Parking”, commented by Carla"]
     assert listed(bob) == ["“Parking”, commented by Carla"]
     assert listed(carla) == []
-    assert "assigned to you or commented, and not read yet" in signed_in(bob).get("/admin/").content.decode()
+    assert "notice not read yet" in signed_in(bob).get("/admin/").content.decode()
     signed_in(bob).get(url_of(gap))
     assert listed(bob) == []
 

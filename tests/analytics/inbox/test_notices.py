@@ -49,7 +49,7 @@ def test_what_is_assigned_is_named_until_it_is_opened(page: Client, ada: User, b
     give(ada, bob, gap, due_on=date(2099, 3, 1))
     give(ada, bob, review)
     assert listed(page) == ["An answer to review, from Bob", "“Parking”, from Bob, due on 1 Mar 2099"]
-    assert count(page) == "2 assigned to you or commented, and not read yet"
+    assert count(page) == "2 notices not read yet"
     page.get(reverse("admin:analytics_gap_change", args=[gap.pk]))
     assert listed(page) == ["An answer to review, from Bob"]
     page.get(reverse("admin:analytics_review_change", args=[review.pk]))
