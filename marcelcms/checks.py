@@ -83,6 +83,12 @@ def unwise() -> Iterator[Warning]:
             "IMAP_URL has a password and no TLS: the password goes over the network unprotected.",
             "Begin it with imaps://, or add ?tls=true to it.",
         )
+    if not settings.LOCAL_LOGIN and not settings.BREAK_GLASS_USER:
+        yield _warning(
+            "W005",
+            "LOCAL_LOGIN is off and BREAK_GLASS_USER is empty: nobody logs in while the directory does not answer.",
+            "Set it to the name of one superuser, whose password two people can find.",
+        )
 
 
 def _names(allowed: str, host: str) -> bool:

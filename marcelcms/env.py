@@ -4,7 +4,7 @@ import os
 from collections.abc import Collection
 from dataclasses import dataclass
 from email.utils import parseaddr
-from ipaddress import IPv4Network, IPv6Network, ip_network
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -77,6 +77,26 @@ def web_address(name: str, default: str) -> str:
         is_one = False
     if not is_one:
         raise ImproperlyConfigured(f"{name} is {value!r}: it takes an address such as https://chat.uni.example.")
+    return value
+
+
+def is_https_or_loopback(address: str) -> bool:
+    """Return whether nobody on the way can read what is sent there."""
+    try:
+        parts = urlsplit(address)
+        host = parts.hostname or ""
+        is_loopback = host == "localhost" or ((host[:1].isdigit() or ":" in host) and ip_address(host).is_loopback)
+    except ValueError:
+        return False
+    return bool(host) and (parts.scheme == "https" or (parts.scheme == "http" and is_loopback))
+
+
+def issuer(name: str) -> str:
+    """Return the address of an OpenID Connect provider, letter by letter: a slash at its end counts. Empty for none."""
+    value = text(name, "")
+    parts = urlsplit(value)
+    if value and (not is_https_or_loopback(value) or parts.query or parts.fragment):
+        raise ImproperlyConfigured(f"{name} is {value!r}: it takes an address that begins with https://.")
     return value
 
 

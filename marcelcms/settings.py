@@ -7,6 +7,7 @@ from pathlib import Path
 
 from celery.schedules import crontab
 from csp.constants import NONE, SELF
+from django.core.exceptions import ImproperlyConfigured
 
 from marcelcms import env
 from marcelcms.observability import logs
@@ -92,6 +93,28 @@ MAIL_LANGUAGE = env.choice("MAIL_LANGUAGE", "en", among=("en", "de"))
 CASE_MAIL_ADDRESS = env.reply_address("CASE_MAIL_ADDRESS", has_mail_server=bool(MAIL_SERVER.host))
 MAILBOX = env.mailbox("IMAP_URL")
 
+# --- sign-on of staff with the university's directory (OpenID Connect) ---
+OIDC_ISSUER = env.issuer("OIDC_ISSUER")
+OIDC_CLIENT_ID = env.text("OIDC_CLIENT_ID", "")
+OIDC_CLIENT_SECRET = env.text("OIDC_CLIENT_SECRET", "")
+OIDC_SCOPES = env.text("OIDC_SCOPES", "openid profile email")
+OIDC_GROUPS_CLAIM = env.text("OIDC_GROUPS_CLAIM", "groups")
+# What the button says after “Log in with”.
+OIDC_LABEL = env.text("OIDC_LABEL", "")
+# Whether an account that was here before becomes that of who has its e-mail address in the directory, verified.
+OIDC_LINK_BY_EMAIL = env.boolean("OIDC_LINK_BY_EMAIL", default=False)
+# After that a session ends, and the next login reads the groups again.
+OIDC_SESSION_HOURS = env.integer("OIDC_SESSION_HOURS", default=12, least=1)
+# Whether names and passwords of this product log in too; BREAK_GLASS_USER's always do.
+LOCAL_LOGIN = env.boolean("LOCAL_LOGIN", default=True)
+BREAK_GLASS_USER = env.text("BREAK_GLASS_USER", "")
+if OIDC_ISSUER and not OIDC_CLIENT_ID:
+    raise ImproperlyConfigured("OIDC_CLIENT_ID is not set: OIDC_ISSUER needs it.")
+if "openid" not in OIDC_SCOPES.split():
+    raise ImproperlyConfigured(f"OIDC_SCOPES is {OIDC_SCOPES!r}: without openid among them nobody is named.")
+if not LOCAL_LOGIN and not OIDC_ISSUER:
+    raise ImproperlyConfigured("LOCAL_LOGIN is off and OIDC_ISSUER is not set: nobody could log in.")
+
 # --- limits at the door ---
 QUESTION_MAX_CHARACTERS = 2_000
 QUESTIONS_PER_MINUTE = env.integer("QUESTIONS_PER_MINUTE", default=12, least=1)
@@ -161,6 +184,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
+    "marcelcms.accounts.open_sessions.middleware.OpenSessionsMiddleware",
     "marcelcms.accounts.login.ButtonsMiddleware",
     "axes.middleware.AxesMiddleware",
 ]
@@ -334,6 +358,7 @@ CELERY_BEAT_SCHEDULE = {
     "index-pending-documents": {"task": "knowledge.tasks.index_pending_documents", "schedule": 60.0},
     "build-generation": {"task": "knowledge.tasks.build_generation", "schedule": 60.0},
     "make-propositions": {"task": "knowledge.tasks.make_propositions", "schedule": 60.0},
+    "clear-sessions": {"task": "marcelcms.tasks.clear_sessions", "schedule": crontab(hour="3", minute="0")},
     "requeue-lost-jobs": {"task": "marcelcms.tasks.requeue_lost_jobs", "schedule": 60.0},
     "import-pending-pdfs": {"task": "knowledge.tasks.import_pending_pdfs", "schedule": 60.0},
     "index-pending-faqs": {"task": "faqs.tasks.index_pending_faqs", "schedule": 60.0},

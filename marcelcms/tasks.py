@@ -23,3 +23,11 @@ def requeue_lost_jobs() -> None:
         if issubclass(model, Job):
             for job_id in model.requeue_lost():
                 import_string(model.TASK).delay(job_id)
+
+
+@shared_task(soft_time_limit=60, time_limit=120)
+def clear_sessions() -> None:
+    """Delete the sessions of staff that have ended by themselves."""
+    from marcelcms.accounts.sessions import SessionStore
+
+    SessionStore.clear_expired()

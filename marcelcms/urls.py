@@ -22,6 +22,9 @@ from chat.views import chat_page, site_logo, widget_frame, widget_script, widget
 from faqs.views import answer_page
 from knowledge.views import document_file
 from marcelcms.accounts.invitations.views import ChoosePasswordView, invite_view, send_again_view
+from marcelcms.accounts.open_sessions.views import end_all_view, end_own_view
+from marcelcms.accounts.second_factor.views import code_view, my_login_view, reset_view, setup_view
+from marcelcms.accounts.sign_on.views import return_view, start_view
 from marcelcms.health.views import live, ready
 from marcelcms.navigation.search import search_view
 from marcelcms.observability.metrics import metrics
@@ -44,6 +47,14 @@ urlpatterns = [
     path("admin/invite/", admin.site.admin_view(invite_view), name="invite"),
     path("admin/invite/<int:user_id>/", admin.site.admin_view(send_again_view), name="invite-again"),
     path("invitation/<uidb64>/<token>/", ChoosePasswordView.as_view(), name="invitation"),
+    path("second-factor/", code_view, name="second-factor"),
+    path("second-factor/setup/", setup_view, name="second-factor-setup"),
+    path("admin/my-login/", admin.site.admin_view(my_login_view), name="my-login"),
+    path("admin/my-login/end/", admin.site.admin_view(end_own_view), name="my-sessions-end"),
+    path("admin/sessions/<int:user_id>/end/", admin.site.admin_view(end_all_view), name="sessions-end"),
+    path("admin/second-factor/<int:user_id>/", admin.site.admin_view(reset_view), name="second-factor-reset"),
+    path("sign-on/", start_view, name="sign-on"),
+    path("sign-on/return/", return_view, name="sign-on-return"),
     path("admin/contradictions/", admin.site.admin_view(contradictions_view), name="contradictions"),
     path(
         "admin/contradictions/<int:contradiction_id>/",

@@ -39,6 +39,21 @@ SECTIONS = {
         "has to wait.",
         "LOGIN_WAIT_MINUTES": "How long it has to wait.",
     },
+    "Sign-on of staff": {
+        "OIDC_ISSUER": "The OpenID Connect provider of the university's directory, as it names itself, such as "
+        "`https://login.uni.example/realms/staff`. Empty: staff log in with names and passwords alone.",
+        "OIDC_CLIENT_ID": "What this product is called there. Needed with `OIDC_ISSUER`.",
+        "OIDC_CLIENT_SECRET": "Its secret there. Empty for a public client; PKCE is used either way.",
+        "OIDC_SCOPES": "What is asked for, separated by blanks.",
+        "OIDC_GROUPS_CLAIM": "The claim that holds a person's groups, in the ID token or at the userinfo endpoint.",
+        "OIDC_LABEL": "What the button says after “Log in with”. Empty: “your university account”.",
+        "OIDC_LINK_BY_EMAIL": "`true` where the directory's verified e-mail addresses may be trusted: an account that "
+        "was here before then becomes that of who has its address there, unless it is a superuser's.",
+        "OIDC_SESSION_HOURS": "After so many hours a session ends, and the next login reads the groups again.",
+        "LOCAL_LOGIN": "`false` where names and passwords of this product no longer log in. Needs `OIDC_ISSUER`.",
+        "BREAK_GLASS_USER": "The one account whose name and password log in whatever `LOCAL_LOGIN` says and whether or "
+        "not the directory answers.",
+    },
     "Language model": {
         "LLM_BASE_URL": "An OpenAI-compatible endpoint, such as `http://vllm:8000/v1`. Without one, pages are quoted.",
         "LLM_API_KEY": "Its key, where it wants one.",

@@ -17,6 +17,7 @@ KINDS = {
     "integer": "whole number",
     "words": "list, by commas",
     "web_address": "address",
+    "issuer": "address",
     "database": "address",
     "mail_server": "address",
     "sender": "address",

@@ -25,7 +25,7 @@ from django_celery_beat.models import PeriodicTask
 
 from core.db.tokens import hash_token
 from marcelcms.accounts.roles import role_title
-from marcelcms.models import APIToken, new_token
+from marcelcms.models import APIToken, DirectoryIdentity, new_token
 
 if TYPE_CHECKING:
     TokenModelAdmin = admin.ModelAdmin[APIToken]
@@ -179,6 +179,8 @@ class StaffAdmin(StaffUserAdmin):
 
     def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> Any:
         fields = super().get_readonly_fields(request, obj)
+        if obj is not None and DirectoryIdentity.objects.filter(user=obj).exists():
+            fields = [*fields, "groups", "is_staff"]  # by the directory, at each login
         return fields if request.user.is_superuser else [*fields, "is_superuser", "user_permissions"]
 
     def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:

@@ -18,6 +18,8 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from marcelcms.accounts.site import sign_on_context
+
 TOO_MANY_REQUESTS, NO_SUCH_METHOD = 429, 405
 
 
@@ -33,6 +35,7 @@ def locked_out(
     wait = ngettext("Please wait %d minute and try again.", "Please wait %d minutes and try again.", minutes) % minutes
     context = {
         **admin.site.each_context(request),
+        **sign_on_context(request),
         "title": _("Log in"),
         "app_path": request.get_full_path(),
         "form": AdminAuthenticationForm(request),

@@ -50,7 +50,8 @@ SECTIONS: Mapping[str, tuple[Promise, Sequence[str]]] = {
         _("Settings"),
         (
             *("chat.assistant", "chat.site", "chat.office", "chat.promptversion", "chat.retrievalprofile"),
-            *("auth.user", "auth.group", "chat.apiclient", "chat.webhook", "marcelcms.apitoken"),
+            *("auth.user", "auth.group", "marcelcms.directorygroup", "marcelcms.directoryidentity"),
+            *("marcelcms.rolewithsecondfactor", "chat.apiclient", "chat.webhook", "marcelcms.apitoken"),
         ),
     ),
     "system": (

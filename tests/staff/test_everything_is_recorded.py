@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 WRITES = re.compile(r'(?:INSERT INTO|UPDATE|DELETE FROM) "(\w+)"')
 LOG = "django_admin_log"
 #: Who looks at what just now, and how far the queue of reviews is filled: nobody's deed.
-PASSING = {"django_session", "analytics_reader", "analytics_reviewfeed"}
+PASSING = {"marcelcms_staffsession", "analytics_reader", "analytics_reviewfeed"}
 #: It fills the queue of reviews with what students rated meanwhile; and what only tries a change takes it back.
 NO_DEEDS = {"analytics_review_changelist GET", "impact-document POST"}
 #: They stop what goes on; the test of that is below.
@@ -41,6 +41,7 @@ IDLE = {
     *("chat_promptversion_draft_preview POST", "chat_promptversion_preview POST"),
     *("chat_assistant_delete POST", "knowledge_collection_delete POST", "analytics_review_reading POST"),
     *("chat_case_pass_on POST", "chat_case_reading POST", "chat_case_draft POST"),
+    *("my-login POST", "second-factor-reset POST", "my-sessions-end POST", "sessions-end POST"),
     *("analytics_gap_reading POST", "invite-again POST", "knowledge_course_import POST"),
     *STOPPED,
 }

@@ -20,6 +20,8 @@ from marcelcms.accounts.invitations.forms import InvitationForm
 from marcelcms.accounts.invitations.links import days_valid, invitation_link, invitation_tokens
 from marcelcms.accounts.invitations.services import NotMailed, make_account, send_link
 from marcelcms.accounts.roles import ROLE_TEXTS, role_title
+from marcelcms.accounts.second_factor.entry import enter
+from marcelcms.accounts.sign_on.local import may_log_in_locally
 from marcelcms.accounts.teams import DUTIES, make_team
 
 if TYPE_CHECKING:
@@ -63,6 +65,9 @@ def send_again_view(request: HttpRequest, user_id: int) -> HttpResponse:
     by, user = cast("User", request.user), get_object_or_404(User, pk=user_id)
     if not admin.site.get_model_admin(User).has_change_permission(request, user):
         raise PermissionDenied
+    if not may_log_in_locally(user):
+        messages.error(request, _("This account logs in with the directory and needs no password here."))
+        return redirect("admin:auth_user_change", user.pk)
     if not (user.is_active and user.is_staff and user.email):
         messages.error(request, _("A link needs an active account of staff with an e-mail address."))
         return redirect("admin:auth_user_change", user.pk)
@@ -93,13 +98,11 @@ class ChoosePasswordView(PasswordResetConfirmView):
 
     token_generator = invitation_tokens
     template_name = "admin/marcelcms/invitation/choose.html"
-    post_reset_login = True
-    post_reset_login_backend = "django.contrib.auth.backends.ModelBackend"
     success_url = reverse_lazy("admin:index")
 
     def get_user(self, uidb64: str) -> User | None:
         user = super().get_user(uidb64)
-        return user if user and user.is_active and user.is_staff else None
+        return user if user and user.is_active and user.is_staff and may_log_in_locally(user) else None
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         member = self.user
@@ -116,8 +119,11 @@ class ChoosePasswordView(PasswordResetConfirmView):
         }
 
     def form_valid(self, form: "SetPasswordForm[User]") -> HttpResponse:
-        response, member = super().form_valid(form), cast("User", self.user)
+        super().form_valid(form)
+        member = cast("User", self.user)
         said: list[Any] = [{"changed": {"fields": ["password"]}}]
         LogEntry.objects.log_actions(member.pk, [member], CHANGE, said, single_object=True)
-        messages.success(self.request, _("Your password is saved, and you are signed in."))
+        response = enter(self.request, member, str(self.success_url))
+        if self.request.user.is_authenticated:
+            messages.success(self.request, _("Your password is saved, and you are signed in."))
         return response

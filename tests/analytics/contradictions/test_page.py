@@ -147,7 +147,7 @@ def test_many_rows_take_few_queries(anna: Any) -> None:
         connection,
     ) as captured:
         client.get(LIST)
-    own = [each for each in captured if "django_session" not in each["sql"] and "auth_" not in each["sql"]]
+    own = [each for each in captured if "staffsession" not in each["sql"] and "auth_" not in each["sql"]]
     assert len(own) < 10
 
 

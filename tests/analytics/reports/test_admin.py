@@ -210,6 +210,8 @@ def test_who_lost_a_right_no_longer_opens_an_old_file():
     report = made_by(client.user)
     assert download(client, report) == 200
     client.user.groups.set([other])
+    assert download(client, report) == 302  # logged out with it
+    client.force_login(client.user)
     assert download(client, report) == 403
 
 

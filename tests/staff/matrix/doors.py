@@ -66,7 +66,15 @@ POSTS = frozenset(
         *("analytics_shadowtest_publish", "analytics_shadowtest_discard"),
     )
 ) | {
-    *("shadow-faq", "contradiction", "invite-again", "admin:logout"),
+    *(
+        "shadow-faq",
+        "contradiction",
+        "invite-again",
+        "second-factor-reset",
+        "my-sessions-end",
+        "sessions-end",
+        "admin:logout",
+    ),
     *("language-model-start", "language-model-stop", "language-model-switch"),
 }
 #: Pages that show something to a GET and change it with a POST.
@@ -75,6 +83,7 @@ BOTH = frozenset(
         "impact-document",
         "to-do",
         "inbox-preferences",
+        "my-login",
         "invite",
         "admin:faqs_faq_import",
         "admin:faqs_faq_merge",

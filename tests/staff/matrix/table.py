@@ -28,6 +28,11 @@ DOORS = _read(
     to-do POST                                               x x . x x .
     inbox-preferences GET                                    x x . x x .
     inbox-preferences POST                                   x x . x x .
+    my-login GET                                             x x x x x x
+    my-login POST                                            x x x x x x
+    my-sessions-end POST                                     x x x x x x
+    sessions-end POST                                        . . . x . .
+    second-factor-reset POST                                 . . . x . .
     invite GET                                               . . . x . .
     invite POST                                              . . . x . .
     invite-again POST                                        . . . x . .
@@ -350,6 +355,27 @@ DOORS = _read(
     analytics_shadowtest_delete POST                         . . . x . .
     analytics_shadowtest_change GET                          x . . x x .
     analytics_shadowtest_change POST                         x . . x x .
+    marcelcms_directorygroup_changelist GET                  . . . x . .
+    marcelcms_directorygroup_add GET                         . . . x . .
+    marcelcms_directorygroup_history GET                     . . . x . .
+    marcelcms_directorygroup_delete GET                      . . . x . .
+    marcelcms_directorygroup_delete POST                     . . . x . .
+    marcelcms_directorygroup_change GET                      . . . x . .
+    marcelcms_directorygroup_change POST                     . . . x . .
+    marcelcms_directoryidentity_changelist GET               . . . x . .
+    marcelcms_directoryidentity_add GET                      . . . . . .
+    marcelcms_directoryidentity_history GET                  . . . x . .
+    marcelcms_directoryidentity_delete GET                   . . . x . .
+    marcelcms_directoryidentity_delete POST                  . . . x . .
+    marcelcms_directoryidentity_change GET                   . . . x . .
+    marcelcms_directoryidentity_change POST                  . . . . . .
+    marcelcms_rolewithsecondfactor_changelist GET            . . . x . .
+    marcelcms_rolewithsecondfactor_add GET                   . . . x . .
+    marcelcms_rolewithsecondfactor_history GET               . . . x . .
+    marcelcms_rolewithsecondfactor_delete GET                . . . x . .
+    marcelcms_rolewithsecondfactor_delete POST               . . . x . .
+    marcelcms_rolewithsecondfactor_change GET                . . . x . .
+    marcelcms_rolewithsecondfactor_change POST               . . . . . .
     marcelcms_apitoken_changelist GET                        x x x x x x
     marcelcms_apitoken_add GET                               x x x x x x
     marcelcms_apitoken_history GET                           x x x x x x
@@ -409,6 +435,8 @@ ACTIONS = _read(
     chat_conversation delete_selected                        . . . x . .
     chat_retrievalprofile delete_selected                    . . . x . .
     chat_promptversion delete_selected                       . . . x . .
+    marcelcms_directorygroup delete_selected                 . . . x . .
+    marcelcms_rolewithsecondfactor delete_selected           . . . x . .
     chat_apiclient delete_selected                           . . . x . .
     chat_webhook delete_selected                             . . . x . .
     chat_office delete_selected                              . . . x . .
@@ -523,6 +551,10 @@ PUBLIC = _read(
     openai-model                                             x x x x x x
     openai-models                                            x x x x x x
     openai-not-found                                         x x x x x x
+    sign-on                                                  x x x x x x
+    sign-on-return                                           x x x x x x
+    second-factor                                            x x x x x x
+    second-factor-setup                                      x x x x x x
     set_language                                             x x x x x x
     site-logo                                                x x x x x x
     widget-frame                                             x x x x x x

@@ -26,7 +26,7 @@ from faqs.models import FAQ, FAQVersion, Matcher, MatcherFit, SimilarPair
 from faqs.versions.history import recording
 from knowledge.indexing.generations import live_generation
 from knowledge.models import CrawlRun, DocumentRevision, FlaggedText, Generation, PdfUpload, Source
-from marcelcms.models import APIToken
+from marcelcms.models import APIToken, DirectoryGroup, DirectoryIdentity, RoleWithSecondFactor
 from tests.factories import (
     APIClientFactory,
     CategoryFactory,
@@ -157,6 +157,11 @@ def make_world(team: str, owner: User, *, mark: str) -> World:
             assistant=assistant, day=now.date(), text=f"{mark}?", status="abstained"
         ),
         "analytics_report": report,
+        "marcelcms_rolewithsecondfactor": RoleWithSecondFactor.objects.get_or_create(role="Nobody’s")[0],
+        "marcelcms_directorygroup": DirectoryGroup.objects.create(name=f"group-{mark}", role="Curator"),
+        "marcelcms_directoryidentity": DirectoryIdentity.objects.create(
+            user=UserFactory(teams=[]), issuer="https://login.uni.example", subject=f"person-{mark}"
+        ),
         "marcelcms_apitoken": APIToken.objects.create(
             user=owner, name=f"{mark} token", digest=f"{owner.pk}", expires_at=now + datetime.timedelta(days=9)
         ),

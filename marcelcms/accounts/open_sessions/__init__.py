@@ -1,0 +1,1 @@
+"""Where staff are logged in: listed, and ended one by one, all at once, or with a lost right."""

@@ -1,0 +1,1 @@
+"""Sign-on of staff with the university's directory, by OpenID Connect."""

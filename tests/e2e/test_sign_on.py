@@ -1,0 +1,110 @@
+"""Staff log in with the directory and with a second factor, in Chromium on a phone: no barrier, and no way lost."""
+
+from collections.abc import Iterator
+
+import pyotp
+import pytest
+from django.contrib.auth.models import Group, User
+from playwright.sync_api import Browser, Page, expect
+from pytest_django import Settings
+
+from marcelcms.accounts.roles import ANALYST, CURATOR, make_roles
+from marcelcms.models import DirectoryGroup, RoleWithSecondFactor
+from tests.analytics.inbox.mail_server import free_port
+from tests.e2e.conftest import violations
+from tests.factories import UserFactory
+from tests.fakes.oidc import Provider, running_provider
+from tests.marcelcms.accounts.sign_on.conftest import BO, configure
+from tests.servers import Server
+
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.timeout(300),
+    pytest.mark.filterwarnings("ignore:StreamingHttpResponse must consume"),  # static files, as ASGI has them
+]
+PASSWORD = "a long and secret sentence"
+
+
+@pytest.fixture
+def phone(browser: Browser, server: Server) -> Iterator[Page]:
+    context = browser.new_context(
+        viewport={"width": 390, "height": 844}, locale="de-DE", color_scheme="dark", base_url=server.origin
+    )
+    yield context.new_page()
+    context.close()
+
+
+def assert_clean(page: Page) -> None:
+    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+    assert violations(page) == []
+
+
+@pytest.fixture
+def directory(server: Server, settings: Settings) -> Iterator[Provider]:
+    with running_provider(free_port(), server.origin) as provider:
+        configure(settings, provider.issuer)
+        settings.PUBLIC_URL = server.origin
+        yield provider
+
+
+def test_a_curator_logs_in_with_the_directory_and_out_of_both(phone: Page, directory: Provider, server: Server) -> None:
+    make_roles()
+    team = Group.objects.create(name="Faculty of Law")
+    DirectoryGroup.objects.create(name="law-web", role=CURATOR).teams.add(team)
+    directory.set_person(**BO, groups=["choir"])
+    phone.goto("/admin/")
+    assert_clean(phone)
+    phone.get_by_role("link", name="Anmelden mit Ihrem Hochschulkonto").click()
+    expect(phone.get_by_role("heading", name="Sie haben keine Rolle in MarcelCMS")).to_be_visible()
+    assert_clean(phone)
+    directory.set_person(**BO, groups=["law-web"])
+    phone.goto("/admin/faqs/faq/")
+    phone.get_by_role("link", name="Anmelden mit Ihrem Hochschulkonto").click()
+    phone.wait_for_url("**/admin/faqs/faq/")
+    phone.goto("/admin/my-login/")
+    assert_clean(phone)
+    phone.goto("/admin/")
+    phone.locator("#logout-form button").click()
+    phone.wait_for_url(f"{directory.issuer}/session/end**")
+    assert phone.context.request.get(f"{server.origin}/admin/", max_redirects=0).status == 302
+
+
+def test_an_analyst_sets_a_second_factor_up_and_logs_in_with_it(phone: Page, server: Server) -> None:
+    make_roles()
+    user: User = UserFactory(username="lin", teams=[Group.objects.get(name=ANALYST)])
+    user.set_password(PASSWORD)
+    user.save()
+    RoleWithSecondFactor.objects.create(role=ANALYST)
+    type_password(phone)
+    expect(phone.get_by_role("heading", name="Zweiten Faktor einrichten")).to_be_visible()
+    assert phone.locator("img.plain-form__picture").evaluate("image => image.naturalWidth") > 100
+    assert_clean(phone)
+    key = phone.locator("code").inner_text().replace(" ", "")
+    phone.get_by_label("Code").fill(pyotp.TOTP(key).now())
+    phone.get_by_role("button", name="Einschalten").click()
+    expect(phone.get_by_role("heading", name="Ihre Ersatzcodes")).to_be_visible()
+    assert_clean(phone)
+    recovery = phone.locator("code").first.inner_text()
+    phone.get_by_role("link", name="Ich habe sie aufbewahrt").click()
+    phone.goto("/admin/my-login/")
+    assert_clean(phone)
+    phone.context.clear_cookies()
+    type_password(phone)
+    expect(phone.get_by_role("heading", name="Ihr zweiter Faktor")).to_be_visible()
+    phone.get_by_label("Code").fill("000000")
+    phone.get_by_role("button", name="Anmelden").click()
+    expect(phone.get_by_text("Dieser Code stimmt nicht")).to_be_visible()
+    assert_clean(phone)
+    phone.get_by_label("Code").fill(recovery)
+    phone.get_by_role("button", name="Anmelden").click()
+    phone.wait_for_url("**/admin/")
+    phone.goto("/admin/my-login/")
+    expect(phone.get_by_text("Dort abmelden").first).to_be_visible()
+    assert_clean(phone)
+
+
+def type_password(page: Page) -> None:
+    page.goto("/admin/login/")
+    page.locator("#id_username").fill("lin")
+    page.locator("#id_password").fill(PASSWORD)
+    page.locator("#login-form input[type=submit]").click()
