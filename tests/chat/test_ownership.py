@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
-from chat.models import Conversation, Feedback, Message
+from chat.models import Case, CaseAddress, CaseMessage, Conversation, Feedback, Message
 from chat.protocol import frames
 from tests.chat.api_client import Asked, Client
 from tests.conftest import QUESTION
@@ -33,6 +34,16 @@ NAMING: dict[tuple[str, str], Any] = {
     ("GET", "/api/v1/conversations/{conversation}/events"): None,
     ("POST", "/api/v1/messages/{message}/stop"): None,
     ("PUT", "/api/v1/messages/{message}/feedback"): {"value": -1, "reasons": ["wrong"], "comment": "x"},
+    ("GET", "/api/v1/conversations/{conversation}/handover"): None,
+    ("POST", "/api/v1/conversations/{conversation}/cases"): {
+        "client_id": str(uuid.uuid4()),
+        "office": 1,
+        "question": QUESTION,
+    },
+    ("POST", "/api/v1/cases/{case}/messages"): {"client_id": str(uuid.uuid4()), "text": "x"},
+    ("PUT", "/api/v1/cases/{case}/helped"): {"helped": True},
+    ("PUT", "/api/v1/cases/{case}/email"): {"email": "other@uni.example"},
+    ("DELETE", "/api/v1/cases/{case}"): None,
 }
 #: Every frame, and the code of what is said about somebody else's; "" for a frame that names nothing.
 FRAMES: dict[str, tuple[Callable[[Asked], dict[str, Any]], str]] = {
@@ -51,7 +62,25 @@ def state() -> list[Any]:
         list(Conversation.objects.order_by("pk").values()),
         list(Message.objects.order_by("pk").values("pk", "text", "status", "client_id")),
         list(Feedback.objects.values()),
+        list(Case.objects.values()),
+        list(CaseMessage.objects.values()),
+        list(CaseAddress.objects.values()),
     ]
+
+
+def case_of(asked: Asked) -> int:
+    """Leave a question with an office in that conversation, which has replied; return the case's id."""
+    now = timezone.now()
+    case = Case.objects.create(
+        conversation_id=asked.conversation,
+        question=QUESTION,
+        language="en",
+        reason=Case.Reason.PERSON,
+        client_id=uuid.uuid4(),
+        reply_due=now,
+        first_reply_at=now,
+    )
+    return case.pk
 
 
 def test_every_operation_and_every_frame_is_covered(server: Server) -> None:
@@ -75,9 +104,10 @@ def test_no_operation_touches_what_is_somebody_elses(server: Server, llm: FakeLL
     with owner.stream_ask(QUESTION) as stream:
         stream.until("message_delta" if is_running else "message_end")
         theirs = Asked(stream.conversation, stream.seen)
+        case = case_of(theirs)
         before = state()
         for (method, path), body in NAMING.items():
-            address = path.format(conversation=theirs.conversation, message=theirs.message)
+            address = path.format(conversation=theirs.conversation, message=theirs.message, case=case)
             reply = other.call(method, address, body)
             assert (reply.status, reply.json["code"]) == (404, "not_found"), (method, path)
             assert QUESTION not in reply.body.decode()
@@ -110,7 +140,7 @@ def test_no_frame_touches_what_is_somebody_elses(server: Server, llm: FakeLLM, i
                 assert other.refused()["code"] == code, kind
             elif code == "empty":
                 told = other.next()
-                assert (told["messages"], told["title"], told["stars"]) == ([], "", None)
+                assert (told["messages"], told["title"], told["stars"], told["cases"]) == ([], "", None, [])
         assert other.quiet()
         assert state() == before
         llm.release()
