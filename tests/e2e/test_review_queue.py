@@ -93,6 +93,7 @@ def test_an_faq_that_is_not_offered_is_chosen_with_the_keyboard_on_a_narrow_scre
     page.keyboard.press("d")
     expect(search).to_be_focused()
     page.keyboard.press("Enter")
+    expect(page.locator(".select2-search__field")).to_be_focused()  # what is typed before is lost
     page.keyboard.type("book late")
     options = page.locator(".select2-results__option[aria-selected]")
     expect(options.first).to_contain_text("return a book late")
