@@ -147,7 +147,11 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='case',
-            index=models.Index(fields=['state', 'state_at', 'id'], name='chat_case_state_ba2d64_idx'),
+            index=models.Index(fields=['state', 'raised_at', 'state_at', 'id'], name='chat_case_state_af8853_idx'),
+        ),
+        migrations.AddIndex(
+            model_name='case',
+            index=models.Index(fields=['state', '-state_at', '-id'], name='chat_case_state_95032e_idx'),
         ),
         migrations.AddIndex(
             model_name='case',

@@ -108,7 +108,8 @@ class Case(models.Model):
         default_permissions = ("view", "change")
         constraints = [models.UniqueConstraint(fields=["conversation", "client_id"], name="one_case_a_client_id")]
         indexes = [
-            models.Index(fields=["state", "state_at", "id"]),
+            models.Index(fields=["state", "raised_at", "state_at", "id"]),
+            models.Index(fields=["state", "-state_at", "-id"]),
             models.Index(
                 fields=["reply_due"], condition=Q(state="open", raised_at=None), name="cases_that_may_be_late"
             ),

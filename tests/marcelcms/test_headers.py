@@ -52,7 +52,7 @@ def lacking(headers: dict[str, str]) -> list[str]:
     scripts = policy.get("script-src", policy.get("default-src", "*"))
     said = {
         "nosniff": headers.get("x-content-type-options") == "nosniff",
-        "referrer": headers.get("referrer-policy") == "same-origin",
+        "referrer": headers.get("referrer-policy") in {"same-origin", "no-referrer"},
         "default-src": policy.get("default-src") == "'none'",
         "scripts": not re.search(r"unsafe|\*|data:|https?:(?!//)", scripts),
         "base": "sandbox" in policy or policy.get("base-uri") == "'none'",

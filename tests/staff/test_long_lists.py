@@ -35,6 +35,8 @@ def client() -> Client:
 
 
 def list_address(screen: str) -> str:
+    if screen == "chat_case":  # its list leads to the one list
+        return f"{reverse('to-do')}?kind=cases"
     return reverse(f"admin:{screen}_changelist")
 
 

@@ -85,7 +85,7 @@ def sign_in(person: Person) -> User:
     except IntegrityError:  # they logged in twice at once, for the first time: the account is there now
         user, has_rights = _signed_in(person)
     if user is None or not has_rights:
-        logger.warning("sign-on without rights account=%s groups=%d", user and user.pk, len(person.groups))
+        logger.warning("directory login without rights account=%s groups=%d", user and user.pk, len(person.groups))
         raise NoRights
     return user
 

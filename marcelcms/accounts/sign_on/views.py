@@ -63,7 +63,7 @@ def return_view(request: HttpRequest) -> HttpResponse:
         pending = _taken(request)
         person, id_token = _person(request.GET["code"], pending)
     except (Refused, InvalidToken, provider.CodeRefused) as error:
-        logger.warning("sign-on refused reason=%s:%s", type(error).__name__, error)
+        logger.warning("directory login refused error=%s reason=%s", type(error).__name__, error)
         return _page(request, "failed", _("The login did not work"), status=400)
     except provider.ProviderUnavailable as error:
         return _unavailable(request, error)
@@ -133,7 +133,7 @@ def _person(code: str, pending: dict[str, Any]) -> tuple[Person, str]:
 
 
 def _unavailable(request: HttpRequest, error: provider.ProviderUnavailable) -> HttpResponse:
-    logger.error("sign-on unavailable reason=%s", error)
+    logger.error("directory unavailable reason=%s", error)
     return _page(request, "unavailable", _("The directory does not answer"), status=503)
 
 
