@@ -195,7 +195,7 @@ def tell_of_case(case_id: int, kind: str) -> None:
 
 @shared_task(soft_time_limit=50, time_limit=120)
 def raise_late_cases() -> None:
-    """Raise cases that wait longer than the student was told."""
+    """Raise open cases whose reply is overdue."""
     from analytics.cases.news import raise_late_cases as raise_them
 
     raise_them()

@@ -26,7 +26,7 @@ def tell_of_case(case_id: int, kind: str) -> None:
 
 
 def raise_late_cases() -> int:
-    """Raise cases that wait longer than the student was told, and tell staff once; return how many."""
+    """Raise open cases whose reply is overdue, and tell staff once; return how many."""
     with advisory_lock(Lock.CASES) as is_held:
         if not is_held:
             return 0

@@ -1,4 +1,4 @@
-"""Services of the desk: staff are told of what students do in cases, in a task, because there may be many of them."""
+"""Services of the desk: tell staff what students do in cases, in a task, because many may have to be told."""
 
 from typing import Any
 

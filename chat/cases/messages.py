@@ -55,8 +55,8 @@ def add_student_message(
     except IntegrityError:
         return None
     values: dict[str, object] = {"closed_at": None, "helped": None}
-    if case.state != Case.State.OPEN and case.office:
-        values |= {"reply_due": reply_due(case.office), "raised_at": None}
+    if case.state != Case.State.OPEN:
+        values |= wait_anew(case)
     change(case, state=Case.State.OPEN, by=None, **values)
     return message
 
@@ -75,6 +75,12 @@ def add_office_message(*, case: Case, text: str, by: AbstractBaseUser, asks_back
         values["first_reply_at"] = now
     change(case, state=state, by=by, **values)
     return message
+
+
+def wait_anew(case: Case) -> dict[str, object]:
+    """Return the values of a case that waits for its office from now on; one of a person in need is late at once."""
+    due = {"reply_due": reply_due(case.office)} if case.office else {}
+    return {**due, "raised_at": timezone.now() if case.reason == Case.Reason.HELP else None}
 
 
 def change(case: Case, *, by: AbstractBaseUser | None, **values: object) -> None:

@@ -2,7 +2,7 @@
 
 from django.dispatch import Signal
 
-#: A case was opened; `case`.
+#: A case came to its office, new or passed on; `case`.
 case_opened = Signal()
 #: The student wrote again; `case`.
 case_written = Signal()

@@ -67,7 +67,7 @@ def _confirm(token: str) -> CaseAddress | None:
 
 
 async def stop_mails(token: str) -> CaseAddress | None:
-    """Delete the address of a link. Return what it was, or None if it is gone."""
+    """Delete the address of a link. Return it; None if it was deleted already."""
     address: CaseAddress | None = await in_database(addresses.stop)(token)
     if address:
         await publish_case(address.case_id)

@@ -1,4 +1,4 @@
-"""Services for the office's side of cases: reply, close, open again, pass on, merge. The student's tabs are told.
+"""Services of an office for its cases: reply, close, open again, pass on, merge. Each is published to the student.
 
 All take the `version` that the member of staff has seen, and raise OutOfDateCase if another one is stored,
 errors.NotFound for a case that was deleted, and errors.Refused for what makes no sense.
@@ -12,9 +12,9 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from chat.cases.hours import reply_due
 from chat.cases.mail.addresses import move_address
-from chat.cases.messages import add_office_message, change, lock_case
+from chat.cases.messages import add_office_message, change, lock_case, wait_anew
+from chat.cases.news import case_opened
 from chat.errors import Refused
 from chat.models import Case, CaseMessage, Office
 from chat.services.case_mails import queue_closed_mail, queue_reply_mail
@@ -61,20 +61,23 @@ def reopen(*, case: int, version: int, by: AbstractBaseUser) -> Case:
 
 def set_state(*, case: Case, state: Case.State, by: AbstractBaseUser | None) -> None:
     """Close a locked case or open it again, whatever was seen of it."""
-    closed_at = timezone.now() if state == Case.State.CLOSED else None
-    change(case, by=by, state=state, closed_at=closed_at, raised_at=None)
     if state == Case.State.CLOSED:
+        change(case, by=by, state=state, closed_at=timezone.now(), raised_at=None)
         queue_closed_mail(case)
+    else:
+        change(case, by=by, state=state, closed_at=None, **wait_anew(case))
     tell(case)
 
 
 @transaction.atomic
 def pass_on(*, case: int, version: int, office: Office, by: AbstractBaseUser) -> Case:
-    """Give the case to another office of the same assistant; nobody there looks after it yet."""
+    """Give the case to another office of the same assistant, whose staff are told; nobody there looks after it yet."""
     row = _locked(case, version)
     if office.assistant_id != row.assistant_id or not office.is_active:
         raise Refused("unknown_office", _("Choose an office of the list. Nothing was passed on."))
-    change(row, by=by, office=office, assigned_to=None, due_on=None, reply_due=reply_due(office), raised_at=None)
+    row.office = office
+    change(row, by=by, office=office, assigned_to=None, due_on=None, **wait_anew(row))
+    case_opened.send(Case, case=row)
     tell(row)
     return row
 

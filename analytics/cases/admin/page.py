@@ -12,7 +12,8 @@ from analytics.cases.suggestions import Suggestions, suggest_for
 from analytics.inbox.admin.assigning import TypedAssignment, assigning_context
 from analytics.inbox.notices import mark_read
 from analytics.inbox.presence import note_reader, others_reading
-from chat.admin.conversations import build_turn
+from chat.admin.conversations import Turn, build_turn
+from chat.admin.held_back import prefetch_held_back
 from chat.cases.mail.queue import describe_mails
 from chat.models import Case, CaseMessage, Office
 from core.inference.embeddings import EmbeddingUnavailable
@@ -52,7 +53,7 @@ def case_context(case: Case, user: "User", *, may_change: bool, unsaved: Unsaved
     return {
         "case": case,
         "said": [_said(each) for each in case.messages.select_related("author")],
-        "shared": [build_turn(each, user) for each in case.shared.select_related("feedback").order_by("pk")],
+        "shared": shared_turns(case, user),
         "others": list(other_cases(case, user)),
         "offices": list(other_offices(case)),
         "comments": list(case.comments.select_related("by")),
@@ -77,6 +78,12 @@ def _said(message: CaseMessage) -> Said:
     if is_office:
         return Said(message, "assistant", render_markdown(message.text, breaks=True))
     return Said(message, "user", mark_safe(linebreaks(message.text, autoescape=True)))  # noqa: S308 (escaped)
+
+
+def shared_turns(case: Case, user: "User") -> list[Turn]:
+    """Return what the student sent along, oldest first; as many queries for many messages as for one."""
+    rows = case.shared.select_related("feedback").prefetch_related("citations", prefetch_held_back())
+    return [build_turn(each, user) for each in rows.order_by("pk")]
 
 
 def other_cases(case: Case, user: "User") -> Sequence[Case]:

@@ -62,7 +62,7 @@ def find_asked(token: str) -> CaseAddress | None:
 
 
 def find_stopped(token: str) -> CaseAddress | None:
-    """Return the address that a link asks to delete, or None if it is gone."""
+    """Return the address that the link of a mail deletes; None if it is deleted already."""
     return _find(STOP, token)
 
 
@@ -79,7 +79,7 @@ def confirm(token: str) -> CaseAddress | None:
 
 @transaction.atomic
 def stop(token: str) -> CaseAddress | None:
-    """Delete the address of a link with the mails that wait for it. Return what it was, or None if it is gone."""
+    """Delete the address of a link, and the mails that wait for it. Return it; None if it was deleted already."""
     address = _find_locked(STOP, token)
     if address:
         CaseAddress.objects.filter(pk=address.pk).delete()

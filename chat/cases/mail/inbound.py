@@ -38,7 +38,7 @@ NAMED = 5
 
 
 class Verdict(StrEnum):
-    """What became of a mail; `REFUSED` is what an administrator may want to look at.
+    """The outcome of a mail; an administrator may want to look at one that is `REFUSED`.
 
     `LATER` is one whose sender is to be answered while the mail server is away.
     """
@@ -50,7 +50,7 @@ class Verdict(StrEnum):
 
 
 class _Declined(Exception):
-    """A mail that is not taken, for a reason that its sender is told."""
+    """The mail is not taken. Its sender gets the reason."""
 
 
 def take_mail(raw: bytes, *, size: int) -> tuple[Verdict, int | None]:

@@ -1,20 +1,30 @@
 """Staff read a case, reply, pass it on, merge and close it, and make it of use to the next student."""
 
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from django.contrib.auth.models import Group, User
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from analytics.models import Notice
 from chat.models import Case, CaseMessage, Office
 from faqs.models import FAQ
 from tests.analytics.cases.conftest import desk
 from tests.analytics.cases.rows import QUESTION, new_case, new_office
-from tests.factories import UserFactory
+from tests.factories import AnswerFactory, UserFactory
 
 pytestmark = pytest.mark.django_db
-TO_DO = "/admin/to-do/"
+
+
+@pytest.fixture
+def tell(monkeypatch: pytest.MonkeyPatch) -> Mock:
+    queued = Mock()
+    monkeypatch.setattr("analytics.cases.services.tell_of_case.delay_on_commit", queued)
+    return queued
 
 
 def page_of(case: Case) -> str:
@@ -212,3 +222,36 @@ def test_an_office_that_is_deleted_leaves_its_cases(office: Client) -> None:
     case = new_case()
     Office.objects.all().delete()
     assert "the office was deleted" in office.get(page_of(case)).content.decode()
+
+
+def test_a_case_of_a_person_in_need_stays_urgent_when_it_is_passed_on_or_opened_again(client: Client) -> None:
+    case = new_case(reason=Case.Reason.HELP)
+    there = new_office(case.assistant, "International Office")
+    rights = ["chat.view_case", "chat.change_case", "chat.read_help_message", "knowledge.whole_university"]
+    client.force_login(desk("dora", permissions=rights))
+    do(client, "pass_on", case, office=there.pk)
+    case.refresh_from_db()
+    assert case.is_late
+    do(client, "state", case, state="closed")
+    case.refresh_from_db()
+    do(client, "state", case, state="open")
+    case.refresh_from_db()
+    assert case.is_late
+
+
+def test_staff_of_the_other_office_are_told_of_what_is_passed_on(office: Client, tell: Mock) -> None:
+    case = new_case()
+    do(office, "pass_on", case, office=new_office(case.assistant, "International Office").pk)
+    tell.assert_called_once_with(case.pk, Notice.Kind.NEW_CASE)
+
+
+def test_many_messages_sent_along_take_as_many_queries_as_two(office: Client) -> None:
+    case, counts = new_case(), []
+    for _ in range(2):
+        office.get(page_of(case))
+        with CaptureQueriesContext(connection) as queries:
+            office.get(page_of(case))
+        counts.append(len(queries))
+        for _more in range(3):
+            case.shared.add(AnswerFactory(question__conversation=case.conversation, retrieved=[]))
+    assert counts[0] == counts[1]
