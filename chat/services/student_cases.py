@@ -86,8 +86,9 @@ async def leave_question(
         shared=shared,
     )
     if is_new:
-        await publish_case(case.pk)
-    return await _view(case.pk)
+        return await _told(case.pk)
+    view: CaseView = await in_database(load_view)(case.pk)
+    return view
 
 
 @transaction.atomic
@@ -104,8 +105,7 @@ async def write(session: Session, case: int, *, client_id: UUID, text: str, addr
     """Write to the office in a case of one's own."""
     await rate_limits.count_case(visitor=session.visitor.hex, address=address)
     await in_database(_write)(session.visitor, case, client_id, text)
-    await publish_case(case)
-    return await _view(case)
+    return await _told(case)
 
 
 @transaction.atomic
@@ -118,8 +118,7 @@ def _write(visitor: UUID, case: int, client_id: UUID, text: str) -> None:
 async def say_helped(visitor: UUID, case: int, helped: bool | None) -> CaseView:
     """Say whether the office's reply helped, or take that back."""
     await in_database(_say_helped)(visitor, case, helped)
-    await publish_case(case)
-    return await _view(case)
+    return await _told(case)
 
 
 @transaction.atomic
@@ -143,6 +142,8 @@ def _withdraw(visitor: UUID, case: int) -> UUID:
     return row.conversation_id
 
 
-async def _view(case: int) -> CaseView:
+async def _told(case: int) -> CaseView:
+    """Tell all of the student's tabs of the case, and return it. Raise NotFound."""
+    await publish_case(case)
     view: CaseView = await in_database(load_view)(case)
     return view
