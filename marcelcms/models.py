@@ -59,6 +59,7 @@ class DirectoryIdentity(models.Model):
         verbose_name_plural = _("accounts of the directory")
         ordering = ["-created_at", "-pk"]
         default_permissions = ("view", "add", "delete")
+        indexes = [models.Index(fields=["-created_at", "-id"], name="identity_newest")]
         constraints = [models.UniqueConstraint(fields=["issuer", "subject"], name="one_account_a_person")]
 
     def __str__(self) -> str:
