@@ -37,6 +37,7 @@ export type AssistantInfo = {
   theme: Theme;
   contact: Contact | null;
   offices: boolean;
+  mails: boolean;
   limits: Limits;
   retention_days: number;
   writes: boolean;
@@ -51,11 +52,11 @@ export type CaseChanged = {
   case: CaseView;
 };
 
-/** A question that the visitor left with an office. It is open until the office has replied. `about` is the answer below which it stands. `reply_due` is until when the office means to reply. `mails` says if replies go to an e-mail address, `helped` what the student said in the end. */
+/** A question that the visitor left with an office. It is open until the office has replied. While it is "watching" no office has it: its student waits to be told of an answer, and then it is "told". `about` is the answer below which it stands. `reply_due` is until when the office means to reply, empty without one. `mails` says if replies go to an e-mail address, `helped` what the student said in the end. */
 export type CaseView = {
   id: number;
   office: string;
-  state: "open" | "replied" | "closed";
+  state: "open" | "replied" | "closed" | "watching" | "told";
   question: string;
   about: number | null;
   opened_at: string;
@@ -73,10 +74,10 @@ export type CaseWithdrawn = {
   case: number;
 };
 
-/** A message of a case; the office's `text` is Markdown, and `asks_back` says that it waits for an answer. */
+/** A message of a case; `text` is Markdown but the student's, and `asks_back` says that it waits for an answer. */
 export type CaseWords = {
   id: number;
-  by: "student" | "office";
+  by: "student" | "office" | "assistant";
   text: string;
   asks_back: boolean;
   created_at: string;
@@ -472,6 +473,7 @@ export const SHAPES = {
     "theme": "$Theme",
     "contact": "$Contact|0",
     "offices": "b",
+    "mails": "b",
     "limits": "$Limits",
     "retention_days": "i",
     "writes": "b",
@@ -486,7 +488,7 @@ export const SHAPES = {
   "CaseView": {
     "id": "i",
     "office": "s",
-    "state": "=open|=replied|=closed",
+    "state": "=open|=replied|=closed|=watching|=told",
     "question": "s",
     "about": "i|0",
     "opened_at": "s",
@@ -505,7 +507,7 @@ export const SHAPES = {
   },
   "CaseWords": {
     "id": "i",
-    "by": "=student|=office",
+    "by": "=student|=office|=assistant",
     "text": "s",
     "asks_back": "b",
     "created_at": "s"
