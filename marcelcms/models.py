@@ -107,8 +107,30 @@ class SecondFactor(models.Model):
         return self.user.get_username()
 
 
+class Passkey(models.Model):
+    """A key on somebody's phone, computer or stick that proves a login (WebAuthn).
+
+    `credential_id` is in base64url, `public_key` a COSE key. `sign_count` is how often it was used, where it counts.
+    """
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="passkeys")
+    name = models.CharField(max_length=60)
+    credential_id = models.CharField(max_length=1400, unique=True)
+    public_key = models.BinaryField()
+    sign_count = models.BigIntegerField(default=0)
+    created_at = models.DateTimeField(auto_now_add=True)
+    last_used_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["pk"]
+        default_permissions = ()
+
+    def __str__(self) -> str:
+        return self.name
+
+
 class RecoveryCode(models.Model):
-    """Logs in once in place of the app; 80 random bits, of which only the hash is kept."""
+    """Logs in once in place of the app or a passkey; 80 random bits, of which only the hash is kept."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="recovery_codes")
     digest = models.CharField(max_length=64)

@@ -23,6 +23,7 @@ from faqs.views import answer_page
 from knowledge.views import document_file
 from marcelcms.accounts.invitations.views import ChoosePasswordView, invite_view, send_again_view
 from marcelcms.accounts.open_sessions.views import end_all_view, end_own_view
+from marcelcms.accounts.second_factor.passkey_views import passkey_options_view, passkey_remove_view, passkey_view
 from marcelcms.accounts.second_factor.views import code_view, my_login_view, reset_view, setup_view
 from marcelcms.accounts.sign_on.views import return_view, start_view
 from marcelcms.health.views import live, ready
@@ -49,6 +50,9 @@ urlpatterns = [
     path("invitation/<uidb64>/<token>/", ChoosePasswordView.as_view(), name="invitation"),
     path("second-factor/", code_view, name="second-factor"),
     path("second-factor/setup/", setup_view, name="second-factor-setup"),
+    path("second-factor/passkey/", passkey_view, name="passkey"),
+    path("second-factor/passkey/options/", passkey_options_view, name="passkey-options"),
+    path("admin/my-login/passkey/remove/", admin.site.admin_view(passkey_remove_view), name="passkey-remove"),
     path("admin/my-login/", admin.site.admin_view(my_login_view), name="my-login"),
     path("admin/my-login/end/", admin.site.admin_view(end_own_view), name="my-sessions-end"),
     path("admin/sessions/<int:user_id>/end/", admin.site.admin_view(end_all_view), name="sessions-end"),

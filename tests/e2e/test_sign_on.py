@@ -11,7 +11,7 @@ from pytest_django import Settings
 from marcelcms.accounts.roles import ANALYST, CURATOR, make_roles
 from marcelcms.models import DirectoryGroup, RoleWithSecondFactor
 from tests.analytics.inbox.mail_server import free_port
-from tests.e2e.conftest import violations
+from tests.e2e.conftest import keep, violations
 from tests.factories import UserFactory
 from tests.fakes.oidc import Provider, running_provider
 from tests.marcelcms.accounts.sign_on.conftest import BO, configure
@@ -101,6 +101,47 @@ def test_an_analyst_sets_a_second_factor_up_and_logs_in_with_it(phone: Page, ser
     phone.goto("/admin/my-login/")
     expect(phone.get_by_text("Dort abmelden").first).to_be_visible()
     assert_clean(phone)
+
+
+def test_a_passkey_is_added_and_logs_in_on_a_phone(browser: Browser, server: Server) -> None:
+    """Chromium's own authenticator makes the key; it belongs to a host's name, and so not to an address."""
+    make_roles()
+    user: User = UserFactory(username="lin", teams=[Group.objects.get(name=ANALYST)])
+    user.set_password(PASSWORD)
+    user.save()
+    context = browser.new_context(
+        viewport={"width": 390, "height": 844}, base_url=server.origin.replace("127.0.0.1", "localhost"), locale="en-GB"
+    )
+    phone = context.new_page()
+    devtools = context.new_cdp_session(phone)
+    devtools.send("WebAuthn.enable")
+    key = {"protocol": "ctap2", "transport": "internal", "hasUserVerification": True, "isUserVerified": True}
+    devtools.send("WebAuthn.addVirtualAuthenticator", {"options": key | {"automaticPresenceSimulation": True}})
+    type_password(phone)
+    phone.goto("/second-factor/setup/")
+    assert_clean(phone)
+    phone.get_by_role("link", name="Use a passkey").click()
+    phone.get_by_label("What you call it:").fill("My phone")
+    phone.get_by_label("Your password, once more:").fill("guessed")
+    phone.get_by_role("button", name="Add the passkey").click()
+    expect(phone.get_by_role("alert")).to_have_text("This password is not right.")
+    assert_clean(phone)
+    keep(phone, "passkey-wrong-password")
+    phone.get_by_label("Your password, once more:").fill(PASSWORD)
+    phone.get_by_role("button", name="Add the passkey").click()
+    expect(phone.get_by_role("heading", name="Your recovery codes")).to_be_visible()
+    phone.get_by_role("link", name="I have kept them").click()
+    expect(phone.get_by_role("listitem").filter(has_text="My phone")).to_be_visible()
+    assert_clean(phone)
+    keep(phone, "passkey-my-login")
+    context.clear_cookies()
+    type_password(phone)
+    expect(phone.get_by_role("heading", name="Your second factor")).to_be_visible()
+    assert_clean(phone)
+    keep(phone, "passkey-log-in")
+    phone.get_by_role("button", name="Use the passkey").click()
+    phone.wait_for_url("**/admin/")
+    context.close()
 
 
 def type_password(page: Page) -> None:

@@ -1,1 +1,1 @@
-"""Second factor of names and passwords: codes of an app (TOTP, RFC 6238), and recovery codes."""
+"""Second factor of names and passwords: codes of an app (TOTP, RFC 6238), passkeys (WebAuthn), and recovery codes."""

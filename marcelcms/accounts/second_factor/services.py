@@ -19,7 +19,7 @@ from marcelcms.accounts.second_factor.secrets import (
     new_secret,
     plain,
 )
-from marcelcms.models import RecoveryCode, RoleWithSecondFactor, SecondFactor
+from marcelcms.models import Passkey, RecoveryCode, RoleWithSecondFactor, SecondFactor
 
 #: What stands for superusers among the roles.
 SUPERUSER = "Superuser"
@@ -34,6 +34,10 @@ class TooMany(Exception):
 
 
 def has_factor(user: User) -> bool:
+    return has_app(user) or Passkey.objects.filter(user=user).exists()
+
+
+def has_app(user: User) -> bool:
     return SecondFactor.objects.filter(user=user, confirmed_at__isnull=False).exists()
 
 
@@ -61,49 +65,49 @@ def begin(*, user: User) -> str:
 
 
 def confirm(*, user: User, code: str) -> list[str]:
-    """Have the second factor asked for from now on; return the recovery codes. Raise WrongCode, TooMany."""
-    _check(user, code, is_confirmed=False, with_recovery=False)
+    """Have the app's codes asked for from now on; return the recovery codes. Raise WrongCode, TooMany."""
+    _check(user, code, confirms=True)
     with transaction.atomic():
         SecondFactor.objects.filter(user=user).update(confirmed_at=timezone.now())
-        _record(user, gettext_noop("second factor set up"))
-        return _new_codes(user)
+        record(user, gettext_noop("second factor set up"))
+        return new_codes(user)
 
 
 def check(*, user: User, code: str) -> None:
     """Return if the code of the app, or a recovery code, is right; it is used up then. Raise WrongCode, TooMany."""
-    _check(user, code, is_confirmed=True, with_recovery=True)
+    _check(user, code, confirms=False)
 
 
 @transaction.atomic
 def renew_codes(*, user: User) -> list[str]:
     """Return new recovery codes; the old ones end."""
-    _record(user, gettext_noop("new recovery codes"))
-    return _new_codes(user)
+    record(user, gettext_noop("new recovery codes"))
+    return new_codes(user)
 
 
 @transaction.atomic
 def take_away(*, user: User, by: User) -> None:
     """Have no second factor asked for; a role that needs one has it set up at the next login."""
     SecondFactor.objects.filter(user=user).delete()
+    Passkey.objects.filter(user=user).delete()
     RecoveryCode.objects.filter(user=user).delete()
-    _record(user, gettext_noop("second factor taken away"), by=by)
+    record(user, gettext_noop("second factor taken away"), by=by)
 
 
-def _check(user: User, code: str, *, is_confirmed: bool, with_recovery: bool) -> None:
-    """Check within a transaction that is kept also where the code is wrong: wrong ones are counted."""
+def _check(user: User, code: str, *, confirms: bool) -> None:
+    """Check within a transaction that is kept also where the code is wrong: wrong ones are counted.
+
+    Who has passkeys alone has no app, but recovery codes.
+    """
     with transaction.atomic():
-        factor = (
-            SecondFactor.objects.select_for_update()
-            .filter(user=user, confirmed_at__isnull=not is_confirmed)
-            .select_related("user")
-            .first()
-        )
-        if factor is None:
+        factor = _lock_factor(user)
+        if factor is None or (has_app(user) if confirms else not has_factor(user)):
             raise WrongCode
         now = timezone.now()
         if factor.waits_until and factor.waits_until > now:
             raise TooMany
-        is_right = _takes(factor, plain(code)) or (with_recovery and _takes_recovery(user, plain(code)))
+        is_app = confirms or factor.confirmed_at is not None
+        is_right = (is_app and _takes(factor, plain(code))) or (not confirms and _takes_recovery(user, plain(code)))
         if is_right:
             factor.failures, factor.waits_until = 0, None
         else:
@@ -113,6 +117,14 @@ def _check(user: User, code: str, *, is_confirmed: bool, with_recovery: bool) ->
         factor.save(update_fields=["failures", "waits_until", "last_step"])
     if not is_right:
         raise TooMany if factor.waits_until else WrongCode
+
+
+def _lock_factor(user: User) -> SecondFactor | None:
+    """Lock what counts wrong codes; make it for who has passkeys alone."""
+    rows = SecondFactor.objects.select_for_update().filter(user=user)
+    if not rows.exists() and Passkey.objects.filter(user=user).exists():
+        SecondFactor.objects.get_or_create(user=user, defaults={"secret": encrypt(new_secret())})
+    return rows.first()
 
 
 def wait_seconds() -> int:
@@ -130,17 +142,19 @@ def _takes(factor: SecondFactor, code: str) -> bool:
 def _takes_recovery(user: User, code: str) -> bool:
     used = RecoveryCode.objects.filter(user=user, digest=hash_token(code), used_at=None).update(used_at=timezone.now())
     if used:
-        _record(user, gettext_noop("a recovery code used"))
+        record(user, gettext_noop("a recovery code used"))
     return bool(used)
 
 
-def _new_codes(user: User) -> list[str]:
+def new_codes(user: User) -> list[str]:
+    """Return ten recovery codes, which replace all others."""
     codes = new_recovery_codes()
     RecoveryCode.objects.filter(user=user).delete()
     RecoveryCode.objects.bulk_create([RecoveryCode(user=user, digest=hash_token(plain(code))) for code in codes])
     return codes
 
 
-def _record(user: User, deed: str, *, by: User | None = None) -> None:
+def record(user: User, deed: str, *, by: User | None = None) -> None:
+    """Write a deed about a second factor into the audit log, in the caller's transaction."""
     said: list[Any] = [{"changed": {"fields": [deed]}}]
     LogEntry.objects.log_actions((by or user).pk, [user], CHANGE, said, single_object=True)

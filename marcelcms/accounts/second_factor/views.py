@@ -1,5 +1,6 @@
 """Pages on which a code is typed, and on which an app is set up."""
 
+import json
 from typing import Any, cast
 
 import segno
@@ -19,7 +20,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from core.db.encryption import Undecryptable
 from marcelcms.accounts.open_sessions.services import open_sessions
-from marcelcms.accounts.second_factor import services
+from marcelcms.accounts.second_factor import passkeys, services
 from marcelcms.accounts.second_factor.entry import complete, pending_user
 from marcelcms.accounts.second_factor.secrets import address, spaced
 from marcelcms.accounts.sign_on.local import may_log_in_locally
@@ -39,14 +40,32 @@ class CodeForm(forms.Form):
 @sensitive_post_parameters()
 @require_http_methods(["GET", "HEAD", "POST"])
 def code_view(request: HttpRequest) -> HttpResponse:
-    """Ask who typed a right password for the code of their app, and log them in."""
+    """Ask who typed a right password for their passkey or the code of their app, and log them in."""
     user = pending_user(request)
     if user is None:
         return redirect("admin:login")
-    form = CodeForm(request.POST if request.method == "POST" else None)
-    if form.is_valid() and _passes(form, lambda code: services.check(user=user, code=code)):
+    credential = request.POST.get("credential")
+    form = CodeForm(request.POST if request.method == "POST" and credential is None else None)
+    failure = ""
+    if credential is not None:
+        try:
+            passkeys.prove(request, user, credential=credential)
+        except passkeys.Refused:
+            failure = _("The passkey was not accepted. Please try again, or take another way.")
+        else:
+            return HttpResponseRedirect(complete(request, user))
+    elif form.is_valid() and _passes(form, lambda code: services.check(user=user, code=code)):
         return HttpResponseRedirect(complete(request, user))
-    return _page(request, "code", _("Your second factor"), form)
+    options = passkeys.options_to_prove(request, user) if passkeys.is_possible(request) else None
+    return page(
+        request,
+        "code",
+        _("Your second factor"),
+        form,
+        options=json.dumps(options) if options else "",
+        has_app=services.has_app(user),
+        failure=failure,
+    )
 
 
 @never_cache
@@ -58,17 +77,19 @@ def setup_view(request: HttpRequest) -> HttpResponse:
     user = request.user if request.user.is_authenticated else pending
     if user is None or not user.is_staff:
         return redirect("admin:login")
-    if services.has_factor(user) or not may_log_in_locally(user):
+    # Who has a passkey and typed no more than the password sets nothing up that would do in its place.
+    has_one = services.has_app(user) if request.user.is_authenticated else services.has_factor(user)
+    if has_one or not may_log_in_locally(user):
         return redirect("admin:index")
     form, codes = CodeForm(request.POST if request.method == "POST" else None), list[str]()
     if form.is_valid() and _passes(form, lambda code: codes.extend(services.confirm(user=user, code=code))):
         wanted = reverse("my-login") if request.user.is_authenticated else complete(request, user)
-        return _codes_page(request, codes, wanted)
+        return codes_page(request, codes, wanted)
     secret = services.begin(user=user)
     picture = segno.make(address(secret, user.get_username())).svg_data_uri(
         scale=5, border=4, dark="#000", light="#fff"
     )
-    return _page(
+    return page(
         request,
         "setup",
         _("Set up a second factor"),
@@ -76,6 +97,7 @@ def setup_view(request: HttpRequest) -> HttpResponse:
         picture=picture,
         secret=spaced(secret),
         is_owed=not request.user.is_authenticated,
+        may_take_passkey=passkeys.is_possible(request),
     )
 
 
@@ -91,16 +113,19 @@ def my_login_view(request: HttpRequest) -> HttpResponse:
     is_asked = has_factor and (step == "renew" or (step == "off" and not needs))
     if is_asked and form.is_valid() and _passes(form, lambda code: services.check(user=user, code=code)):
         if step == "renew":
-            return _codes_page(request, services.renew_codes(user=user), reverse("my-login"))
+            return codes_page(request, services.renew_codes(user=user), reverse("my-login"))
         services.take_away(user=user, by=user)
         messages.success(request, _("Your second factor is off."))
         return redirect("my-login")
-    return _page(
+    return page(
         request,
         "my_login",
         _("My login"),
         form,
         has_factor=has_factor,
+        has_app=services.has_app(user),
+        passkeys=list(user.passkeys.all()),
+        may_take_passkey=passkeys.is_possible(request),
         needs=needs,
         is_local=may_log_in_locally(user),
         sessions=open_sessions(user, this=request.session.session_key),
@@ -143,10 +168,12 @@ def _passes(form: CodeForm, use: Any) -> bool:
     return False
 
 
-def _codes_page(request: HttpRequest, codes: list[str], wanted: str) -> HttpResponse:
-    return _page(request, "codes", _("Your recovery codes"), None, codes=codes, wanted=wanted)
+def codes_page(request: HttpRequest, codes: list[str], wanted: str) -> HttpResponse:
+    """Show the recovery codes, once."""
+    return page(request, "codes", _("Your recovery codes"), None, codes=codes, wanted=wanted)
 
 
-def _page(request: HttpRequest, name: str, title: str, form: CodeForm | None, **more: Any) -> HttpResponse:
+def page(request: HttpRequest, name: str, title: str, form: CodeForm | None, **more: Any) -> HttpResponse:
+    """Show one of the pages of the second factor."""
     context = {**admin.site.each_context(request), "title": title, "form": form, **more}
     return TemplateResponse(request, f"admin/marcelcms/second_factor/{name}.html", context)

@@ -71,6 +71,7 @@ POSTS = frozenset(
         "contradiction",
         "invite-again",
         "second-factor-reset",
+        "passkey-remove",
         "my-sessions-end",
         "sessions-end",
         "admin:logout",

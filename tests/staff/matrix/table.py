@@ -31,6 +31,7 @@ DOORS = _read(
     my-login GET                                             x x x x x x
     my-login POST                                            x x x x x x
     my-sessions-end POST                                     x x x x x x
+    passkey-remove POST                                      x x x x x x
     sessions-end POST                                        . . . x . .
     second-factor-reset POST                                 . . . x . .
     invite GET                                               . . . x . .
@@ -555,6 +556,8 @@ PUBLIC = _read(
     sign-on-return                                           x x x x x x
     second-factor                                            x x x x x x
     second-factor-setup                                      x x x x x x
+    passkey                                                  x x x x x x
+    passkey-options                                          x x x x x x
     set_language                                             x x x x x x
     site-logo                                                x x x x x x
     widget-frame                                             x x x x x x
