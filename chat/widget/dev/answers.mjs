@@ -233,6 +233,7 @@ export function script(text, { asQuestion = false } = {}) {
       { type: "message_end", status: "failed", strategy: "", notice: "" },
     ];
   }
+  if (said.startsWith("wait")) return [{ hold: true }, ...written(FEES)];
   if (said.includes("hold")) return [...written(FEES).slice(0, 9), { hold: true }, ...written(FEES).slice(9)];
   if (said.includes("unknown")) return [{ type: "message_sparkle", message: 0 }, ...written(FEES)];
   if (said.includes("childcare")) return written(CHILDCARE, [GERMAN_PAGE]);

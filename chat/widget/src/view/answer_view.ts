@@ -106,7 +106,9 @@ export class AnswerView {
     // The words of an office stand above with a link to their page; what they link to is named here.
     const named = message.sources.filter(({ n, links = [] }) => n !== message.office?.n || links.length);
     const sources = writing || abstained ? [] : named;
-    fill(this.#after, [status, error, abstained, contact, related, sources, help], () => {
+    // Stopped before its first word, there is nothing to rate or to copy.
+    const isSaid = message.text !== "" || message.office !== null;
+    fill(this.#after, [status, error, abstained, contact, related, sources, help, isSaid], () => {
       this.#cards = sources.length && id !== null ? new SourceCards(id, sources) : null;
       this.#thumbs = [];
       this.#form = null;
@@ -126,7 +128,7 @@ export class AnswerView {
         status === "stopped" && notice("stopped", "stop", t("answer_stopped")),
         status === "failed" && this.#retrial.problem(error || interrupted, message),
         this.#cards?.element,
-        RATED.includes(status) && !help && this.#toolbar(message),
+        RATED.includes(status) && !help && isSaid && this.#toolbar(message),
       ];
     });
   }

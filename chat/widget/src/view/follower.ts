@@ -14,8 +14,9 @@ export class Follower {
   #box: HTMLElement;
   #following = true;
   #top = 0;
-  #height = 0;
   #unread = false;
+  /** What the reader was led to: following the end does not push it out of sight. */
+  #held: Element | null = null;
   #list: HTMLElement;
 
   /** `box` is the element that scrolls, `list` what grows in it. */
@@ -41,8 +42,10 @@ export class Follower {
     const stay = () => {
       if (box.scrollTop > 0) this.#following = false;
     };
+    const free = () => (this.#held = null);
     box.addEventListener("wheel", (event) => event.deltaY < 0 && stay(), { passive: true });
     box.addEventListener("touchmove", stay, { passive: true });
+    for (const act of ["wheel", "pointerdown", "keydown"]) box.addEventListener(act, free, { passive: true });
     box.addEventListener("keydown", (event) => {
       if (["ArrowUp", "PageUp", "Home"].includes(event.key)) stay();
     });
@@ -51,6 +54,7 @@ export class Follower {
 
   /** To the end now, and on from there. */
   toEnd(): void {
+    this.#held = null;
     this.#following = true;
     this.#unread = false;
     this.#scrollTo(this.#end());
@@ -60,15 +64,23 @@ export class Follower {
     });
   }
 
-  /** The list grew. `keep` is an element whose beginning must stay in sight, or null. */
-  grew(keep: HTMLElement | null = null): void {
+  /** Keeps `element` in sight until the reader does something. */
+  hold(element: Element | null): void {
+    this.#held = element;
+  }
+
+  /**
+   * The list or its box has another height. `keep` is an element whose beginning must stay in sight, or null;
+   * `isNew`: something was said that was not there before.
+   */
+  grew({ keep = null, isNew = false }: { keep?: HTMLElement | null; isNew?: boolean } = {}): void {
     if (this.#list.hidden) return;
     if (this.#following) {
-      this.#scrollTo(Math.max(this.#box.scrollTop, keep ? this.#beginningOf(keep) : this.#end()));
-    } else if (this.#box.scrollHeight > this.#height + 1) {
+      const end = Math.max(this.#box.scrollTop, keep ? this.#beginningOf(keep) : this.#end());
+      this.#scrollTo(Math.min(end, this.#held ? this.#topOf(this.#held.getBoundingClientRect().top - 12) : Infinity));
+    } else if (isNew) {
       this.#unread = true;
     }
-    this.#height = this.#box.scrollHeight;
     this.#showJump();
   }
 
