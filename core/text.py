@@ -1,5 +1,6 @@
-"""Normalisation of text; pure."""
+"""Text: normalised, split for a search, and written as Markdown; pure."""
 
+import re
 import unicodedata
 from typing import Any
 
@@ -30,3 +31,19 @@ MOST_WORDS = 20
 def search_words(text: str) -> list[str]:
     """Return the first different words of a search, MOST_WORDS at most."""
     return list(dict.fromkeys(text.replace("\x00", "").split()))[:MOST_WORDS]
+
+
+#: Characters that Markdown reads as markup: what pages are called is text.
+MARKUP = re.compile(r"([\\`*_\[\]<>#|!~])")
+ENDS_LINK = re.compile(r"[\s()<>\\]")
+
+
+def escape_markdown(text: str) -> str:
+    """Write a text so that Markdown shows it as it is, on one line."""
+    return MARKUP.sub(r"\\\1", " ".join(text.split()))
+
+
+def write_link(title: str, url: str) -> str:
+    """Write a Markdown link that neither its title nor its address ends early; without an address, the title alone."""
+    address = ENDS_LINK.sub(lambda found: f"%{ord(found[0]):02X}", url)
+    return f"[{escape_markdown(title)}]({address})" if url else escape_markdown(title)

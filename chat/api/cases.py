@@ -8,7 +8,7 @@ from ninja import Path, Query, Router, Status
 
 from chat.api.auth import SessionToken, client_address, current_session
 from chat.api.openapi import problems
-from chat.protocol.rest import AddressGiven, CaseMessageGiven, CaseOpened, Handover, HelpedGiven, MessageId
+from chat.protocol.rest import AddressGiven, CaseMessageGiven, CaseOpened, Handover, HelpedGiven, MessageId, WishGiven
 from chat.protocol.shapes import CaseView
 from chat.services import case_mails, student_cases
 from core.db.prepared import in_database
@@ -56,13 +56,31 @@ async def case_open(request: HttpRequest, conversation: UUID, data: CaseOpened) 
 
 
 @router.post(
+    "conversations/{conversation}/wishes",
+    response={200: CaseView, **problems(400, 401, 403, 404, 413, 422, 429, 503)},
+    operation_id="wish_make",
+    summary="Wish to be told once a question has an answer",
+)
+async def wish_make(request: HttpRequest, conversation: UUID, data: WishGiven) -> CaseView:
+    """Tell the student once, as soon as what staff publish answers the question. A second wish for it is the first."""
+    return await student_cases.wish_to_know(
+        current_session(request),
+        conversation=conversation,
+        client_id=data.client_id,
+        answer=data.answer,
+        email=data.email,
+        address=client_address(request),
+    )
+
+
+@router.post(
     "cases/{case}/messages",
     response={200: CaseView, **problems(400, 401, 403, 404, 413, 422, 429, 503)},
     operation_id="case_write",
     summary="Write to the office",
 )
 async def case_write(request: HttpRequest, case: Path[MessageId], data: CaseMessageGiven) -> CaseView:
-    """Add a message; a closed case is opened again by it."""
+    """Add a message; a closed case is opened again by it, and a wish goes to the office of its question."""
     return await student_cases.write(
         current_session(request), case, client_id=data.client_id, text=data.text, address=client_address(request)
     )
@@ -72,7 +90,7 @@ async def case_write(request: HttpRequest, case: Path[MessageId], data: CaseMess
     "cases/{case}/helped",
     response={200: CaseView, **problems(400, 401, 403, 404, 413, 422, 503)},
     operation_id="case_helped",
-    summary="Say whether the office's reply helped",
+    summary="Say whether the reply or the answer helped",
 )
 async def case_helped(request: HttpRequest, case: Path[MessageId], data: HelpedGiven) -> CaseView:
     """Again to change it."""

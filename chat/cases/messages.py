@@ -8,9 +8,11 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from chat.cases.hours import reply_due
+from chat.cases.news import case_opened, case_written
+from chat.cases.routing import choose_office, list_offices
 from chat.cases.words import check_words
 from chat.errors import NotFound, Refused
-from chat.models import Case, CaseMessage, Conversation
+from chat.models import Case, CaseMessage, Conversation, Office
 
 #: Messages of a case; who has more to say calls the office.
 MOST_MESSAGES = 200
@@ -40,13 +42,17 @@ def add_student_message(
 ) -> CaseMessage | None:
     """Save what the student writes; the case waits for the office again, also one that was closed.
 
-    `case` is locked. Return None if this `client_id` or `mail_id` was saved before. Raise Refused.
+    What was a wish to be told goes to the office that its question belongs to. `case` is locked. Return None if this
+    `client_id` or `mail_id` was saved before. Raise Refused.
     """
     words = check_words(text)
     if case.merged_into_id:
         raise Refused("case_merged", _("This question goes on in another one of yours. Please write there."))
     if case.messages.count() >= MOST_MESSAGES:
         raise Refused("case_full", _("Please contact the office directly: this question has become too long."))
+    was_wish = case.state in Case.WISHES
+    if was_wish:
+        case.office = _office_for(case)
     try:
         with transaction.atomic():
             message = CaseMessage.objects.create(
@@ -57,8 +63,17 @@ def add_student_message(
     values: dict[str, object] = {"closed_at": None, "helped": None}
     if case.state != Case.State.OPEN:
         values |= wait_anew(case)
-    change(case, state=Case.State.OPEN, by=None, **values)
+    change(case, state=Case.State.OPEN, office=case.office, by=None, **values)
+    (case_opened if was_wish else case_written).send(Case, case=case)
     return message
+
+
+def _office_for(case: Case) -> Office:
+    """Return the office to which the question of a wish belongs. Raise Refused if none takes questions."""
+    office = choose_office(case.conversation, case.about, list_offices(case.conversation))
+    if office is None:
+        raise Refused("unknown_office", _("No office takes questions at the moment. Please ask again in the chat."))
+    return office
 
 
 @transaction.atomic

@@ -48,7 +48,7 @@ def open_case(
     earlier = row.cases.filter(client_id=client_id).first()
     if earlier:
         return earlier, False
-    if row.cases.exclude(state=Case.State.CLOSED).count() >= MOST_WAITING:
+    if row.cases.filter(state__in=(Case.State.OPEN, Case.State.REPLIED)).count() >= MOST_WAITING:
         raise Refused(
             "too_many_cases", _("Your earlier questions are still waiting. Please write to the office there.")
         )
@@ -62,7 +62,7 @@ def open_case(
                 office=chosen,
                 about=about,
                 question=words,
-                language=_language(row, about),
+                language=language_of(row, about),
                 reason=reason,
                 client_id=client_id,
                 reply_due=reply_due(chosen),
@@ -88,7 +88,7 @@ def reason_for(about: Message | None) -> Case.Reason:
     return Case.Reason.BAD_ANSWER
 
 
-def _language(conversation: Conversation, about: Message | None) -> str:
+def language_of(conversation: Conversation, about: Message | None) -> str:
     """Return the language of the answer, or of the conversation's last message."""
     if about and about.language:
         return about.language

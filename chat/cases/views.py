@@ -48,7 +48,7 @@ def view_case(case: Case) -> CaseView:
         question=case.question,
         about=case.about_id,
         opened_at=case.opened_at.isoformat(),
-        reply_due=case.reply_due.isoformat(),
+        reply_due=case.reply_due.isoformat() if case.reply_due else "",
         mails="" if address is None else "confirmed" if address.confirmed_at else "unconfirmed",
         helped=case.helped,
         messages=tuple(view_message(each) for each in case.messages.all()),

@@ -1,4 +1,4 @@
-"""Cases: questions that students left with an office, and what was said about them."""
+"""Cases: questions that students left with an office or wait to be told about, and what was said about them."""
 
 from datetime import datetime
 from typing import TYPE_CHECKING, Self
@@ -23,9 +23,9 @@ class CaseQuerySet(OfAssistants["Case"]):
     def visible_to(self, user: "User | AnonymousUser") -> Self:
         """Filter the cases of assistants and offices that a member of staff works on.
 
-        A person in need is for those who may read cries for help.
+        A person in need is for those who may read cries for help. A wish to be told is no case of staff's.
         """
-        rows = super().visible_to(user)
+        rows = super().visible_to(user).exclude(state__in=Case.WISHES)
         if not user.has_perm("chat.read_help_message"):
             rows = rows.exclude(reason=Case.Reason.HELP)
         if sees_everything(user):
@@ -37,12 +37,17 @@ class CaseQuerySet(OfAssistants["Case"]):
         """Filter the cases in which the student waits for the office."""
         return self.filter(state=Case.State.OPEN)
 
+    def watching(self) -> Self:
+        """Filter the wishes of students who wait to be told of an answer."""
+        return self.filter(state=Case.State.WATCHING)
+
 
 class Case(models.Model):
     """A question that a student left with an office, deleted with its conversation.
 
-    `about` is the answer that did not help, if there was one, and `shared` are the messages that staff may read.
-    `reply_due` is when the student was told to expect a reply, `raised_at` when staff were told that it is late.
+    Or the wish to be told once it has an answer: no office has it until the student writes there. `about` is the answer
+    that did not help, if there was one, and `shared` are the messages that staff may read. `reply_due` is when the
+    student was told to expect a reply, `raised_at` when staff were told that it is late.
     `version` counts what was done to it: who acts with an older one is told first.
     """
 
@@ -56,6 +61,11 @@ class Case(models.Model):
         OPEN = "open", _("waits for the office")
         REPLIED = "replied", _("waits for the student")
         CLOSED = "closed", _("closed")
+        WATCHING = "watching", _("waits for an answer")
+        TOLD = "told", _("was told of an answer")
+
+    #: States of a wish to be told.
+    WISHES = (State.WATCHING, State.TOLD)
 
     conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="cases")
     assistant = models.ForeignKey(
@@ -80,7 +90,7 @@ class Case(models.Model):
     opened_at = models.DateTimeField(_("asked"), auto_now_add=True)
     # When the state last became what it is: since when somebody waits.
     state_at = models.DateTimeField(auto_now_add=True)
-    reply_due = models.DateTimeField(_("reply expected by"))
+    reply_due = models.DateTimeField(_("reply expected by"), null=True)
     raised_at = models.DateTimeField(null=True)
     first_reply_at = models.DateTimeField(null=True)
     closed_at = models.DateTimeField(null=True)
@@ -110,6 +120,7 @@ class Case(models.Model):
         indexes = [
             models.Index(fields=["state", "raised_at", "state_at", "id"]),
             models.Index(fields=["state", "-state_at", "-id"]),
+            models.Index(fields=["-id"], condition=Q(state="watching"), name="wishes_to_be_told"),
             models.Index(
                 fields=["reply_due"], condition=Q(state="open", raised_at=None), name="cases_that_may_be_late"
             ),
@@ -126,7 +137,7 @@ class Case(models.Model):
 
 
 class CaseMessage(models.Model):
-    """What the student or the office said in a case; `text` of the office is Markdown.
+    """What the student, the office or the assistant said in a case; `text` of the last two is Markdown.
 
     `author` is who wrote it for the office; the student reads the office's name. `mail_id` is the Message-ID of the
     mail that it came by, so that none is taken twice.
@@ -135,9 +146,10 @@ class CaseMessage(models.Model):
     class By(models.TextChoices):
         STUDENT = "student", _("student")
         OFFICE = "office", _("office")
+        ASSISTANT = "assistant", _("assistant")
 
     case = models.ForeignKey(Case, on_delete=models.CASCADE, related_name="messages")
-    by = models.CharField(max_length=7, choices=By)
+    by = models.CharField(max_length=9, choices=By)
     author = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
     text = models.TextField(max_length=8000)
     # A question of the office's, after which the student is waited for.

@@ -180,6 +180,13 @@ class CaseOpened(BaseModel):
     email: str = Field("", max_length=254, description="Where replies go too, once a first mail is confirmed.")
 
 
+class WishGiven(BaseModel):
+    model_config = example(client_id="0b1f6b0e-52b4-4b6a-8f1c-0f6f3f0f6a04", answer=812, email="")
+    client_id: UUID = Field(description="Chosen by the client; the same one again is the same wish.")
+    answer: MessageId = Field(description="The abstention, or the answer that did not help.")
+    email: str = Field("", max_length=254, description="Where it is told too, once a first mail is confirmed.")
+
+
 class CaseMessageGiven(BaseModel):
     model_config = example(client_id="0b1f6b0e-52b4-4b6a-8f1c-0f6f3f0f6a03", text="It is a cargo bike.")
     client_id: UUID = Field(description="Chosen by the client; the same one again is the same message.")
@@ -188,7 +195,7 @@ class CaseMessageGiven(BaseModel):
 
 class HelpedGiven(BaseModel):
     model_config = example(helped=True)
-    helped: bool | None = Field(description="Whether the office's reply helped; null takes it back.")
+    helped: bool | None = Field(description="Whether the reply or the answer helped; null takes it back.")
 
 
 class AddressGiven(BaseModel):

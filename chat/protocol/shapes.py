@@ -135,10 +135,10 @@ class OfficeChoice:
 
 @dataclass(frozen=True, slots=True)
 class CaseWords:
-    """A message of a case; the office's `text` is Markdown, and `asks_back` says that it waits for an answer."""
+    """A message of a case; `text` is Markdown but the student's, and `asks_back` says that it waits for an answer."""
 
     id: int
-    by: Annotated[str, OneOf("student", "office")]
+    by: Annotated[str, OneOf("student", "office", "assistant")]
     text: str
     asks_back: bool
     created_at: str
@@ -148,13 +148,14 @@ class CaseWords:
 class CaseView:
     """A question that the visitor left with an office. It is open until the office has replied.
 
-    `about` is the answer below which it stands. `reply_due` is until when the office means to reply. `mails` says if
-    replies go to an e-mail address, `helped` what the student said in the end.
+    While it is "watching" no office has it: its student waits to be told of an answer, and then it is "told". `about`
+    is the answer below which it stands. `reply_due` is until when the office means to reply, empty without one.
+    `mails` says if replies go to an e-mail address, `helped` what the student said in the end.
     """
 
     id: int
     office: str
-    state: Annotated[str, OneOf("open", "replied", "closed")]
+    state: Annotated[str, OneOf("open", "replied", "closed", "watching", "told")]
     question: str
     about: int | None
     opened_at: str

@@ -15,7 +15,7 @@ from core.db.prepared import in_database
 
 
 def queue_reply_mail(message: CaseMessage) -> None:
-    """Have the student mailed what the office wrote, if they want it. Call it in the transaction that saves it."""
+    """Have the student mailed what was written to them, if they want it. Call it in the transaction that saves it."""
     if queue.add_reply(message):
         send_case_mails.delay_on_commit()
 

@@ -4,9 +4,6 @@ All take the `version` that the member of staff has seen, and raise OutOfDateCas
 errors.NotFound for a case that was deleted, and errors.Refused for what makes no sense.
 """
 
-from functools import partial
-
-from asgiref.sync import async_to_sync
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
 from django.utils import timezone
@@ -18,7 +15,7 @@ from chat.cases.news import case_opened
 from chat.errors import Refused
 from chat.models import Case, CaseMessage, Office
 from chat.services.case_mails import queue_closed_mail, queue_reply_mail
-from chat.streaming.cases import publish_case
+from chat.streaming.cases import publish_on_commit
 
 
 class OutOfDateCase(Exception):
@@ -37,7 +34,7 @@ def reply(
     row = _locked(case, version)
     message = add_office_message(case=row, text=text, by=by, asks_back=asks_back, closes=closes)
     queue_reply_mail(message)
-    tell(row)
+    publish_on_commit(row.pk)
     return message
 
 
@@ -66,7 +63,7 @@ def set_state(*, case: Case, state: Case.State, by: AbstractBaseUser | None) -> 
         queue_closed_mail(case)
     else:
         change(case, by=by, state=state, closed_at=None, **wait_anew(case))
-    tell(case)
+    publish_on_commit(case.pk)
 
 
 @transaction.atomic
@@ -78,7 +75,7 @@ def pass_on(*, case: int, version: int, office: Office, by: AbstractBaseUser) ->
     row.office = office
     change(row, by=by, office=office, assigned_to=None, due_on=None, **wait_anew(row))
     case_opened.send(Case, case=row)
-    tell(row)
+    publish_on_commit(row.pk)
     return row
 
 
@@ -95,8 +92,8 @@ def merge(*, case: int, version: int, into: Case, by: AbstractBaseUser) -> Case:
     target.shared.add(*row.shared.all())
     change(target, by=by, state=Case.State.OPEN, closed_at=None)
     change(row, by=by, state=Case.State.CLOSED, closed_at=timezone.now(), raised_at=None, merged_into=target)
-    tell(row)
-    tell(target)
+    publish_on_commit(row.pk)
+    publish_on_commit(target.pk)
     return target
 
 
@@ -105,8 +102,3 @@ def _locked(case: int, version: int) -> Case:
     if row.version != version:
         raise OutOfDateCase(row)
     return row
-
-
-def tell(case: Case) -> None:
-    """Tell the student's tabs of the case as soon as the change is saved."""
-    transaction.on_commit(partial(async_to_sync(publish_case), case.pk))

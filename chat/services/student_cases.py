@@ -1,4 +1,4 @@
-"""Services for a student's questions to offices: each is saved, and told to all of the student's tabs.
+"""Services for a student's questions to offices and wishes to be told: each is saved, and told to all of their tabs.
 
 All raise `errors.NotFound` for what is not the visitor's own, `errors.Refused` for what makes no sense, and
 redis.RedisError, OSError and django.db.DatabaseError if a part is away.
@@ -12,19 +12,20 @@ from django.conf import settings
 from django.db import transaction
 
 from chat.cases.messages import add_student_message, change, lock_own_case
-from chat.cases.news import case_opened, case_written
+from chat.cases.news import case_opened
 from chat.cases.opening import open_case
 from chat.cases.routing import choose_office, list_offices
 from chat.cases.views import load_view, shareable, view_office
+from chat.cases.wishes import add_answer, open_wish
 from chat.conversations.store import own_conversation
 from chat.errors import NotFound
 from chat.models import Case, Message
 from chat.protocol.events import CaseWithdrawn
 from chat.protocol.shapes import CaseView
-from chat.services.case_mails import change_address
+from chat.services.case_mails import change_address, queue_reply_mail
 from chat.sites import rate_limits
 from chat.sites.session_tokens import Session
-from chat.streaming.cases import publish_case
+from chat.streaming.cases import publish_case, publish_on_commit
 from chat.streaming.publisher import publish_once
 from core.db.prepared import in_database
 
@@ -101,6 +102,42 @@ def _open(*, email: str, **values: Any) -> tuple[Case, bool]:
     return case, is_new
 
 
+async def wish_to_know(
+    session: Session, *, conversation: UUID, client_id: UUID, answer: int, email: str, address: str
+) -> CaseView:
+    """Wish to be told once the question of this answer has a better one; find the wish if it was made before.
+
+    `email` is where it is to be told too, once its owner has confirmed it, and `address` that of the network.
+    """
+    await rate_limits.count_case(visitor=session.visitor.hex, address=address)
+    case = await in_database(_wish)(
+        email=email, visitor=session.visitor, conversation=conversation, client_id=client_id, answer=answer
+    )
+    return await _told(case)
+
+
+@transaction.atomic
+def _wish(*, email: str, **values: Any) -> int:
+    case, is_new = open_wish(**values)
+    if is_new and email.strip():
+        change_address(case, email)
+    return case.pk
+
+
+@transaction.atomic
+def tell_answered(*, case: int, title: str, url: str) -> bool:
+    """Tell a student once what answers their question now, in the chat and by e-mail if they want that.
+
+    Return False if they were told, or took the wish back, before.
+    """
+    message = add_answer(case=case, title=title, url=url)
+    if message is None:
+        return False
+    queue_reply_mail(message)
+    publish_on_commit(case)
+    return True
+
+
 async def write(session: Session, case: int, *, client_id: UUID, text: str, address: str) -> CaseView:
     """Write to the office in a case of one's own."""
     await rate_limits.count_case(visitor=session.visitor.hex, address=address)
@@ -111,12 +148,11 @@ async def write(session: Session, case: int, *, client_id: UUID, text: str, addr
 @transaction.atomic
 def _write(visitor: UUID, case: int, client_id: UUID, text: str) -> None:
     row = lock_own_case(visitor, case)
-    if add_student_message(case=row, text=text, client_id=client_id):
-        case_written.send(Case, case=row)
+    add_student_message(case=row, text=text, client_id=client_id)
 
 
 async def say_helped(visitor: UUID, case: int, helped: bool | None) -> CaseView:
-    """Say whether the office's reply helped, or take that back."""
+    """Say whether what came helped, the office's reply or an answer that was told; or take that back."""
     await in_database(_say_helped)(visitor, case, helped)
     return await _told(case)
 
@@ -124,7 +160,7 @@ async def say_helped(visitor: UUID, case: int, helped: bool | None) -> CaseView:
 @transaction.atomic
 def _say_helped(visitor: UUID, case: int, helped: bool | None) -> None:
     row = lock_own_case(visitor, case)
-    if row.first_reply_at is None:
+    if row.first_reply_at is None and row.state != Case.State.TOLD:
         raise NotFound
     change(row, by=None, helped=helped)
 

@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from typing import Any, cast
 from uuid import UUID
 
-from core.redis import connections
+from django.conf import settings
+
+from core.redis import connections, valkey
 
 #: Long answers have some thousands of deltas; who was away longer than this gets the saved conversation instead.
 KEPT_EVENTS, KEPT_SECONDS = 10_000, 3600
@@ -68,11 +70,20 @@ def _gone(conversation: UUID) -> str:
 async def append_all(entries: Sequence[Entry]) -> list[int]:
     """Store events in this order, in one step, publish them, and return their numbers: in each conversation from 1 and
     without gaps; 0 if it was deleted. Raise redis.RedisError."""
+    return cast("list[int]", await connections().eval(*_append(entries)))
+
+
+def append_from_thread(entry: Entry) -> None:
+    """Do the same with one event where no event loop runs: in a worker, or in a page of the admin."""
+    valkey(settings.REDIS_URL).eval(*_append([entry]))
+
+
+def _append(entries: Sequence[Entry]) -> tuple[Any, ...]:
     keys = [key(entry.conversation) for entry in entries for key in (_stream, _counter, _gone)]
     published = [part for entry in entries for part in (channel(entry.visitor), json.dumps(entry.event))]
     # The counter outlives the stream: a number must never come twice while somebody's page is open.
     limits = (KEPT_EVENTS, KEPT_SECONDS, COUNTED_SECONDS)
-    return cast("list[int]", await connections().eval(APPEND, len(keys), *keys, *limits, *published))
+    return APPEND, len(keys), *keys, *limits, *published
 
 
 async def publish(visitor: UUID, event: dict[str, Any]) -> None:

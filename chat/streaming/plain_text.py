@@ -1,6 +1,5 @@
 """An answer as Markdown alone, for programs that show text: with its sources, contacts and choices below."""
 
-import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -10,10 +9,9 @@ from django.utils.translation import gettext as _
 from chat.models import Message
 from chat.pipeline.reply import add_below
 from chat.protocol.shapes import OfficeWords
+from core.text import escape_markdown, write_link
 
 Wire = Mapping[str, Any]
-#: Characters that Markdown reads as markup: what pages are called is text.
-MARKUP = re.compile(r"([\\`*_\[\]<>#|!~])")
 #: What of a citation is handed on.
 CITATION = ("n", "title", "url", "heading", "page", "quote")
 
@@ -53,7 +51,7 @@ class PlainAnswer:
             case "help":
                 self._add(event["text"], _as_list(map(_contact_line, event["card"]["contacts"])))
             case "clarify":
-                self._add(event["text"], _as_list(map(escape, event["choices"])))
+                self._add(event["text"], _as_list(map(escape_markdown, event["choices"])))
             case "error":
                 self.error = event["detail"]
             case "message_end":
@@ -73,24 +71,14 @@ class PlainAnswer:
         return f"{heading}\n\n" + _as_list(f"[{each['n']}] {_link(each)}" for each in self.citations)
 
 
-def escape(text: str) -> str:
-    """Write a text so that Markdown shows it as it is, on one line."""
-    return MARKUP.sub(r"\\\1", " ".join(text.split()))
-
-
 def _link(citation: Wire) -> str:
-    title = escape(" › ".join(filter(None, (citation["title"], citation["heading"]))) or citation["url"])
-    return f"[{title}]({_address(citation['url'])})" if citation["url"] else title
-
-
-def _address(url: str) -> str:
-    """Write an address so that it cannot end its link."""
-    return re.sub(r"[\s()<>\\]", lambda found: f"%{ord(found[0]):02X}", url)
+    title = " › ".join(filter(None, (citation["title"], citation["heading"]))) or citation["url"]
+    return write_link(title, citation["url"])
 
 
 def _contact_line(contact: Wire) -> str:
     parts = [contact.get("phone", ""), contact["email"], contact["url"]]
-    return ", ".join(filter(None, (f"**{escape(contact['name'])}**", *parts)))
+    return ", ".join(filter(None, (f"**{escape_markdown(contact['name'])}**", *parts)))
 
 
 def _as_list(lines: Iterable[str]) -> str:

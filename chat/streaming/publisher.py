@@ -77,7 +77,19 @@ async def _append(entries: list[Entry]) -> bool:
 
 async def publish_once(visitor: UUID, conversation: UUID, event: Event) -> None:
     """Publish an event once, numbered and kept; drop it if Valkey is away."""
-    await _append([Entry(visitor, conversation, {**event.to_wire(), "conversation": str(conversation)})])
+    await _append([_entry(visitor, conversation, event)])
+
+
+def publish_from_thread(visitor: UUID, conversation: UUID, event: Event) -> None:
+    """Do the same where no event loop runs."""
+    try:
+        event_log.append_from_thread(_entry(visitor, conversation, event))
+    except (RedisError, OSError) as error:
+        logger.warning("events not delivered count=1 error=%s", type(error).__name__)
+
+
+def _entry(visitor: UUID, conversation: UUID, event: Event) -> Entry:
+    return Entry(visitor, conversation, {**event.to_wire(), "conversation": str(conversation)})
 
 
 _publishers: WeakKeyDictionary[asyncio.AbstractEventLoop, EventPublisher] = WeakKeyDictionary()

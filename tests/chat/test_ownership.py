@@ -40,6 +40,7 @@ NAMING: dict[tuple[str, str], Any] = {
         "office": 1,
         "question": QUESTION,
     },
+    ("POST", "/api/v1/conversations/{conversation}/wishes"): {"client_id": str(uuid.uuid4()), "answer": 1},
     ("POST", "/api/v1/cases/{case}/messages"): {"client_id": str(uuid.uuid4()), "text": "x"},
     ("PUT", "/api/v1/cases/{case}/helped"): {"helped": True},
     ("PUT", "/api/v1/cases/{case}/email"): {"email": "other@uni.example"},

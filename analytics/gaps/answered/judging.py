@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from django.db.models import Max
@@ -33,12 +33,16 @@ TRANSLATED = 0.89
 
 @dataclass(frozen=True, slots=True)
 class Cover:
-    """The FAQ or document that a question is answered by now, what staff call it, and when it last changed."""
+    """The FAQ or document that a question is answered by now, what staff call it, and when it last changed.
+
+    `url` is the page on which the answer to this question stands.
+    """
 
     at: datetime
     title: str
     faq_id: int | None = None
     document_id: int | None = None
+    url: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,19 +100,25 @@ def _by_faqs(again: AskedAgain, since: datetime) -> list[Found]:
     retrieval, office = again.context.retrieval, again.context.office
     if retrieval is None or not len(retrieval.query.vector):  # a profile of words alone matches no FAQs
         return []
-    cited = {event.document_id for event in again.reply.cited}
+    cited = {each.document_id: each.url for each in _cited(again)}
     learned = any(getattr(leg.retriever, "learned", False) for leg in again.context.ask.profile.legs)
-    sure = [office.faq_id] if office else []
+    sure = {office.faq_id: office.url} if office else {}
     for each in match(retrieval.query, scope=again.scope, faqs=FAQS, learned=learned):
         weighs = learned_confidence(each.probability) if each.is_learned else confidence(each.similarity)
         if weighs >= SURE and each.document_id in cited:
-            sure.append(each.faq_id)
-    faqs = FAQ.objects.filter(updated_at__gt=since).prefetch_related("phrasings").in_bulk(list(dict.fromkeys(sure)))
+            sure.setdefault(each.faq_id, cited[each.document_id])
+    faqs = FAQ.objects.filter(updated_at__gt=since).prefetch_related("phrasings").in_bulk(list(sure))
     return [
-        Found(Cover(faqs[pk].updated_at, faqs[pk].question, faq_id=pk), _read_faq(faqs[pk]))
-        for pk in dict.fromkeys(sure)
+        Found(Cover(faqs[pk].updated_at, faqs[pk].question, faq_id=pk, url=url), _read_faq(faqs[pk]))
+        for pk, url in sure.items()
         if pk in faqs
     ]
+
+
+def _cited(again: AskedAgain) -> list[Candidate]:
+    """Return the passages that the answer cites, in its order."""
+    candidates = {each.passage_id: each for each in again.context.candidates}
+    return [candidates[event.passage_id] for event in again.reply.cited if event.passage_id in candidates]
 
 
 def _read_faq(faq: FAQ) -> Text:
@@ -126,13 +136,12 @@ def _by_documents(again: AskedAgain, since: datetime) -> list[Found]:
     context = again.context
     if context.retrieval is None:
         return []
-    candidates = {each.passage_id: each for each in context.candidates}
-    cited = [candidates[event.passage_id] for event in again.reply.cited if event.passage_id in candidates]
+    cited = _cited(again)
     changed = _changed({each.document_id for each in cited}, since)
     question, threshold = context.turn.question, context.ask.profile.threshold
     return [
         Found(
-            Cover(changed[each.document_id], each.title or each.url, document_id=each.document_id),
+            Cover(changed[each.document_id], each.title or each.url, document_id=each.document_id, url=each.url),
             read_text((each.label, *_sentences(each.text)), each.language),
         )
         for each in cited

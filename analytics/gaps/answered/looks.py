@@ -9,6 +9,7 @@ from django.utils import timezone
 from analytics.gaps.answered.changes import near_answers, near_topics, read_changes, read_vectors
 from analytics.gaps.answered.singles import check_reviews, close_watched_reviews, newest_open, newest_watched
 from analytics.gaps.answered.topics import check_topics, close_watched
+from analytics.gaps.answered.wishes import check_wishes, near_wishes, newest_wishes
 from analytics.inbox.items import TO_DO
 from analytics.models import Gap, ReviewFeed
 from core.db.locks import Lock, advisory_lock
@@ -31,7 +32,8 @@ def check_all(progress: Callable[[int, int], None]) -> None:
         gaps = Gap.objects.filter(state__in=states, merged_into=None).select_related("assistant__profile")
         topics = check_topics(gaps.order_by("-weight", "pk")[:A_NIGHT], progress)
         answers = check_reviews([*newest_open(), *newest_watched()])
-        logger.info("asked again at night topics=%d answers=%d closed=%d", topics, answers, closed)
+        told = check_wishes(newest_wishes())
+        logger.info("asked again at night topics=%d answers=%d closed=%d told=%d", topics, answers, closed, told)
 
 
 def check_changes() -> None:
@@ -50,8 +52,9 @@ def check_changes() -> None:
                 vectors = read_vectors(changes)
                 gaps, reviews = near_topics(changes, vectors), near_answers(vectors)
                 moved = check_topics(gaps) + check_reviews(reviews)
-                asked = len(changes.documents) + len(changes.faqs), len(gaps), len(reviews), moved
-                logger.info("asked again changes=%d topics=%d answers=%d moved=%d", *asked)
+                told = check_wishes(near_wishes(vectors))
+                asked = len(changes.documents) + len(changes.faqs), len(gaps), len(reviews), moved, told
+                logger.info("asked again changes=%d topics=%d answers=%d moved=%d told=%d", *asked)
             feed.until = max(feed.until, changes.until)
         except EmbeddingUnavailable:
             logger.warning("not asked again, the embedding model is away")

@@ -20,7 +20,6 @@ from chat.cases.mail.parsing import IncomingMail, parse_mail
 from chat.cases.mail.quotes import new_text
 from chat.cases.mail.sending import send_answer
 from chat.cases.messages import add_student_message, lock_case
-from chat.cases.news import case_written
 from chat.cases.words import MESSAGE_CHARACTERS
 from chat.errors import NotFound, Refused
 from chat.models import Case, CaseAddress, CaseMessage
@@ -88,8 +87,6 @@ def _take_into(case_id: int, mail: IncomingMail, size: int) -> tuple[Verdict, in
             language = case.language
             with translation.override(language):
                 message = _save(case, mail, size)
-            if message:
-                case_written.send(Case, case=case)
         return (Verdict.TAKEN, case.pk) if message else _say(Verdict.SETTLED, "nothing_new", case_id)
     except NotFound:
         with translation.override(language):

@@ -16,7 +16,7 @@ LEASE = timedelta(minutes=10)
 
 
 def add_reply(message: CaseMessage) -> bool:
-    """Queue the mail of an office's message, in its transaction. Return False if the student wants none."""
+    """Queue the mail of a message to the student, in its transaction. Return False if the student wants none."""
     address = CaseAddress.objects.mailable().filter(case=message.case_id).first()
     if address is None:
         return False
@@ -34,8 +34,8 @@ def add_closed(case: Case) -> bool:
 
 
 def add_missed_replies(address: CaseAddress) -> None:
-    """Queue what the office wrote while the address was not yet confirmed."""
-    replies = CaseMessage.objects.filter(case=address.case_id, by=CaseMessage.By.OFFICE, mail=None)
+    """Queue what was written to the student while the address was not yet confirmed."""
+    replies = CaseMessage.objects.filter(case=address.case_id, mail=None).exclude(by=CaseMessage.By.STUDENT)
     for message in replies.filter(created_at__gte=address.asked_at):
         CaseMail.objects.create(address=address, kind=CaseMail.Kind.REPLY, message=message)
 

@@ -8,6 +8,7 @@ import pytest
 from chat import tasks
 from chat.models import Case, CaseAddress, Office
 from chat.services import office_cases
+from chat.services.student_cases import tell_answered
 from tests.analytics.inbox.mail_server import MailServer
 from tests.chat.api_client import Client
 from tests.chat.cases.mail.conftest import STUDENT, from_student
@@ -51,3 +52,23 @@ def test_what_a_student_answers_by_mail_stands_in_their_tab_and_waits_for_the_of
     client.delete("/api/v1/my-data")
     assert not Case.objects.exists()
     assert not CaseAddress.objects.exists()
+
+
+def test_who_wished_to_be_told_gets_one_mail_once_the_address_is_confirmed(
+    server: Server, smtp: MailServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tasks.send_case_mails, "delay", tasks.send_case_mails)
+    client = Client.begin(server)
+    answer = client.ask("Can I rent a zeppelin for my graduation?")
+    body = {"client_id": str(uuid.uuid4()), "answer": answer.message, "email": STUDENT}
+    made = client.post(f"/api/v1/conversations/{answer.conversation}/wishes", body).json
+    tell_answered(case=made["id"], title="Zeppelins", url="https://www.uni.example/zeppelins")
+    assert [mail["Subject"] for mail in smtp.mails] == ["Please confirm your e-mail address"]
+    for _press in range(2):
+        urllib.request.urlopen(server.origin + link_in(smtp.mails[0]), data=b"").close()
+    tasks.send_case_mails()
+    assert len(smtp.mails) == 2
+    told = smtp.mails[-1].get_body(("plain",))
+    assert told
+    assert "There is an answer to your question now" in told.get_content()
+    assert "https://www.uni.example/zeppelins" in told.get_content()
