@@ -13,7 +13,7 @@ from chat.pipeline.reply import text_below
 from chat.protocol.shapes import OfficeWords
 
 #: What of a citation a student sees.
-SHOWN_OF_SOURCE = ("n", "title", "url", "heading", "page", "quote", "links", "language")
+SHOWN_OF_SOURCE = ("n", "title", "url", "heading", "page", "quote", "links", "language", "checked_on")
 
 
 def own_conversation(visitor: UUID, conversation: UUID) -> Conversation:

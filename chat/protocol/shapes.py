@@ -58,8 +58,8 @@ class Link:
 class Source:
     """A cited passage as the student sees it; `n` counts from 1 in order of first use, `url` is a deep link.
 
-    `links` are the document's own references, if the student asked for a link. `language` is the quote's ("de"), or
-    empty where it is not known.
+    `links` are the document's own references, if the student asked for a link. `language` is the quote's ("de"), and
+    `checked_on` the day on which the page was read last; both are empty where they are not known.
     """
 
     n: int
@@ -70,6 +70,7 @@ class Source:
     quote: str
     links: tuple[Link, ...] = ()
     language: str = ""
+    checked_on: str = ""
 
 
 @dataclass(frozen=True, slots=True)

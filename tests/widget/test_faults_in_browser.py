@@ -24,9 +24,7 @@ def test_a_thumb_on_an_older_answer_is_whole_and_brings_nothing_new(student: Stu
     thumb.scroll_into_view_if_needed()
     thumb.click()
     expect(thumb).to_have_attribute("aria-pressed", "true")
-    cut = thumb.evaluate(
-        "e => e.getBoundingClientRect().left - e.closest('.message').getBoundingClientRect().left"
-    )
+    cut = thumb.evaluate("e => e.getBoundingClientRect().left - e.closest('.message').getBoundingClientRect().left")
     assert cut >= 0, "what is not near the end paints nothing outside its box"
     student.page.wait_for_timeout(300)
     keep(student.page, f"widget-old-thumb-{options['locale'][:2]}")

@@ -75,6 +75,7 @@ def test_every_screen_can_be_used_by_everybody(student: Student, options: dict[s
     looked_at("welcome")
     answer = student.asks(FEE)
     expect(answer.locator('[data-test="source"]')).to_have_count(2)
+    answer.locator('[data-test="source-chip"]').first.click()
     looked_at("answer")
     answer.locator('[data-test="thumbs-down"]').click()
     student("reason-other").check()
@@ -112,7 +113,7 @@ def test_an_answer_streams_with_numbers_that_lead_to_their_quotes(student: Stude
     number.focus()
     expect(card).to_have_class(re.compile("source--lit"))
     number.press("Enter")
-    expect(card).to_be_focused()
+    expect(card.locator('[data-test="passage"]')).to_be_focused()
     pdf = answer.locator('[data-test="source-link"]').nth(1)
     expect(pdf).to_have_attribute("href", re.compile(r"fees\.pdf#page=4$"))
 
@@ -578,6 +579,7 @@ def test_it_can_be_used_at_200_and_400_percent(student: Student, options: dict[s
     answer = student.asks(FEE)
     for part in ("close", "question", "send", "settings"):
         expect(student(part)).to_be_in_viewport(ratio=1)
+    answer.locator('[data-test="source-chip"]').first.click()
     source = answer.locator('[data-test="source-link"]').first
     source.focus()
     expect(source).to_be_in_viewport()
@@ -793,7 +795,7 @@ def test_a_long_conversation_stays_fast(student: Student) -> None:
     answer = student.asks(FEE)
     assert max(student.page.evaluate("window.long || [0]")) < 150
     expect(answer).to_be_in_viewport()
-    expect(student("jump")).to_be_visible()
+    expect(answer.locator('[data-test="sources"]')).to_be_in_viewport()
 
 
 @needs_data_sets

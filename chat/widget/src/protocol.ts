@@ -51,11 +51,11 @@ export type CaseChanged = {
   case: CaseView;
 };
 
-/** A question that the visitor left with an office. It is open until the office has replied. `about` is the answer below which it stands. `reply_due` is until when the office means to reply. `mails` says if replies go to an e-mail address, `helped` what the student said in the end. */
+/** A question that the visitor left with an office. It is open until the office has replied. While it is "watching" no office has it: its student waits to be told of an answer, and then it is "told". `about` is the answer below which it stands. `reply_due` is until when the office means to reply, empty without one. `mails` says if replies go to an e-mail address, `helped` what the student said in the end. */
 export type CaseView = {
   id: number;
   office: string;
-  state: "open" | "replied" | "closed";
+  state: "open" | "replied" | "closed" | "watching" | "told";
   question: string;
   about: number | null;
   opened_at: string;
@@ -73,10 +73,10 @@ export type CaseWithdrawn = {
   case: number;
 };
 
-/** A message of a case; the office's `text` is Markdown, and `asks_back` says that it waits for an answer. */
+/** A message of a case; `text` is Markdown but the student's, and `asks_back` says that it waits for an answer. */
 export type CaseWords = {
   id: number;
-  by: "student" | "office";
+  by: "student" | "office" | "assistant";
   text: string;
   asks_back: boolean;
   created_at: string;
@@ -383,7 +383,7 @@ export type Snapshot = {
   cases?: Array<CaseView>;
 };
 
-/** A cited passage as the student sees it; `n` counts from 1 in order of first use, `url` is a deep link. `links` are the document's own references, if the student asked for a link. `language` is the quote's ("de"), or empty where it is not known. */
+/** A cited passage as the student sees it; `n` counts from 1 in order of first use, `url` is a deep link. `links` are the document's own references, if the student asked for a link. `language` is the quote's ("de"), and `checked_on` the day on which the page was read last; both are empty where they are not known. */
 export type Source = {
   n: number;
   title: string;
@@ -393,6 +393,7 @@ export type Source = {
   quote: string;
   links?: Array<Link>;
   language?: string;
+  checked_on?: string;
 };
 
 /** All that was cited, once the text is complete. */
@@ -486,7 +487,7 @@ export const SHAPES = {
   "CaseView": {
     "id": "i",
     "office": "s",
-    "state": "=open|=replied|=closed",
+    "state": "=open|=replied|=closed|=watching|=told",
     "question": "s",
     "about": "i|0",
     "opened_at": "s",
@@ -505,7 +506,7 @@ export const SHAPES = {
   },
   "CaseWords": {
     "id": "i",
-    "by": "=student|=office",
+    "by": "=student|=office|=assistant",
     "text": "s",
     "asks_back": "b",
     "created_at": "s"
@@ -752,7 +753,8 @@ export const SHAPES = {
     "links?": [
       "$Link"
     ],
-    "language?": "s"
+    "language?": "s",
+    "checked_on?": "s"
   },
   "Sources": {
     "type": "=sources",

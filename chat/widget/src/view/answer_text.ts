@@ -14,7 +14,7 @@ export class AnswerText {
   readonly element: HTMLElement;
   #blocks: Array<{ key: string; node: ChildNode }> = [];
 
-  /** `light` marks the card of a source while its number is pointed at; `show` leads to it. */
+  /** `light` marks the chip of a source while its number is pointed at; `show` leads to it. */
   constructor({ light, show }: { light: (n: number, on: boolean) => void; show: (n: number) => void }) {
     const number = (event: Event): number | null => {
       const link = event.target instanceof Element ? event.target.closest("[data-n]") : null;

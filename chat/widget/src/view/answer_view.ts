@@ -13,7 +13,7 @@ import { icon, type Icon } from "./icons.ts";
 import { officeAnswer, spokenOffice } from "./office_view.ts";
 import { contactLinks } from "./outward.ts";
 import type { Retrial } from "./retrial.ts";
-import { SourceCards } from "./sources_view.ts";
+import { SourceChips } from "./sources_view.ts";
 import type { MessageOptions, MessagePosition } from "./types.ts";
 
 /** Once one of these was the end of an answer, a person can be asked. */
@@ -29,7 +29,7 @@ export class AnswerView {
   #after = el("div", { class: "message__after" });
   #choices = el("div", { class: "message__choices" });
   #decline = el("div", { class: "message__decline" });
-  #cards: SourceCards | null = null;
+  #sources: SourceChips | null = null;
   #thumbs: readonly HTMLButtonElement[] = [];
   #form: FeedbackForm | null = null;
   /** The ways to a person: in sight, among the tools, and below the feedback. */
@@ -39,8 +39,8 @@ export class AnswerView {
     this.#options = options;
     this.#retrial = retrial;
     this.#text = new AnswerText({
-      light: (n, on) => this.#cards?.light(n, on),
-      show: (n) => this.#cards?.show(n),
+      light: (n, on) => this.#sources?.light(n, on),
+      show: (n) => this.#sources?.show(n),
     });
     const body = el("div", { class: "message__body" }, this.#office, this.#before, this.#text.element, this.#choices, this.#after);
     this.parts = [body, this.#decline];
@@ -109,7 +109,8 @@ export class AnswerView {
     // Stopped before its first word, there is nothing to rate or to copy.
     const isSaid = message.text !== "" || message.office !== null;
     fill(this.#after, [status, error, abstained, contact, related, sources, help, isSaid], () => {
-      this.#cards = sources.length && id !== null ? new SourceCards(id, sources) : null;
+      const said = { text: message.text, quotes: message.strategy === "extractive" };
+      this.#sources = sources.length && id !== null ? new SourceChips(id, sources, said) : null;
       this.#thumbs = [];
       this.#form = null;
       this.#persons = {};
@@ -127,7 +128,7 @@ export class AnswerView {
         abstained && related.length > 0 && this.#related(related),
         status === "stopped" && notice("stopped", "stop", t("answer_stopped")),
         status === "failed" && this.#retrial.problem(error || interrupted, message),
-        this.#cards?.element,
+        this.#sources?.element,
         RATED.includes(status) && !help && isSaid && this.#toolbar(message),
       ];
     });

@@ -161,6 +161,9 @@ export const en = {
   // Sources
   sources_title: "Sources",
   source_page: "page {page}",
+  source_passage: "To this passage",
+  source_checked: "checked on {day}",
+  source_old: "older than a year",
   source_untitled: "Untitled page",
   source_links: "From this page:",
   citation_label: "Source {n}: {title}",
