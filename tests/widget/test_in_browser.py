@@ -613,7 +613,7 @@ def test_the_keyboard_alone_is_enough(student: Student) -> None:
     keys.press("Tab")
     expect(student("launcher")).to_be_focused()
     keys.press("Enter")
-    for _ in range(2):
+    for _ in range(3):
         keys.press("Tab")
     expect(student("consent-agree")).to_be_focused()
     keys.press("Enter")

@@ -162,7 +162,10 @@ export class AnswerView {
     const thumb = (value: 1 | -1, name: Icon, label: string) =>
       tool(name, label, { test: name, press: () => this.#rate(message, value), more: { "data-value": value } });
     this.#thumbs = [thumb(1, "thumbs-up", t("thumbs_up")), thumb(-1, "thumbs-down", t("thumbs_down"))];
-    this.#form = new FeedbackForm(message, (...why) => this.#options.actions.rate(message, -1, ...why));
+    this.#form = new FeedbackForm(message, {
+      send: (...why) => this.#options.actions.rate(message, -1, ...why),
+      undo: () => this.#options.actions.rate(message, 0),
+    });
     const press = () => this.#options.actions.askPerson(message);
     const seen = this.#persons.seen;
     if (this.#options.offices && !seen) this.#persons.tool = tool("person", t("ask_person"), { test: "person", press });

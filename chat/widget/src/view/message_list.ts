@@ -106,9 +106,8 @@ export class MessageList {
     });
     this.#onDrawn(conversation);
     const question = conversation.lastQuestion;
-    // A growing answer is followed to its end; what to do in need is read from its beginning.
-    const growing = conversation.generating !== null && conversation.generating.help === null;
-    const keep = growing || !question ? null : (this.#views.get(question.key)?.element ?? null);
+    // Read from its beginning: more of an answer moves nothing of it that is in sight.
+    const keep = (question && this.#views.get(question.key)?.element) ?? null;
     const said = amountOf(conversation);
     this.follower.grew({ keep, isNew: said > this.#said });
     this.#said = said;
