@@ -46,6 +46,14 @@ Thumbs = Annotated[Literal[-1, 0, 1], exactly(int)]
 Stars = Annotated[Literal[1, 2, 3, 4, 5], exactly(int)]
 
 
+def is_machine_made(strategy: str) -> bool:
+    """Return whether a machine wrote or chose the words of an answer: not if people wrote all of it beforehand.
+
+    This is the mark that the EU's AI Act, article 50 (2), asks for.
+    """
+    return strategy not in {"fixed", "written"}
+
+
 @dataclass(frozen=True, slots=True)
 class Link:
     """A reference in a cited document."""
@@ -170,7 +178,7 @@ class Message(BaseModel):
     """A saved question or answer; `sources` stand for the `[n]` in its text.
 
     `help` is set if the question was a cry for help; the text then says what to do. `office` is an answer of staff's
-    own that comes before the text.
+    own that comes before the text. `machine_made` marks an answer that a machine wrote or put together.
     """
 
     id: int
@@ -180,6 +188,7 @@ class Message(BaseModel):
     status: Literal["generating", "complete", "abstained", "clarifying", "stopped", "failed"]
     created_at: str
     strategy: Strategy = ""
+    machine_made: bool = False
     notice: str = ""
     reason: str = ""
     sources: list[Source] = []

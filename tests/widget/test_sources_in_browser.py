@@ -96,3 +96,14 @@ def test_a_list_keeps_its_order_and_what_is_in_it(student: Student) -> None:
     items = student.asks("long list").locator('[data-test="answer-text"] > ol > li')
     expect(items).to_have_count(3)
     expect(items.nth(1).locator("ul > li")).to_have_count(2)
+
+
+def test_what_a_machine_wrote_is_marked_for_programs_that_read_the_page(student: Student) -> None:
+    student.enters()
+    marks = [("three sources", "trainedAlgorithmicMedia"), ("quote", "algorithmicMedia"), ("a person", None)]
+    for question, mark in marks:
+        answer = student.asks(question)
+        assert answer.get_attribute("data-digital-source-type") == mark, question
+    student.opens()
+    expect(student.answers.first).to_have_attribute("data-digital-source-type", "trainedAlgorithmicMedia")
+    assert student("question-text").count() == 3

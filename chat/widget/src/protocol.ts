@@ -224,7 +224,7 @@ export type Link = {
   url: string;
 };
 
-/** A saved question or answer; `sources` stand for the `[n]` in its text. `help` is set if the question was a cry for help; the text then says what to do. `office` is an answer of staff's own that comes before the text. */
+/** A saved question or answer; `sources` stand for the `[n]` in its text. `help` is set if the question was a cry for help; the text then says what to do. `office` is an answer of staff's own that comes before the text. `machine_made` marks an answer that a machine wrote or put together. */
 export type Message = {
   id: number;
   role: "user" | "assistant";
@@ -233,6 +233,7 @@ export type Message = {
   status: "generating" | "complete" | "abstained" | "clarifying" | "stopped" | "failed";
   created_at: string;
   strategy?: "" | "generated" | "extractive" | "fixed" | "written";
+  machine_made?: boolean;
   notice?: string;
   reason?: string;
   sources?: Array<Source>;
@@ -254,10 +255,11 @@ export type MessageDelta = {
   text: string;
 };
 
-/** The last event of every answer. */
+/** The last event of every answer; `machine_made` says that a machine wrote the text or put it together. */
 export type MessageEnd = {
   type: "message_end";
   seq?: number | null;
+  machine_made?: boolean;
   conversation: string;
   message: number;
   status: "complete" | "abstained" | "clarifying" | "stopped" | "failed";
@@ -622,6 +624,7 @@ export const SHAPES = {
     "status": "=generating|=complete|=abstained|=clarifying|=stopped|=failed",
     "created_at": "s",
     "strategy?": "=|=generated|=extractive|=fixed|=written",
+    "machine_made?": "b",
     "notice?": "s",
     "reason?": "s",
     "sources?": [
@@ -651,6 +654,7 @@ export const SHAPES = {
   "MessageEnd": {
     "type": "=message_end",
     "seq?": "i|0",
+    "machine_made?": "b",
     "conversation": "s",
     "message": "i",
     "status": "=complete|=abstained|=clarifying|=stopped|=failed",

@@ -82,11 +82,17 @@ RECORDED: list[tuple[Event, str]] = [
             timings_ms={"t": 1.5},
         ),
         '{"type": "message_end", "status": "complete", "strategy": "generated", "notice": "busy", '
-        '"finished_at": "2026-11-01"}',
+        '"finished_at": "2026-11-01", "machine_made": true}',
     ),
     (
         End(status="stopped", strategy=""),
-        '{"type": "message_end", "status": "stopped", "strategy": "", "notice": "", "finished_at": null}',
+        '{"type": "message_end", "status": "stopped", "strategy": "", "notice": "", "finished_at": null, '
+        '"machine_made": true}',
+    ),
+    (
+        End(status="complete", strategy="written"),
+        '{"type": "message_end", "status": "complete", "strategy": "written", "notice": "", "finished_at": null, '
+        '"machine_made": false}',
     ),
 ]
 

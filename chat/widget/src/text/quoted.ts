@@ -4,7 +4,7 @@ import { plain } from "./plain.ts";
 
 /** `byWord`: the text is quotes, of which a table names its columns once and a quote of it in every cell. */
 export function stands(quote: string, text: string, byWord: boolean): boolean {
-  const wanted = words(quote.replace(/ …$/, ""));
+  const wanted = words(quote.replace(/ \u2026$/, ""));
   const there = words(plain(text));
   if (` ${there.join(" ")} `.includes(` ${wanted.join(" ")} `)) return true;
   const known = new Set(there);

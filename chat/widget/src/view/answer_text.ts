@@ -7,8 +7,8 @@ import { blocks } from "../text/markdown.ts";
 import { settled } from "../text/streaming.ts";
 import { t } from "../words/words.ts";
 import { el, morph } from "./dom.ts";
+import { elementsOf } from "./markup.ts";
 import { outward } from "./outward.ts";
-import { sanitised } from "./sanitiser.ts";
 
 export class AnswerText {
   readonly element: HTMLElement;
@@ -82,7 +82,7 @@ function blockNode(
   writing: boolean,
   linked: boolean,
 ): ChildNode {
-  const block = sanitised(html, linked).firstElementChild;
+  const block = elementsOf(html, linked).firstElementChild;
   if (!block) return document.createTextNode("");
   for (const link of block.querySelectorAll("a")) leadOut(link);
   for (const sup of block.querySelectorAll("sup")) cite(sup, sources, writing);
