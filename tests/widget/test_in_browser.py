@@ -126,6 +126,11 @@ def test_an_answer_is_stopped_and_keeps_what_was_said(student: Student) -> None:
     expect(answer).to_have_attribute("data-status", "stopped")
     expect(answer).to_contain_text("The semester contribution is")
     expect(student("send")).to_be_visible()
+    answer.locator('[data-test="answer-again"]').click()
+    expect(student("question-text")).to_have_count(2)
+    expect(answer).to_contain_text("The semester contribution is")
+    expect(student.answers.nth(1)).to_contain_text("The semester contribution is")
+    student("stop").click()
 
 
 def test_reading_is_not_disturbed_by_new_text(student: Student) -> None:
@@ -822,7 +827,7 @@ def test_no_payload_runs_as_question_or_answer(student: Student) -> None:
         student("send").click()
         expect(student.answers).to_have_count(number + 1)
         expect(student.answers.nth(number)).to_have_attribute("data-status", "complete", timeout=30_000)
-    allowed = "p,br,strong,em,del,code,pre,sup,ul,ol,li,blockquote,table,thead,tbody,tr,th,td,a.citation,.answer-table"
+    allowed = "p,br,strong,em,del,code,pre,sup,ul,ol,li,blockquote,table,thead,tbody,tr,th,td,a.citation,a.tap,.answer-table"
     said = student.page.locator(f":is(.answer-text, .question-text) :not({allowed})")
     assert said.evaluate_all("all => all.map(e => e.outerHTML)") == []
     assert student.page.evaluate("window.hacked") is None

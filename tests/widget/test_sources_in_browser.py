@@ -91,11 +91,13 @@ def test_a_wide_table_scrolls_alone_on_a_phone(student: Student, options: dict[s
     assert violations(student.page) == []
 
 
-def test_a_list_keeps_its_order_and_what_is_in_it(student: Student) -> None:
+def test_a_list_keeps_its_order_and_whom_to_call_can_be_tapped(student: Student) -> None:
     student.enters()
     items = student.asks("long list").locator('[data-test="answer-text"] > ol > li')
     expect(items).to_have_count(3)
     expect(items.nth(1).locator("ul > li")).to_have_count(2)
+    tapped = student("tap").evaluate_all("all => all.map(e => e.getAttribute('href'))")
+    assert tapped == ["tel:+4964212822222", "mailto:studierende@uni-lindental.example"]
 
 
 def test_what_a_machine_wrote_is_marked_for_programs_that_read_the_page(student: Student) -> None:

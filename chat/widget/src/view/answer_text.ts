@@ -2,6 +2,7 @@
 
 import type { Source } from "../protocol.ts";
 import type { Message } from "../state/message.ts";
+import { CONTACT, withContacts } from "../text/contacts.ts";
 import { webAddress } from "../text/links.ts";
 import { blocks } from "../text/markdown.ts";
 import { settled } from "../text/streaming.ts";
@@ -50,7 +51,8 @@ export class AnswerText {
     const wanted = blocks(writing ? settled(message.text) : message.text, linked);
     while (this.#blocks.length > wanted.length) this.#blocks.pop()?.node.remove();
     wanted.forEach((html, index) => {
-      const key = html.includes("<sup>") ? `${html}\n${known}\n${writing}` : html;
+      const changes = html.includes("<sup>") || html.search(CONTACT) >= 0;
+      const key = changes ? `${html}\n${known}\n${writing}` : html;
       const current = this.#blocks[index];
       if (current?.key === key) return;
       const node = blockNode(html, sources, writing, linked);
@@ -86,6 +88,8 @@ function blockNode(
   if (!block) return document.createTextNode("");
   for (const link of block.querySelectorAll("a")) leadOut(link);
   for (const sup of block.querySelectorAll("sup")) cite(sup, sources, writing);
+  // A number that is still growing would call somebody else.
+  if (!writing) tappable(block);
   // Wider than the page: a table scrolls by itself, also with the keyboard.
   if (block.tagName !== "TABLE") return block;
   return el("div", { class: "answer-table", tabindex: "0", role: "region", "aria-label": t("table") }, block);
@@ -97,6 +101,22 @@ function leadOut(link: Element): void {
   const words = document.createDocumentFragment();
   words.append(...link.childNodes);
   link.replaceWith(address && words.textContent?.trim() ? outward(address, words, "office-link") : words);
+}
+
+/** Mail addresses and telephone numbers in the words of an answer can be tapped. */
+function tappable(block: Element): void {
+  const walker = document.createTreeWalker(block, NodeFilter.SHOW_TEXT);
+  const texts: Text[] = [];
+  while (walker.nextNode()) texts.push(walker.currentNode as Text);
+  for (const text of texts) {
+    const pieces = withContacts(text.data);
+    if (pieces.length === 1 || text.parentElement?.closest("a, code")) continue;
+    text.replaceWith(
+      ...pieces.map(({ text: words, address }) =>
+        address ? el("a", { href: address, class: "tap", "data-test": "tap" }, words) : words,
+      ),
+    );
+  }
 }
 
 /** A number whose source is not known (yet) stays hidden while writing, and is plain text once the answer is done. */

@@ -127,6 +127,7 @@ export class AnswerView {
         RATED.includes(status) && (abstained || help || message.strategy === "fixed") && this.#askPerson(message, "seen"),
         abstained && related.length > 0 && this.#related(related),
         status === "stopped" && notice("stopped", "stop", t("answer_stopped")),
+        status === "stopped" && this.#again(message),
         status === "failed" && this.#retrial.problem(error || interrupted, message),
         this.#sources?.element,
         RATED.includes(status) && !help && isSaid && this.#toolbar(message),
@@ -146,6 +147,14 @@ export class AnswerView {
       t("related_title"),
       questions.map((text) => sentence(text, { test: "related-question", press: ask(text) })),
     );
+  }
+
+  /** The question once more: what was read stays above. */
+  #again(message: Message): HTMLElement {
+    const press = () => this.#options.actions.retry(message);
+    const again = button("quiet", t("answer_again"), { test: "answer-again", press });
+    again.prepend(icon("again"));
+    return el("div", { class: "message__person" }, again);
   }
 
   /** Null where no office takes questions. */

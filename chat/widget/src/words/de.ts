@@ -55,6 +55,7 @@ export const de: Words = {
   answer_failed: "Die Antwort konnte nicht vollendet werden.",
   answer_interrupted: "Die Antwort wurde unterbrochen. Sie sehen, was bis dahin geschrieben war.",
   answer_stopped: "Sie haben diese Antwort angehalten.",
+  answer_again: "Noch einmal antworten",
   try_again: "Noch einmal versuchen",
   dismiss: "Ausblenden",
   notice_quoting: "Dies sind Zitate von den Seiten der Universität, keine ausformulierte Antwort.",

@@ -55,6 +55,7 @@ export const en = {
   answer_failed: "The answer could not be completed.",
   answer_interrupted: "The answer was interrupted. What had been written until then is shown.",
   answer_stopped: "You stopped this answer.",
+  answer_again: "Answer again",
   try_again: "Try again",
   dismiss: "Dismiss",
   // Answers
