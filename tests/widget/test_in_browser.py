@@ -827,7 +827,9 @@ def test_no_payload_runs_as_question_or_answer(student: Student) -> None:
         student("send").click()
         expect(student.answers).to_have_count(number + 1)
         expect(student.answers.nth(number)).to_have_attribute("data-status", "complete", timeout=30_000)
-    allowed = "p,br,strong,em,del,code,pre,sup,ul,ol,li,blockquote,table,thead,tbody,tr,th,td,a.citation,a.tap,.answer-table"
+    allowed = (
+        "p,br,strong,em,del,code,pre,sup,ul,ol,li,blockquote,table,thead,tbody,tr,th,td,a.citation,a.tap,.answer-table"
+    )
     said = student.page.locator(f":is(.answer-text, .question-text) :not({allowed})")
     assert said.evaluate_all("all => all.map(e => e.outerHTML)") == []
     assert student.page.evaluate("window.hacked") is None

@@ -33,7 +33,8 @@ from chat.websocket.frames import error_reply
 SOURCE = Source(1, "Fees", "https://u.example/fees#s", "Due", 3, "318.40 euros", (Link("Form", "https://u.example/f"),))
 SOURCE_JSON = (
     '{"n": 1, "title": "Fees", "url": "https://u.example/fees#s", "heading": "Due", "page": 3, '
-    '"quote": "318.40 euros", "links": [{"label": "Form", "url": "https://u.example/f"}], "language": "", "checked_on": ""}'
+    '"quote": "318.40 euros", "links": [{"label": "Form", "url": "https://u.example/f"}], '
+    '"language": "", "checked_on": ""}'
 )
 BARE = Source(2, "Jobs", "https://u.example/jobs", "", None, "Für alle")
 BARE_JSON = (
