@@ -6,11 +6,13 @@ question is about (deadlines, amounts, module numbers) stay.
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from typing import Any
 
 from chat.models import Message
 from core.text import nfc
+from knowledge.words.readings import Step
 
 #: A word is tried from its beginning alone: a long one without an address takes time in proportion to its length.
 E_MAIL = re.compile(
@@ -123,8 +125,21 @@ def _pieces(text: str) -> Iterator[tuple[str, str]]:
 
 
 def standalone_text(message: Message) -> str:
-    """Return the question as it stands alone, on one line."""
-    return " ".join((message.answer.rewritten or message.text).split())
+    """Return the question as it stands alone, on one line, in the student's own words."""
+    return undo_spelling(message.answer.rewritten or message.text, message.answer.readings)
+
+
+def undo_spelling(text: str, readings: Sequence[Mapping[str, Any]]) -> str:
+    """Return the text on one line with the words that the student wrote, where they were read as misspelt.
+
+    `readings` are the answer's. The pages lacked such a word: the one that was read instead may mean something else.
+    """
+    text = " ".join(text.split())
+    for reading in readings:
+        if reading["step"] == Step.SPELLING:
+            for read in reading["read_as"]:
+                text = re.sub(rf"\b{re.escape(read)}\b", reading["word"].replace("\\", ""), text, flags=re.IGNORECASE)
+    return text
 
 
 def anonymised_texts(questions: Sequence[Message]) -> list[str]:

@@ -34,6 +34,7 @@ NAMES = (
     "shadow",
     "exports",
     "usage",
+    "cases",
     "cold_start",
 )
 
@@ -136,6 +137,10 @@ def run(name: str, folder: Path, arguments: argparse.Namespace) -> object:
         from benchmarks import usage
 
         return usage.measure(quick=arguments.quick)
+    if name == "cases":
+        from benchmarks import cases
+
+        return cases.measure(quick=arguments.quick)
     if name == "cold_start":
         from benchmarks import cold_start
 

@@ -5,6 +5,7 @@ connections accumulate until garbage collection.
 """
 
 import asyncio
+import logging
 from functools import lru_cache
 from typing import Any, Self
 from weakref import WeakKeyDictionary
@@ -15,6 +16,7 @@ from redis import BlockingConnectionPool
 from redis import asyncio as async_redis
 from redis.maint_notifications import MaintNotificationsConfig
 
+logger = logging.getLogger(__name__)
 #: Connections of all threads of a process; a thread waits for a free one, and then gets a ConnectionError.
 MOST_CONNECTIONS, WAIT_SECONDS = 16, 5
 
@@ -50,3 +52,14 @@ def connections() -> async_redis.Redis:
 def valkey(url: str) -> redis.Redis:
     """Return a client for probes, which must not hang."""
     return redis.Redis.from_url(url, socket_connect_timeout=1, socket_timeout=1, decode_responses=True)
+
+
+def rewrite_file() -> None:
+    """Have Valkey write its append-only file anew: what was deleted stays in it until then.
+
+    A server that others run may not allow that, and one that is writing it anew needs no second order.
+    """
+    try:
+        valkey(settings.REDIS_URL).bgrewriteaof()
+    except (redis.RedisError, OSError) as error:
+        logger.warning("file of valkey not rewritten error=%s", type(error).__name__)

@@ -66,8 +66,12 @@ def add_phrasing(*, case: Case, faq: FAQ, by: Staff) -> None:
 
 
 def question_of(case: Case) -> str:
-    """Return the student's question without names, addresses and numbers, on one line."""
-    return " ".join(mask_pii(case.question).split())[:MOST_QUESTION_CHARACTERS]
+    """Return what the student asked, without names, addresses and numbers, on one line.
+
+    What was asked in the chat comes first: for the office a student adds who they are and what it is about.
+    """
+    asked = case.about.question if case.about else None
+    return " ".join(mask_pii(asked.text if asked else case.question).split())[:MOST_QUESTION_CHARACTERS]
 
 
 def _collection(case: Case, by: Staff) -> Collection | None:

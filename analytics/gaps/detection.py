@@ -19,6 +19,7 @@ from analytics.gaps.matching import identify
 from analytics.gaps.priority import compute_priority
 from analytics.inbox.items import TO_DO, changed_now
 from analytics.models import Gap, GapQuestion, Review
+from analytics.privacy import undo_spelling
 
 if TYPE_CHECKING:
     from analytics.gaps.clustering import Floats
@@ -81,7 +82,7 @@ def find(embedder: "Embedder", bridge: Bridge) -> list[int]:
 
 def _load(recipe: str) -> list[tuple[int | None, Asked]]:
     rows = GapQuestion.objects.filter(recipe=recipe).order_by("message_id")
-    values = rows.values_list(
+    found = rows.values_list(
         "message__conversation__assistant_id",
         "pk",
         "gap_id",
@@ -90,17 +91,20 @@ def _load(recipe: str) -> list[tuple[int | None, Asked]]:
         "message__conversation__visitor_id",
         "message__created_at",
         "message__answer__rewritten",
+        "message__answer__readings",
         "message__text",
         "embedding",
-    )
+    ).iterator(2_000)
     return [
         (
             assistant,
             Asked(
-                pk, gap, centrality, language, visitor, at, " ".join((rewritten or text).split()), read_vector(vector)
+                *(pk, gap, centrality, language, visitor, at),
+                undo_spelling(rewritten or text, readings or ()),
+                read_vector(vector),
             ),
         )
-        for assistant, pk, gap, centrality, language, visitor, at, rewritten, text, vector in values.iterator(2_000)
+        for assistant, pk, gap, centrality, language, visitor, at, rewritten, readings, text, vector in found
     ]
 
 

@@ -15,6 +15,7 @@ from analytics.reports.files import expire
 from chat.conversations.retention import delete_idle_visitors, expired, oldest_kept
 from chat.models import Assistant, Conversation, Message
 from core.db.locks import Lock, advisory_lock
+from core.redis import rewrite_file
 
 
 def anonymise(assistant: Assistant, conversations: Iterable[Conversation]) -> int:
@@ -68,6 +69,7 @@ def apply_retention() -> RetentionRun | None:
                 run.gone.append({"assistant": assistant.name if assistant else "", **gone})
                 run.save(update_fields=["gone"])
         run.visitors, run.reports = delete_idle_visitors(), expire()
+        rewrite_file()
         run.finished_at = timezone.now()
         run.save()
         logger.info("retention applied assistants=%d visitors=%d reports=%d", len(run.gone), run.visitors, run.reports)

@@ -26,6 +26,7 @@ class WebhookEvent(models.TextChoices):
 
     ABSTAINED = "answer.abstained", _("answer.abstained: a question got no answer")
     RATED_DOWN = "answer.rated_down", _("answer.rated_down: a student rated an answer badly")
+    CASE_OPENED = "case.opened", _("case.opened: a student left a question with an office")
     FAQ_PUBLISHED = "faq.published", _("faq.published: an FAQ was published")
 
 

@@ -91,6 +91,7 @@ class AssistantInfo(BaseModel):
     theme: Theme
     contact: Contact | None
     offices: bool = Field(description="Whether a question can be left with an office (`POST …/cases`).")
+    mails: bool = Field(description="Whether replies can be sent by e-mail.")
     limits: Limits
     retention_days: int
     writes: bool = Field(description="Whether a language model writes; else pages are quoted.")

@@ -43,6 +43,7 @@ def widget_config(place: SiteContext, *, base_url: str) -> dict[str, Any]:
         },
         "contact": asdict(contact) if contact else None,
         "offices": bool(assistant and assistant.offices.filter(is_active=True).exists()),
+        "mails": bool(settings.EMAIL_HOST),
         "limits": {"question_characters": settings.QUESTION_MAX_CHARACTERS},
         "retention_days": kept_days(assistant),
         "writes": client.is_configured() and (assistant is None or assistant.uses_model),

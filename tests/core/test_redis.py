@@ -7,9 +7,10 @@ from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.core.cache import cache, caches
 from django.test import RequestFactory
+from pytest_django import Settings
 from rest_framework.request import Request
 
-from core.redis import MOST_CONNECTIONS, valkey
+from core.redis import MOST_CONNECTIONS, rewrite_file, valkey
 from marcelcms.rest.throttling import PerMinute
 
 
@@ -54,3 +55,13 @@ def test_a_client_of_each_request_brings_no_connection_of_its_own() -> None:
     for client in clients:
         client.incr("counted")
     assert counting_connections() <= before + 1
+
+
+def test_the_file_is_written_anew_and_a_server_that_is_away_or_refuses_breaks_nothing(
+    caplog: pytest.LogCaptureFixture, settings: Settings
+) -> None:
+    rewrite_file()
+    assert not caplog.records
+    settings.REDIS_URL = "redis://127.0.0.1:1/0"
+    rewrite_file()
+    assert "file of valkey not rewritten" in caplog.text

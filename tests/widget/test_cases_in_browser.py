@@ -307,7 +307,7 @@ def test_a_closed_chat_has_a_dot_until_the_reply_was_shown(student: Student) -> 
     expect(student("news")).to_have_count(0)
     reply(student)
     expect(student("news")).to_be_visible()
-    expect(student("launcher")).to_have_accessible_name("Open the chat: Lindi. An office has replied")
+    expect(student("launcher")).to_have_accessible_name("Open the chat: Lindi. There is a reply for you")
     keep(student.page, "cases-dot")
     # Another page of the university, the chat still closed.
     student.page.reload()

@@ -43,7 +43,8 @@ def test_a_reason_is_sent_when_it_is_tapped_and_undone(student: Student, options
 def conversation(student: Student) -> Any:
     return student.page.evaluate(
         "async service => (await fetch(service + '/api/v1/conversations/'"
-        " + localStorage['marcelcms.demo.conversation'], {headers: {Authorization: 'Bearer ' + JSON.parse(localStorage['marcelcms.demo.session']).token}})).json()",
+        " + localStorage['marcelcms.demo.conversation'],"
+        " {headers: {Authorization: 'Bearer ' + JSON.parse(localStorage['marcelcms.demo.session']).token}})).json()",
         student.stage.service,
     )
 

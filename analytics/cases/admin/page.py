@@ -74,7 +74,7 @@ def case_context(case: Case, user: "User", *, may_change: bool, unsaved: Unsaved
 
 
 def _said(message: CaseMessage) -> Said:
-    is_office = message.by == CaseMessage.By.OFFICE
+    is_office = message.by != CaseMessage.By.STUDENT
     if is_office:
         return Said(message, "assistant", render_markdown(message.text, breaks=True))
     return Said(message, "user", mark_safe(linebreaks(message.text, autoescape=True)))  # noqa: S308 (escaped)

@@ -20,6 +20,8 @@ logger = logging.getLogger(__name__)
 #: Topics that are asked again in a night, by priority.
 A_NIGHT = 500
 FEED = "asked_again"
+#: How far back the first look of an installation goes: it may come after what was published first.
+FIRST_LOOK = timedelta(hours=1)
 #: What is saved with a time may be seen only so much later.
 SETTLED = timedelta(seconds=5)
 
@@ -45,7 +47,7 @@ def check_changes() -> None:
         if not is_mine:
             return
         now = timezone.now() - SETTLED
-        feed, _made = ReviewFeed.objects.get_or_create(name=FEED, defaults={"until": now})
+        feed, _made = ReviewFeed.objects.get_or_create(name=FEED, defaults={"until": now - FIRST_LOOK})
         try:
             changes = read_changes(feed.until, now)
             if changes:

@@ -60,6 +60,26 @@ export class Offices {
     return [found, true];
   }
 
+  /** The wish to be told, one for each answer. */
+  wish(row, { client_id: client, answer }) {
+    row.cases ??= [];
+    const before = row.cases.find(({ about, state }) => about === answer && /watching|told/.test(state));
+    if (before) return before;
+    const index = row.messages.findIndex(({ id }) => id === answer);
+    const [question] = row.messages.slice(0, index).filter(({ role }) => role === "user").slice(-1);
+    const found = {
+      ...{ id: (this.#ids += 1), office: "", state: "watching", question: question.text, about: answer },
+      ...{ opened_at: new Date().toISOString(), reply_due: "", mails: "", helped: null, messages: [], client },
+    };
+    row.cases.push(found);
+    return found;
+  }
+
+  tell(found) {
+    this.say(found, "assistant", "There is an answer to your question now: [Dogs](https://www.uni-lindental.example/dogs)");
+    found.state = "told";
+  }
+
   say(found, by, text, { asks = false, closes = false, client = null } = {}) {
     if (client && found.messages.some((words) => words.client === client)) return;
     const created = new Date().toISOString();

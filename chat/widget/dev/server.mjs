@@ -36,6 +36,7 @@ const INFO = {
     email: "ssc@uni-lindental.example",
   },
   offices: true,
+  mails: true,
   limits: { question_characters: 2000 },
   retention_days: 90,
   writes: true,
@@ -89,7 +90,7 @@ async function api(request, reply, url) {
     return json(reply, {});
   }
   const language = (request.headers["accept-language"] ?? "en").slice(0, 2);
-  if (failing && (kind === "cases" || /cases|handover/.test(verb ?? ""))) return request.socket.destroy();
+  if (failing && (kind === "cases" || /cases|handover|wishes/.test(verb ?? ""))) return request.socket.destroy();
   if (kind === "cases") {
     const [row, found] = service.findCase(visitor, Number(id));
     if (!found) return problem(reply, 404, "not_found", "This is not there any more.");
@@ -125,6 +126,12 @@ async function api(request, reply, url) {
       service.offices.handover(service.own(visitor, id), Number(url.searchParams.get("answer")), language),
     );
   if (verb === "cases") return json(reply, service.openCase(service.own(visitor, id), body, language));
+  if (verb === "wishes") {
+    const row = service.own(visitor, id);
+    const wish = service.offices.wish(row, body);
+    service.tellCase(row, wish);
+    return json(reply, wish);
+  }
   if (verb === "rating") return (service.rate(visitor, id, body.stars), json(reply, {}));
   if (request.method === "PATCH") return (service.rename(visitor, id, body.title), json(reply, {}));
   if (request.method === "DELETE") return (service.remove(visitor, id), json(reply, null, 204));
@@ -141,6 +148,11 @@ function dev(url) {
   if (url.pathname === "/dev/offices") {
     service.offices.count = Number(url.searchParams.get("count") ?? 2);
     service.offices.mails = url.searchParams.get("mails") === "1";
+  }
+  if (url.pathname === "/dev/told") {
+    const [row, found] = service.findCase(null, null);
+    service.offices.tell(found);
+    service.tellCase(row, found);
   }
   if (url.pathname === "/dev/reply") {
     const [row, found] = service.findCase(null, null);

@@ -37,6 +37,7 @@ export type AssistantInfo = {
   theme: Theme;
   contact: Contact | null;
   offices: boolean;
+  mails: boolean;
   limits: Limits;
   retention_days: number;
   writes: boolean;
@@ -475,6 +476,7 @@ export const SHAPES = {
     "theme": "$Theme",
     "contact": "$Contact|0",
     "offices": "b",
+    "mails": "b",
     "limits": "$Limits",
     "retention_days": "i",
     "writes": "b",

@@ -51,6 +51,7 @@ def test_the_assistant_introduces_itself_without_storing_anything(server: Server
         "theme": {"accent": "#8a1f1f", "position": "left", "logo": "", "greeting": {"en": "Hi", "de": "Hi"}},
         "contact": {"name": "Office", "url": "", "email": "office@uni.example"},
         "offices": False,
+        "mails": False,
         "limits": {"question_characters": 2000},
         "retention_days": 90,
         "writes": False,

@@ -2,17 +2,21 @@
 
 import json
 import threading
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
+from uuid import uuid4
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.utils import timezone
 
+from chat.cases.news import case_opened
+from chat.cases.opening import open_case
 from chat.conversations.closing import close_answer
 from chat.conversations.feedback import give_feedback
 from chat.conversations.visitors import delete_conversation, delete_visitor
-from chat.models import Conversation, Message, Webhook, WebhookDelivery
+from chat.models import Case, Conversation, Message, Office, Webhook, WebhookDelivery
 from chat.pipeline.reply import Reply
 from chat.protocol.events import Abstain, End
 from faqs.models import FAQ
@@ -93,6 +97,55 @@ def test_without_a_webhook_an_abstention_costs_one_query_more(answer: Message, d
     Webhook.objects.update(is_active=False)
     with django_assert_num_queries(1):
         abstain(answer)
+    assert not WebhookDelivery.objects.exists()
+
+
+# --- questions to offices ---
+
+
+@pytest.fixture
+def left(answer: Message) -> Callable[..., Case]:
+    """Return what leaves a question with an office, as a student does."""
+    office = Office.objects.create(assistant=answer.conversation.assistant, name="Housing Office")
+
+    @transaction.atomic
+    def leave(about: int | None = None) -> Case:
+        case, _is_new = open_case(
+            visitor=answer.conversation.visitor_id,
+            conversation=answer.conversation_id,
+            client_id=uuid4(),
+            office=office.pk,
+            question="I have an illness",
+            answer=about,
+            shared=[],
+        )
+        case_opened.send(Case, case=case)
+        return case
+
+    return leave
+
+
+def test_a_question_that_is_left_with_an_office_is_announced_without_its_words(left: Callable[..., Case]) -> None:
+    case = left()
+    told = event()
+    assert told["type"] == "case.opened"
+    assert {**told["data"], "assistants": None, "reply_due": None} == {
+        "assistants": None,
+        "case": case.pk,
+        "office": "Housing Office",
+        "reason": "person",
+        "language": "en",
+        "reply_due": None,
+        "url": f"http://localhost:8000/admin/chat/case/{case.pk}/change/",
+    }
+    assert "illness" not in WebhookDelivery.objects.get().body
+    case.conversation.delete()
+    assert not WebhookDelivery.objects.exists()
+
+
+def test_a_person_in_need_who_wants_an_office_is_not_announced(answer: Message, left: Callable[..., Case]) -> None:
+    abstain(answer, route="crisis")
+    left(answer.pk)
     assert not WebhookDelivery.objects.exists()
 
 

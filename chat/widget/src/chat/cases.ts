@@ -40,6 +40,14 @@ export class Cases {
     return left.id;
   }
 
+  /** Wishes to be told of a better answer than this one; gives the wish's id. Pressed again, it is the same wish. */
+  async wish(answer: number): Promise<number> {
+    const conversation = this.#conversation;
+    const made = await this.#library.wish(conversation, { client_id: newId(), answer });
+    this.#chat()?.putCase(conversation, made);
+    return made.id;
+  }
+
   /** What was typed for the office and not sent. */
   typed(id: number): string {
     return this.#drafts.read(`case-${id}`)?.text ?? "";

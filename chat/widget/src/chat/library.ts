@@ -57,6 +57,11 @@ export class Library {
     return this.#read("CaseView", `/conversations/${conversation}/cases`, { method: "POST", body });
   }
 
+  /** `answer` is the one that was none, or did not help. */
+  async wish(conversation: string, body: { client_id: string; answer: number }): Promise<CaseView> {
+    return this.#read("CaseView", `/conversations/${conversation}/wishes`, { method: "POST", body });
+  }
+
   async writeToOffice(id: number, body: CaseMessage): Promise<CaseView> {
     return this.#read("CaseView", `/cases/${id}/messages`, { method: "POST", body });
   }

@@ -1,4 +1,4 @@
-// What offices reply: read aloud once it can be seen, and a sign on the launcher until then.
+// What offices reply, and answers that were wished for: read aloud once seen, and a sign on the launcher until then.
 
 import type { CaseView } from "../protocol.ts";
 import type { Conversation } from "../state/conversation.ts";
@@ -37,11 +37,12 @@ export class Replies {
     if (!screen.isSeen) return;
     for (const { id, text, about } of fresh) {
       this.#shown(id);
-      screen.announce(`${t("announce_reply", { office: officeOf(about) })} ${plain(text)}`);
+      const lead = isWish(about) ? "" : `${t("announce_reply", { office: officeOf(about) })} `;
+      screen.announce(lead + plain(text));
     }
     const last = fresh.at(-1);
     if (last && lead) screen.toCase(last.about.id);
-    if (this.#elsewhere) screen.hint(t("hint_replied_elsewhere", { office: officeOf(this.#elsewhere) }));
+    if (this.#elsewhere) screen.hint(newsOf(this.#elsewhere));
     this.#elsewhere = null;
   }
 
@@ -55,18 +56,27 @@ export class Replies {
   }
 
   #listenFor(cases: readonly CaseView[]): void {
-    const dues = cases.filter(({ state }) => state !== "closed").map(({ reply_due: due }) => Date.parse(due));
+    const dues = cases.filter(({ state }) => state !== "closed").map(({ reply_due: due, opened_at: at }) => Date.parse(due || at));
     const until = Math.max(...dues) + LISTENED_FOR;
     if (until > this.#store.listensUntil) this.#store.listensUntil = until;
   }
 
   #freshIn({ messages }: CaseView): CaseView["messages"] {
-    return messages.filter(({ by, id }) => by === "office" && id > this.#store.shownReply);
+    return messages.filter(({ by, id }) => by !== "student" && id > this.#store.shownReply);
   }
 
   #shown(id: number): void {
     this.#store.shownReply = Math.max(id, this.#store.shownReply);
   }
+}
+
+function newsOf(one: CaseView): string {
+  return isWish(one) ? t("hint_told_elsewhere") : t("hint_replied_elsewhere", { office: officeOf(one) });
+}
+
+/** No office has it: the visitor waits to be told of an answer, or was. */
+export function isWish({ state }: CaseView): boolean {
+  return state === "watching" || state === "told";
 }
 
 /** The office's name, also where it is there no more. */

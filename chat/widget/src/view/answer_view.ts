@@ -1,12 +1,13 @@
 // An answer: what is to be known before reading it, its text, and below it the sources and what can be done with it.
 
 import type { Message } from "../state/message.ts";
+import { Problem } from "../net/http.ts";
 import { webAddress } from "../text/links.ts";
 import { plain } from "../text/plain.ts";
 import { t } from "../words/words.ts";
 import { AnswerText } from "./answer_text.ts";
 import { button, sentence, tool } from "./buttons.ts";
-import { el, fill, setAttribute, type Child } from "./dom.ts";
+import { el, fill, setAttribute, setText, type Child } from "./dom.ts";
 import { FeedbackForm } from "./feedback_form.ts";
 import { helpContacts, helpTitle } from "./help_view.ts";
 import { icon, type Icon } from "./icons.ts";
@@ -34,6 +35,8 @@ export class AnswerView {
   #form: FeedbackForm | null = null;
   /** The ways to a person: in sight, among the tools, and below the feedback. */
   #persons: { [place in "seen" | "tool" | "below"]?: HTMLElement } = {};
+  /** What wishes for a better answer, in sight and below the feedback. */
+  #wish: HTMLElement | null = null;
 
   constructor(options: MessageOptions, retrial: Retrial) {
     this.#options = options;
@@ -46,7 +49,7 @@ export class AnswerView {
     this.parts = [body, this.#decline];
   }
 
-  draw(message: Message, { lastAnswer, handedOver }: MessagePosition, frame: HTMLElement): void {
+  draw(message: Message, { lastAnswer, handedOver, wished }: MessagePosition, frame: HTMLElement): void {
     const writing = message.status === "generating";
     const { help } = message;
     setAttribute(frame, "aria-busy", writing ? "true" : null);
@@ -65,6 +68,7 @@ export class AnswerView {
     this.#drawFeedback(message);
     for (const way of Object.values(this.#persons)) way.hidden = handedOver;
     if (this.#persons.below) this.#persons.below.hidden = handedOver || message.feedback !== -1;
+    if (this.#wish) this.#wish.hidden = handedOver || wished || !(message.abstained || message.feedback === -1);
   }
 
   #drawBefore(message: Message, writing: boolean): void {
@@ -114,6 +118,7 @@ export class AnswerView {
       this.#thumbs = [];
       this.#form = null;
       this.#persons = {};
+      this.#wish = null;
       const interrupted = reason === "interrupted" ? t("answer_interrupted") : t("answer_failed");
       return [
         abstained &&
@@ -125,6 +130,7 @@ export class AnswerView {
             ...contactLinks(contact),
           ),
         RATED.includes(status) && (abstained || help || message.strategy === "fixed") && this.#askPerson(message, "seen"),
+        abstained && !help && this.#makeWish(message),
         abstained && related.length > 0 && this.#related(related),
         status === "stopped" && notice("stopped", "stop", t("answer_stopped")),
         status === "stopped" && this.#again(message),
@@ -167,6 +173,22 @@ export class AnswerView {
     return (this.#persons[place] = el("div", { class: "message__person" }, way));
   }
 
+  #makeWish(message: Message): HTMLElement {
+    const problem = el("p", { class: "wrong", role: "alert" });
+    const wish = async () => {
+      setText(problem, "");
+      try {
+        await this.#options.actions.wish(message);
+      } catch (error) {
+        if (!(error instanceof Problem)) throw error;
+        setText(problem, error.detail || t("case_not_done"));
+      }
+    };
+    const way = button("quiet", t("wish"), { test: "wish", press: () => void wish() });
+    way.prepend(icon("bell"));
+    return (this.#wish = el("div", { class: "message__person" }, way, problem));
+  }
+
   #toolbar(message: Message): HTMLElement {
     const thumb = (value: 1 | -1, name: Icon, label: string) =>
       tool(name, label, { test: name, press: () => this.#rate(message, value), more: { "data-value": value } });
@@ -186,7 +208,7 @@ export class AnswerView {
       copying,
       this.#persons.tool,
     );
-    return el("div", {}, tools, this.#form.element, !seen && this.#askPerson(message, "below"));
+    return el("div", {}, tools, this.#form.element, !seen && this.#askPerson(message, "below"), !this.#wish && message.strategy !== "fixed" && this.#makeWish(message));
   }
 
   #rate(message: Message, value: 1 | -1): void {

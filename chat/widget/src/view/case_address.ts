@@ -9,7 +9,8 @@ export class CaseAddress {
   readonly element: HTMLDetailsElement;
   #field: HTMLInputElement;
   #wrong: HTMLElement;
-  #summary = el("summary", { "data-test": "case-address-open" }, t("case_address"));
+  #summary = el("summary", { "data-test": "case-address-open" });
+  #label: HTMLLabelElement;
 
   /** `save` gives false where the service refuses, which is then said there; empty ends the e-mails. */
   constructor(id: number, save: (address: string) => Promise<boolean>) {
@@ -24,6 +25,7 @@ export class CaseAddress {
       "data-test": "case-address",
       "aria-describedby": this.#wrong.id,
     });
+    this.#label = el("label", { for: name });
     const submit = async () => {
       const { valid } = this.#field.validity;
       setText(this.#wrong, valid ? "" : t("handover_email_wrong"));
@@ -51,7 +53,7 @@ export class CaseAddress {
             },
           },
         },
-        el("label", { for: name }, t("case_address_new")),
+        this.#label,
         this.#field,
         this.#wrong,
         el(
@@ -61,5 +63,11 @@ export class CaseAddress {
         ),
       ),
     );
+  }
+
+  /** `known`: there is an address already. */
+  draw(known: boolean): void {
+    setText(this.#summary, t(known ? "case_address" : "wish_address"));
+    setText(this.#label, t(known ? "case_address_new" : "wish_address_new"));
   }
 }

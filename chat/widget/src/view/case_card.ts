@@ -1,6 +1,6 @@
-// A question that was left with an office: where it stands, what both sides said, and what can still be done.
+// A question that was left with an office, or that waits for an answer: where it stands, what was said, what can be done.
 
-import { officeOf } from "../chat/replies.ts";
+import { isWish, officeOf } from "../chat/replies.ts";
 import { Problem } from "../net/http.ts";
 import type { CaseView, CaseWords } from "../protocol.ts";
 import { dueOf, momentOf } from "../text/times.ts";
@@ -23,43 +23,42 @@ export interface CaseActions {
   sayHelped(id: number, helped: boolean | null): Promise<void>;
   withdraw(id: number): Promise<void>;
   announce(text: string): void;
+  ask(text: string): void;
   /** The card is gone. */
   withdrawn(): void;
+}
+
+/** What the cards know of the service. */
+export interface CaseOptions {
+  name: string;
+  offices: boolean;
+  mails: boolean;
+  cases: CaseActions;
 }
 
 export class CaseCard {
   readonly element: HTMLElement;
   #id: number;
   #actions: CaseActions;
+  #options: CaseOptions;
   #title = el("h3", { class: "case__title", tabindex: "-1", "data-test": "case-title" });
   #state = el("p", { class: "case__state", "data-test": "case-state" });
   #mails = el("p", { class: "case__state", "data-test": "case-mails", hidden: true });
   #messages = el("ol", { class: "case__messages", "data-test": "case-messages" });
-  #helped = el("div", {});
+  #helped = el("div", { class: "case__helped" });
+  #foot = el("div", { class: "row" });
   #problem = el("p", { class: "pane__problem", role: "alert" });
   #field: CaseField;
   #address: CaseAddress;
 
-  constructor({ id }: CaseView, actions: CaseActions) {
+  constructor({ id }: CaseView, options: CaseOptions) {
+    const actions = options.cases;
     this.#id = id;
     this.#actions = actions;
+    this.#options = options;
     this.#title.id = `case-${id}`;
     this.#field = new CaseField(id, actions);
     this.#address = new CaseAddress(id, (email) => this.#setAddress(email));
-    const foot = el("div", { class: "row" });
-    foot.append(
-      button("plain", t("case_withdraw"), {
-        test: "case-withdraw",
-        more: { "data-confirms": "" },
-        press: () =>
-          confirm({
-            question: t("case_withdraw_question"),
-            yes: t("case_withdraw_yes"),
-            instead: foot,
-            act: () => this.#withdraw(),
-          }),
-      }),
-    );
     this.element = el(
       "li",
       { class: "case", "data-test": "case", "data-id": id },
@@ -68,26 +67,54 @@ export class CaseCard {
       this.#helped,
       this.#field.element,
       this.#problem,
-      foot,
+      this.#foot,
     );
   }
 
   draw(one: CaseView): void {
     const { state, reply_due: due, mails, messages, question, opened_at: at, helped } = one;
     const office = officeOf(one);
+    const wish = isWish(one);
     const asks = state === "replied" && messages.at(-1)?.asks_back === true;
     setAttribute(this.element, "data-state", state);
-    fill(this.#title, office, () => [icon("person"), el("span", {}, t("case_title", { office }))]);
-    setText(this.#state, stateOf(one, asks));
-    this.#mails.hidden = this.#address.element.hidden = !mails;
-    if (mails) setText(this.#mails, t(`case_mails_${mails}`));
-    fill(this.#messages, [at, question, messages, office], () => [
-      said({ by: "student", text: question, created_at: at }, office),
-      ...messages.map((words) => said(words, office)),
+    fill(this.#title, [office, state], () => [
+      icon(wish ? "bell" : "person"),
+      el("span", {}, wish ? t(`wish_title_${state === "told" ? "told" : "watching"}`) : t("case_title", { office })),
     ]);
-    const replied = messages.some(({ by }) => by === "office") && !asks && state !== "open";
-    fill(this.#helped, [replied, helped, due], () => [replied && this.#asks(helped)]);
-    this.#field.draw({ office, closed: state === "closed" });
+    setText(this.#state, stateOf(one, asks));
+    this.#mails.hidden = !mails;
+    this.#address.element.hidden = !mails && !(state === "watching" && this.#options.mails);
+    this.#address.draw(mails !== "");
+    if (mails) setText(this.#mails, t(`case_mails_${mails}`));
+    const names = { office, assistant: this.#options.name, student: t("you") };
+    fill(this.#messages, [at, question, messages, office], () => [
+      said({ by: "student", text: question, created_at: at }, names),
+      ...messages.map((words) => said(words, names)),
+    ]);
+    const replied = messages.some(({ by }) => by !== "student") && !asks && state !== "open";
+    const again = () =>
+      button("main", t("wish_again"), { test: "wish-again", press: () => this.#actions.ask(question) });
+    fill(this.#helped, [replied, helped, due, state], () => [
+      state === "told" && el("div", { class: "row" }, again()),
+      replied && this.#asks(helped),
+    ]);
+    this.#field.element.hidden = wish && !(state === "told" && this.#options.offices);
+    this.#field.draw({ office, label: wish ? "wish_write" : state === "closed" ? "case_write_again" : "case_write" });
+    fill(this.#foot, wish, () => [this.#withdrawal(wish ? "wish" : "case")]);
+  }
+
+  #withdrawal(kind: "case" | "wish"): HTMLElement {
+    return button("plain", t(`${kind}_withdraw`), {
+      test: "case-withdraw",
+      more: { "data-confirms": "" },
+      press: () =>
+        confirm({
+          question: t(`${kind}_withdraw_question`),
+          yes: t("case_withdraw_yes"),
+          instead: this.#foot,
+          act: () => this.#withdraw(kind),
+        }),
+    });
   }
 
   /** To its heading, which gets the focus and is given back. */
@@ -139,9 +166,9 @@ export class CaseCard {
     return true;
   }
 
-  async #withdraw(): Promise<void> {
+  async #withdraw(kind: "case" | "wish"): Promise<void> {
     if (!(await this.#attempt(() => this.#actions.withdraw(this.#id)))) return;
-    this.#actions.announce(t("case_withdrawn"));
+    this.#actions.announce(t(`${kind}_withdrawn`));
     this.#actions.withdrawn();
   }
 
@@ -161,6 +188,7 @@ export class CaseCard {
 
 function stateOf(one: CaseView, asks: boolean): string {
   const office = officeOf(one);
+  if (isWish(one)) return t(`wish_${one.state === "told" ? "told" : "waits"}`);
   if (one.state === "closed") return t("case_closed");
   if (one.state === "replied") return t(asks ? "case_asks" : "case_replied", { office });
   const late = Date.parse(one.reply_due) < Date.now();
@@ -169,14 +197,14 @@ function stateOf(one: CaseView, asks: boolean): string {
 
 function said(
   { by, text, created_at: at }: Pick<CaseWords, "by" | "text" | "created_at">,
-  office: string,
+  names: Record<CaseWords["by"], string>,
 ): HTMLElement {
   const moment = momentOf(at, language());
   const none = () => {};
-  const words = by === "office" ? new AnswerText({ light: none, show: none }) : null;
+  const words = by !== "student" ? new AnswerText({ light: none, show: none }) : null;
   words?.draw({ text, sources: [] }, false, true);
   const meta: Child[] = [
-    el("span", { class: "message__author" }, by === "office" ? office : t("you")),
+    el("span", { class: "message__author" }, names[by]),
     moment && el("time", { class: "message__time", datetime: at, title: moment.full }, moment.short),
   ];
   return el(

@@ -63,8 +63,8 @@ export class CaseField {
     );
   }
 
-  draw({ office, closed }: { office: string; closed: boolean }): void {
-    setText(this.#label, t(closed ? "case_write_again" : "case_write", { office }));
+  draw({ office, label }: { office: string; label: "case_write" | "case_write_again" | "wish_write" }): void {
+    setText(this.#label, t(label, { office }));
   }
 
   async #submit(): Promise<void> {

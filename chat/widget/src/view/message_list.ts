@@ -1,5 +1,6 @@
 // The messages, and where the list is scrolled to.
 
+import { isWish } from "../chat/replies.ts";
 import type { CaseView } from "../protocol.ts";
 import type { Conversation } from "../state/conversation.ts";
 import { t } from "../words/words.ts";
@@ -92,7 +93,8 @@ export class MessageList {
       view.draw(message, {
         lastAnswer: message === lastAnswer,
         lastQuestion: message === lastQuestion,
-        handedOver: below.length > 0,
+        handedOver: below.some((one) => !isWish(one)),
+        wished: below.some(isWish),
       });
       // Of a long conversation only what is near the eye is laid out; its end always is.
       view.element.classList.toggle("message--old", index < messages.length - LAID_OUT);
@@ -120,7 +122,7 @@ export class MessageList {
   }
 
   #drawCard(one: CaseView): HTMLElement {
-    const card = this.#cards.get(one.id) ?? new CaseCard(one, this.#options.cases);
+    const card = this.#cards.get(one.id) ?? new CaseCard(one, this.#options);
     this.#cards.set(one.id, card);
     card.draw(one);
     return card.element;

@@ -35,7 +35,7 @@ export class MessageView {
   }
 
   draw(message: Message, place: MessagePosition): void {
-    const state = `${message.version}|${place.lastAnswer}|${place.lastQuestion}|${place.handedOver}`;
+    const state = `${message.version}|${place.lastAnswer}|${place.lastQuestion}|${place.handedOver}|${place.wished}`;
     if (this.#drawn === state) return;
     this.#drawn = state;
     setAttribute(this.element, "data-status", message.status);

@@ -14,6 +14,8 @@ export interface MessageActions {
   rate(message: Message, value: -1 | 0 | 1, reasons?: Reason[], comment?: string): boolean;
   /** Leaves the question of this answer with an office. */
   askPerson(answer: Message): void;
+  /** Wishes to be told of a better answer. Raises Problem. */
+  wish(answer: Message): Promise<void>;
   announce(text: string): void;
 }
 
@@ -24,6 +26,8 @@ export interface MessagePosition {
   lastQuestion: boolean;
   /** The question of this answer was left with an office: what comes of it stands below. */
   handedOver: boolean;
+  /** The visitor wished to be told of a better answer: the wish stands below. */
+  wished: boolean;
 }
 
 export interface MessageOptions {
@@ -32,6 +36,8 @@ export interface MessageOptions {
   quotes: boolean;
   /** A question can be left with an office. */
   offices: boolean;
+  /** Replies can be sent by e-mail. */
+  mails: boolean;
   actions: MessageActions;
   cases: CaseActions;
 }

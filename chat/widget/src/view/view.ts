@@ -27,10 +27,13 @@ import { Welcome } from "./welcome.ts";
 
 export interface ViewActions {
   agree(): Promise<void>;
-  message: Omit<MessageActions, "announce">;
+  message: Omit<MessageActions, "announce" | "wish">;
   composer: ComposerActions;
   begin(): void;
-  cases: Omit<CaseActions, "announce" | "withdrawn"> & Omit<HandoverActions, "left">;
+  cases: Omit<CaseActions, "announce" | "withdrawn" | "ask"> & Omit<HandoverActions, "left"> & {
+    /** Gives the wish's id. Raises Problem. */
+    wish(answer: number): Promise<number>;
+  };
   /** There is something to read, or no more, while the chat is closed. */
   news(are: boolean): void;
   stars(stars: Stars): boolean;
@@ -111,7 +114,18 @@ export class View implements Screen {
       name: info.assistant.name,
       quotes: !info.writes,
       offices: info.offices,
-      actions: { ...actions.message, ask, announce },
+      mails: info.mails,
+      actions: {
+        ...actions.message,
+        ask,
+        announce,
+        wish: async ({ id }: Message) => {
+          if (id === null) return;
+          const made = await cases.wish(id);
+          this.#list.toCase(made, { focus: true });
+          announce(t("wish_made"));
+        },
+      },
       cases: {
         typed: (id: number) => cases.typed(id),
         type: (id: number, text: string) => cases.type(id, text),
@@ -120,6 +134,7 @@ export class View implements Screen {
         sayHelped: (id: number, helped: boolean | null) => cases.sayHelped(id, helped),
         withdraw: (id: number) => cases.withdraw(id),
         announce,
+        ask,
         withdrawn,
       },
     };

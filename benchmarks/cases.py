@@ -1,0 +1,155 @@
+"""Times what staff open, and what runs every minute, with a year of 1,000 cases a day behind it.
+
+The pages are asked for over Django's own test client by somebody who may see all of them: session, user and rendering
+included. Beside them the same with 1,000 cases in the year, on the same machine in the same run.
+"""
+
+import datetime
+import random
+import statistics
+import time
+import uuid
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import timezone
+
+from analytics.cases.news import close_quiet_cases, raise_late_cases
+from benchmarks.measuring import say, table
+from benchmarks.usage_data import make_university
+from chat.models import Assistant, Case, CaseMessage, Conversation, Office, Visitor
+
+DAYS, MANY_A_DAY, FEW = 365, 1_000, 1_000
+REPEATS, BLOCK = 11, 5_000
+#: Of the cases of the last days: how many still wait for the office, and how many for the student.
+WAIT, REPLIED = 0.3, 0.4
+WAIT_DAYS, REPLIED_DAYS = 3, 14
+SAID = ("May I bring my bicycle into the hall?", "Wann endet die Frist?", "How do I change my degree?")
+#: Django writes the present into these columns.
+DATES = """UPDATE chat_case SET opened_at = reply_due - interval '2 days',
+state_at = coalesce(first_reply_at, reply_due - interval '2 days')"""
+
+
+def measure(*, quick: bool) -> dict[str, Any]:
+    assistant = make_university().assistants[0]
+    offices = [Office.objects.create(assistant=assistant, name=f"Office {number}") for number in range(1, 5)]
+    staff = get_user_model().objects.create_superuser("curator")
+    _fill(assistant, offices, FEW)
+    few = _time_all(staff)
+    began = time.perf_counter()
+    _fill(assistant, offices, DAYS * (MANY_A_DAY // 20 if quick else MANY_A_DAY))
+    written = time.perf_counter() - began
+    many = _time_all(staff)
+    say(f"{Case.objects.count():,} cases over a year, written in {written:.0f} s; beside them {FEW:,}.")
+    rows = [
+        (name, row["queries"], f"{few[name]['ms']:.0f}", f"{row['ms']:.0f}", f"{row['ms'] / few[name]['ms']:.2f}")
+        for name, row in many.items()
+    ]
+    table(("what", "queries", f"{FEW:,} cases, ms", "all, ms", "times"), rows)
+    return {"few": few, "many": many, "cases": Case.objects.count(), "written_s": round(written, 1)}
+
+
+def _fill(assistant: Assistant, offices: list[Office], count: int) -> None:
+    """Write cases of a year, evenly over its days, each in its own conversation; of two messages if it was answered."""
+    now, chance = timezone.now(), random.Random(3)
+    visitor = Visitor.objects.create()
+    for first in range(0, count, BLOCK):
+        moments = [
+            now - datetime.timedelta(days=DAYS * (place + 1) / count)
+            for place in range(first, min(first + BLOCK, count))
+        ]
+        conversations = Conversation.objects.bulk_create(
+            Conversation(pk=uuid.uuid4(), visitor=visitor, assistant=assistant) for _moment in moments
+        )
+        cases = Case.objects.bulk_create(
+            _case(conversation, assistant, chance.choice(offices), moment, now, chance)
+            for conversation, moment in zip(conversations, moments, strict=True)
+        )
+        CaseMessage.objects.bulk_create(
+            CaseMessage(case=case, by=by, text="Yes. Please send the form.")
+            for case in cases
+            if case.first_reply_at
+            for by in (CaseMessage.By.OFFICE, CaseMessage.By.STUDENT)
+        )
+    with connection.cursor() as cursor:
+        cursor.execute(DATES)
+        cursor.execute("VACUUM ANALYZE")
+
+
+def _case(
+    conversation: Conversation,
+    assistant: Assistant,
+    office: Office,
+    at: datetime.datetime,
+    now: datetime.datetime,
+    chance: random.Random,
+) -> Case:
+    days, drawn = (now - at).days, chance.random()
+    state = Case.State.CLOSED
+    if days < WAIT_DAYS and drawn < WAIT:
+        state = Case.State.OPEN
+    elif days < REPLIED_DAYS and drawn < WAIT + REPLIED:
+        state = Case.State.REPLIED
+    replied = at + datetime.timedelta(hours=chance.uniform(1, 40))
+    is_answered = state != Case.State.OPEN
+    return Case(
+        conversation=conversation,
+        assistant=assistant,
+        office=office,
+        question=chance.choice(SAID),
+        language="en",
+        reason=Case.Reason.ABSTAINED,
+        state=state,
+        client_id=uuid.uuid4(),
+        reply_due=at + datetime.timedelta(days=2),
+        first_reply_at=replied if is_answered else None,
+        closed_at=replied + datetime.timedelta(days=1) if state == Case.State.CLOSED else None,
+        helped=chance.choice((True, False, None)) if is_answered else None,
+    )
+
+
+def _time_all(staff: Any) -> dict[str, dict[str, float]]:
+    client = Client(SERVER_NAME="localhost")
+    client.force_login(staff)
+    # What is late is raised, and what is quiet closed, before anything is timed.
+    while raise_late_cases() or close_quiet_cases():
+        pass
+    newest = Case.objects.order_by("-pk").values_list("pk", flat=True)[0]
+    to_do, year = reverse("to-do"), f"{timezone.localdate() - datetime.timedelta(days=364):%Y-%m-%d}"
+    pages = {
+        "home": reverse("admin:index"),
+        "To do": to_do,
+        "To do, late cases": f"{to_do}?kind=cases&due=late",
+        "To do, cases done": f"{to_do}?kind=cases&state=done",
+        "To do, cases with a word": f"{to_do}?kind=cases&state=done&q=bicycle",
+        "one case": reverse("admin:chat_case_change", args=[newest]),
+        "dashboard, a year": f"{reverse('dashboard')}?from={year}&to={timezone.localdate():%Y-%m-%d}",
+    }
+    found = {name: _time(lambda address=address: _open(client, address)) for name, address in pages.items()}
+    tasks: Mapping[str, Callable[[], object]] = {
+        "late cases, every minute": raise_late_cases,
+        "quiet cases, every hour": close_quiet_cases,
+    }
+    return found | {name: _time(task) for name, task in tasks.items()}
+
+
+def _open(client: Client, address: str) -> None:
+    answer = client.get(address)
+    assert answer.status_code == 200, (address, answer.status_code)
+
+
+def _time(act: Callable[[], object]) -> dict[str, float]:
+    act()
+    with CaptureQueriesContext(connection) as queries:
+        act()
+    count, times = len(queries), []
+    for _ in range(REPEATS):
+        began = time.perf_counter()
+        act()
+        times.append((time.perf_counter() - began) * 1_000)
+    return {"ms": round(statistics.median(times), 2), "queries": count}

@@ -1,0 +1,220 @@
+"""From an abstention to an office's reply by mail, and to a published answer that three students get; then erasure."""
+
+import json
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from email.message import EmailMessage
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.analytics.inbox.mail_server import MailServer, mail_server
+from tests.chat.cases.mail.conftest import STUDENT
+from tests.e2e.conftest import keep, start
+from tests.e2e.test_chat_page import ask, enter, finished, test_id
+from tests.fakes.imap import PASSWORD, USER, MailboxServer
+from tests.runtime.stack import Run
+from tests.servers import wait_until
+
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(600)]
+QUESTION = "Where can I store my canoe during lectures?"
+PARAPHRASE = "Is there a place to store my canoe while lectures go on?"
+IN_VAIN = "Where may I store a canoe during a lecture?"
+ANSWER = "In the boat rack behind the Harbour Hall, between 8 am and 6 pm."
+#: What only the first student wrote, in the chat, in the case and by mail.
+NAMES = ("Quillfeather", "Ottolenghi", STUDENT)
+PATIENT = 120_000
+READ_MAILS = "from chat.tasks import read_case_mails; read_case_mails()"
+#: Prints where the names stand: in a table, in Valkey, in its queues, or in a passage's vector.
+SEARCH = """
+import base64, json, re, redis
+from django.conf import settings
+from django.db import connection
+
+names = {names!r}
+found = []
+with connection.cursor() as cursor:
+    cursor.execute("SELECT table_name FROM information_schema.tables WHERE table_schema = 'public'")
+    tables = [table for (table,) in cursor.fetchall()]
+    for table in tables:
+        for name in names:
+            cursor.execute(f'SELECT count(*) FROM "{{table}}" AS found WHERE found::text ILIKE %s', ["%" + name + "%"])
+            if cursor.fetchone()[0]:
+                found.append(f"{{table}}: {{name}}")
+valkey = redis.Redis.from_url(settings.REDIS_URL)
+READ = {{
+    b"string": valkey.get,
+    b"list": lambda key: valkey.lrange(key, 0, -1),
+    b"hash": valkey.hgetall,
+    b"set": valkey.smembers,
+    b"zset": lambda key: valkey.zrange(key, 0, -1),
+    b"stream": valkey.xrange,
+}}
+for key in valkey.scan_iter():
+    held = str((key, READ[valkey.type(key)](key)))
+    for body in set(re.findall('"body": "([^"]+)"', held)):
+        held += base64.b64decode(body).decode(errors="replace")
+    found += [f"{{key}}: {{name}}" for name in names if name.lower() in held.lower()]
+print(json.dumps([found, len(tables)]))
+"""
+
+
+@pytest.fixture(scope="module")
+def smtp() -> Iterator[MailServer]:
+    with mail_server() as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def imap() -> Iterator[MailboxServer]:
+    server = MailboxServer()
+    server.start()
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="module")
+def mailing(smtp: MailServer, imap: MailboxServer) -> Iterator[Run]:
+    """Provide the stack with both mail servers."""
+    yield from start(
+        EMAIL_URL=f"smtp://127.0.0.1:{smtp.port}",
+        DEFAULT_FROM_EMAIL="Lindi <chat@uni.example>",
+        CASE_MAIL_ADDRESS="replies@uni.example",
+        IMAP_URL=f"imap://{USER}:{PASSWORD.replace(' ', '%20')}@127.0.0.1:{imap.port}",
+    )
+
+
+@pytest.fixture
+def office(browser: Browser, mailing: Run) -> Iterator[Page]:
+    """Provide the page of a member of staff who has logged in."""
+    context = browser.new_context(viewport={"width": 1440, "height": 900}, locale="en-GB")
+    page = context.new_page()
+    page.goto(f"http://127.0.0.1:{mailing.port}/admin/login/?next=/admin/to-do/")
+    page.get_by_label("Username").fill("admin")
+    page.get_by_label("Password").fill(mailing.password)
+    page.get_by_role("button", name="Log in").click()
+    yield page
+    context.close()
+
+
+def visitor(browser: Browser, run: Run) -> Page:
+    page = browser.new_context(viewport={"width": 1440, "height": 900}, locale="en-GB").new_page()
+    enter(page, run)
+    return page
+
+
+def to_student(smtp: MailServer) -> list[EmailMessage]:
+    return [mail for mail in smtp.mails if mail["To"] == STUDENT]
+
+
+def text_of(mail: EmailMessage) -> str:
+    body = mail.get_body(("plain",))
+    assert body
+    text: str = body.get_content()
+    return text
+
+
+def in_files(folder: Path) -> list[str]:
+    """Return the files that hold a name, but for those of the database itself."""
+    found = []
+    for path in folder.rglob("*"):
+        if "postgres" in str(path.relative_to(folder)):
+            continue
+        with suppress(OSError):
+            held = path.read_bytes().lower()
+            found += [f"{path}: {name}" for name in NAMES if name.lower().encode() in held]
+    return found
+
+
+def test_from_an_abstention_to_three_answered_students_and_no_trace_of_the_first(
+    page: Page, office: Page, browser: Browser, mailing: Run, smtp: MailServer, imap: MailboxServer
+) -> None:
+    # The first student leaves the question with an office, and wants replies by mail too.
+    enter(page, mailing)
+    answer = finished(ask(page, QUESTION), "abstained")
+    test_id(answer, "ask-person").click()
+    test_id(page, "handover-question").fill(f"{QUESTION} I am Ada Quillfeather.")
+    test_id(page, "handover-email").fill(STUDENT)
+    test_id(page, "send-to-office").click()
+    card = test_id(page, "case")
+    expect(card).to_have_attribute("data-state", "open")
+    wait_until(lambda: len(to_student(smtp)) == 1, 30)
+    link = re.search(r"/mails/\S+", text_of(to_student(smtp)[0]))
+    assert link
+    mailbox = page.context.new_page()
+    mailbox.goto(f"http://127.0.0.1:{mailing.port}{link[0]}")
+    mailbox.get_by_role("button", name="Confirm address").click()
+    expect(mailbox.get_by_text("The address is confirmed")).to_be_visible()
+    mailbox.close()
+    expect(test_id(card, "case-mails")).to_contain_text("Replies go to your e-mail address too.")
+    # A third one asks in vain as well, and wishes to be told.
+    third = visitor(browser, mailing)
+    finished(ask(third, IN_VAIN), "abstained")
+    test_id(third, "wish").click()
+    expect(test_id(third, "case")).to_have_attribute("data-state", "watching")
+
+    # The office replies; the student reads it in the widget and by mail, and answers by mail.
+    office.reload()
+    office.get_by_role("link", name=re.compile("Quillfeather")).click()
+    keep(office, "walk-case")
+    office.get_by_label("Your reply").fill("How long is it?")
+    office.get_by_role("button", name="Ask back").click()
+    expect(office.get_by_text("Your reply was sent.")).to_be_visible()
+    expect(card.locator('[data-by="office"]')).to_contain_text("How long is it?", timeout=15_000)
+    wait_until(lambda: len(to_student(smtp)) == 2, 30)
+    asked = to_student(smtp)[-1]
+    assert "How long is it?" in text_of(asked)
+    by_mail = EmailMessage()
+    by_mail["From"], by_mail["To"], by_mail["Subject"] = STUDENT, asked["Reply-To"], f"Re: {asked['Subject']}"
+    by_mail["Message-ID"], by_mail["In-Reply-To"] = "<canoe-1@students.example>", asked["Message-ID"]
+    by_mail.set_content("Five metres. Ada Ottolenghi Quillfeather\n\n> How long is it?\n")
+    imap.deliver(by_mail)
+    mailing.does(READ_MAILS)
+    expect(card.locator('[data-by="student"]')).to_have_count(2, timeout=15_000)
+    office.reload()
+    expect(office.get_by_text("Five metres.")).to_be_visible()
+    office.get_by_label("Your reply").fill(ANSWER)
+    office.get_by_role("button", name="Send and close").click()
+    expect(office.get_by_text("Your reply was sent.")).to_be_visible()
+    expect(card).to_have_attribute("data-state", "closed", timeout=15_000)
+    wait_until(lambda: len(to_student(smtp)) == 3, 30)
+    test_id(card, "case-helped-yes").click()
+
+    # The reply becomes a published answer, which a second student gets in other words.
+    office.get_by_role("button", name="Make your reply an FAQ").click()
+    expect(office.get_by_text("A draft FAQ was made of your reply.")).to_be_visible()
+    office.get_by_label("Question:", exact=True).fill(QUESTION)
+    office.locator("#id_status").select_option("published")
+    office.get_by_role("button", name="Save", exact=True).click()
+    expect(office.locator(".messagelist .success").first).to_be_visible()
+    office.wait_for_timeout(3_000)  # a worker indexes the answer
+    second = visitor(browser, mailing)
+    expect(test_id(finished(ask(second, PARAPHRASE)), "office")).to_contain_text(ANSWER)
+    # The third is told, once, and reads it.
+    told = test_id(third, "case")
+    expect(told).to_have_attribute("data-state", "told", timeout=PATIENT)
+    expect(told.locator('[data-by="assistant"]')).to_have_count(1)
+    test_id(third, "wish-again").click()
+    again = third.locator('[data-test="message"][data-role="assistant"]').last
+    expect(test_id(finished(again), "office")).to_contain_text(ANSWER)
+    test_id(told, "case-helped-yes").click()
+    keep(third, "walk-told")
+
+    # The first erases everything: nothing that only they wrote is left, and nobody is mailed any more.
+    search = SEARCH.format(names=list(NAMES))
+    assert any("chat_case" in each for each in json.loads(mailing.does(search))[0])
+    test_id(page, "settings").click()
+    test_id(page, "erase").click()
+    test_id(page, "confirm").click()
+    expect(test_id(page, "consent")).to_be_visible()
+    left, tables = json.loads(mailing.does(search))
+    assert left == []
+    assert tables > 50
+    mailing.does("from core.redis import rewrite_file; rewrite_file()")
+    wait_until(lambda: in_files(mailing.state) == [], 30)
+    mailing.does("from chat.tasks import send_case_mails; send_case_mails()")
+    assert len(to_student(smtp)) == 3
+    for each in (second, third):
+        each.context.close()
