@@ -43,14 +43,15 @@ CITATION = insert(
     """
 FROM saved CROSS JOIN jsonb_to_recordset(%(cited)s) AS cited(
     document bigint, passage bigint, n int, title text, url text, heading text, page int, quote text, links jsonb,
-    language text)
+    language text, checked_on text)
 LEFT JOIN knowledge_document AS document ON document.id = cited.document
 LEFT JOIN knowledge_passage AS passage ON passage.id = cited.passage
 """,
     message_id="saved.id",
     document_id="document.id",
     passage_id="passage.id",
-    **{name: f"cited.{name}" for name in ("n", "title", "url", "heading", "page", "quote", "links", "language")},
+    **{name: f"cited.{name}" for name in ("n", "title", "url", "heading", "page", "quote", "links")},
+    **{name: f"cited.{name}" for name in ("language", "checked_on")},
 )
 HELD_BACK = insert(
     "held",

@@ -10,10 +10,10 @@ from chat.models import Assistant, Conversation, Message
 from chat.pipeline.answering.help_contacts import build_card, list_contacts
 from chat.pipeline.question import build_contact
 from chat.pipeline.reply import text_below
-from chat.protocol.shapes import OfficeWords
+from chat.protocol.shapes import OfficeWords, is_machine_made
 
 #: What of a citation a student sees.
-SHOWN_OF_SOURCE = ("n", "title", "url", "heading", "page", "quote", "links", "language")
+SHOWN_OF_SOURCE = ("n", "title", "url", "heading", "page", "quote", "links", "language", "checked_on")
 
 
 def own_conversation(visitor: UUID, conversation: UUID) -> Conversation:
@@ -46,6 +46,7 @@ def saved_messages(conversation: Conversation) -> list[dict[str, Any]]:
             "status": message.status,
             "created_at": message.created_at.isoformat(),
             "strategy": message.strategy,
+            "machine_made": message.role == Message.Role.ASSISTANT and is_machine_made(message.strategy),
             "notice": message.notice,
             "reason": message.reason,
             "sources": [

@@ -72,6 +72,7 @@ async def ask(client: APIClient, arguments: Arguments) -> Result:
         "answer": answer.text,
         "abstained": answer.is_abstention,
         "reason": answer.reason,
+        "machine_made": answer.is_machine_made,
         "citations": answer.citations,
     }
     return Result(answer.text, data)
@@ -130,6 +131,7 @@ TOOLS = (
             answer=TEXT,
             abstained={"type": "boolean"},
             reason=TEXT,
+            machine_made={"type": "boolean"},
             citations={"type": "array", "items": _object(**_CITED)},
         ),
         call=ask,

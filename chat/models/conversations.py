@@ -221,6 +221,9 @@ class Citation(models.Model):
     quote = models.TextField(_("quote"), blank=True)
     links = models.JSONField(default=list, blank=True)  # [{"label", "url"}], where the student asked for links
     language = models.CharField(_("language"), max_length=8, blank=True)  # the quote's
+    checked_on = models.CharField(
+        max_length=10, blank=True, editable=False
+    )  # the day of the page, as the widget gets it
 
     class Meta:
         verbose_name = _("citation")

@@ -1,7 +1,7 @@
 """Answers in OpenAI's form: whole, or as a stream of chunks.
 
-A message has four fields more than OpenAI's, on the last chunk of a stream too: `citations`, `abstained`, `reason` and
-`status`. `annotations` are the same sources as OpenAI writes them.
+A message has five fields more than OpenAI's, on the last chunk of a stream too: `citations`, `abstained`, `reason`,
+`status` and `machine_made`. `annotations` are the same sources as OpenAI writes them.
 """
 
 import json
@@ -56,6 +56,7 @@ def described(answer: PlainAnswer) -> dict[str, Any]:
         "abstained": answer.is_abstention,
         "reason": answer.reason,
         "status": answer.status,
+        "machine_made": answer.is_machine_made,
         "annotations": list(_annotations(answer)),
     }
 

@@ -26,6 +26,7 @@ from chat.protocol.shapes import (
     Stars,
     Strategy,
     Thumbs,
+    is_machine_made,
 )
 
 #: For the record of an answer, not for the wire.
@@ -214,8 +215,9 @@ class HeldBack:
 
 @dataclass(frozen=True, slots=True, config=ConfigDict(title="MessageEnd"))
 class End(AnswerEvent):
-    """The last event of every answer."""
+    """The last event of every answer; `machine_made` says that a machine wrote the text or put it together."""
 
+    optional: ClassVar[JsonSchemaValue] = {"seq": SEQ, "machine_made": {"type": "boolean"}}
     type: Literal["message_end"] = field(default="message_end", kw_only=True)
     status: Annotated[str, OneOf("complete", "abstained", "clarifying", "stopped", "failed")]
     strategy: Strategy = ""
@@ -237,6 +239,10 @@ class End(AnswerEvent):
     #: Sentences of the language model that are shown as written; None if it wrote none.
     sentences_shown: Annotated[int | None, Recorded] = None
     held_back: Annotated[tuple[HeldBack, ...], Recorded] = ()
+
+    def to_wire(self) -> dict[str, Any]:
+        """Return the event as JSON values, with the mark for other programs."""
+        return {**Event.to_wire(self), "machine_made": is_machine_made(self.strategy)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,6 +46,14 @@ Thumbs = Annotated[Literal[-1, 0, 1], exactly(int)]
 Stars = Annotated[Literal[1, 2, 3, 4, 5], exactly(int)]
 
 
+def is_machine_made(strategy: str) -> bool:
+    """Return whether a machine wrote or chose the words of an answer: not if people wrote all of it beforehand.
+
+    This is the mark that the EU's AI Act, article 50 (2), asks for.
+    """
+    return strategy not in {"fixed", "written"}
+
+
 @dataclass(frozen=True, slots=True)
 class Link:
     """A reference in a cited document."""
@@ -58,8 +66,8 @@ class Link:
 class Source:
     """A cited passage as the student sees it; `n` counts from 1 in order of first use, `url` is a deep link.
 
-    `links` are the document's own references, if the student asked for a link. `language` is the quote's ("de"), or
-    empty where it is not known.
+    `links` are the document's own references, if the student asked for a link. `language` is the quote's ("de"), and
+    `checked_on` the day on which the page was read last; both are empty where they are not known.
     """
 
     n: int
@@ -70,6 +78,7 @@ class Source:
     quote: str
     links: tuple[Link, ...] = ()
     language: str = ""
+    checked_on: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +178,7 @@ class Message(BaseModel):
     """A saved question or answer; `sources` stand for the `[n]` in its text.
 
     `help` is set if the question was a cry for help; the text then says what to do. `office` is an answer of staff's
-    own that comes before the text.
+    own that comes before the text. `machine_made` marks an answer that a machine wrote or put together.
     """
 
     id: int
@@ -179,6 +188,7 @@ class Message(BaseModel):
     status: Literal["generating", "complete", "abstained", "clarifying", "stopped", "failed"]
     created_at: str
     strategy: Strategy = ""
+    machine_made: bool = False
     notice: str = ""
     reason: str = ""
     sources: list[Source] = []

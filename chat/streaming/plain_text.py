@@ -24,6 +24,7 @@ class PlainAnswer:
         self.text = ""
         self.citations: list[dict[str, Any]] = []
         self.status = self.reason = self.error = ""
+        self.is_machine_made = True
         self._office: OfficeWords | None = None
 
     @property
@@ -56,6 +57,7 @@ class PlainAnswer:
                 self.error = event["detail"]
             case "message_end":
                 self.status = event["status"]
+                self.is_machine_made = event.get("machine_made", True)
                 self._add(self._sources())
         return self.text[before:]
 

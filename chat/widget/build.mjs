@@ -12,8 +12,7 @@ const TARGET = ["chrome104", "edge104", "firefox104", "safari16"];
 const version = (name) => JSON.parse(readFileSync(`${HERE}node_modules/${name}/package.json`, "utf8")).version;
 
 const BANNER = `/*! The MarcelCMS chat widget. MIT licence. Contains:
-marked ${version("marked")} (c) 2018-2026 MarkedJS, (c) 2011-2018 Christopher Jeffrey, MIT licence, https://github.com/markedjs/marked
-DOMPurify ${version("dompurify")} (c) Cure53 and other contributors, Apache licence 2.0 or Mozilla Public License 2.0, https://github.com/cure53/DOMPurify */`;
+marked ${version("marked")} (c) 2018-2026 MarkedJS, (c) 2011-2018 Christopher Jeffrey, MIT licence, https://github.com/markedjs/marked */`;
 
 /** A style sheet is a string in the bundle, small as the code around it. */
 const sheets = {

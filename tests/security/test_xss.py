@@ -99,7 +99,9 @@ def test_nothing_that_was_said_or_cited_runs_in_the_widget(watched: Watched) -> 
     for link in page.locator('[data-test="source-link"]').all():
         assert (link.get_attribute("href") or "").startswith("https://www.uni.example/")
     watched.is_harmless("conversation")
-    allowed = "p,br,strong,em,del,code,pre,sup,ul,ol,li,blockquote,table,thead,tbody,tr,th,td,a.citation,.answer-table"
+    allowed = (
+        "p,br,strong,em,del,code,pre,sup,ul,ol,li,blockquote,table,thead,tbody,tr,th,td,a.citation,a.tap,.answer-table"
+    )
     said = page.locator(f":is(.answer-text, .question-text) :not({allowed})")
     assert said.evaluate_all("all => all.map(e => e.outerHTML)") == []
     for name in ("show-conversations", "settings"):

@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.chat.data_sets import FOLDER
 from tests.widget.toolchain import BUILT, WIDGET, run
 
-MOST_BYTES = 72_500
+MOST_BYTES = 62_500
 
 
 def test_the_built_file_is_what_the_source_builds_to(packages: dict[str, str], tmp_path: Path) -> None:
@@ -22,7 +22,6 @@ def test_the_built_file_is_small_and_names_the_licences() -> None:
     assert len(gzip.compress(built, 9)) < MOST_BYTES
     head = built[:1000].decode()
     assert "marked" in head
-    assert "DOMPurify" in head
 
 
 def test_the_built_file_reads_in_any_encoding_and_evaluates_nothing() -> None:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urljoin, urlsplit
 
+from django.utils import timezone
+
 from chat.protocol.shapes import Link, Source
 from core.db.prepared import fetch_all
 from faqs.answers.signature import sign
@@ -66,6 +68,8 @@ class Candidate:
     page: int | None = None
     audience: tuple[str, ...] = ()
     language: str = "en"
+    #: The day on which the page was read last, or staff checked their own answer; empty where it is not known.
+    checked_on: str = ""
     #: Who answers, if the passage is of an answer in staff's own words.
     signature: str = ""
     rank: int = 0
@@ -78,7 +82,8 @@ class Candidate:
 SOURCES = """
 SELECT passage.id, passage.document_id, document.title, document.url, passage.heading_path, passage.text, passage.page,
     document.audience, split_part(document.language, '-', 1), document.is_written_answer,
-    CASE written.language WHEN 'de' THEN faq.office_de ELSE faq.office_en END, faq.answer_checked_on
+    CASE written.language WHEN 'de' THEN faq.office_de ELSE faq.office_en END, faq.answer_checked_on,
+    (SELECT max(seen_at) FROM knowledge_sourcepage AS seen WHERE seen.document_id = document.id)
 FROM knowledge_passage AS passage JOIN knowledge_document AS document ON document.id = passage.document_id
 LEFT JOIN faqs_answerpage AS written ON document.is_written_answer AND written.document_id = document.id
 LEFT JOIN faqs_faq AS faq ON faq.id = written.faq_id
@@ -97,7 +102,10 @@ def load_candidates(hits: Sequence[RankedPassage]) -> list[Candidate]:
 
 
 def _candidate(number: int, row: Sequence[Any]) -> Candidate:
-    passage_id, document_id, title, url, path, text, page, audience, language, is_written, office, checked_on = row
+    passage_id, document_id, title, url, path, text, page, audience, language, is_written, office, checked_on, seen = (
+        row
+    )
+    day = checked_on if is_written else seen and timezone.localdate(seen)
     return Candidate(
         number=number,
         passage_id=passage_id,
@@ -109,6 +117,7 @@ def _candidate(number: int, row: Sequence[Any]) -> Candidate:
         page=page,
         audience=tuple(audience),
         language=language,
+        checked_on=day.isoformat() if day else "",
         signature=sign(office, checked_on, language) if is_written else "",
         rank=number,
     )
@@ -144,4 +153,5 @@ def as_source(candidate: Candidate, *, n: int, quoted: str = "", question: str =
         quote=shown,
         links=references(candidate.text, candidate.url) if asks_for_link(question) else (),
         language=candidate.language,
+        checked_on=candidate.checked_on,
     )

@@ -101,6 +101,29 @@ const FEES =
 const TABLE =
   "The parts of it [1]:\n\n| Part | Euros |\n| --- | --- |\n| Semester ticket | 196.20 |\n| Student union | 12.20 |\n\nTogether that is `318.40`.";
 
+/** Three passages of two pages, the last of an old one. */
+const THREE = [
+  SOURCES[0],
+  {
+    ...SOURCES[0],
+    n: 2,
+    url: "https://www.uni-lindental.example/studies/fees#late",
+    heading: "Late payment",
+    quote: "Whoever pays late pays 10 euros more.",
+    links: [],
+  },
+  { ...SOURCES[1], n: 3, checked_on: "2024-10-01" },
+];
+
+const LATE =
+  "The semester contribution is **318.40 euros** [1]. Whoever pays late pays 10 euros more [2]. Of the contribution, 196.20 euros are for the semester ticket [3].";
+
+const LIST =
+  "You re-register in this order [1]:\n\n1. Pay the contribution.\n2. Upload your proof of insurance:\n   - as a PDF\n   - at most 5 MB\n3. Print your student ID.\n\nQuestions: +49 6421 28-22222 or studierende@uni-lindental.example.";
+
+const WIDE_TABLE =
+  "The dormitories [2]:\n\n| Dormitory | Type of room | Rent a month | Deposit | Waiting time |\n| --- | --- | --- | --- | --- |\n| Lahnblick | single room with its own bathroom | 312 euros | 600 euros | 2 semesters |\n| Am Schlossberg | shared flat for four | 268 euros | 500 euros | 1 semester |";
+
 const PAGE = {
   n: 1,
   title: "Can I rent a locker in the library?",
@@ -165,7 +188,7 @@ const GERMAN_PAGE = {
   url: "https://www.uni-lindental.example/kita",
   heading: "",
   page: null,
-  quote: "Ein Platz kostet 230 Euro im Monat.",
+  quote: "Ein Platz kostet 230 Euro im Monat. Geschwister zahlen die Hälfte.",
   language: "de",
 };
 
@@ -233,9 +256,14 @@ export function script(text, { asQuestion = false } = {}) {
       { type: "message_end", status: "failed", strategy: "", notice: "" },
     ];
   }
+  if (said.startsWith("wait")) return [{ hold: true }, ...written(FEES)];
   if (said.includes("hold")) return [...written(FEES).slice(0, 9), { hold: true }, ...written(FEES).slice(9)];
   if (said.includes("unknown")) return [{ type: "message_sparkle", message: 0 }, ...written(FEES)];
   if (said.includes("childcare")) return written(CHILDCARE, [GERMAN_PAGE]);
+  if (said.includes("three")) return written(LATE, THREE);
+  if (said.includes("long list")) return written(LIST, [SOURCES[0]]);
+  if (said.includes("pdf")) return written("Of the contribution, 196.20 euros are for the semester ticket [1].", [{ ...SOURCES[1], n: 1 }]);
+  if (said.includes("wide table")) return written(WIDE_TABLE);
   if (said.includes("table")) return written(TABLE);
   if (said.includes("long")) return written(LONG);
   return written(FEES);

@@ -208,7 +208,10 @@ export class Service {
       }
       if (event.type === "office_answer") reply.office = event.answer;
       if (event.type === "help") Object.assign(reply, { text: event.text, help: event.card });
-      if (event.type === "message_end") Object.assign(reply, { status: event.status, strategy: event.strategy });
+      if (event.type === "message_end") {
+        event.machine_made = !["fixed", "written"].includes(event.strategy);
+        Object.assign(reply, { status: event.status, strategy: event.strategy, machine_made: event.machine_made });
+      }
       this.#tell(row, { ...event, message: reply.id });
       if (event.type === "message_end") return;
       if (event.type === "message_delta") await pause(DELTA_EVERY);

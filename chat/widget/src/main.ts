@@ -7,7 +7,6 @@ import { FramedChat, obeyParent } from "./framing.ts";
 import { Http, Problem } from "./net/http.ts";
 import type { AssistantInfo } from "./protocol.ts";
 import { canDress } from "./style/sheet.ts";
-import { canSanitise } from "./view/sanitiser.ts";
 import { language, speak, spokenLanguage, t } from "./words/words.ts";
 
 const FIRST_WAIT = 2_000;
@@ -69,7 +68,7 @@ async function main(script: HTMLScriptElement): Promise<void> {
   info.theme.logo = ownLogo(info.theme.logo, config.origin);
   if (config.mode === "inline") place.replaceChildren();
   const inside = window.parent !== window && location.origin === config.origin;
-  const framed = !inside && (config.frame || !("attachShadow" in Element.prototype) || !canDress() || !canSanitise());
+  const framed = !inside && (config.frame || !("attachShadow" in Element.prototype) || !canDress());
   if (framed) {
     listen(new FramedChat(config, info, place));
   } else {

@@ -225,7 +225,7 @@ export type Link = {
   url: string;
 };
 
-/** A saved question or answer; `sources` stand for the `[n]` in its text. `help` is set if the question was a cry for help; the text then says what to do. `office` is an answer of staff's own that comes before the text. */
+/** A saved question or answer; `sources` stand for the `[n]` in its text. `help` is set if the question was a cry for help; the text then says what to do. `office` is an answer of staff's own that comes before the text. `machine_made` marks an answer that a machine wrote or put together. */
 export type Message = {
   id: number;
   role: "user" | "assistant";
@@ -234,6 +234,7 @@ export type Message = {
   status: "generating" | "complete" | "abstained" | "clarifying" | "stopped" | "failed";
   created_at: string;
   strategy?: "" | "generated" | "extractive" | "fixed" | "written";
+  machine_made?: boolean;
   notice?: string;
   reason?: string;
   sources?: Array<Source>;
@@ -255,10 +256,11 @@ export type MessageDelta = {
   text: string;
 };
 
-/** The last event of every answer. */
+/** The last event of every answer; `machine_made` says that a machine wrote the text or put it together. */
 export type MessageEnd = {
   type: "message_end";
   seq?: number | null;
+  machine_made?: boolean;
   conversation: string;
   message: number;
   status: "complete" | "abstained" | "clarifying" | "stopped" | "failed";
@@ -384,7 +386,7 @@ export type Snapshot = {
   cases?: Array<CaseView>;
 };
 
-/** A cited passage as the student sees it; `n` counts from 1 in order of first use, `url` is a deep link. `links` are the document's own references, if the student asked for a link. `language` is the quote's ("de"), or empty where it is not known. */
+/** A cited passage as the student sees it; `n` counts from 1 in order of first use, `url` is a deep link. `links` are the document's own references, if the student asked for a link. `language` is the quote's ("de"), and `checked_on` the day on which the page was read last; both are empty where they are not known. */
 export type Source = {
   n: number;
   title: string;
@@ -394,6 +396,7 @@ export type Source = {
   quote: string;
   links?: Array<Link>;
   language?: string;
+  checked_on?: string;
 };
 
 /** All that was cited, once the text is complete. */
@@ -623,6 +626,7 @@ export const SHAPES = {
     "status": "=generating|=complete|=abstained|=clarifying|=stopped|=failed",
     "created_at": "s",
     "strategy?": "=|=generated|=extractive|=fixed|=written",
+    "machine_made?": "b",
     "notice?": "s",
     "reason?": "s",
     "sources?": [
@@ -652,6 +656,7 @@ export const SHAPES = {
   "MessageEnd": {
     "type": "=message_end",
     "seq?": "i|0",
+    "machine_made?": "b",
     "conversation": "s",
     "message": "i",
     "status": "=complete|=abstained|=clarifying|=stopped|=failed",
@@ -754,7 +759,8 @@ export const SHAPES = {
     "links?": [
       "$Link"
     ],
-    "language?": "s"
+    "language?": "s",
+    "checked_on?": "s"
   },
   "Sources": {
     "type": "=sources",

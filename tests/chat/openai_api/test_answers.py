@@ -60,7 +60,7 @@ def test_an_answer_names_its_sources(program: openai.OpenAI, llm: FakeLLM) -> No
     assert cited["title"] == "Fees"
     assert cited["url"].startswith("https://www.uni.example/fees")
     assert "318.40 euros" in cited["quote"]
-    assert message.abstained is False
+    assert (message.abstained, message.machine_made) == (False, True)
     assert completion.choices[0].finish_reason == "stop"
     assert (completion.usage.prompt_tokens, completion.usage.completion_tokens) == (250, 12)
     (annotation,) = message.annotations

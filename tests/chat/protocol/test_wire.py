@@ -33,12 +33,13 @@ from chat.websocket.frames import error_reply
 SOURCE = Source(1, "Fees", "https://u.example/fees#s", "Due", 3, "318.40 euros", (Link("Form", "https://u.example/f"),))
 SOURCE_JSON = (
     '{"n": 1, "title": "Fees", "url": "https://u.example/fees#s", "heading": "Due", "page": 3, '
-    '"quote": "318.40 euros", "links": [{"label": "Form", "url": "https://u.example/f"}], "language": ""}'
+    '"quote": "318.40 euros", "links": [{"label": "Form", "url": "https://u.example/f"}], '
+    '"language": "", "checked_on": ""}'
 )
 BARE = Source(2, "Jobs", "https://u.example/jobs", "", None, "Für alle")
 BARE_JSON = (
     '{"n": 2, "title": "Jobs", "url": "https://u.example/jobs", "heading": "", "page": null, '
-    '"quote": "F\\u00fcr alle", "links": [], "language": ""}'
+    '"quote": "F\\u00fcr alle", "links": [], "language": "", "checked_on": ""}'
 )
 CARD = HelpCard(
     "crisis", (HelpContact("Hotline", "112", "", ""), HelpContact("Office", "", "https://u.example", "o@u.example"))
@@ -82,11 +83,17 @@ RECORDED: list[tuple[Event, str]] = [
             timings_ms={"t": 1.5},
         ),
         '{"type": "message_end", "status": "complete", "strategy": "generated", "notice": "busy", '
-        '"finished_at": "2026-11-01"}',
+        '"finished_at": "2026-11-01", "machine_made": true}',
     ),
     (
         End(status="stopped", strategy=""),
-        '{"type": "message_end", "status": "stopped", "strategy": "", "notice": "", "finished_at": null}',
+        '{"type": "message_end", "status": "stopped", "strategy": "", "notice": "", "finished_at": null, '
+        '"machine_made": true}',
+    ),
+    (
+        End(status="complete", strategy="written"),
+        '{"type": "message_end", "status": "complete", "strategy": "written", "notice": "", "finished_at": null, '
+        '"machine_made": false}',
     ),
 ]
 

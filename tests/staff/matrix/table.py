@@ -540,6 +540,7 @@ PUBLIC = _read(
     api-1:my_data_get                                        x x x x x x
     api-1:openapi-json                                       x x x x x x
     api-1:session_begin                                      x x x x x x
+    api-1:wish_make                                          x x x x x x
     case-mail-confirm                                        x x x x x x
     case-mail-stop                                           x x x x x x
     chat                                                     x x x x x x

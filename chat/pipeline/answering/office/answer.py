@@ -59,6 +59,7 @@ def _as_source(office: ChosenAnswer) -> Source:
         quote=words if len(words) <= QUOTE_CHARACTERS else words[:QUOTE_CHARACTERS].rsplit(" ", 1)[0] + " …",
         links=references(link_addresses(office.text), office.url),
         language=office.language,
+        checked_on=office.checked_on.isoformat(),
     )
 
 

@@ -51,8 +51,8 @@ export function applyTo(message: Message, event: AnswerEvent): void {
     case "queued":
       return change(message, { queue: event.position });
     case "message_end": {
-      const { status, strategy = "", notice = "" } = event;
-      return change(message, { status, strategy, notice, queue: 0, abstained: status === "abstained" });
+      const { status, strategy = "", machine_made: machineMade = false, notice = "" } = event;
+      return change(message, { status, strategy, machineMade, notice, queue: 0, abstained: status === "abstained" });
     }
     case "error":
       return change(message, { error: event.detail });

@@ -12,6 +12,8 @@ export interface Message {
   status: string;
   createdAt: string;
   strategy: string;
+  /** A machine wrote the text or put it together. */
+  machineMade: boolean;
   notice: string;
   reason: string;
   sources: readonly Source[];
@@ -44,6 +46,7 @@ export function blank(values: Partial<Message> & Pick<Message, "key" | "role">):
     status: "complete",
     createdAt: new Date().toISOString(),
     strategy: "",
+    machineMade: false,
     notice: "",
     reason: "",
     sources: [],
@@ -74,6 +77,7 @@ export function fromWire(wire: Saved): Message {
     status: wire.status,
     createdAt: wire.created_at,
     strategy: wire.strategy ?? "",
+    machineMade: wire.machine_made ?? false,
     notice: wire.notice ?? "",
     reason: wire.reason ?? "",
     sources: wire.sources ?? [],

@@ -4,7 +4,7 @@
 
 import { getDefaults, Lexer, Parser, Renderer, Tokenizer, type Tokens } from "marked";
 
-/** The only elements there are, and the only attribute. The view's sanitiser holds the same list. */
+/** The only elements there are, and the only attribute. The view makes no other. */
 export const ELEMENTS = [
   ...["p", "br", "strong", "em", "del", "code", "pre", "sup", "ul", "ol", "li", "blockquote"],
   ...["table", "thead", "tbody", "tr", "th", "td"],

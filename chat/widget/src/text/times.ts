@@ -21,6 +21,16 @@ export function dueOf(iso: string, language: string, hour12 = usual()): string {
   return [day, time].map((part) => new Intl.DateTimeFormat(locale, part).format(moment)).join(", ");
 }
 
+const A_YEAR = 365 * 24 * 3_600_000;
+
+/** The day "2026-03-03" in words, and whether that is more than a year ago; null for what is no day. */
+export function ageOf(iso: string, language: string, now = Date.now()): { day: string; isOld: boolean } | null {
+  const day = new Date(iso);
+  if (Number.isNaN(day.getTime())) return null;
+  const words = new Intl.DateTimeFormat(LOCALES[language] ?? language, { dateStyle: "long", timeZone: "UTC" });
+  return { day: words.format(day), isOld: now - day.getTime() > A_YEAR };
+}
+
 /** Null for what is no time. */
 export function momentOf(iso: string, language: string): Moment | null {
   const moment = new Date(iso);

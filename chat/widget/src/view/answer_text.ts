@@ -2,19 +2,20 @@
 
 import type { Source } from "../protocol.ts";
 import type { Message } from "../state/message.ts";
+import { CONTACT, withContacts } from "../text/contacts.ts";
 import { webAddress } from "../text/links.ts";
 import { blocks } from "../text/markdown.ts";
 import { settled } from "../text/streaming.ts";
 import { t } from "../words/words.ts";
 import { el, morph } from "./dom.ts";
+import { elementsOf } from "./markup.ts";
 import { outward } from "./outward.ts";
-import { sanitised } from "./sanitiser.ts";
 
 export class AnswerText {
   readonly element: HTMLElement;
   #blocks: Array<{ key: string; node: ChildNode }> = [];
 
-  /** `light` marks the card of a source while its number is pointed at; `show` leads to it. */
+  /** `light` marks the chip of a source while its number is pointed at; `show` leads to it. */
   constructor({ light, show }: { light: (n: number, on: boolean) => void; show: (n: number) => void }) {
     const number = (event: Event): number | null => {
       const link = event.target instanceof Element ? event.target.closest("[data-n]") : null;
@@ -50,7 +51,8 @@ export class AnswerText {
     const wanted = blocks(writing ? settled(message.text) : message.text, linked);
     while (this.#blocks.length > wanted.length) this.#blocks.pop()?.node.remove();
     wanted.forEach((html, index) => {
-      const key = html.includes("<sup>") ? `${html}\n${known}\n${writing}` : html;
+      const changes = html.includes("<sup>") || html.search(CONTACT) >= 0;
+      const key = changes ? `${html}\n${known}\n${writing}` : html;
       const current = this.#blocks[index];
       if (current?.key === key) return;
       const node = blockNode(html, sources, writing, linked);
@@ -82,10 +84,12 @@ function blockNode(
   writing: boolean,
   linked: boolean,
 ): ChildNode {
-  const block = sanitised(html, linked).firstElementChild;
+  const block = elementsOf(html, linked).firstElementChild;
   if (!block) return document.createTextNode("");
   for (const link of block.querySelectorAll("a")) leadOut(link);
   for (const sup of block.querySelectorAll("sup")) cite(sup, sources, writing);
+  // A number that is still growing would call somebody else.
+  if (!writing) tappable(block);
   // Wider than the page: a table scrolls by itself, also with the keyboard.
   if (block.tagName !== "TABLE") return block;
   return el("div", { class: "answer-table", tabindex: "0", role: "region", "aria-label": t("table") }, block);
@@ -97,6 +101,22 @@ function leadOut(link: Element): void {
   const words = document.createDocumentFragment();
   words.append(...link.childNodes);
   link.replaceWith(address && words.textContent?.trim() ? outward(address, words, "office-link") : words);
+}
+
+/** Mail addresses and telephone numbers in the words of an answer can be tapped. */
+function tappable(block: Element): void {
+  const walker = document.createTreeWalker(block, NodeFilter.SHOW_TEXT);
+  const texts: Text[] = [];
+  while (walker.nextNode()) texts.push(walker.currentNode as Text);
+  for (const text of texts) {
+    const pieces = withContacts(text.data);
+    if (pieces.length === 1 || text.parentElement?.closest("a, code")) continue;
+    text.replaceWith(
+      ...pieces.map(({ text: words, address }) =>
+        address ? el("a", { href: address, class: "tap", "data-test": "tap" }, words) : words,
+      ),
+    );
+  }
 }
 
 /** A number whose source is not known (yet) stays hidden while writing, and is plain text once the answer is done. */

@@ -14,7 +14,7 @@ import { icon, type Icon } from "./icons.ts";
 import { officeAnswer, spokenOffice } from "./office_view.ts";
 import { contactLinks } from "./outward.ts";
 import type { Retrial } from "./retrial.ts";
-import { SourceCards } from "./sources_view.ts";
+import { SourceChips } from "./sources_view.ts";
 import type { MessageOptions, MessagePosition } from "./types.ts";
 
 /** Once one of these was the end of an answer, a person can be asked. */
@@ -30,7 +30,7 @@ export class AnswerView {
   #after = el("div", { class: "message__after" });
   #choices = el("div", { class: "message__choices" });
   #decline = el("div", { class: "message__decline" });
-  #cards: SourceCards | null = null;
+  #sources: SourceChips | null = null;
   #thumbs: readonly HTMLButtonElement[] = [];
   #form: FeedbackForm | null = null;
   /** The ways to a person: in sight, among the tools, and below the feedback. */
@@ -42,8 +42,8 @@ export class AnswerView {
     this.#options = options;
     this.#retrial = retrial;
     this.#text = new AnswerText({
-      light: (n, on) => this.#cards?.light(n, on),
-      show: (n) => this.#cards?.show(n),
+      light: (n, on) => this.#sources?.light(n, on),
+      show: (n) => this.#sources?.show(n),
     });
     const body = el("div", { class: "message__body" }, this.#office, this.#before, this.#text.element, this.#choices, this.#after);
     this.parts = [body, this.#decline];
@@ -110,8 +110,11 @@ export class AnswerView {
     // The words of an office stand above with a link to their page; what they link to is named here.
     const named = message.sources.filter(({ n, links = [] }) => n !== message.office?.n || links.length);
     const sources = writing || abstained ? [] : named;
-    fill(this.#after, [status, error, abstained, contact, related, sources, help], () => {
-      this.#cards = sources.length && id !== null ? new SourceCards(id, sources) : null;
+    // Stopped before its first word, there is nothing to rate or to copy.
+    const isSaid = message.text !== "" || message.office !== null;
+    fill(this.#after, [status, error, abstained, contact, related, sources, help, isSaid], () => {
+      const said = { text: message.text, quotes: message.strategy === "extractive" };
+      this.#sources = sources.length && id !== null ? new SourceChips(id, sources, said) : null;
       this.#thumbs = [];
       this.#form = null;
       this.#persons = {};
@@ -130,9 +133,10 @@ export class AnswerView {
         abstained && !help && this.#makeWish(message),
         abstained && related.length > 0 && this.#related(related),
         status === "stopped" && notice("stopped", "stop", t("answer_stopped")),
+        status === "stopped" && this.#again(message),
         status === "failed" && this.#retrial.problem(error || interrupted, message),
-        this.#cards?.element,
-        RATED.includes(status) && !help && this.#toolbar(message),
+        this.#sources?.element,
+        RATED.includes(status) && !help && isSaid && this.#toolbar(message),
       ];
     });
   }
@@ -149,6 +153,14 @@ export class AnswerView {
       t("related_title"),
       questions.map((text) => sentence(text, { test: "related-question", press: ask(text) })),
     );
+  }
+
+  /** The question once more: what was read stays above. */
+  #again(message: Message): HTMLElement {
+    const press = () => this.#options.actions.retry(message);
+    const again = button("quiet", t("answer_again"), { test: "answer-again", press });
+    again.prepend(icon("again"));
+    return el("div", { class: "message__person" }, again);
   }
 
   /** Null where no office takes questions. */
@@ -181,7 +193,10 @@ export class AnswerView {
     const thumb = (value: 1 | -1, name: Icon, label: string) =>
       tool(name, label, { test: name, press: () => this.#rate(message, value), more: { "data-value": value } });
     this.#thumbs = [thumb(1, "thumbs-up", t("thumbs_up")), thumb(-1, "thumbs-down", t("thumbs_down"))];
-    this.#form = new FeedbackForm(message, (...why) => this.#options.actions.rate(message, -1, ...why));
+    this.#form = new FeedbackForm(message, {
+      send: (...why) => this.#options.actions.rate(message, -1, ...why),
+      undo: () => this.#options.actions.rate(message, 0),
+    });
     const press = () => this.#options.actions.askPerson(message);
     const seen = this.#persons.seen;
     if (this.#options.offices && !seen) this.#persons.tool = tool("person", t("ask_person"), { test: "person", press });

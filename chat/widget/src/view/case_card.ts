@@ -117,21 +117,22 @@ export class CaseCard {
     });
   }
 
-  /** To its heading, which gets the focus. */
-  focus(): void {
+  /** To its heading, which gets the focus and is given back. */
+  focus(): Element {
     this.#title.focus({ preventScroll: true });
-    this.#show(this.#title);
+    return this.#show(this.#title);
   }
 
-  /** To what was said last. */
-  showLast(): void {
-    this.#show(this.#messages.lastElementChild);
+  /** To what was said last, which is given back. */
+  showLast(): Element {
+    return this.#show(this.#messages.lastElementChild ?? this.#title);
   }
 
   /** All of the card where there is room for it, else this part. */
-  #show(part: Element | null): void {
+  #show(part: Element): Element {
     this.element.scrollIntoView({ block: "nearest" });
-    part?.scrollIntoView({ block: "nearest" });
+    part.scrollIntoView({ block: "nearest" });
+    return part;
   }
 
   #asks(helped: boolean | null): HTMLElement {

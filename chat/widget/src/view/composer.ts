@@ -93,8 +93,8 @@ export class Composer {
     const over = [...text].length - this.#limit;
     if (!text) this.hint(t("hint_empty"), { wrong: true });
     else if (over > 0) this.hint(t("hint_too_long", { over, limit: this.#limit }), { wrong: true });
-    else if (this.#state.busy) this.hint(t("hint_busy"));
     else if (!this.#state.ready) this.hint(t("hint_offline"));
+    else if (this.#state.busy) this.hint(t("hint_busy"));
     else {
       this.hint("");
       this.#actions.ask(text);
@@ -121,6 +121,7 @@ export class Composer {
     const hint = this.#hint.textContent;
     // What it says is over.
     if ((wasBusy && !state.busy && hint === t("hint_busy")) || (!wasReady && state.ready)) this.hint("");
+    else if (wasReady && !state.ready && hint === t("hint_busy")) this.hint(t("hint_offline"));
     // The button that was pressed is gone: go on in the field, but do not call up a phone's keyboard for it.
     if (pressed && (wasBusy !== state.busy || state.stopping) && matchMedia("(hover: hover)").matches) this.focus();
   }

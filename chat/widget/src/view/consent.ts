@@ -26,20 +26,20 @@ export function consentNotice(info: AssistantInfo, agree: () => Promise<void>): 
   };
   const agreed = button("main", t("consent_agree"), { test: "consent-agree", press: () => void press() });
   const privacy = webAddress(info.privacy_url);
-  const points = [
-    t("consent_machine"),
-    t("consent_limits"),
-    count("consent_stored", info.retention_days),
-    t("consent_personal"),
-    t("consent_control"),
-  ];
+  const points = [t("consent_personal"), t("consent_limits"), t("consent_small")];
   return el(
     "section",
     { class: "consent", "data-test": "consent", "aria-labelledby": "consent-title" },
     el("h3", { id: "consent-title", class: "consent__title", tabindex: "-1" }, t("consent_title")),
-    el("ul", { class: "consent__list" }, ...points.map((point) => el("li", {}, point))),
-    el("p", { class: "consent__small" }, t("consent_small")),
-    privacy && el("p", { class: "consent__small" }, outward(privacy, t("privacy"), "privacy-link")),
+    el("p", { class: "consent__text" }, t("consent_machine")),
+    el("p", { class: "consent__text" }, count("consent_stored", info.retention_days)),
+    privacy && el("p", {}, outward(privacy, t("privacy"), "privacy-link")),
+    el(
+      "details",
+      { class: "consent__more", "data-test": "consent-more" },
+      el("summary", {}, t("consent_more")),
+      el("ul", {}, ...points.map((point) => el("li", {}, point))),
+    ),
     el("div", { class: "consent__foot" }, problem, agreed),
   );
 }

@@ -1,5 +1,5 @@
-// Follows a growing answer while the reader is at its end, and never takes the page out of a reader's hands. When an
-// answer is complete its sources are not scrolled to if that would push the question out of sight.
+// Follows a growing answer until its question is at the top, and on to its end only if the reader went there. Never
+// takes the page out of a reader's hands.
 
 import { t } from "../words/words.ts";
 import { el, onceAFrame, setText } from "./dom.ts";
@@ -14,8 +14,13 @@ export class Follower {
   #box: HTMLElement;
   #following = true;
   #top = 0;
-  #height = 0;
   #unread = false;
+  /** The question that is being answered. */
+  #keep: HTMLElement | null = null;
+  /** The reader went to the end, and wants to stay there. */
+  #atEnd = false;
+  /** What the reader was led to: following the end does not push it out of sight. */
+  #held: Element | null = null;
   #list: HTMLElement;
 
   /** `box` is the element that scrolls, `list` what grows in it. */
@@ -24,14 +29,16 @@ export class Follower {
     this.#list = list;
     this.jump = el(
       "button",
-      { type: "button", class: "jump", "data-test": "jump", hidden: true, on: { click: () => this.toEnd() } },
+      { type: "button", class: "jump", "data-test": "jump", hidden: true, on: { click: () => this.#goToEnd() } },
       icon("down"),
       this.#label,
     );
     const look = onceAFrame(() => this.#showJump());
     box.addEventListener("scroll", () => {
       // Only a movement upwards is the reader's wish to stay; at the very end it is a page that became shorter.
+      const moved = Math.abs(box.scrollTop - this.#top) >= 1;
       const upwards = box.scrollTop < this.#top;
+      if (moved) this.#atEnd = !upwards && this.#distance() <= 4;
       if (this.#distance() <= (upwards ? 4 : NEAR)) this.#following = true;
       else if (upwards) this.#following = false;
       this.#top = box.scrollTop;
@@ -41,8 +48,10 @@ export class Follower {
     const stay = () => {
       if (box.scrollTop > 0) this.#following = false;
     };
+    const free = () => (this.#held = null);
     box.addEventListener("wheel", (event) => event.deltaY < 0 && stay(), { passive: true });
     box.addEventListener("touchmove", stay, { passive: true });
+    for (const act of ["wheel", "pointerdown", "keydown"]) box.addEventListener(act, free, { passive: true });
     box.addEventListener("keydown", (event) => {
       if (["ArrowUp", "PageUp", "Home"].includes(event.key)) stay();
     });
@@ -51,6 +60,8 @@ export class Follower {
 
   /** To the end now, and on from there. */
   toEnd(): void {
+    this.#held = null;
+    this.#atEnd = false;
     this.#following = true;
     this.#unread = false;
     this.#scrollTo(this.#end());
@@ -60,15 +71,28 @@ export class Follower {
     });
   }
 
-  /** The list grew. `keep` is an element whose beginning must stay in sight, or null. */
-  grew(keep: HTMLElement | null = null): void {
+  #goToEnd(): void {
+    this.toEnd();
+    this.#atEnd = true;
+  }
+
+  /** Keeps `element` in sight until the reader does something. */
+  hold(element: Element | null): void {
+    this.#held = element;
+  }
+
+  /**
+   * The list or its box has another height. `keep` is an element whose beginning must stay in sight, by default the last one;
+   * `isNew`: something was said that was not there before.
+   */
+  grew({ keep = this.#keep, isNew = false }: { keep?: HTMLElement | null; isNew?: boolean } = {}): void {
+    this.#keep = keep;
     if (this.#list.hidden) return;
     if (this.#following) {
-      this.#scrollTo(Math.max(this.#box.scrollTop, keep ? this.#beginningOf(keep) : this.#end()));
-    } else if (this.#box.scrollHeight > this.#height + 1) {
-      this.#unread = true;
+      const end = Math.max(this.#box.scrollTop, keep && !this.#atEnd ? this.#beginningOf(keep) : this.#end());
+      this.#scrollTo(Math.min(end, this.#held ? this.#topOf(this.#held.getBoundingClientRect().top - 12) : Infinity));
     }
-    this.#height = this.#box.scrollHeight;
+    if (isNew && this.#distance() > NEAR) this.#unread = true;
     this.#showJump();
   }
 

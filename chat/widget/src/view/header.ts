@@ -25,6 +25,8 @@ export function chatHeader({ assistant, theme }: AssistantInfo, actions: HeaderA
     more: { hidden: true },
   });
   const settings = tool("settings", t("settings"), { test: "settings", press: actions.settings });
+  // Seen where there is room.
+  for (const one of [begin, list, settings]) one.append(el("span", { class: "tool__name" }, one.title));
   const close = actions.close && tool("close", t("close_chat"), { test: "close", press: actions.close });
   const logo = theme.logo
     ? el("img", { class: "header__logo", src: theme.logo, alt: "", width: 36, height: 36 })

@@ -27,6 +27,8 @@ export class MessageList {
   #conversation: Conversation | null = null;
   /** How many of the first messages are not drawn yet. */
   #undrawn = 0;
+  /** How much was said when it was drawn last. */
+  #said = 0;
   #timer = 0;
   #options: MessageOptions;
   #onDrawn: (conversation: Conversation) => void;
@@ -59,8 +61,7 @@ export class MessageList {
   toCase(id: number, { focus = false } = {}): void {
     this.drawNow();
     const card = this.#cards.get(id);
-    if (focus) card?.focus();
-    else card?.showLast();
+    this.follower.hold((focus ? card?.focus() : card?.showLast()) ?? null);
   }
 
   drawNow(): void {
@@ -107,10 +108,11 @@ export class MessageList {
     });
     this.#onDrawn(conversation);
     const question = conversation.lastQuestion;
-    // A growing answer is followed to its end; what to do in need is read from its beginning.
-    const growing = conversation.generating !== null && conversation.generating.help === null;
-    const keep = growing || !question ? null : (this.#views.get(question.key)?.element ?? null);
-    this.follower.grew(keep);
+    // Read from its beginning: more of an answer moves nothing of it that is in sight.
+    const keep = (question && this.#views.get(question.key)?.element) ?? null;
+    const said = amountOf(conversation);
+    this.follower.grew({ keep, isNew: said > this.#said });
+    this.#said = said;
     if (this.#undrawn === 0 || this.#timer) return;
     this.#timer = window.setTimeout(() => {
       this.#timer = 0;
@@ -134,4 +136,10 @@ export class MessageList {
     }
     return view;
   }
+}
+
+/** Grows with each message and with each word of it, not with what is drawn around them. */
+function amountOf({ messages, cases }: Conversation): number {
+  const said = messages.reduce((sum, { text, office }) => sum + 1 + text.length + (office ? 1 : 0), 0);
+  return said + cases.reduce((sum, one) => sum + 1 + one.messages.length, 0);
 }

@@ -41,6 +41,9 @@ export class MessageView {
     setAttribute(this.element, "data-status", message.status);
     setAttribute(this.element, "data-id", message.id);
     setAttribute(this.element, "data-strategy", message.strategy || null);
+    // The mark for programs that read the page (EU AI Act, article 50 (2)), as the IPTC names it.
+    const made = message.strategy === "extractive" ? "algorithmicMedia" : "trainedAlgorithmicMedia";
+    setAttribute(this.element, "data-digital-source-type", message.machineMade && made);
     this.#drawTime(message);
     if (this.#answer) this.#answer.draw(message, place, this.element);
     else this.#drawQuestion(message, place);

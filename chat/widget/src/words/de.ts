@@ -20,18 +20,17 @@ export const de: Words = {
   announcements: "Mitteilungen",
   consent_title: "Bevor Sie beginnen",
   consent_machine:
-    "Sie sprechen mit einer künstlichen Intelligenz, nicht mit einem Menschen. Ihre Antworten können falsch sein: Bitte prüfen Sie die angegebenen Quellen.",
-  consent_limits:
-    "Sie kennt nur die öffentlichen Seiten der Universität. Sie entscheidet nichts, und was sie sagt, ist nicht verbindlich.",
+    "Sie sprechen mit einer künstlichen Intelligenz, nicht mit einem Menschen: Was sie sagt, kann falsch sein und ist nicht verbindlich, bitte prüfen Sie die Quellen.",
   consent_stored_one:
-    "Ihre Fragen und die Antworten werden {count} Tag lang gespeichert. Beschäftigte lesen sie, um diesen Dienst zu verbessern.",
+    "Wenn Sie zustimmen, werden Ihre Fragen und die Antworten {count} Tag lang gespeichert, Beschäftigte lesen sie, um diesen Dienst zu verbessern, und Sie können sie jederzeit löschen.",
   consent_stored_other:
-    "Ihre Fragen und die Antworten werden {count} Tage lang gespeichert. Beschäftigte lesen sie, um diesen Dienst zu verbessern.",
+    "Wenn Sie zustimmen, werden Ihre Fragen und die Antworten {count} Tage lang gespeichert, Beschäftigte lesen sie, um diesen Dienst zu verbessern, und Sie können sie jederzeit löschen.",
+  consent_more: "Mehr dazu",
   consent_personal:
     "Bitte geben Sie keine persönlichen Daten ein, etwa Ihren Namen, Ihre Matrikelnummer oder Angaben zu Ihrer Gesundheit.",
-  consent_control: "Sie können Ihre Unterhaltungen jederzeit herunterladen oder löschen.",
+  consent_limits: "Der Assistent kennt nur die öffentlichen Seiten der Universität. Er entscheidet nichts.",
   consent_small:
-    "Wenn Sie zustimmen, merkt sich dieser Browser eine zufällige Nummer, um Ihre Unterhaltungen wiederzufinden. Bis dahin wird nichts gespeichert.",
+    "Dieser Browser merkt sich eine zufällige Nummer, um Ihre Unterhaltungen wiederzufinden. Bis Sie zustimmen, wird nichts gespeichert. Sie können alles herunterladen.",
   consent_agree: "Zustimmen und beginnen",
   privacy: "Datenschutzerklärung",
   question: "Ihre Frage",
@@ -56,6 +55,7 @@ export const de: Words = {
   answer_failed: "Die Antwort konnte nicht vollendet werden.",
   answer_interrupted: "Die Antwort wurde unterbrochen. Sie sehen, was bis dahin geschrieben war.",
   answer_stopped: "Sie haben diese Antwort angehalten.",
+  answer_again: "Noch einmal antworten",
   try_again: "Noch einmal versuchen",
   dismiss: "Ausblenden",
   notice_quoting: "Dies sind Zitate von den Seiten der Universität, keine ausformulierte Antwort.",
@@ -165,6 +165,7 @@ export const de: Words = {
   reason_not_my_question: "Danach habe ich nicht gefragt",
   reason_other: "Etwas anderes",
   comment: "Was war es? (bitte keine persönlichen Daten)",
+  undo: "Rückgängig machen",
   send_feedback: "Rückmeldung senden",
   rating_title: "Wie hilfreich ist diese Unterhaltung?",
   rating_star_one: "{count} von 5 Sternen",
@@ -175,6 +176,9 @@ export const de: Words = {
   rating_thanks: "Vielen Dank für Ihre Bewertung: {stars} von 5.",
   sources_title: "Quellen",
   source_page: "Seite {page}",
+  source_passage: "Zu dieser Stelle",
+  source_checked: "geprüft am {day}",
+  source_old: "älter als ein Jahr",
   source_untitled: "Seite ohne Titel",
   source_links: "Von dieser Seite:",
   citation_label: "Quelle {n}: {title}",

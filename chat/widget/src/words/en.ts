@@ -20,16 +20,16 @@ export const en = {
   // Consent
   consent_title: "Before you start",
   consent_machine:
-    "You are talking to an artificial intelligence, not to a person. Its answers can be wrong: please check the sources it shows.",
-  consent_limits: "It knows the university's public pages only. It decides nothing, and what it says is not binding.",
+    "You are talking to an artificial intelligence, not to a person: what it says can be wrong and is not binding, so please check the sources.",
   consent_stored_one:
-    "Your questions and the answers are stored for {count} day. Staff read them to make this service better.",
+    "If you agree, your questions and the answers are stored for {count} day, staff read them to make this service better, and you can erase them at any time.",
   consent_stored_other:
-    "Your questions and the answers are stored for {count} days. Staff read them to make this service better.",
+    "If you agree, your questions and the answers are stored for {count} days, staff read them to make this service better, and you can erase them at any time.",
+  consent_more: "More about this",
   consent_personal: "Please do not enter personal data, such as your name, your matriculation number or your health.",
-  consent_control: "You can download or erase your conversations at any time.",
+  consent_limits: "The assistant knows the university's public pages only. It decides nothing.",
   consent_small:
-    "If you agree, this browser keeps a random number to find your conversations again. Until then nothing is stored.",
+    "This browser keeps a random number to find your conversations again. Until you agree nothing is stored. You can download everything.",
   consent_agree: "Agree and start",
   privacy: "Privacy policy",
   // The field
@@ -55,6 +55,7 @@ export const en = {
   answer_failed: "The answer could not be completed.",
   answer_interrupted: "The answer was interrupted. What had been written until then is shown.",
   answer_stopped: "You stopped this answer.",
+  answer_again: "Answer again",
   try_again: "Try again",
   dismiss: "Dismiss",
   // Answers
@@ -163,6 +164,7 @@ export const en = {
   reason_not_my_question: "It is not what I asked",
   reason_other: "Something else",
   comment: "What was it? (no personal data, please)",
+  undo: "Undo",
   send_feedback: "Send feedback",
   // The rating of a conversation
   rating_title: "How helpful is this conversation?",
@@ -175,6 +177,9 @@ export const en = {
   // Sources
   sources_title: "Sources",
   source_page: "page {page}",
+  source_passage: "To this passage",
+  source_checked: "checked on {day}",
+  source_old: "older than a year",
   source_untitled: "Untitled page",
   source_links: "From this page:",
   citation_label: "Source {n}: {title}",

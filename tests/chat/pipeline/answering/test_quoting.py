@@ -9,6 +9,7 @@ from chat.pipeline.sentences.quotable import LONGEST, Quotable, quotable
 from chat.pipeline.sentences.ranking import RankedSentence, rank_parts, split_question
 from chat.pipeline.tuning import MOST_PROSE_WORDS, MOST_TABLE_ROWS, QUOTE_MARGIN
 from core.inference.embeddings.e5 import MULTILINGUAL
+from knowledge.models import Document, Source, SourcePage
 from knowledge.retrieval.query_vectors import multilingual_vectors
 from tests.chat.candidates import candidate
 from tests.conftest import PAGES, load_pages
@@ -191,6 +192,25 @@ def test_a_page_in_the_other_language_answers_and_the_answer_says_so(server: Ser
         tab.resume(conversation=conversation)
         saved = tab.next()["messages"][1]
     assert [source["language"] for source in (*answer.cited, *saved["sources"])] == ["de", "de"]
+
+
+@pytest.mark.usefixtures("pages")
+def test_a_source_says_on_which_day_its_page_was_read_last(server: Server) -> None:
+    read = Document.objects.get(url=PAGES[0]["url"])
+    page = SourcePage.objects.create(
+        source=Source.objects.create(name="Website", start_urls=[read.url], collection=read.collection),
+        url=read.url,
+        document=read,
+    )
+    SourcePage.objects.filter(pk=page.pk).update(seen_at="2025-02-03T12:00Z")
+    token = server.session()
+    with server.connect(token, language="en") as tab:
+        answer = tab.answer("How much is the semester contribution?")
+        conversation = tab.conversation
+    with server.connect(token) as tab:
+        tab.resume(conversation=conversation)
+        saved = tab.next()["messages"][1]
+    assert [source["checked_on"] for source in (answer.cited[0], saved["sources"][0])] == ["2025-02-03"] * 2
 
 
 @pytest.mark.usefixtures("pages")
