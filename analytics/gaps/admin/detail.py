@@ -19,7 +19,7 @@ from analytics.inbox.notices import mark_read
 from analytics.inbox.presence import note_reader, others_reading
 from analytics.models import Gap, GapQuestion, Review
 from chat.admin import conversations
-from chat.models import Feedback, Message
+from chat.models import Case, Feedback, Message
 from core.inference.embeddings import EmbeddingUnavailable
 from core.inference.reranker import RerankerUnavailable
 from knowledge.retrieval.scope import UnknownCollection
@@ -99,6 +99,7 @@ def gap_page(
         "page": page,
         "pages": page.paginator.get_elided_page_range(page.number, on_each_side=2, on_ends=1),
         "asked": [_asked(question) for question in page],
+        "watching": Case.objects.watching().filter(about__question__gap_question__gap=gap).count(),
         "merged": list(gap.merged.exclude(name="").values_list("name", flat=True)[:5]),
         **filling,
         **assigning_context(gap, unsaved.assignment),

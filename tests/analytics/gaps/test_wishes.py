@@ -4,12 +4,13 @@ import uuid
 
 import pytest
 from django.test import Client
+from django.urls import reverse
 from pytest_django import Settings
 
 from analytics.gaps.answered import looks
 from analytics.gaps.answered.looks import check_all
 from chat.models import Case, Message
-from tests.analytics.gaps.rows import ask_in_vain
+from tests.analytics.gaps.rows import ask_in_vain, new_gap
 from tests.analytics.gaps.test_answered import BICYCLE_PAGE, CAR_PAGE, minute_later, publish_faq
 from tests.conftest import load_pages
 
@@ -78,3 +79,12 @@ def test_what_was_published_before_the_question_answers_nobody_and_the_night_tel
         check_all(lambda _done, _of: None)
     assert states(late, early) == ["watching", "told"]
     assert early.messages.count() == 1
+
+
+def test_a_topic_says_how_many_students_want_to_be_told(admin_client: Client) -> None:
+    gap = new_gap()
+    page = reverse("admin:analytics_gap_change", args=[gap.pk])
+    assert "Want to be told" not in admin_client.get(page).content.decode()
+    wish(gap.questions.get().message)
+    shown = " ".join(admin_client.get(page).content.decode().split())
+    assert "<dt>Want to be told of an answer</dt> <dd> 1 </dd>" in shown
