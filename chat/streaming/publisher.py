@@ -85,7 +85,7 @@ def publish_from_thread(visitor: UUID, conversation: UUID, event: Event) -> None
     try:
         event_log.append_from_thread(_entry(visitor, conversation, event))
     except (RedisError, OSError) as error:
-        logger.warning("events not delivered count=1 error=%s", type(error).__name__)
+        logger.warning("events not delivered count=%d error=%s", 1, type(error).__name__)
 
 
 def _entry(visitor: UUID, conversation: UUID, event: Event) -> Entry:
