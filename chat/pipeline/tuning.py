@@ -31,6 +31,9 @@ READ_PASSAGES = 14
 QUOTED_SENTENCES, QUOTE_MARGIN = 4, 4.0
 #: Words of quoted sentences and rows of a quoted table at most; a longer table shows the row that answers.
 MOST_PROSE_WORDS, MOST_TABLE_ROWS = 60, 12
+#: Words of a sentence or list, at most, that is quoted beside the best one. Of 25 to 40 the best on cmu-handbooks; no
+#: student's question lost by it.
+MOST_FURTHER_WORDS = 35
 #: Bonus of a sentence about the year or term that the question names. More than QUOTE_MARGIN: no vaguer sentence is
 #: quoted beside it.
 PERIOD_BONUS = 6.0

@@ -7,7 +7,13 @@ from dataclasses import dataclass
 from chat.pipeline.retrieval.candidates import Candidate
 from chat.pipeline.sentences.quotable import TABLE_RULE, plain_row, table_around
 from chat.pipeline.sentences.ranking import RankedSentence
-from chat.pipeline.tuning import MOST_PROSE_WORDS, MOST_TABLE_ROWS, QUOTE_MARGIN, QUOTED_SENTENCES
+from chat.pipeline.tuning import (
+    MOST_FURTHER_WORDS,
+    MOST_PROSE_WORDS,
+    MOST_TABLE_ROWS,
+    QUOTE_MARGIN,
+    QUOTED_SENTENCES,
+)
 from core.language import detect_language
 from core.terms import content_words
 
@@ -79,7 +85,8 @@ def _choose(
 ) -> list[RankedSentence]:
     """Return the best sentences of each ranking that are close to its first one and add to the others, best first.
 
-    Of the rows of `table` only the first one is among them. `language` is the question's, if it can be told.
+    Only the best one may have more than MOST_FURTHER_WORDS. Of the rows of `table` only the first one is among them.
+    `language` is the question's, if it can be told.
     """
     chosen: list[RankedSentence] = []
     told = content_words(" ".join(table.table)) if table else frozenset()
@@ -100,7 +107,8 @@ def _choose(
             if is_foreign:
                 continue
             length = len(text.split())
-            if content_words(text) <= told or (taken and words + length > MOST_PROSE_WORDS):
+            is_too_long = length > MOST_FURTHER_WORDS or words + length > MOST_PROSE_WORDS
+            if content_words(text) <= told or (taken and is_too_long):
                 continue
             told |= content_words(text)
             # A sentence that another one brings along is in its place, so that nothing is read twice.

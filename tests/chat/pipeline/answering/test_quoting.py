@@ -7,7 +7,7 @@ from chat.pipeline.answering.composition import Piece, compose
 from chat.pipeline.retrieval.candidates import Candidate
 from chat.pipeline.sentences.quotable import LONGEST, Quotable, quotable
 from chat.pipeline.sentences.ranking import RankedSentence, rank_parts, split_question
-from chat.pipeline.tuning import MOST_PROSE_WORDS, MOST_TABLE_ROWS, QUOTE_MARGIN
+from chat.pipeline.tuning import MOST_FURTHER_WORDS, MOST_PROSE_WORDS, MOST_TABLE_ROWS, QUOTE_MARGIN
 from core.inference.embeddings.e5 import MULTILINGUAL
 from knowledge.models import Document, Source, SourcePage
 from knowledge.retrieval.query_vectors import multilingual_vectors
@@ -150,6 +150,20 @@ def test_the_page_that_was_found_first_is_quoted_too_if_its_sentence_is_close() 
     assert sum(len(piece.text.split()) for piece in pieces) <= MOST_PROSE_WORDS
     for other in (ranking(first=1, score=9.0 - QUOTE_MARGIN), ranking(first=2, score=8.9 - QUOTE_MARGIN)):
         assert KEPT not in [piece.text for piece in compose(question, [other])]
+
+
+def test_only_the_best_sentence_may_be_long() -> None:
+    words = [first + second * 3 for first in "bdfgkm" for second in "aeiouyrs"]
+    long = " ".join(words[: MOST_FURTHER_WORDS + 1])
+    page = candidate()
+
+    def said(*texts: str) -> str:
+        ranked = [RankedSentence(page, Quotable(text, text), 0, 2 * place, 9.0) for place, text in enumerate(texts)]
+        return " ".join(piece.text for piece in compose("How long do I keep my mailbox?", [ranked]))
+
+    assert said(long, KEPT) == f"{long} {KEPT}"
+    assert said(KEPT, long) == KEPT
+    assert said(KEPT, long.rsplit(" ", 1)[0]) != KEPT
 
 
 def test_a_list_that_answers_is_shown_as_a_list_under_its_sentence(server: Server) -> None:
