@@ -1,11 +1,12 @@
 """Staff log in with the directory and with a second factor, in Chromium on a phone: no barrier, and no way lost."""
 
+import re
 from collections.abc import Iterator
 
 import pyotp
 import pytest
 from django.contrib.auth.models import Group, User
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, CDPSession, Page, expect
 from pytest_django import Settings
 
 from marcelcms.accounts.roles import ANALYST, CURATOR, make_roles
@@ -23,6 +24,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:StreamingHttpResponse must consume"),  # static files, as ASGI has them
 ]
 PASSWORD = "a long and secret sentence"
+NOT_USED = "The passkey was not used. Please try again, or take another way."
 
 
 @pytest.fixture
@@ -112,11 +114,14 @@ def test_a_passkey_is_added_and_logs_in_on_a_phone(browser: Browser, server: Ser
     context = browser.new_context(
         viewport={"width": 390, "height": 844}, base_url=server.origin.replace("127.0.0.1", "localhost"), locale="en-GB"
     )
-    phone = context.new_page()
+    phone, errors = context.new_page(), list[str]()
+    phone.on("pageerror", lambda error: errors.append(str(error)))
+    # axe itself tries inline styles, so scripts alone are looked at.
+    phone.on("console", lambda said: errors.append(said.text) if "script-src" in said.text else None)
     devtools = context.new_cdp_session(phone)
     devtools.send("WebAuthn.enable")
     key = {"protocol": "ctap2", "transport": "internal", "hasUserVerification": True, "isUserVerified": True}
-    devtools.send("WebAuthn.addVirtualAuthenticator", {"options": key | {"automaticPresenceSimulation": True}})
+    made = devtools.send("WebAuthn.addVirtualAuthenticator", {"options": key | {"automaticPresenceSimulation": True}})
     type_password(phone)
     phone.goto("/second-factor/setup/")
     assert_clean(phone)
@@ -139,9 +144,30 @@ def test_a_passkey_is_added_and_logs_in_on_a_phone(browser: Browser, server: Ser
     expect(phone.get_by_role("heading", name="Your second factor")).to_be_visible()
     assert_clean(phone)
     keep(phone, "passkey-log-in")
+    unlocks(devtools, made, False)
+    phone.get_by_role("button", name="Use the passkey").click()
+    expect(phone.get_by_role("alert")).to_have_text(NOT_USED)
+    assert_clean(phone)
+    unlocks(devtools, made, True)
     phone.get_by_role("button", name="Use the passkey").click()
     phone.wait_for_url("**/admin/")
+    phone.goto("/admin/my-login/")
+    phone.get_by_role("button", name=re.compile("Remove.*My phone")).click()
+    expect(phone.get_by_text("This is your only second factor.")).to_be_visible()
+    phone.get_by_role("link", name="Set up an app for codes too").click()
+    phone.get_by_label("Code").fill(pyotp.TOTP(phone.locator("code").inner_text().replace(" ", "")).now())
+    phone.get_by_role("button", name="Switch on").click()
+    phone.get_by_role("link", name="I have kept them").click()
+    phone.get_by_role("button", name=re.compile("Remove.*My phone")).click()
+    expect(phone.get_by_text("The passkey is removed.")).to_be_visible()
+    expect(phone.get_by_role("listitem").filter(has_text="My phone")).to_be_hidden()
+    assert errors == []
     context.close()
+
+
+def unlocks(devtools: CDPSession, authenticator: dict[str, str], is_right: bool) -> None:
+    """Have the finger or PIN be right or wrong from now on."""
+    devtools.send("WebAuthn.setUserVerified", {**authenticator, "isUserVerified": is_right})
 
 
 def type_password(page: Page) -> None:

@@ -10,8 +10,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.hashes import SHA256
 from webauthn.helpers import bytes_to_base64url
 
-#: Somebody touched it; and there is a new key in what follows.
-PRESENT, WITH_KEY = 0x01, 0x40
+#: Somebody touched it; it knows who, by a finger or a PIN; and there is a new key in what follows.
+PRESENT, VERIFIED, WITH_KEY = 0x01, 0x04, 0x40
 COORDINATE = 32
 
 
@@ -23,16 +23,16 @@ class Authenticator:
         self.id = secrets.token_bytes(32)
         self._key = ec.generate_private_key(ec.SECP256R1())
 
-    def make(self, options: dict[str, Any], **client: Any) -> str:
+    def make(self, options: dict[str, Any], *, flags: int = PRESENT | VERIFIED, **client: Any) -> str:
         """Return the reply to the options of `navigator.credentials.create`; `client` changes what the browser says."""
         numbers = self._key.public_key().public_numbers()
         cose = {1: 2, 3: -7, -1: 1, -2: numbers.x.to_bytes(COORDINATE), -3: numbers.y.to_bytes(COORDINATE)}
         key = bytes(16) + len(self.id).to_bytes(2) + self.id + cbor2.dumps(cose)
-        held = {"fmt": "none", "attStmt": {}, "authData": self._data(PRESENT | WITH_KEY) + key}
+        held = {"fmt": "none", "attStmt": {}, "authData": self._data(flags | WITH_KEY) + key}
         said = self._client("webauthn.create", options, **client)
         return self._reply(clientDataJSON=said, attestationObject=cbor2.dumps(held))
 
-    def prove(self, options: dict[str, Any], *, flags: int = PRESENT, **client: Any) -> str:
+    def prove(self, options: dict[str, Any], *, flags: int = PRESENT | VERIFIED, **client: Any) -> str:
         """Return the reply to the options of `navigator.credentials.get`."""
         self.count += 1
         data, said = self._data(flags), self._client("webauthn.get", options, **client)

@@ -18,6 +18,7 @@ from marcelcms.accounts.sign_on.local import may_log_in_locally
 
 
 @never_cache
+@sensitive_post_parameters()
 @require_http_methods(["GET", "HEAD", "POST"])
 def passkey_view(request: HttpRequest) -> HttpResponse:
     """Add a passkey: for who is logged in, and for who owes a second factor and has none."""

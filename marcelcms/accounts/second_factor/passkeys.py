@@ -1,11 +1,12 @@
 """Passkeys: what a browser is asked for, and the check of what it returns (WebAuthn, by the library of Duo Labs).
 
-A password was right before, so that the key has to prove nothing but itself. Each challenge is kept in the session and
-is good for one answer.
+A password was right before. Who holds the key unlocks it besides (user verification), so that a key that was found
+proves nothing. Each challenge is kept in the session and is good for one answer within ten minutes.
 """
 
 import ipaddress
 import json
+import time
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -28,6 +29,7 @@ from webauthn.helpers.structs import (
     UserVerificationRequirement,
 )
 
+from core.text import strip_nul
 from marcelcms.accounts.second_factor.services import new_codes, record
 from marcelcms.models import Passkey, RecoveryCode
 
@@ -35,6 +37,11 @@ NAME = "MarcelCMS"
 MOST_PASSKEYS, NAME_CHARACTERS = 10, 60
 #: The session's challenges; one for each purpose, the latest.
 ADDING, PROVING = "passkey_to_add", "passkey_to_prove"
+CHALLENGE_SECONDS = 600
+#: The most that an authenticator may call a key (WebAuthn, 4. Terminology).
+ID_BYTES = 1023
+#: What the library raises for an answer that is none.
+UNREADABLE = (WebAuthnException, ValueError, KeyError, TypeError)
 
 
 class Refused(Exception):
@@ -62,10 +69,10 @@ def options_to_add(request: HttpRequest, user: User) -> dict[str, Any]:
         exclude_credentials=_known(user),
         authenticator_selection=AuthenticatorSelectionCriteria(
             resident_key=ResidentKeyRequirement.DISCOURAGED,
-            user_verification=UserVerificationRequirement.DISCOURAGED,
+            user_verification=UserVerificationRequirement.REQUIRED,
         ),
     )
-    request.session[ADDING] = {"user": user.pk, "challenge": bytes_to_base64url(options.challenge)}
+    _keep(request, ADDING, user, options.challenge)
     return options_to_json_dict(options)
 
 
@@ -83,15 +90,16 @@ def add(request: HttpRequest, user: User, *, name: str, credential: str) -> list
             expected_challenge=challenge,
             expected_rp_id=_host(request),
             expected_origin=_origin(request),
+            require_user_verification=True,
         )
-    except (WebAuthnException, ValueError, KeyError, TypeError) as error:
+    except UNREADABLE as error:
         raise Refused from error
     credential_id = bytes_to_base64url(made.credential_id)
-    if Passkey.objects.filter(credential_id=credential_id).exists():
+    if len(made.credential_id) > ID_BYTES or Passkey.objects.filter(credential_id=credential_id).exists():
         raise Refused
     Passkey.objects.create(
         user=user,
-        name=" ".join(name.split())[:NAME_CHARACTERS] or NAME,
+        name=" ".join(strip_nul(name).split())[:NAME_CHARACTERS] or NAME,
         credential_id=credential_id,
         public_key=made.credential_public_key,
         sign_count=made.sign_count,
@@ -106,9 +114,9 @@ def options_to_prove(request: HttpRequest, user: User) -> dict[str, Any] | None:
     if not known:
         return None
     options = generate_authentication_options(
-        rp_id=_host(request), allow_credentials=known, user_verification=UserVerificationRequirement.DISCOURAGED
+        rp_id=_host(request), allow_credentials=known, user_verification=UserVerificationRequirement.REQUIRED
     )
-    request.session[PROVING] = {"user": user.pk, "challenge": bytes_to_base64url(options.challenge)}
+    _keep(request, PROVING, user, options.challenge)
     return options_to_json_dict(options)
 
 
@@ -118,7 +126,7 @@ def prove(request: HttpRequest, user: User, *, credential: str) -> None:
     is_copied = False
     with transaction.atomic():
         answer = _read(credential)
-        row = Passkey.objects.select_for_update().filter(user=user, credential_id=answer.get("rawId", "")).first()
+        row = Passkey.objects.select_for_update().filter(user=user, credential_id=str(answer.get("rawId"))).first()
         if row is None:
             raise Refused
         try:
@@ -127,11 +135,12 @@ def prove(request: HttpRequest, user: User, *, credential: str) -> None:
                 expected_challenge=challenge,
                 expected_rp_id=_host(request),
                 expected_origin=_origin(request),
+                require_user_verification=True,
                 credential_public_key=bytes(row.public_key),
                 # Compared below, so that a copied key is told from a wrong one.
                 credential_current_sign_count=0,
             )
-        except (WebAuthnException, ValueError, KeyError, TypeError) as error:
+        except UNREADABLE as error:
             raise Refused from error
         is_copied = proven.new_sign_count <= row.sign_count and bool(proven.new_sign_count or row.sign_count)
         if is_copied:
@@ -157,18 +166,26 @@ def _known(user: User) -> list[PublicKeyCredentialDescriptor]:
     return [PublicKeyCredentialDescriptor(id=base64url_to_bytes(each)) for each in ids]
 
 
+def _keep(request: HttpRequest, purpose: str, user: User, challenge: bytes) -> None:
+    request.session[purpose] = {
+        "user": user.pk,
+        "challenge": bytes_to_base64url(challenge),
+        "at": int(time.time()),
+    }
+
+
 def _challenge(request: HttpRequest, purpose: str, user: User) -> bytes:
     """Return the session's challenge, which is used up with this. Raise Refused if it has none for this account."""
     kept = request.session.pop(purpose, None)
-    if not kept or kept["user"] != user.pk:
+    if not kept or kept["user"] != user.pk or time.time() - kept["at"] > CHALLENGE_SECONDS:
         raise Refused
     return base64url_to_bytes(kept["challenge"])
 
 
 def _read(credential: str) -> dict[str, Any]:
     try:
-        found = json.loads(credential)
-    except ValueError as error:
+        found = strip_nul(json.loads(credential))
+    except (ValueError, RecursionError) as error:
         raise Refused from error
     if not isinstance(found, dict):
         raise Refused
