@@ -73,10 +73,10 @@ def test_few_cases_are_not_shown_and_neither_is_what_leaves_few(settings) -> Non
     assert case_figures(view(member, language="en"))[0].count is None
 
 
-def test_it_takes_one_query(analyst: User, django_assert_num_queries) -> None:  # type: ignore[no-untyped-def]
+def test_it_takes_two_queries(analyst: User, django_assert_num_queries) -> None:  # type: ignore[no-untyped-def]
     asked = view(analyst)
     analyst.has_perm("chat.read_help_message")
-    with django_assert_num_queries(1):
+    with django_assert_num_queries(2):
         case_figures(asked)
 
 
@@ -86,3 +86,17 @@ def test_the_dashboard_says_it_in_hours(analyst: User) -> None:
     groups = build_card_groups(overview(asked, with_gaps=False), Links(asked, reach(analyst, None)))
     (group,) = (each for each in groups if each.title == "Questions to offices")
     assert [card.value for card in group.cards] == ["1", "3.0 h", "–", "–"]
+
+
+def test_medians_of_many_cases_are_taken_from_every_second_or_third_one(
+    analyst: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for hours in range(12):
+        replied(hours * HOUR)
+    whole = case_figures(view(analyst))[0]
+    monkeypatch.setattr("analytics.dashboard.cases.MEDIAN_OF", 5)
+    part = case_figures(view(analyst))[0]
+    assert (part.count, part.helped) == (whole.count, whole.helped)
+    assert part.first_reply != whole.first_reply
+    assert part.first_reply
+    assert abs(part.first_reply - 5.5 * HOUR) <= 2 * HOUR
