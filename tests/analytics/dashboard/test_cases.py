@@ -91,12 +91,13 @@ def test_the_dashboard_says_it_in_hours(analyst: User) -> None:
 def test_medians_of_many_cases_are_taken_from_every_second_or_third_one(
     analyst: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # Squares: no every-third-one of them has the median of all.
     for hours in range(12):
-        replied(hours * HOUR)
+        replied(hours**2 * HOUR)
     whole = case_figures(view(analyst))[0]
     monkeypatch.setattr("analytics.dashboard.cases.MEDIAN_OF", 5)
     part = case_figures(view(analyst))[0]
     assert (part.count, part.helped) == (whole.count, whole.helped)
     assert part.first_reply != whole.first_reply
-    assert part.first_reply
-    assert abs(part.first_reply - 5.5 * HOUR) <= 2 * HOUR
+    assert part.first_reply and whole.first_reply
+    assert abs(part.first_reply - whole.first_reply) <= 14 * HOUR
