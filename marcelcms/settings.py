@@ -3,7 +3,9 @@
 import os
 import socket
 from datetime import timedelta
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from celery.schedules import crontab
 from csp.constants import NONE, SELF
@@ -93,27 +95,48 @@ MAIL_LANGUAGE = env.choice("MAIL_LANGUAGE", "en", among=("en", "de"))
 CASE_MAIL_ADDRESS = env.reply_address("CASE_MAIL_ADDRESS", has_mail_server=bool(MAIL_SERVER.host))
 MAILBOX = env.mailbox("IMAP_URL")
 
-# --- sign-on of staff with the university's directory (OpenID Connect) ---
+# --- sign-on of staff with the university's directory, by OpenID Connect or SAML ---
+# What the button says after “Log in with”.
+SIGN_ON_LABEL = env.text("SIGN_ON_LABEL", "")
+# Whether an account that was here before becomes that of who has its e-mail address in the directory, verified.
+SIGN_ON_LINK_BY_EMAIL = env.boolean("SIGN_ON_LINK_BY_EMAIL", default=False)
+# After that a session ends, and the next login reads the groups again.
+SIGN_ON_SESSION_HOURS = env.integer("SIGN_ON_SESSION_HOURS", default=12, least=1)
 OIDC_ISSUER = env.issuer("OIDC_ISSUER")
 OIDC_CLIENT_ID = env.text("OIDC_CLIENT_ID", "")
 OIDC_CLIENT_SECRET = env.text("OIDC_CLIENT_SECRET", "")
 OIDC_SCOPES = env.text("OIDC_SCOPES", "openid profile email")
 OIDC_GROUPS_CLAIM = env.text("OIDC_GROUPS_CLAIM", "groups")
-# What the button says after “Log in with”.
-OIDC_LABEL = env.text("OIDC_LABEL", "")
-# Whether an account that was here before becomes that of who has its e-mail address in the directory, verified.
-OIDC_LINK_BY_EMAIL = env.boolean("OIDC_LINK_BY_EMAIL", default=False)
-# After that a session ends, and the next login reads the groups again.
-OIDC_SESSION_HOURS = env.integer("OIDC_SESSION_HOURS", default=12, least=1)
-# Whether names and passwords of this product log in too; BREAK_GLASS_USER's always do.
-LOCAL_LOGIN = env.boolean("LOCAL_LOGIN", default=True)
-BREAK_GLASS_USER = env.text("BREAK_GLASS_USER", "")
 if OIDC_ISSUER and not OIDC_CLIENT_ID:
     raise ImproperlyConfigured("OIDC_CLIENT_ID is not set: OIDC_ISSUER needs it.")
 if "openid" not in OIDC_SCOPES.split():
     raise ImproperlyConfigured(f"OIDC_SCOPES is {OIDC_SCOPES!r}: without openid among them nobody is named.")
-if not LOCAL_LOGIN and not OIDC_ISSUER:
-    raise ImproperlyConfigured("LOCAL_LOGIN is off and OIDC_ISSUER is not set: nobody could log in.")
+# Documents in XML and PEM; SAML_KEY_FILE and the like name files.
+SAML_IDP_ENTITY_ID = env.text("SAML_IDP_ENTITY_ID", "")
+SAML_IDP_METADATA = env.text("SAML_IDP_METADATA", "")
+SAML_KEY = env.text("SAML_KEY", "")
+SAML_CERTIFICATE = env.text("SAML_CERTIFICATE", "")
+# The subject-id of the OASIS standard of 2019; “NameID” takes a persistent one.
+SAML_SUBJECT_ATTRIBUTE = env.text("SAML_SUBJECT_ATTRIBUTE", "urn:oasis:names:tc:SAML:attribute:subject-id")
+# eduPersonEntitlement.
+SAML_GROUPS_ATTRIBUTE = env.text("SAML_GROUPS_ATTRIBUTE", "urn:oid:1.3.6.1.4.1.5923.1.1.1.7")
+SAML_IDP: dict[str, Any] = {}
+if SAML_IDP_ENTITY_ID:
+    if find_spec("onelogin") is None:
+        raise ImproperlyConfigured("SAML_IDP_ENTITY_ID is set: install the product with its extra, marcelcms[saml].")
+    from marcelcms.accounts.sign_on.saml.identity_provider import check_key_pair, read_identity_provider
+
+    SAML_IDP = read_identity_provider(SAML_IDP_METADATA, SAML_IDP_ENTITY_ID)
+    check_key_pair(SAML_KEY, SAML_CERTIFICATE)
+if OIDC_ISSUER and SAML_IDP:
+    raise ImproperlyConfigured("OIDC_ISSUER and SAML_IDP_ENTITY_ID are both set: a university has one directory.")
+# Whether names and passwords of this product log in too; BREAK_GLASS_USER's always do.
+LOCAL_LOGIN = env.boolean("LOCAL_LOGIN", default=True)
+BREAK_GLASS_USER = env.text("BREAK_GLASS_USER", "")
+if not LOCAL_LOGIN and not OIDC_ISSUER and not SAML_IDP:
+    raise ImproperlyConfigured(
+        "LOCAL_LOGIN is off, and neither OIDC_ISSUER nor SAML_IDP_ENTITY_ID is set: nobody could log in."
+    )
 
 # --- limits at the door ---
 QUESTION_MAX_CHARACTERS = 2_000

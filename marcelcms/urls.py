@@ -25,7 +25,9 @@ from marcelcms.accounts.invitations.views import ChoosePasswordView, invite_view
 from marcelcms.accounts.open_sessions.views import end_all_view, end_own_view
 from marcelcms.accounts.second_factor.passkey_views import passkey_options_view, passkey_remove_view, passkey_view
 from marcelcms.accounts.second_factor.views import code_view, my_login_view, reset_view, setup_view
-from marcelcms.accounts.sign_on.views import return_view, start_view
+from marcelcms.accounts.sign_on.oidc.views import return_view
+from marcelcms.accounts.sign_on.saml.views import answer_view, finish_view, logout_view, metadata_view
+from marcelcms.accounts.sign_on.views import start_view
 from marcelcms.health.views import live, ready
 from marcelcms.navigation.search import search_view
 from marcelcms.observability.metrics import metrics
@@ -59,6 +61,10 @@ urlpatterns = [
     path("admin/second-factor/<int:user_id>/", admin.site.admin_view(reset_view), name="second-factor-reset"),
     path("sign-on/", start_view, name="sign-on"),
     path("sign-on/return/", return_view, name="sign-on-return"),
+    path("sign-on/saml/", answer_view, name="sign-on-saml"),
+    path("sign-on/saml/finish/", finish_view, name="sign-on-saml-finish"),
+    path("sign-on/saml/logout/", logout_view, name="sign-on-saml-logout"),
+    path("sign-on/saml/metadata/", metadata_view, name="sign-on-saml-metadata"),
     path("admin/contradictions/", admin.site.admin_view(contradictions_view), name="contradictions"),
     path(
         "admin/contradictions/<int:contradiction_id>/",

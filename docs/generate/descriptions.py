@@ -46,11 +46,22 @@ SECTIONS = {
         "OIDC_CLIENT_SECRET": "Its secret there. Empty for a public client; PKCE is used either way.",
         "OIDC_SCOPES": "What is asked for, separated by blanks.",
         "OIDC_GROUPS_CLAIM": "The claim that holds a person's groups, in the ID token or at the userinfo endpoint.",
-        "OIDC_LABEL": "What the button says after “Log in with”. Empty: “your university account”.",
-        "OIDC_LINK_BY_EMAIL": "`true` where the directory's verified e-mail addresses may be trusted: an account that "
+        "SAML_IDP_ENTITY_ID": "The SAML identity provider of the university, as it names itself. Instead of "
+        "`OIDC_ISSUER`.",
+        "SAML_IDP_METADATA": "The provider's metadata, or its federation's, as XML. `SAML_IDP_METADATA_FILE` "
+        "names a file.",
+        "SAML_KEY": "The private key that signs requests and reads encrypted answers, as PEM. "
+        "`SAML_KEY_FILE` names a file.",
+        "SAML_CERTIFICATE": "The certificate of that key, as PEM. `SAML_CERTIFICATE_FILE` names a file.",
+        "SAML_SUBJECT_ATTRIBUTE": "The attribute that names a person and never changes; `NameID` takes a "
+        "persistent one.",
+        "SAML_GROUPS_ATTRIBUTE": "The attribute that holds a person's groups.",
+        "SIGN_ON_LABEL": "What the button says after “Log in with”. Empty: “your university account”.",
+        "SIGN_ON_LINK_BY_EMAIL": "`true` where the directory's verified e-mail addresses may be trusted: an account that "
         "was here before then becomes that of who has its address there, unless it is a superuser's.",
-        "OIDC_SESSION_HOURS": "After so many hours a session ends, and the next login reads the groups again.",
-        "LOCAL_LOGIN": "`false` where names and passwords of this product no longer log in. Needs `OIDC_ISSUER`.",
+        "SIGN_ON_SESSION_HOURS": "After so many hours a session ends, and the next login reads the groups again.",
+        "LOCAL_LOGIN": "`false` where names and passwords of this product no longer log in. Needs "
+        "`OIDC_ISSUER` or `SAML_IDP_ENTITY_ID`.",
         "BREAK_GLASS_USER": "The one account whose name and password log in whatever `LOCAL_LOGIN` says and whether or "
         "not the directory answers.",
     },

@@ -19,9 +19,10 @@ from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 
 from marcelcms.accounts.second_factor.entry import enter
-from marcelcms.accounts.sign_on import provider
+from marcelcms.accounts.sign_on import directory
+from marcelcms.accounts.sign_on.entry import DIRECTORY_SESSION
 from marcelcms.accounts.sign_on.local import may_log_in_locally
-from marcelcms.accounts.sign_on.views import ID_TOKEN
+from marcelcms.accounts.sign_on.views import end_session_url
 from marcelcms.navigation.site import StaffSite
 
 
@@ -81,14 +82,9 @@ class AccountsSite(StaffSite):
 
         By a page rather than by a redirect: a form of the admin may only lead to the admin.
         """
-        id_token = request.session.get(ID_TOKEN, "") if request.method == "POST" else ""
+        begun = request.session.get(DIRECTORY_SESSION, {}) if request.method == "POST" else {}
         response: HttpResponse = super().logout(request, extra_context)
-        if not id_token or not provider.is_configured():
-            return response
-        try:
-            address = provider.end_session_url(id_token)
-        except provider.ProviderUnavailable:
-            return response
+        address = end_session_url(begun)
         if not address:
             return response
         context = {**self.each_context(request), "title": gettext("Logged out"), "address": address}
@@ -97,12 +93,12 @@ class AccountsSite(StaffSite):
 
 def sign_on_context(request: HttpRequest) -> dict[str, Any]:
     """Return what the login page shows of the directory."""
-    if not provider.is_configured():
+    if not directory.is_configured():
         return {}
     wanted = request.GET.get(REDIRECT_FIELD_NAME, "")
     query = f"?{urlencode({REDIRECT_FIELD_NAME: wanted})}" if wanted else ""
     return {
         "sign_on_url": reverse("sign-on") + query,
-        "sign_on_label": settings.OIDC_LABEL or gettext("your university account"),
+        "sign_on_label": settings.SIGN_ON_LABEL or gettext("your university account"),
         "has_local_login": settings.LOCAL_LOGIN,
     }

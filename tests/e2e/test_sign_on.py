@@ -15,7 +15,9 @@ from tests.analytics.inbox.mail_server import free_port
 from tests.e2e.conftest import keep, violations
 from tests.factories import UserFactory
 from tests.fakes.oidc import Provider, running_provider
+from tests.fakes.saml import running_identity_provider
 from tests.marcelcms.accounts.sign_on.conftest import BO, configure
+from tests.marcelcms.accounts.sign_on.saml.conftest import configure as configure_saml
 from tests.servers import Server
 
 pytestmark = [
@@ -69,6 +71,27 @@ def test_a_curator_logs_in_with_the_directory_and_out_of_both(phone: Page, direc
     phone.locator("#logout-form button").click()
     phone.wait_for_url(f"{directory.issuer}/session/end**")
     assert phone.context.request.get(f"{server.origin}/admin/", max_redirects=0).status == 302
+
+
+def test_a_curator_logs_in_with_a_saml_provider_of_another_site_and_out_of_both(
+    phone: Page, server: Server, settings: Settings
+) -> None:
+    """The provider is localhost and the product 127.0.0.1: the provider's form brings no cookie of the session."""
+    make_roles()
+    DirectoryGroup.objects.create(name="law-web", role=CURATOR)
+    with running_identity_provider("localhost") as provider:
+        configure_saml(settings, provider, server.origin)
+        phone.goto("/admin/faqs/faq/")
+        phone.get_by_role("link", name="Anmelden mit Ihrem Hochschulkonto").click()
+        phone.wait_for_url("**/admin/faqs/faq/")
+        phone.goto("/admin/")
+        phone.locator("#logout-form button").click()
+        phone.wait_for_url("**/admin/login/")
+        assert provider.logged_out == ["a-name-of-bo"]
+        assert phone.context.request.get(f"{server.origin}/admin/", max_redirects=0).status == 302
+        phone.goto("/sign-on/saml/finish/?answer=x")
+        expect(phone.get_by_role("heading", name="Die Anmeldung hat nicht geklappt")).to_be_visible()
+        assert_clean(phone)
 
 
 def test_an_analyst_sets_a_second_factor_up_and_logs_in_with_it(phone: Page, server: Server) -> None:

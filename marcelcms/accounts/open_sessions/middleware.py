@@ -10,8 +10,8 @@ from django.http.response import HttpResponseBase
 from django.utils import timezone
 from django.utils.deprecation import MiddlewareMixin
 
+from marcelcms.accounts.sign_on.entry import DIRECTORY_SESSION
 from marcelcms.accounts.sign_on.local import is_break_glass
-from marcelcms.accounts.sign_on.views import ID_TOKEN
 from marcelcms.models import StaffSession
 
 #: A session in use all day is written to the database once in that time.
@@ -23,7 +23,11 @@ class OpenSessionsMiddleware(MiddlewareMixin):
         """End what a password began before passwords were turned off."""
         if settings.LOCAL_LOGIN or not request.path.startswith(("/admin/", "/api/staff/")):
             return
-        if request.user.is_authenticated and ID_TOKEN not in request.session and not is_break_glass(request.user):
+        if (
+            request.user.is_authenticated
+            and DIRECTORY_SESSION not in request.session
+            and not is_break_glass(request.user)
+        ):
             logout(request)
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:

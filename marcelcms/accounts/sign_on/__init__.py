@@ -1,1 +1,1 @@
-"""Sign-on of staff with the university's directory, by OpenID Connect."""
+"""Sign-on of staff with the university's directory, by OpenID Connect or SAML."""

@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING, Any, cast
 
 from django import forms
-from django.conf import settings
 from django.contrib import admin
 from django.contrib.auth.models import Group, User
 from django.core.exceptions import ValidationError
@@ -12,6 +11,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from marcelcms.accounts.roles import ROLE_TEXTS, is_role, role_title
+from marcelcms.accounts.sign_on import directory
 from marcelcms.accounts.sign_on.local import is_break_glass
 from marcelcms.accounts.sign_on.services import link
 from marcelcms.models import DirectoryGroup, DirectoryIdentity
@@ -73,7 +73,7 @@ class LinkForm(IdentityModelForm):
 
     def clean_subject(self) -> str:
         subject: str = self.cleaned_data["subject"].strip()
-        if DirectoryIdentity.objects.filter(issuer=settings.OIDC_ISSUER, subject=subject).exists():
+        if DirectoryIdentity.objects.filter(issuer=directory.issuer(), subject=subject).exists():
             raise ValidationError(_("This person of the directory has an account already."))
         return subject
 
@@ -101,7 +101,7 @@ class DirectoryIdentityAdmin(IdentityModelAdmin):
     nothing_yet = _("Nobody has logged in with the directory yet.")
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        return bool(settings.OIDC_ISSUER) and super().has_add_permission(request)
+        return directory.is_configured() and super().has_add_permission(request)
 
     def has_change_permission(self, request: HttpRequest, obj: DirectoryIdentity | None = None) -> bool:
         return False
@@ -110,6 +110,6 @@ class DirectoryIdentityAdmin(IdentityModelAdmin):
         return ["user", "subject"] if obj is None else ["user", "issuer", "subject", "created_at", "last_login_at"]
 
     def save_model(self, request: HttpRequest, obj: DirectoryIdentity, form: Any, change: bool) -> None:
-        made = link(user=obj.user, issuer=settings.OIDC_ISSUER, subject=obj.subject, by=cast("User", request.user))
+        made = link(user=obj.user, issuer=directory.issuer(), subject=obj.subject, by=cast("User", request.user))
         obj.pk, obj.issuer, obj.created_at = made.pk, made.issuer, made.created_at
         obj._state.adding = False

@@ -3,7 +3,7 @@
 from django.conf import settings
 from django.contrib.auth.models import User
 
-from marcelcms.accounts.sign_on import provider
+from marcelcms.accounts.sign_on import directory
 from marcelcms.models import DirectoryIdentity
 
 
@@ -14,6 +14,6 @@ def is_break_glass(user: User) -> bool:
 
 def may_log_in_locally(user: User) -> bool:
     """Return whether a right password is enough: those of the directory log in there, so that lost groups count."""
-    if not provider.is_configured() or is_break_glass(user):
+    if not directory.is_configured() or is_break_glass(user):
         return True
     return settings.LOCAL_LOGIN and not DirectoryIdentity.objects.filter(user=user).exists()

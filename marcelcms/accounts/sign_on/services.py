@@ -1,7 +1,6 @@
 """Makes, finds and links the account of who logs in with the directory, and gives it the rights of their groups."""
 
 import logging
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,7 +24,7 @@ NAME_LETTERS = 150
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Who logs in, as the directory says: claims whose signature, or whose sender, was checked."""
+    """Who logs in, as the directory says: what its signature, or its sender, proves."""
 
     issuer: str
     subject: str
@@ -49,30 +48,38 @@ class Deactivated(Exception):
     """An administrator deactivated the account."""
 
 
-def read_person(claims: Mapping[str, Any]) -> Person:
-    """Return the person of checked claims; what has not the shape it should have counts as missing."""
-
-    def text(name: str) -> str:
-        value = claims.get(name)
-        return value.replace("\x00", "").strip() if isinstance(value, str) else ""
-
-    email = text("email").lower()
+def clean_person(
+    *,
+    issuer: str,
+    subject: str,
+    email: object,
+    is_email_verified: bool,
+    username: object,
+    first_name: object,
+    last_name: object,
+    groups: object,
+) -> Person:
+    """Return the person; of name, address and groups, what has not the shape it should have counts as missing."""
+    address = _clean(email).lower()
     try:
-        validate_email(email)
+        validate_email(address)
     except ValidationError:
-        email = ""
-    sent = claims.get(settings.OIDC_GROUPS_CLAIM)
-    groups = [sent] if isinstance(sent, str) else sent if isinstance(sent, list) else []
+        address = ""
+    listed = groups if isinstance(groups, list) else []
     return Person(
-        issuer=claims["iss"],
-        subject=claims["sub"],
-        email=email if len(email) <= NAME_LETTERS else "",
-        is_email_verified=claims.get("email_verified") is True,
-        username=text("preferred_username")[:NAME_LETTERS],
-        first_name=text("given_name")[:NAME_LETTERS],
-        last_name=text("family_name")[:NAME_LETTERS],
-        groups=frozenset(group for group in groups if isinstance(group, str) and "\x00" not in group),
+        issuer=issuer,
+        subject=subject,
+        email=address if len(address) <= NAME_LETTERS else "",
+        is_email_verified=is_email_verified,
+        username=_clean(username)[:NAME_LETTERS],
+        first_name=_clean(first_name)[:NAME_LETTERS],
+        last_name=_clean(last_name)[:NAME_LETTERS],
+        groups=frozenset(group for group in listed if isinstance(group, str) and "\x00" not in group),
     )
+
+
+def _clean(sent: object) -> str:
+    return sent.replace("\x00", "").strip() if isinstance(sent, str) else ""
 
 
 def sign_in(person: Person) -> User:
@@ -136,7 +143,7 @@ def _may_take_over(person: Person, user: User) -> bool:
     is_same = bool(person.email) and user.email.lower() == person.email
     is_free = user.is_active and not user.is_superuser and not hasattr(user, "directory_identity")
     is_needed = user.get_username() == settings.BREAK_GLASS_USER
-    return settings.OIDC_LINK_BY_EMAIL and person.is_email_verified and is_same and is_free and not is_needed
+    return settings.SIGN_ON_LINK_BY_EMAIL and person.is_email_verified and is_same and is_free and not is_needed
 
 
 @transaction.atomic

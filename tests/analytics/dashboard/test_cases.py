@@ -99,5 +99,6 @@ def test_medians_of_many_cases_are_taken_from_every_second_or_third_one(
     part = case_figures(view(analyst))[0]
     assert (part.count, part.helped) == (whole.count, whole.helped)
     assert part.first_reply != whole.first_reply
-    assert part.first_reply and whole.first_reply
+    assert part.first_reply is not None
+    assert whole.first_reply is not None
     assert abs(part.first_reply - whole.first_reply) <= 14 * HOUR

@@ -145,7 +145,7 @@ def test_an_account_that_was_here_is_not_taken_over_by_an_address(directory: Pro
 def test_it_is_taken_over_by_a_verified_address_where_the_operator_allows_it(
     directory: Provider, law: Group, settings: Settings
 ) -> None:
-    settings.OIDC_LINK_BY_EMAIL = True
+    settings.SIGN_ON_LINK_BY_EMAIL = True
     here = UserFactory(username="bo", email=BO["email"], password="kept", teams=[])
     assert log_in(directory, groups=["law-web"]).status_code == 302
     here.refresh_from_db()
@@ -176,14 +176,14 @@ def test_the_groups_of_a_directorys_account_are_not_changed_by_hand(directory: P
 def test_the_session_ends_after_the_hours_that_the_operator_says(
     directory: Provider, law: Group, settings: Settings
 ) -> None:
-    settings.OIDC_SESSION_HOURS = 2
+    settings.SIGN_ON_SESSION_HOURS = 2
     client = Client()
     log_in(directory, client, groups=["law-web"])
     assert client.session.get_expiry_age() <= 7200
 
 
 def test_the_login_page_has_the_button_first_and_the_form_below(directory: Provider, settings: Settings) -> None:
-    settings.OIDC_LABEL = "your Lindental account"
+    settings.SIGN_ON_LABEL = "your Lindental account"
     page = Client().get(reverse("admin:login")).content.decode()
     assert page.index("Log in with your Lindental account") < page.index('id="login-form"')
 

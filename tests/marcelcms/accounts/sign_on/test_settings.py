@@ -42,6 +42,7 @@ def test_any_other_issuer_is_refused(address: str, monkeypatch: pytest.MonkeyPat
         ({"LOCAL_LOGIN": "false"}, "nobody could log in"),
         ({"OIDC_ISSUER": "https://login.uni.example"}, "OIDC_CLIENT_ID is not set"),
         ({"OIDC_SCOPES": "profile"}, "without openid"),
+        ({"SAML_IDP_ENTITY_ID": "https://idp.uni.example"}, "SAML_IDP_METADATA is not set"),
     ],
 )
 def test_settings_that_leave_nobody_a_way_in_stop_the_start(changes: dict[str, str], says: str) -> None:

@@ -250,7 +250,7 @@ def test_a_refused_way_back_taken_again(attempt: Attempt) -> None:
 
 def test_a_way_back_taken_too_late(attempt: Attempt, monkeypatch: pytest.MonkeyPatch) -> None:
     now = time.time()
-    monkeypatch.setattr("marcelcms.accounts.sign_on.views.time.time", lambda: now + 601)
+    monkeypatch.setattr("marcelcms.accounts.sign_on.entry.time.time", lambda: now + 601)
     assert_refused(attempt, attempt.come_back(attempt.token()))
 
 
@@ -437,20 +437,20 @@ def test_details_do_not_overwrite_what_was_signed(forger: Forger, settings: Sett
 def test_an_address_that_nobody_verified_takes_nothing_over(
     attempt: Attempt, settings: Settings, verified: Any
 ) -> None:
-    settings.OIDC_LINK_BY_EMAIL = True
+    settings.SIGN_ON_LINK_BY_EMAIL = True
     here = UserFactory(username="bo", email=BO["email"], teams=[])
     assert_refused(attempt, changed(attempt, email_verified=verified), 403)
     assert groups_of(here) == set()
 
 
 def test_a_verified_address_takes_no_superuser_over(attempt: Attempt, settings: Settings) -> None:
-    settings.OIDC_LINK_BY_EMAIL = True
+    settings.SIGN_ON_LINK_BY_EMAIL = True
     UserFactory(username="root", email=BO["email"], is_superuser=True)
     assert_refused(attempt, changed(attempt), 403)
 
 
 def test_a_verified_address_takes_no_break_glass_account_over(attempt: Attempt, settings: Settings) -> None:
-    settings.OIDC_LINK_BY_EMAIL, settings.BREAK_GLASS_USER = True, "glass"
+    settings.SIGN_ON_LINK_BY_EMAIL, settings.BREAK_GLASS_USER = True, "glass"
     UserFactory(username="glass", email=BO["email"])
     assert_refused(attempt, changed(attempt), 403)
 

@@ -31,10 +31,6 @@ class CodeRefused(Exception):
     """The provider does not take the code."""
 
 
-def is_configured() -> bool:
-    return bool(settings.OIDC_ISSUER)
-
-
 def metadata() -> Mapping[str, Any]:
     """Return the discovery document, kept for an hour. Raise ProviderUnavailable, also if it speaks for another."""
     key = f"sign-on:metadata:{settings.OIDC_ISSUER}"

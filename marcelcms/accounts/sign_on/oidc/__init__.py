@@ -1,0 +1,1 @@
+"""Sign-on with OpenID Connect."""

@@ -1,0 +1,1 @@
+"""Sign-on with SAML 2.0."""
