@@ -203,7 +203,7 @@ def test_the_keyboard_alone_is_enough(firefox: Firefox, university: University, 
         firefox.presses(letter)
     firefox.presses("Enter")
     firefox.sees(f'{ANSWER}[data-status="complete"]', AMOUNT[language])
-    tab_to("settings")
+    tab_to("settings", "Shift")
     firefox.presses("Enter")
     firefox.sees(named("pane-settings"))
     firefox.presses("Escape")
