@@ -57,8 +57,8 @@ SECTIONS = {
         "persistent one.",
         "SAML_GROUPS_ATTRIBUTE": "The attribute that holds a person's groups.",
         "SIGN_ON_LABEL": "What the button says after “Log in with”. Empty: “your university account”.",
-        "SIGN_ON_LINK_BY_EMAIL": "`true` where the directory's verified e-mail addresses may be trusted: an account that "
-        "was here before then becomes that of who has its address there, unless it is a superuser's.",
+        "SIGN_ON_LINK_BY_EMAIL": "`true` where the directory's verified e-mail addresses may be trusted: an account "
+        "that was here before then becomes that of who has its address there, unless it is a superuser's.",
         "SIGN_ON_SESSION_HOURS": "After so many hours a session ends, and the next login reads the groups again.",
         "LOCAL_LOGIN": "`false` where names and passwords of this product no longer log in. Needs "
         "`OIDC_ISSUER` or `SAML_IDP_ENTITY_ID`.",

@@ -30,7 +30,7 @@ from tests.factories import (
 )
 from tests.runtime.processes import ROOT
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
 FEE, OTHER_FEE = (
     "The semester contribution for all students is €318.40.",

@@ -11,7 +11,7 @@ from tests.conftest import QUESTION
 from tests.fakes.llm import FakeLLM
 from tests.servers import Server, Tab, wait_until
 
-pytestmark = pytest.mark.usefixtures("pages")
+pytestmark = [pytest.mark.usefixtures("pages"), pytest.mark.slow]
 
 TEXT = (
     "The semester contribution is 318.40 euros each semester [1]. "

@@ -21,6 +21,8 @@ from tests.conftest import PAGES, QUESTION, load_pages
 from tests.fakes.llm import FakeLLM
 from tests.servers import Server
 
+pytestmark = pytest.mark.slow
+
 TEXT = "The semester contribution is 318.40 euros each semester [1]."
 NONSENSE = "Which wavelength do lighthouse keepers on Neptune prefer?"
 LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}

@@ -25,7 +25,7 @@ from tests.chat.cases.mail.conftest import STUDENT, reply
 from tests.factories import AssistantFactory, UserFactory
 from tests.servers import ROOT, Server, Tab
 
-pytestmark = pytest.mark.usefixtures("office")
+pytestmark = [pytest.mark.usefixtures("office"), pytest.mark.slow]
 QUESTION = "How much is the semester contribution?"
 
 

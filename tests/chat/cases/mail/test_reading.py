@@ -24,7 +24,7 @@ from tests.analytics.inbox.mail_server import MailServer
 from tests.chat.cases.mail.conftest import STUDENT, from_student, new_case, reply, said
 from tests.fakes.imap import MailboxServer
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 FOLDER = Path(__file__).parent
 
 

@@ -29,6 +29,8 @@ from tests.knowledge import site as sites
 from tests.knowledge.ingest.crawler.test_ssrf import crawled, of_kind
 from tests.knowledge.site import Answer, Site, html, page, serving, sitemap, small, university
 
+pytestmark = pytest.mark.slow
+
 Crawled = tuple[Site, list[Finding]]
 
 
