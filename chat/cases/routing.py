@@ -33,7 +33,7 @@ def _fits(rule: OfficeRule, categories: Collection[int], audience: Collection[st
 
 
 def _topics(answer: Message | None) -> set[int]:
-    """Return the category of the FAQ that steered the answer, or of the closest one that it offered instead."""
+    """Return the category of the FAQ that steered the answer, or of the closest one that it offered."""
     if answer is None:
         return set()
     faqs = FAQ.objects.exclude(category=None)

@@ -91,7 +91,9 @@ def close_answer(*, reply_id: int, reply: Reply, status: str) -> None:
     _mark_need(reply_id, end.route if end else _need_of_question(reply_id))
     row: dict[str, Any] = {"text": reply.text}
     if reply.abstained:
-        row |= {"reason": reply.reason, "related": reply.related}
+        row |= {"reason": reply.reason}
+    if reply.related:
+        row |= {"related": reply.related}
     if reply.office:
         row |= {"office": asdict(reply.office)}
     if reply.clarified:

@@ -101,12 +101,12 @@ class Message(models.Model):
     A question's `flags` are signs of an attempt to instruct the model, an answer's those in the passages that it cites.
     An answer's `rewritten` is the question as it was looked up, where that is not as it was asked, and `readings` what
     its words were read as (`chat.pipeline.retrieval.trace`); `choices` what the student was asked back
-    (`chat.pipeline.understanding.clarify`), `related` the curated questions offered instead of an answer. `retrieved`
-    is the head of the ranking that it was made from (`chat.pipeline.retrieval.trace`), and `faq` the curated question
-    that steered it, as close to the student's as `faq_similarity` (0 to 1). `language` is what the message is written
-    in. Of the sentences that the language model wrote, `sentences_shown` stand there as written, for `sentences_quoted`
-    the page's own words, and `sentences_left_out` not at all; None if it wrote none. `office` is the answer in staff's
-    own words with which the text begins, as `chat.protocol.shapes.OfficeWords`.
+    (`chat.pipeline.understanding.clarify`), `related` the curated questions offered instead of an answer or below it.
+    `retrieved` is the head of the ranking that it was made from (`chat.pipeline.retrieval.trace`), and `faq` the
+    curated question that steered it, as close to the student's as `faq_similarity` (0 to 1). `language` is what the
+    message is written in. Of the sentences that the language model wrote, `sentences_shown` stand there as written,
+    for `sentences_quoted` the page's own words, and `sentences_left_out` not at all; None if it wrote none. `office`
+    is the answer in staff's own words with which the text begins, as `chat.protocol.shapes.OfficeWords`.
     """
 
     class Role(models.TextChoices):

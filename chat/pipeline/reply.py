@@ -70,8 +70,10 @@ class Reply:
 
     @property
     def related(self) -> tuple[str, ...]:
-        """Curated questions close to one that was not answered."""
-        return self.abstained.related if self.abstained else ()
+        """Curated questions close to one that was not answered, or that lead on from an answer."""
+        if self.abstained:
+            return self.abstained.related
+        return self.end.related if self.end else ()
 
     @property
     def choices(self) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ is measured is what is served. Nothing is stored here: `chat.streaming.runner` s
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from dataclasses import replace
 
 from django.utils import translation
 from django.utils.translation import gettext as _
@@ -20,11 +21,13 @@ from chat.pipeline.answering.office.answer import show_office_answer
 from chat.pipeline.guardrails.eligibility import asks_for_decision
 from chat.pipeline.question import Context, Question
 from chat.pipeline.reply import Reply, fold
+from chat.pipeline.retrieval.related import next_questions
 from chat.pipeline.retrieval.search import retrieve
 from chat.pipeline.understanding.clarify import clarify, clarifying_facet
 from chat.pipeline.understanding.kind_classifier import Kind
 from chat.pipeline.understanding.route import understand
 from chat.protocol.events import Abstain, Delta, End, Event, Help
+from core.db.prepared import in_database
 from core.inference.llm import client
 
 Route = Message.Route
@@ -54,10 +57,13 @@ async def respond(context: Context) -> AsyncGenerator[Event]:
     chosen = show_office_answer(context, context.office, _choose) if context.office else _choose(context)
     async with aclosing(chosen) as events:
         async for event in events:
-            if isinstance(event, End) and event.status == Message.Status.COMPLETE and _needs_note(context):
-                with translation.override(ask.language):
-                    yield Delta("\n\n" + _("Who is admitted or eligible is decided by the university, not by me."))
-            yield event
+            if isinstance(event, End) and event.status == Message.Status.COMPLETE and context.is_question:
+                if asks_for_decision(ask.text):
+                    with translation.override(ask.language):
+                        yield Delta("\n\n" + _("Who is admitted or eligible is decided by the university, not by me."))
+                yield replace(event, related=await in_database(next_questions)(context))
+            else:
+                yield event
 
 
 def _choose(context: Context) -> AsyncGenerator[Event]:
@@ -72,11 +78,6 @@ def _choose(context: Context) -> AsyncGenerator[Event]:
     if not client.is_configured() or not context.ask.uses_model:
         return quote(context)
     return generate(context) if context.ask.allow_llm else quote(context, notice="busy")
-
-
-def _needs_note(context: Context) -> bool:
-    """Return whether an answer must say that the university decides."""
-    return context.is_question and asks_for_decision(context.ask.text)
 
 
 async def _reply(context: Context) -> AsyncGenerator[Event]:

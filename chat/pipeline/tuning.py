@@ -58,3 +58,5 @@ LEAST_TOPIC_SHARE = 0.6
 
 #: Curated questions offered with an abstention, and how close they must be. Chosen by hand on the demo's pages.
 RELATED, LEAST_RELATED_SIMILARITY = 3, 0.35
+#: Below an answer, a curated question this close to the one asked is the same in other words.
+SAME_QUESTION_SIMILARITY = 0.85

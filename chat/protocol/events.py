@@ -215,7 +215,10 @@ class HeldBack:
 
 @dataclass(frozen=True, slots=True, config=ConfigDict(title="MessageEnd"))
 class End(AnswerEvent):
-    """The last event of every answer; `machine_made` says that a machine wrote the text or put it together."""
+    """The last event of every answer; `machine_made` says that a machine wrote the text or put it together.
+
+    `related` are curated questions that lead on from an answer.
+    """
 
     optional: ClassVar[JsonSchemaValue] = {"seq": SEQ, "machine_made": {"type": "boolean"}}
     type: Literal["message_end"] = field(default="message_end", kw_only=True)
@@ -223,6 +226,7 @@ class End(AnswerEvent):
     strategy: Strategy = ""
     notice: str = ""
     finished_at: str | None = field(default=None, kw_only=True)
+    related: tuple[str, ...] = ()
     model: Annotated[str, Recorded] = ""
     profile: Annotated[str, Recorded] = ""
     prompt: Annotated[str, Recorded] = ""

@@ -8,20 +8,16 @@ from django.utils.translation import gettext as _
 
 from chat.models import Message
 from chat.pipeline.question import Context
-from chat.pipeline.tuning import LEAST_RELATED_SIMILARITY, RELATED
+from chat.pipeline.retrieval.related import related_questions
 from chat.protocol.events import Abstain, Event
 from core.db.prepared import in_database
 from core.terms import GENERAL_WORDS, distinct_words, topic_words
-from faqs.models import main_language
-from faqs.retriever import match
 from knowledge.retrieval.lexical import LexicalRetriever
 from knowledge.retrieval.scope import build_scope
 from knowledge.retrieval.types import Query, Scope
 from knowledge.words.readings import Step
 
 WORDS = LexicalRetriever()
-#: FAQs that are looked at for them: one may come with several passages, or be in another language.
-LOOKED_AT = 12
 #: Words that are looked up, letters of those that may be figures or endings, and words that are named.
 MOST_LOOKED_UP, SHORT, MOST_WORDS = 16, 3, 3
 QUESTION_CHARACTERS, WORD_CHARACTERS = 160, 40
@@ -41,22 +37,7 @@ def _known_instead(context: Context) -> tuple[tuple[str, ...], list[str]]:
     if (retrieval := context.retrieval) is None:
         return (), []
     scope = context.scope or build_scope(context.ask.collections, audience=context.ask.audience)
-    related = related_questions(retrieval.query, scope, language=context.ask.language)
-    return related, missing_words(context.ask.text, retrieval.query, scope)
-
-
-def related_questions(query: Query, scope: Scope, *, language: str) -> tuple[str, ...]:
-    """Return curated questions of that language close to the one asked; none where it was not compared by meaning.
-
-    Close is what is worded alike. What a collection's fit learned tells whether an FAQ is meant, which is asked of
-    answers, not of suggestions.
-    """
-    if not len(query.vector):
-        return ()
-    near = match(query, scope=scope, faqs=LOOKED_AT)
-    close = (found for found in near if found.similarity >= LEAST_RELATED_SIMILARITY)
-    questions = dict.fromkeys(found.question for found in close if main_language(found.language) == language)
-    return tuple(questions)[:RELATED]
+    return related_questions(context), missing_words(context.ask.text, retrieval.query, scope)
 
 
 def missing_words(question: str, query: Query, scope: Scope) -> list[str]:

@@ -256,7 +256,7 @@ export type MessageDelta = {
   text: string;
 };
 
-/** The last event of every answer; `machine_made` says that a machine wrote the text or put it together. */
+/** The last event of every answer; `machine_made` says that a machine wrote the text or put it together. `related` are curated questions that lead on from an answer. */
 export type MessageEnd = {
   type: "message_end";
   seq?: number | null;
@@ -266,6 +266,7 @@ export type MessageEnd = {
   status: "complete" | "abstained" | "clarifying" | "stopped" | "failed";
   strategy?: "" | "generated" | "extractive" | "fixed" | "written";
   notice?: string;
+  related?: Array<string>;
   finished_at?: string | null;
 };
 
@@ -662,6 +663,9 @@ export const SHAPES = {
     "status": "=complete|=abstained|=clarifying|=stopped|=failed",
     "strategy?": "=|=generated|=extractive|=fixed|=written",
     "notice?": "s",
+    "related?": [
+      "s"
+    ],
     "finished_at?": "s|0"
   },
   "MessageStart": {

@@ -256,9 +256,38 @@ def test_the_curated_questions_that_are_offered_are_of_the_questions_language(
         ("de-AT", "Wie hoch ist der Semesterbeitrag?"),
     ):
         sync_faq(FAQFactory(question=text, language=language, status="published", documents=[fees]).pk)
-    monkeypatch.setattr("chat.pipeline.answering.abstain.LEAST_RELATED_SIMILARITY", -1)
+    monkeypatch.setattr("chat.pipeline.retrieval.related.LEAST_RELATED_SIMILARITY", -1)
     with server.connect() as tab:
         assert tab.answer(question).events[1]["related"] == offered
+
+
+@pytest.mark.usefixtures("pages")
+def test_an_answer_leads_on_to_curated_questions_but_not_to_the_one_it_answered(server: Server) -> None:
+    fees = Document.objects.get(url="https://www.uni.example/fees")
+    asked, next_ = "How much is the semester contribution?", "When is the semester contribution due?"
+    for question, language in (
+        (asked, "en"),
+        ("How much is the semester contribution in all?", "en"),
+        (next_, "en"),
+        ("Wann ist der Semesterbeitrag fällig?", "de"),
+        ("May dogs live in the dorm?", "en"),
+    ):
+        sync_faq(FAQFactory(question=question, language=language, status="published", documents=[fees]).pk)
+    with server.connect() as tab:
+        first = tab.answer("how much is the semester contribution").events[-1]
+        assert (first["status"], first["related"]) == ("complete", [next_])
+        assert Message.objects.get(pk=first["message"]).related == [next_]
+        second = tab.answer(next_).events[-1]
+        assert second["status"] == "complete"
+        assert not {asked, next_} & set(second["related"])
+
+
+@pytest.mark.usefixtures("pages")
+def test_thanks_lead_on_to_nothing(server: Server) -> None:
+    fees = Document.objects.get(url="https://www.uni.example/fees")
+    sync_faq(FAQFactory(question="Thank you?", language="en", status="published", documents=[fees]).pk)
+    with server.connect() as tab:
+        assert tab.answer("Thank you").events[-1]["related"] == []
 
 
 @pytest.mark.usefixtures("pages")

@@ -555,6 +555,10 @@ PUBLIC = _read(
     openai-not-found                                         x x x x x x
     sign-on                                                  x x x x x x
     sign-on-return                                           x x x x x x
+    sign-on-saml                                             x x x x x x
+    sign-on-saml-finish                                      x x x x x x
+    sign-on-saml-logout                                      x x x x x x
+    sign-on-saml-metadata                                    x x x x x x
     second-factor                                            x x x x x x
     second-factor-setup                                      x x x x x x
     passkey                                                  x x x x x x

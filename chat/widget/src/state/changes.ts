@@ -51,8 +51,9 @@ export function applyTo(message: Message, event: AnswerEvent): void {
     case "queued":
       return change(message, { queue: event.position });
     case "message_end": {
-      const { status, strategy = "", machine_made: machineMade = false, notice = "" } = event;
-      return change(message, { status, strategy, machineMade, notice, queue: 0, abstained: status === "abstained" });
+      const { status, strategy = "", machine_made: machineMade = false, notice = "", related = message.related } = event;
+      const abstained = status === "abstained";
+      return change(message, { status, strategy, machineMade, notice, related, queue: 0, abstained });
     }
     case "error":
       return change(message, { error: event.detail });

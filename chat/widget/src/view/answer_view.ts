@@ -63,7 +63,7 @@ export class AnswerView {
     this.#drawBefore(message, writing);
     this.#text.draw(message, writing && !help);
     this.#drawChoices(message, lastAnswer && !writing);
-    this.#drawAfter(message, writing);
+    this.#drawAfter(message, writing, lastAnswer);
     this.#drawDecline(message, help !== null && lastAnswer && !writing);
     this.#drawFeedback(message);
     for (const way of Object.values(this.#persons)) way.hidden = handedOver;
@@ -105,14 +105,16 @@ export class AnswerView {
     });
   }
 
-  #drawAfter(message: Message, writing: boolean): void {
+  #drawAfter(message: Message, writing: boolean, lastAnswer: boolean): void {
     const { id, status, reason, error, abstained, contact, related, help } = message;
     // The words of an office stand above with a link to their page; what they link to is named here.
     const named = message.sources.filter(({ n, links = [] }) => n !== message.office?.n || links.length);
     const sources = writing || abstained ? [] : named;
     // Stopped before its first word, there is nothing to rate or to copy.
     const isSaid = message.text !== "" || message.office !== null;
-    fill(this.#after, [status, error, abstained, contact, related, sources, help, isSaid], () => {
+    // Where an older answer leads on to, the student has passed.
+    const leadsOn = status === "complete" && lastAnswer;
+    fill(this.#after, [status, error, abstained, contact, related, sources, help, isSaid, leadsOn], () => {
       const said = { text: message.text, quotes: message.strategy === "extractive" };
       this.#sources = sources.length && id !== null ? new SourceChips(id, sources, said) : null;
       this.#thumbs = [];
@@ -131,12 +133,13 @@ export class AnswerView {
           ),
         RATED.includes(status) && (abstained || help || message.strategy === "fixed") && this.#askPerson(message, "seen"),
         abstained && !help && this.#makeWish(message),
-        abstained && related.length > 0 && this.#related(related),
+        abstained && this.#related(related, "related_title"),
         status === "stopped" && notice("stopped", "stop", t("answer_stopped")),
         status === "stopped" && this.#again(message),
         status === "failed" && this.#retrial.problem(error || interrupted, message),
         this.#sources?.element,
         RATED.includes(status) && !help && isSaid && this.#toolbar(message),
+        leadsOn && this.#related(related, "related_next"),
       ];
     });
   }
@@ -146,11 +149,12 @@ export class AnswerView {
     fill(this.#decline, open, () => [open && button("quiet", t("help_decline"), { test: "ask-anyway", press })]);
   }
 
-  #related(questions: readonly string[]): HTMLElement {
+  #related(questions: readonly string[], title: "related_title" | "related_next"): HTMLElement | false {
+    if (!questions.length) return false;
     const ask = (text: string) => () => this.#options.actions.ask(text);
     return group(
       "related",
-      t("related_title"),
+      t(title),
       questions.map((text) => sentence(text, { test: "related-question", press: ask(text) })),
     );
   }

@@ -74,6 +74,7 @@ export const de: Words = {
   help_call: "Anrufen:",
   help_decline: "Stattdessen meine Frage beantworten",
   related_title: "Diese Fragen sind beantwortet:",
+  related_next: "Das könnten Sie auch fragen:",
   choices_title: "Bitte wählen Sie:",
   table: "Tabelle",
   edit: "Bearbeiten und erneut senden",

@@ -76,6 +76,7 @@ export const en = {
   help_call: "Call",
   help_decline: "Answer my question instead",
   related_title: "These questions are answered:",
+  related_next: "You could also ask:",
   choices_title: "Please choose:",
   table: "Table",
   edit: "Edit and send again",
