@@ -115,8 +115,10 @@ MAIL_SECONDS = 1200
 @shared_task(soft_time_limit=MAIL_SECONDS, time_limit=MAIL_SECONDS + 60)
 def mail_reports() -> None:
     """Have the files of due reports made, and mail what is made."""
-    from analytics.reports.by_mail.run import mail_due_reports
+    from analytics.reports.by_mail.run import mail_due_reports, request_files
 
+    for stored_id in request_files():
+        make_report.delay(stored_id)
     mail_due_reports()
 
 

@@ -1,4 +1,4 @@
-"""The figures of a report's period as a PDF: what the dashboard shows its reader, the charts first, then their tables."""
+"""The figures of a report's period as a PDF: what the dashboard shows its reader, charts first, then their tables."""
 
 from collections.abc import Iterator, Sequence
 from io import BytesIO

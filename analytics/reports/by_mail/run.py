@@ -1,10 +1,12 @@
-"""Mail due reports: have the file made by a worker, then mail its link with the figures of the period."""
+"""Mail due reports: request the file of a worker, then mail its link with the figures of the period."""
 
 import datetime
 from typing import TYPE_CHECKING
 
+from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.core.mail.backends.base import BaseEmailBackend
+from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 from django.utils.text import slugify
@@ -13,13 +15,12 @@ from django.utils.translation import ngettext
 
 from analytics.dashboard.formatting import day_name, period_name
 from analytics.dashboard.visibility import VIEW_DASHBOARD
-from analytics.mails import Attached, address, mail_each, send
+from analytics.mails import Attached, address, mail_each, send, sends_mails
 from analytics.models import Report, StoredReport
 from analytics.reports.by_mail.figures import make_figures
 from analytics.reports.by_mail.schedule import STEPS, definition_until, is_due, last_day
 from analytics.reports.definition import FORMATS, Definition
 from analytics.reports.permissions import EXPORT, rights_for
-from analytics.reports.services import queue_export
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -30,8 +31,16 @@ State = StoredReport.State
 PERMISSIONS = "django.contrib.auth.backends.ModelBackend"
 
 
+def request_files(today: datetime.date | None = None) -> list[int]:
+    """Request the files of due reports; return the ids of stored reports for a worker."""
+    day = today or timezone.localdate()
+    if not sends_mails():
+        return []
+    return [stored.pk for reader in readers(day) for report in _due(reader, day) if (stored := _request(report, day))]
+
+
 def mail_due_reports(today: datetime.date | None = None) -> int:
-    """Queue the files of due reports, and mail those that are made; return how many mails."""
+    """Mail the due reports whose files are made, or could not be; return how many mails."""
     day = today or timezone.localdate()
     return mail_each(readers(day), lambda connection, reader: _mail_reports(connection, reader, day))
 
@@ -48,19 +57,30 @@ def readers(today: datetime.date) -> "QuerySet[User]":
 
 def _mail_reports(connection: BaseEmailBackend, reader: "User", today: datetime.date) -> int:
     sent = 0
-    for report in reader.reports.exclude(rhythm="").select_related("file"):
-        if not is_due(report, today):
-            continue
-        last = last_day(report.rhythm, today)
-        definition = definition_until(report, last)
-        if report.file is None or Definition.load(report.file.definition) != definition:
-            report.file = queue_export(name=report.name, definition=definition, by=reader)
-            report.save(update_fields=["file"])
-        elif not report.file.is_active and _mail(connection, reader, report, report.file):
-            report.mailed_until, report.file = last, None
+    for report in _due(reader, today):
+        if report.file and not report.file.is_active and _mail(connection, reader, report, report.file):
+            report.mailed_until, report.file = last_day(report.rhythm, today), None
             report.save(update_fields=["mailed_until", "file"])
             sent += 1
     return sent
+
+
+def _due(reader: "User", today: datetime.date) -> list[Report]:
+    reports = reader.reports.exclude(rhythm="").select_related("owner", "file")
+    return [report for report in reports if is_due(report, today)]
+
+
+@transaction.atomic
+def _request(report: Report, today: datetime.date) -> StoredReport | None:
+    """Create the stored report of what is due now, unless there is one already."""
+    definition = definition_until(report, last_day(report.rhythm, today))
+    if report.file and Definition.load(report.file.definition) == definition:
+        return None
+    report.file = StoredReport.objects.create(
+        name=report.name, definition=definition.dump(), requested_by=report.owner, language=settings.MAIL_LANGUAGE
+    )
+    report.save(update_fields=["file"])
+    return report.file
 
 
 def _mail(connection: BaseEmailBackend, reader: "User", report: Report, stored: StoredReport) -> bool:
