@@ -10,7 +10,7 @@ from typing import Literal
 
 from knowledge.ingest.pdf.headings.candidates import CAPTION
 from knowledge.ingest.pdf.headings.detection import Heading
-from knowledge.ingest.pdf.tables import continued
+from knowledge.ingest.pdf.tables.sentences import joined_parts
 from knowledge.ingest.pdf.types import Element, Line, Table
 from knowledge.ingest.pdf.words import HYPHENS
 
@@ -23,6 +23,7 @@ ITEM = re.compile(r"^(?:\(?\d{1,2}[.)]|\(?[a-z]{1,2}\)|\([ivx]{1,5}\)|\[\d{1,3}\
 CLAUSE = re.compile(r"^\(\d{1,2}[a-z]?\)\s")
 FOOTNOTE = re.compile(r"^(?:\d{1,3}|[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}|[*†‡])\s?\S")
 ENDED = re.compile(r"[.!?:;…]['\"”“’»)\]]*[⁰¹²³⁴⁵⁶⁷⁸⁹]*$")
+NUMBER = re.compile(r"^\(?\d{1,3}[a-z]?[.)]?$")
 ADDRESS = re.compile(r"^\S{0,3}\s?<?(?:https?://|www\.|mailto:)\S+$")
 
 Kind = Literal["heading", "paragraph", "item", "code", "table", "note"]
@@ -72,7 +73,7 @@ class Composer:
             for note in self._blocks(notes):
                 note.kind = "note" if note.kind == "paragraph" else note.kind
                 blocks.append(note)
-        _repeat_headers(blocks)
+        _join_tables(blocks)
         _put_captions_first(blocks)
         return blocks
 
@@ -83,7 +84,12 @@ class Composer:
         cut = len(indexed)
         for position in range(len(indexed) - 1, -1, -1):
             element = indexed[position][1]
-            if not isinstance(element, Line) or element.size > 0.93 * self._body_size or element.mono:
+            if (
+                not isinstance(element, Line)
+                or element.in_cell
+                or element.size > 0.93 * self._body_size
+                or element.mono
+            ):
                 break
             if FOOTNOTE.match(element.text):
                 cut = position
@@ -135,7 +141,7 @@ class Composer:
             return False
         if line.bold != last.bold and last is block.first and CAPTION.match(line.text):
             return False
-        if line.bold and not last.bold and len(line.parts) == 1 and ENDED.search(last.text):
+        if line.bold and not last.bold and len(line.parts) == 1 and (line.in_cell or ENDED.search(last.text)):
             return False
         return not self._begins(block, line)
 
@@ -169,6 +175,8 @@ class Composer:
         if before.kind not in {"paragraph", "item"} or block.kind != "paragraph" or CLAUSE.match(block.first.text):
             return False
         last, line = before.last, block.first
+        if (last.in_cell or line.in_cell) and not (last.in_cell and line.in_cell and last.page < line.page):
+            return False
         if abs(line.size - last.size) > 0.12 * last.size or line.bold != last.bold:
             return False
         if last.text.endswith(HYPHENS) and line.text[0].islower():
@@ -178,14 +186,23 @@ class Composer:
         return line.text[0].islower() or not self._has_room(last, line)
 
 
-def _repeat_headers(blocks: Sequence[Block]) -> None:
-    """Give the second part of a table that runs over a page the first part's header."""
-    before: Table | None = None
+def _join_tables(blocks: Sequence[Block]) -> None:
+    """Give the second part of a table that runs over a page the first part's header.
+
+    A number between the parts, which a form's row has on the new page, does not break it.
+    """
+    before: Block | None = None
     for block in blocks:
-        if block.table and before and block.page <= before.page + 1:
-            block.table = continued(before, block.table)
-        if block.kind != "note":
-            before = block.table
+        if (
+            before
+            and before.table
+            and block.table
+            and block.page <= before.page + 1
+            and (parts := joined_parts(before.table, block.table))
+        ):
+            before.table, block.table = parts
+        if block.kind != "note" and not (block.lines and len(block.lines) == 1 and NUMBER.match(block.first.text)):
+            before = block
 
 
 def _put_captions_first(blocks: list[Block]) -> None:

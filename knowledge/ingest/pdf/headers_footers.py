@@ -94,7 +94,11 @@ def _body_size(pages: Sequence[Page]) -> float:
 
 def _edge(page: Page, side: str, body: float) -> list[Line]:
     """List the outermost lines, outermost first; large letters are a heading's, even if each stands at one place."""
-    lines = [element for element in page.elements if isinstance(element, Line) and element.size < LARGE * body]
+    lines = [
+        element
+        for element in page.elements
+        if isinstance(element, Line) and element.size < LARGE * body and not element.in_cell
+    ]
     if side == "top":
         near = [line for line in lines if line.baseline < ZONE * page.height]
         return sorted(near, key=lambda line: line.baseline)[:DEPTH]

@@ -132,7 +132,10 @@ def candidate_from(start: int, lines: Sequence[Line], *, labelled: bool = False)
 def stands_out(line: Line, body: tuple[float, bool]) -> bool:
     if line.mono or not re.search(r"[^\W\d_]", line.text):
         return False
-    return line.size >= LARGER * body[0] or (line.bold and not body[1] and line.size >= 0.95 * body[0])
+    if line.size >= LARGER * body[0]:
+        return True
+    # In a form's cell bold words are a label.
+    return line.bold and not line.in_cell and not body[1] and line.size >= 0.95 * body[0]
 
 
 def _goes_on(line: Line, following: Line) -> bool:

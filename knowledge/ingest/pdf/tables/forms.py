@@ -1,0 +1,239 @@
+"""A grid's cells into tables with a header, lines of labels and values, and text; pure."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import groupby
+
+from knowledge.ingest.pdf.layout import arrange_lines, is_bold
+from knowledge.ingest.pdf.tables.grids import Cell, Grid
+from knowledge.ingest.pdf.tables.matrices import Band, Matrix, Said, as_matrix, is_label
+from knowledge.ingest.pdf.types import Char, Element, Form, Line, Table
+from knowledge.ingest.pdf.words import join_lines
+
+#: A cell with more letters is a text, not a value.
+VALUE = 300
+#: The number of a form's part, in a column of its own.
+NUMBER = re.compile(r"^\(?(?:\d{1,3}[a-z]?|[a-z]|[IVX]{1,5})[.)]?$")
+ENDED = re.compile(r"[.!?:;…]['\"”“’»)\]]*$")
+BULLET = re.compile(r"^[•●▪■◦‣∙○►▶➢✓–—*-](?:\s|$)")
+#: What a form calls the name of the thing that it describes.
+NAME_OF_RECORD = re.compile(
+    r"^(?:modul(?:titel|name|bezeichnung)?|(?:titel|name|bezeichnung) des moduls|module?(?: (?:title|name))?|"
+    r"course (?:title|name)|(?:lehr)?veranstaltung(?:stitel|sname)?|titel|title)"
+    r"(?:[ /]*\(?(?:deutsch|german|de)\)?)?\s*:?$",
+    re.IGNORECASE,
+)
+#: A form's name stands in one of its first rows.
+FIRST_ROWS = 3
+Frame = list[Element]
+
+
+def read_grid(grid: Grid, chars: Sequence[Char], boxes: Sequence[Table | Form], *, number: int) -> Table | Form | None:
+    """Read what stands in a grid; `boxes` are the tables within its cells. None where it parts nothing."""
+    return _Reader(grid, chars, boxes, number).read()
+
+
+class _Reader:
+    def __init__(self, grid: Grid, chars: Sequence[Char], boxes: Sequence[Table | Form], number: int) -> None:
+        self._grid, self._number = grid, number
+        owner = {
+            (row, column): index
+            for index, cell in enumerate(grid.cells)
+            for row in range(cell.row, cell.row + cell.rows)
+            for column in range(cell.column, cell.column + cell.columns)
+        }
+        self._chars: dict[Cell, list[Char]] = {cell: [] for cell in grid.cells}
+        self._boxes: dict[Cell, list[Table | Form]] = {cell: [] for cell in grid.cells}
+        for char in chars:
+            place = grid.place((char.x0 + char.x1) / 2, (char.top + char.bottom) / 2)
+            if place is not None:
+                self._chars[grid.cells[owner[place]]].append(char)
+        for box in boxes:
+            place = grid.place((box.x0 + box.x1) / 2, (box.top + box.bottom) / 2)
+            if place is not None:
+                self._boxes[grid.cells[owner[place]]].append(box)
+        self._said = {cell: self._say(cell) for cell in grid.cells}
+        self._frames: list[Frame] = []
+
+    def read(self) -> Table | Form | None:
+        filled = [cell for cell in self._grid.cells if self._said[cell].text or self._boxes[cell]]
+        if len({cell.column for cell in filled}) < 2:
+            return None
+        self._region(self._grid.cells)
+        x0, top, x1, bottom = self._grid.box
+        frames = [frame for frame in self._frames if frame]
+        if len(frames) == 1 and len(frames[0]) == 1 and isinstance(table := frames[0][0], Table):
+            return table
+        elements = [replace(element, frame=place) for place, frame in enumerate(frames) for element in frame]
+        return Form(x0, x1, top, bottom, elements) if elements else None
+
+    def _say(self, cell: Cell) -> Said:
+        chars = self._chars[cell]
+        elements = arrange_lines(chars, self._boxes[cell], number=self._number, columns=False)
+        lines = [line for line in elements if isinstance(line, Line)]
+        letters = [char for char in chars if char.text.isalnum()]
+        return Said(
+            text=join_lines([line.text for line in lines]),
+            elements=elements,
+            bold=bool(letters) and all(is_bold(char.font) for char in letters),
+            is_value=not self._boxes[cell]
+            and sum(len(line.text) for line in lines) <= VALUE
+            and not any(BULLET.match(line.text) for line in lines[1:]),
+            has_tables=bool(self._boxes[cell]),
+        )
+
+    # --- what stands in a region: rows with the same columns ---
+
+    def _region(self, cells: Sequence[Cell], prefix: str = "") -> None:
+        """Read cells that fill a rectangle."""
+        bands = [Band(band, self._said) for band in _bands(cells)]
+        index = 0
+        while index < len(bands):
+            end = index + 1
+            while end < len(bands) and bands[end].starts == bands[index].starts:
+                end += 1
+            if end - index == 1 and end < len(bands) and bands[index].heads(bands[end]):
+                end += 1
+                while end < len(bands) and bands[end].starts == bands[index + 1].starts:
+                    end += 1
+            run = bands[index:end]
+            matrix = as_matrix(run) if len(run[-1].starts) > 1 and not _is_numbered(run) else None
+            if matrix:
+                self._matrix(run, matrix, prefix)
+            else:
+                for band in run:
+                    self._band(band, prefix)
+                    prefix = ""
+            prefix = ""
+            index = end
+
+    def _matrix(self, run: Sequence[Band], matrix: Matrix, prefix: str) -> None:
+        if prefix:
+            self._line_of(prefix, run[0].cells[0])
+        x0, top, x1, bottom = self._box([cell for band in run for cell in band.cells])
+        table = Table(self._number, x0, x1, top, bottom, matrix.rows, matrix.header, guessed=matrix.guessed)
+        self._frames.append([table])
+
+    def _band(self, band: Band, prefix: str) -> None:
+        """Read one row of a form, or rows beside a cell that spans them."""
+        cells = [cell for cell in band.cells if self._said[cell].text or self._boxes[cell]]
+        if not cells:
+            return
+        first = band.cells[0]
+        label = self._said[first]
+        if (
+            len(band.cells) > 1
+            and first.rows == band.rows > 1
+            and all(cell.column > first.column for cell in band.cells[1:])
+        ):
+            others = band.cells[1:]
+            if not label.text or (label.is_value and NUMBER.match(label.text)):
+                self._region(others, f"{prefix} {label.text}".strip())
+            elif label.is_value and all(self._said[cell].is_value for cell in others):
+                subrows = [Band(sub, self._said).sentence() for sub in _bands(others)]
+                said = f"{label.text.rstrip(':')}: {'; '.join(filter(None, subrows))}"
+                self._row(band, f"{prefix} {said}".strip())
+            else:
+                self._content(first, prefix)
+                self._region(others)
+            return
+        if band.rows > 1 and len(parts := _beside(band.cells)) > 1:
+            for part in parts:
+                self._region(part, prefix)
+                prefix = ""
+            return
+        if len(cells) > 1 and all(self._said[cell].is_value for cell in cells) and not self._is_cut(band, cells):
+            self._row(band, f"{prefix} {band.sentence()}".strip())
+            return
+        waiting = prefix
+        for place, cell in enumerate(cells):
+            said = self._said[cell]
+            is_last = place == len(cells) - 1
+            if not is_last and said.is_value and (NUMBER.match(said.text) or is_label(said)):
+                waiting = f"{waiting} {_labelled(said.text)}".strip()
+                continue
+            self._content(cell, waiting)
+            waiting = ""
+
+    def _is_cut(self, band: Band, cells: Sequence[Cell]) -> bool:
+        """Return whether a row may go on on the next page, or come from the page before: then it is text."""
+        last = band.cells[0].row + band.rows == len(self._grid.ys) - 1
+        return last and not ENDED.search(self._said[cells[-1]].text) and len(self._said[cells[-1]].text) > 80
+
+    def _row(self, band: Band, said: str) -> None:
+        x0, top, x1, bottom = self._box(band.cells)
+        record = ""
+        if band.cells[0].row < FIRST_ROWS:
+            record = next((value.text for name, value in band.pairs() if NAME_OF_RECORD.match(name.text)), "")
+        before = self._frames[-1] if self._frames else []
+        last = before[-1] if before else None
+        if isinstance(last, Table) and not last.header and all(len(row) == 1 for row in last.rows):
+            before[-1] = replace(last, rows=[*last.rows, [said]], bottom=bottom, record=last.record or record)
+        else:
+            self._frames.append([Table(self._number, x0, x1, top, bottom, [[said]], record=record)])
+
+    def _content(self, cell: Cell, prefix: str) -> None:
+        """Add what stands in a cell, after a number or label that belongs before it."""
+        x0, _top, x1, _bottom = self._box([cell])
+        elements = [
+            replace(element, in_cell=True, left=x0, right=x1) if isinstance(element, Line) else element
+            for element in self._said[cell].elements
+        ]
+        if prefix and elements and isinstance(first := elements[0], Line) and not BULLET.match(first.text):
+            elements[0] = replace(first, text=f"{prefix} {first.text}")
+        elif prefix:
+            self._line_of(prefix, cell)
+        for _frame, members in groupby(elements, key=lambda element: element.frame):
+            self._frames.append(list(members))
+
+    def _line_of(self, text: str, cell: Cell) -> None:
+        x0, top, x1, _bottom = self._box([cell])
+        line = Line(self._number, text, x0, x0, top, top, 10, bold=False, mono=False, left=x0, right=x1, in_cell=True)
+        self._frames.append([line])
+
+    def _box(self, cells: Iterable[Cell]) -> tuple[float, float, float, float]:
+        cells = list(cells)
+        xs, ys = self._grid.xs, self._grid.ys
+        return (
+            xs[min(cell.column for cell in cells)],
+            ys[min(cell.row for cell in cells)],
+            xs[max(cell.column + cell.columns for cell in cells)],
+            ys[max(cell.row + cell.rows for cell in cells)],
+        )
+
+
+def _labelled(text: str) -> str:
+    return text if NUMBER.match(text) or text.endswith(":") else f"{text}:"
+
+
+def _is_numbered(run: Sequence[Band]) -> bool:
+    """Return whether its first column only numbers what stands in the second."""
+    if len(run[0].starts) != 2:
+        return False
+    names = [band.said(band.cells[0]).text for band in run]
+    return any(names) and all(not name or NUMBER.match(name) for name in names)
+
+
+def _bands(cells: Iterable[Cell]) -> list[list[Cell]]:
+    """Cut between rows where no cell goes over the cut."""
+    found: list[list[Cell]] = []
+    end = -1
+    for cell in sorted(cells):
+        if not found or cell.row >= end:
+            found.append([])
+        found[-1].append(cell)
+        end = max(end, cell.row + cell.rows)
+    return found
+
+
+def _beside(cells: Iterable[Cell]) -> list[list[Cell]]:
+    """Cut between columns where no cell goes over the cut."""
+    found: list[list[Cell]] = []
+    end = -1
+    for cell in sorted(cells, key=lambda cell: cell.column):
+        if not found or cell.column >= end:
+            found.append([])
+        found[-1].append(cell)
+        end = max(end, cell.column + cell.columns)
+    return found
