@@ -8,11 +8,12 @@ from itertools import groupby, pairwise
 from statistics import median
 from typing import Literal
 
-from knowledge.ingest.pdf.headings.candidates import CAPTION
+from knowledge.ingest.pdf.headings.candidates import CAPTION, DEEPEST
 from knowledge.ingest.pdf.headings.detection import Heading
+from knowledge.ingest.pdf.tables.records import record_in_line
 from knowledge.ingest.pdf.tables.sentences import joined_parts
 from knowledge.ingest.pdf.types import Element, Line, Table
-from knowledge.ingest.pdf.words import HYPHENS
+from knowledge.ingest.pdf.words import HYPHENS, comparable
 
 BULLET = re.compile(r"^[•●▪■◦‣∙·○►▶➢✓–—*\-](?=\s)\s+")
 LONE_BULLET = re.compile(r"^[•●▪■◦‣∙○►▶➢✓]\s*")
@@ -74,6 +75,7 @@ class Composer:
                 note.kind = "note" if note.kind == "paragraph" else note.kind
                 blocks.append(note)
         _join_tables(blocks)
+        blocks = _with_names_of_records(blocks)
         _put_captions_first(blocks)
         return blocks
 
@@ -203,6 +205,24 @@ def _join_tables(blocks: Sequence[Block]) -> None:
             before.table, block.table = parts
         if block.kind != "note" and not (block.lines and len(block.lines) == 1 and NUMBER.match(block.first.text)):
             before = block
+
+
+def _with_names_of_records(blocks: Sequence[Block]) -> list[Block]:
+    """Put a heading above each record that has none: the name of what it describes, such as a module's."""
+    found: list[Block] = []
+    last: Heading | None = None
+    for block in blocks:
+        name = block.table.record if block.table else ""
+        if block.kind == "paragraph":
+            name = record_in_line(block.first)
+        if name and not (last and comparable(last.text) == comparable(name)):
+            is_chapter = bool(found) and found[-1].heading is last is not None
+            level = 1 if not last else last.level + is_chapter
+            last = Heading(name, min(DEEPEST, level), 0)
+            found.append(Block("heading", block.page, heading=last))
+        last = block.heading or last
+        found.append(block)
+    return found
 
 
 def _put_captions_first(blocks: list[Block]) -> None:

@@ -334,7 +334,7 @@ def _rows(members: Iterable[Item]) -> Iterator[list[Segment] | Table | Form]:
                 yield row
                 row = []
             yield item
-        elif row and item.baseline - row[0].baseline <= max(1.2, 0.15 * item.size):
+        elif row and (item.baseline - row[0].baseline <= max(1.2, 0.15 * item.size) or _is_value(item, row)):
             row.append(item)
         else:
             if row:
@@ -342,6 +342,16 @@ def _rows(members: Iterable[Item]) -> Iterator[list[Segment] | Table | Form]:
             row = [item]
     if row:
         yield row
+
+
+def _is_value(segment: Segment, row: Sequence[Segment]) -> bool:
+    """Return whether it stands a little below a label that it belongs to."""
+    label = max(row, key=lambda other: other.x1)
+    return (
+        label.chars[-1].text == ":"
+        and label.x1 < segment.x0
+        and segment.baseline - label.baseline <= 0.4 * min(label.size, segment.size)
+    )
 
 
 def _line(row: list[Segment], number: int, frame: int, left: float, right: float) -> Line | None:

@@ -8,6 +8,7 @@ from itertools import groupby
 from knowledge.ingest.pdf.layout import arrange_lines, is_bold
 from knowledge.ingest.pdf.tables.grids import Cell, Grid
 from knowledge.ingest.pdf.tables.matrices import Band, Matrix, Said, as_matrix, is_label
+from knowledge.ingest.pdf.tables.records import is_name_of_record
 from knowledge.ingest.pdf.types import Char, Element, Form, Line, Table
 from knowledge.ingest.pdf.words import join_lines
 
@@ -17,15 +18,8 @@ VALUE = 300
 NUMBER = re.compile(r"^\(?(?:\d{1,3}[a-z]?|[a-z]|[IVX]{1,5})[.)]?$")
 ENDED = re.compile(r"[.!?:;…]['\"”“’»)\]]*$")
 BULLET = re.compile(r"^[•●▪■◦‣∙○►▶➢✓–—*-](?:\s|$)")
-#: What a form calls the name of the thing that it describes.
-NAME_OF_RECORD = re.compile(
-    r"^(?:modul(?:titel|name|bezeichnung)?|(?:titel|name|bezeichnung) des moduls|module?(?: (?:title|name))?|"
-    r"course (?:title|name)|(?:lehr)?veranstaltung(?:stitel|sname)?|titel|title)"
-    r"(?:[ /]*\(?(?:deutsch|german|de)\)?)?\s*:?$",
-    re.IGNORECASE,
-)
-#: A form's name stands in one of its first rows.
-FIRST_ROWS = 3
+#: The column of these numbers takes no more than this share of the width.
+NARROW = 0.12
 Frame = list[Element]
 
 
@@ -74,7 +68,7 @@ class _Reader:
         lines = [line for line in elements if isinstance(line, Line)]
         letters = [char for char in chars if char.text.isalnum()]
         return Said(
-            text=join_lines([line.text for line in lines]),
+            text=_said(lines),
             elements=elements,
             bold=bool(letters) and all(is_bold(char.font) for char in letters),
             is_value=not self._boxes[cell]
@@ -86,20 +80,26 @@ class _Reader:
     # --- what stands in a region: rows with the same columns ---
 
     def _region(self, cells: Sequence[Cell], prefix: str = "") -> None:
-        """Read cells that fill a rectangle."""
+        """Read cells that fill a rectangle; `prefix` is the number that they have in a form."""
         bands = [Band(band, self._said) for band in _bands(cells)]
+        if numbers := self._numbers(bands):
+            for band in bands:
+                if not (number := numbers.get(band.row)):
+                    self._region(band.cells, prefix)
+                else:
+                    said = f"{prefix} {self._said[number].text}".strip()
+                    self._region([cell for cell in band.cells if cell != number], said)
+                prefix = ""
+            return
         index = 0
         while index < len(bands):
             end = index + 1
-            while end < len(bands) and bands[end].starts == bands[index].starts:
+            if end < len(bands) and bands[index].heads(bands[end]):
                 end += 1
-            if end - index == 1 and end < len(bands) and bands[index].heads(bands[end]):
+            while end < len(bands) and bands[end].starts == bands[end - 1].starts:
                 end += 1
-                while end < len(bands) and bands[end].starts == bands[index + 1].starts:
-                    end += 1
             run = bands[index:end]
-            matrix = as_matrix(run) if len(run[-1].starts) > 1 and not _is_numbered(run) else None
-            if matrix:
+            if len(run[-1].starts) > 1 and (matrix := as_matrix(run)):
                 self._matrix(run, matrix, prefix)
             else:
                 for band in run:
@@ -107,6 +107,25 @@ class _Reader:
                     prefix = ""
             prefix = ""
             index = end
+
+    def _numbers(self, bands: Sequence[Band]) -> dict[int, Cell]:
+        """Find the cells of a narrow first column that numbers the rows of a form, by their first row."""
+        left = min(cell.column for band in bands for cell in band.cells)
+        right = max(cell.column + cell.columns for band in bands for cell in band.cells)
+        widest = NARROW * (self._grid.xs[right] - self._grid.xs[left])
+        found: dict[int, Cell] = {}
+        for band in bands:
+            first = band.cells[0]
+            if len(band.cells) < 2 or self._grid.xs[first.column + first.columns] - self._grid.xs[left] > widest:
+                continue
+            if first.rows < band.rows or first.column > left or not NUMBER.match(self._said[first].text or "0"):
+                return {}
+            found[band.row] = first
+        if not any(self._said[cell].text for cell in found.values()):
+            return {}
+        # The first column of a table has numbers too: all its rows are alike.
+        is_table = all(band.rows == 1 and band.starts == bands[0].starts for band in bands) and len(bands[0].starts) > 2
+        return {} if is_table and len(bands) > 1 else found
 
     def _matrix(self, run: Sequence[Band], matrix: Matrix, prefix: str) -> None:
         if prefix:
@@ -120,19 +139,12 @@ class _Reader:
         cells = [cell for cell in band.cells if self._said[cell].text or self._boxes[cell]]
         if not cells:
             return
-        first = band.cells[0]
+        first, others = band.cells[0], band.cells[1:]
         label = self._said[first]
-        if (
-            len(band.cells) > 1
-            and first.rows == band.rows > 1
-            and all(cell.column > first.column for cell in band.cells[1:])
-        ):
-            others = band.cells[1:]
-            if not label.text or (label.is_value and NUMBER.match(label.text)):
-                self._region(others, f"{prefix} {label.text}".strip())
-            elif label.is_value and all(self._said[cell].is_value for cell in others):
-                subrows = [Band(sub, self._said).sentence() for sub in _bands(others)]
-                said = f"{label.text.rstrip(':')}: {'; '.join(filter(None, subrows))}"
+        if others and first.rows == band.rows > 1 and all(cell.column > first.column for cell in others):
+            if label.is_value and label.text and all(self._said[cell].is_value for cell in others):
+                rows = [Band(sub, self._said).sentence() for sub in _bands(others)]
+                said = f"{label.text.rstrip(':')}: {'; '.join(filter(None, rows))}"
                 self._row(band, f"{prefix} {said}".strip())
             else:
                 self._content(first, prefix)
@@ -163,9 +175,7 @@ class _Reader:
 
     def _row(self, band: Band, said: str) -> None:
         x0, top, x1, bottom = self._box(band.cells)
-        record = ""
-        if band.cells[0].row < FIRST_ROWS:
-            record = next((value.text for name, value in band.pairs() if NAME_OF_RECORD.match(name.text)), "")
+        record = next((value.text for name, value in band.pairs() if is_name_of_record(name.text)), "")
         before = self._frames[-1] if self._frames else []
         last = before[-1] if before else None
         if isinstance(last, Table) and not last.header and all(len(row) == 1 for row in last.rows):
@@ -180,6 +190,8 @@ class _Reader:
             replace(element, in_cell=True, left=x0, right=x1) if isinstance(element, Line) else element
             for element in self._said[cell].elements
         ]
+        if not elements and not prefix:
+            return
         if prefix and elements and isinstance(first := elements[0], Line) and not BULLET.match(first.text):
             elements[0] = replace(first, text=f"{prefix} {first.text}")
         elif prefix:
@@ -203,16 +215,21 @@ class _Reader:
         )
 
 
+def _said(lines: Sequence[Line]) -> str:
+    """Join a cell's lines; a label beside them, at half their height, comes first."""
+    parts = [part for line in lines for part in line.parts]
+    label = min(parts, key=lambda part: part.x0, default=None)
+    if not label or not label.text.endswith(":") or label is lines[0].parts[0]:
+        return join_lines([line.text for line in lines])
+    others = [part for part in parts if part is not label]
+    if any(part.x0 < label.x1 for part in others):
+        return join_lines([line.text for line in lines])
+    beside = [" ".join(part.text for part in line.parts if part is not label) for line in lines]
+    return join_lines([label.text, *filter(None, beside)])
+
+
 def _labelled(text: str) -> str:
     return text if NUMBER.match(text) or text.endswith(":") else f"{text}:"
-
-
-def _is_numbered(run: Sequence[Band]) -> bool:
-    """Return whether its first column only numbers what stands in the second."""
-    if len(run[0].starts) != 2:
-        return False
-    names = [band.said(band.cells[0]).text for band in run]
-    return any(names) and all(not name or NUMBER.match(name) for name in names)
 
 
 def _bands(cells: Iterable[Cell]) -> list[list[Cell]]:

@@ -123,13 +123,16 @@ def _grid(level: Sequence[Stretch], upright: Sequence[Stretch]) -> Grid | None:
 
 
 def _borders(across: Sequence[Stretch], along: Sequence[Stretch]) -> list[float]:
-    """List where rules lie, and where those that cross them begin and end beyond the outermost."""
+    """List where rules lie, and where those that cross them begin and end."""
     found: list[float] = []
     for value in sorted(rule.at for rule in across):
         if not found or value - found[-1] > NEAR:
             found.append(value)
-    first, last = min(rule.start for rule in along), max(rule.end for rule in along)
-    return [*([first] if first < found[0] - NEAR else []), *found, *([last] if last > found[-1] + NEAR else [])]
+    for value in sorted(end for rule in along for end in (rule.start, rule.end)):
+        place = bisect_left(found, value)
+        if all(abs(value - near) > NEAR for near in found[max(0, place - 1) : place + 1]):
+            found.insert(place, value)
+    return found
 
 
 def _walls(rules: Sequence[Stretch], borders: Sequence[float], others: Sequence[float]) -> set[tuple[int, int]]:
@@ -144,7 +147,7 @@ def _walls(rules: Sequence[Stretch], borders: Sequence[float], others: Sequence[
 
 
 def _cells(rows: int, columns: int, upright: set[tuple[int, int]], level: set[tuple[int, int]]) -> list[Cell]:
-    """Join places that no rule parts. What is no rectangle then is cut at its rows."""
+    """Join places that no rule parts; where rules end within what is joined, it is cut at its rows."""
     owner: dict[tuple[int, int], int] = {}
     members: list[list[tuple[int, int]]] = []
     for start in ((row, column) for row in range(rows) for column in range(columns)):
@@ -165,29 +168,33 @@ def _cells(rows: int, columns: int, upright: set[tuple[int, int]], level: set[tu
                 if not is_parted and 0 <= place[0] < rows and 0 <= place[1] < columns and place not in owner:
                     owner[place] = number
                     waiting.append(place)
-    return sorted(cell for places in members for cell in _rectangles(places))
+    return sorted(cell for places in members for cell in _rectangles(places, upright, level))
 
 
-def _rectangles(places: Sequence[tuple[int, int]]) -> list[Cell]:
+def _rectangles(
+    places: Sequence[tuple[int, int]], upright: set[tuple[int, int]], level: set[tuple[int, int]]
+) -> list[Cell]:
     by_row: Mapping[int, list[int]] = defaultdict(list)
     for row, column in places:
         by_row[row].append(column)
-    open_runs: dict[tuple[int, int], Cell] = {}
+    going_on: dict[tuple[int, int], Cell] = {}
     found: list[Cell] = []
     for row in sorted(by_row):
         runs: list[tuple[int, int]] = []
         for column in sorted(by_row[row]):
-            if runs and runs[-1][1] == column:
+            if runs and runs[-1][1] == column and (column, row) not in upright:
                 runs[-1] = runs[-1][0], column + 1
             else:
                 runs.append((column, column + 1))
-        going_on = {}
+        here: dict[tuple[int, int], Cell] = {}
         for run in runs:
-            above = open_runs.get(run)
-            if above and above.row + above.rows == row:
-                going_on[run] = above._replace(rows=above.rows + 1)
+            above = going_on.get(run)
+            is_open = not any((row, column) in level for column in range(*run))
+            if above and above.row + above.rows == row and is_open:
+                here[run] = above._replace(rows=above.rows + 1)
+                del going_on[run]
             else:
-                going_on[run] = Cell(row, run[0], 1, run[1] - run[0])
-        found += [cell for run, cell in open_runs.items() if run not in going_on or going_on[run].row != cell.row]
-        open_runs = going_on
-    return [*found, *open_runs.values()]
+                here[run] = Cell(row, run[0], 1, run[1] - run[0])
+        found += going_on.values()
+        going_on = here
+    return [*found, *going_on.values()]

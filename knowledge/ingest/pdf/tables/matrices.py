@@ -11,6 +11,8 @@ from knowledge.ingest.pdf.types import Element
 CELL_CHARACTERS = 1_500
 #: A name of a column that is known by its place only.
 NAME = 60
+#: The share of a header's names that stand out; one may be set in other letters.
+MOSTLY = 0.7
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,9 +141,14 @@ def _filled(run: Sequence[Band], starts: Sequence[int]) -> list[list[Place]]:
 
 def _bold_rows(rows: Sequence[Sequence[Place]]) -> int:
     """Count the rows at the top that are bold, if one below them is not: they are the header."""
-    bold = [all(place.bold for place in row if place.text) for row in rows]
+    bold = [_mostly_bold(row) for row in rows]
     count = next((index for index, is_bold in enumerate(bold) if not is_bold), 0)
     return count if sum(bool(place.text) or place.goes_on for row in rows[:count] for place in row) > 1 else 0
+
+
+def _mostly_bold(row: Sequence[Place]) -> bool:
+    filled = [place.bold for place in row if place.text]
+    return sum(filled) >= MOSTLY * len(filled)
 
 
 def _plain_header(rows: Sequence[Sequence[Place]]) -> int:

@@ -63,7 +63,7 @@ def joined_parts(before: Table, after: Table) -> tuple[Table, Table] | None:
     if abs(before.x0 - after.x0) > SAME_PLACE or abs(before.x1 - after.x1) > SAME_PLACE:
         return None
     if after.header and list(after.header) != list(before.header):
-        if not after.guessed:
+        if not after.guessed and not any(char.isdigit() for name in after.header for char in name):
             return None
         after = replace(after, rows=[after.header, *after.rows])
     after = replace(after, header=before.header, guessed=before.guessed)
