@@ -24,7 +24,6 @@ ITEM = re.compile(r"^(?:\(?\d{1,2}[.)]|\(?[a-z]{1,2}\)|\([ivx]{1,5}\)|\[\d{1,3}\
 CLAUSE = re.compile(r"^\(\d{1,2}[a-z]?\)\s")
 FOOTNOTE = re.compile(r"^(?:\d{1,3}|[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}|[*†‡])\s?\S")
 ENDED = re.compile(r"[.!?:;…]['\"”“’»)\]]*[⁰¹²³⁴⁵⁶⁷⁸⁹]*$")
-NUMBER = re.compile(r"^\(?\d{1,3}[a-z]?[.)]?$")
 ADDRESS = re.compile(r"^\S{0,3}\s?<?(?:https?://|www\.|mailto:)\S+$")
 
 Kind = Literal["heading", "paragraph", "item", "code", "table", "note"]
@@ -141,6 +140,8 @@ class Composer:
             return False
         if abs(line.size - last.size) > 0.12 * last.size or gap > 1.3 * max(usual, line.size) or gap < -1:
             return False
+        if last.in_cell and last is block.first and last.text.endswith(":"):
+            return True  # a label and its value
         if line.bold != last.bold and last is block.first and CAPTION.match(line.text):
             return False
         if line.bold and not last.bold and len(line.parts) == 1 and (line.in_cell or ENDED.search(last.text)):
@@ -189,10 +190,7 @@ class Composer:
 
 
 def _join_tables(blocks: Sequence[Block]) -> None:
-    """Give the second part of a table that runs over a page the first part's header.
-
-    A number between the parts, which a form's row has on the new page, does not break it.
-    """
+    """Give the second part of a table that runs over a page the first part's header."""
     before: Block | None = None
     for block in blocks:
         if (
@@ -203,7 +201,7 @@ def _join_tables(blocks: Sequence[Block]) -> None:
             and (parts := joined_parts(before.table, block.table))
         ):
             before.table, block.table = parts
-        if block.kind != "note" and not (block.lines and len(block.lines) == 1 and NUMBER.match(block.first.text)):
+        if block.kind != "note":
             before = block
 
 
@@ -211,14 +209,18 @@ def _with_names_of_records(blocks: Sequence[Block]) -> list[Block]:
     """Put a heading above each record that has none: the name of what it describes, such as a module's."""
     found: list[Block] = []
     last: Heading | None = None
+    level = 0
     for block in blocks:
         name = block.table.record if block.table else ""
         if block.kind == "paragraph":
             name = record_in_line(block.first)
-        if name and not (last and comparable(last.text) == comparable(name)):
-            is_chapter = bool(found) and found[-1].heading is last is not None
-            level = 1 if not last else last.level + is_chapter
-            last = Heading(name, min(DEEPEST, level), 0)
+        if name and last and comparable(last.text) == comparable(name):
+            level = last.level
+        elif name:
+            # Where a heading stands right above, it is a chapter's.
+            is_chapter = bool(found) and found[-1].kind == "heading"
+            level = level or (min(DEEPEST, last.level + is_chapter) if last else 1)
+            last = Heading(name, level, 0)
             found.append(Block("heading", block.page, heading=last))
         last = block.heading or last
         found.append(block)

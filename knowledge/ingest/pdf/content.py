@@ -117,7 +117,7 @@ def _value(kind: str, raw: bytes) -> Any:
         try:
             return LIT(raw.decode())
         except UnicodeDecodeError:
-            return LIT(raw)  # type: ignore[arg-type]
+            return LIT(raw)
     if kind == "hex":
         digits = re.sub(rb"[^0-9A-Fa-f]", b"", raw)
         return bytes.fromhex((digits + b"0" * (len(digits) % 2)).decode())

@@ -3,8 +3,10 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
+from itertools import takewhile
 
 from knowledge.ingest.pdf.headings.candidates import bare
+from knowledge.ingest.pdf.tables.records import record_in_line
 from knowledge.ingest.pdf.types import Line, Page
 from knowledge.ingest.pdf.words import comparable
 
@@ -101,7 +103,9 @@ def _edge(page: Page, side: str, body: float) -> list[Line]:
     ]
     if side == "top":
         near = [line for line in lines if line.baseline < ZONE * page.height]
-        return sorted(near, key=lambda line: line.baseline)[:DEPTH]
+        near.sort(key=lambda line: line.baseline)
+        # What stands in a record is said again in the next one.
+        return list(takewhile(lambda line: not record_in_line(line), near))[:DEPTH]
     near = [line for line in lines if line.baseline > (1 - ZONE) * page.height]
     return sorted(near, key=lambda line: -line.baseline)[:DEPTH]
 

@@ -13,6 +13,8 @@ from knowledge.ingest.pdf.types import Char, Element, Form, Line, Part, Table
 
 #: Gaps, in the size of the letters: between words, and between parts of a line that may belong to two columns.
 WORD_GAP, PART_GAP = 0.16, 0.9
+#: And where a space is written, which some fonts and justified lines make narrow.
+SPACE_GAP = 0.06
 #: Accents that old TeX fonts print as letters of their own, over the letter they belong to.
 ACCENTS = {
     "¨": "\u0308",
@@ -73,14 +75,19 @@ def _segments(chars: Sequence[Char]) -> list[Segment]:
         row.sort(key=lambda char: char.x0)
         part: list[Char] = []
         end = 0.0
+        space: Char | None = None
         for char in row:
             if char.text.isspace():
+                space = char
                 continue
             if part and char.x0 - end > PART_GAP * max(char.size, part[-1].size):
                 found.append(Segment.of(part))
                 part = []
             if part and _is_double(char, part):
                 continue
+            if space and part and char.x0 - end > SPACE_GAP * char.size and end - 1 <= space.x0 < char.x0:
+                part.append(space)
+            space = None
             part.append(char)
             end = max(end, char.x1) if len(part) > 1 else char.x1
         if part:

@@ -35,7 +35,8 @@ def find_tables(chars: Sequence[Char], rules: Sequence[Rule], *, number: int) ->
 def _parted(chars: Sequence[Char], box: Box) -> tuple[list[Char], list[Char]]:
     """Part the characters into those inside a box and the others."""
     x0, top, x1, bottom = (2 * side for side in box)
-    inside, outside = [], []
+    inside: list[Char] = []
+    outside: list[Char] = []
     for char in chars:
         is_inside = x0 <= char.x0 + char.x1 <= x1 and top <= char.top + char.bottom <= bottom
         (inside if is_inside else outside).append(char)

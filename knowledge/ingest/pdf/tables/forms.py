@@ -88,7 +88,11 @@ class _Reader:
                     self._region(band.cells, prefix)
                 else:
                     said = f"{prefix} {self._said[number].text}".strip()
-                    self._region([cell for cell in band.cells if cell != number], said)
+                    rest = [cell for cell in band.cells if cell != number]
+                    if said and len(rest) == 1 and self._said[rest[0]].is_value and not self._is_cut(band, rest):
+                        self._row(band, f"{said} {self._said[rest[0]].text}".strip())
+                    else:
+                        self._region(rest, said)
                 prefix = ""
             return
         index = 0
@@ -128,10 +132,9 @@ class _Reader:
         return {} if is_table and len(bands) > 1 else found
 
     def _matrix(self, run: Sequence[Band], matrix: Matrix, prefix: str) -> None:
-        if prefix:
-            self._line_of(prefix, run[0].cells[0])
+        caption = f"{prefix} {matrix.caption}".strip()
         x0, top, x1, bottom = self._box([cell for band in run for cell in band.cells])
-        table = Table(self._number, x0, x1, top, bottom, matrix.rows, matrix.header, guessed=matrix.guessed)
+        table = Table(self._number, x0, x1, top, bottom, matrix.rows, matrix.header, caption, guessed=matrix.guessed)
         self._frames.append([table])
 
     def _band(self, band: Band, prefix: str) -> None:
@@ -144,8 +147,8 @@ class _Reader:
         if others and first.rows == band.rows > 1 and all(cell.column > first.column for cell in others):
             if label.is_value and label.text and all(self._said[cell].is_value for cell in others):
                 rows = [Band(sub, self._said).sentence() for sub in _bands(others)]
-                said = f"{label.text.rstrip(':')}: {'; '.join(filter(None, rows))}"
-                self._row(band, f"{prefix} {said}".strip())
+                named = f"{label.text.rstrip(':')}: {'; '.join(filter(None, rows))}"
+                self._row(band, f"{prefix} {named}".strip())
             else:
                 self._content(first, prefix)
                 self._region(others)
@@ -174,6 +177,8 @@ class _Reader:
         return last and not ENDED.search(self._said[cells[-1]].text) and len(self._said[cells[-1]].text) > 80
 
     def _row(self, band: Band, said: str) -> None:
+        if not said:
+            return
         x0, top, x1, bottom = self._box(band.cells)
         record = next((value.text for name, value in band.pairs() if is_name_of_record(name.text)), "")
         before = self._frames[-1] if self._frames else []

@@ -73,14 +73,18 @@ class Band:
         for said in self.filled:
             if before is None:
                 text = said.text
-            elif before.text.endswith(":") or (len(before.text) <= 4 and text == before.text and text[0].isalnum()):
+            elif before.text.endswith(":"):
                 text = f"{text} {said.text}"
-            elif not said.bold and (is_label(before) or (len(self.filled) == 2 and len(before.text) <= NAME)):
+            elif not said.bold and (is_label(before) or (len(self.filled) == 2 and _is_name(before.text))):
                 text = f"{text}: {said.text}"
             else:
                 text = f"{text}; {said.text}"
             before = said
         return text
+
+
+def _is_name(text: str) -> bool:
+    return len(text) <= NAME and ":" not in text
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +94,7 @@ class Matrix:
     rows: list[list[str | None]]
     header: list[str]
     guessed: bool
+    caption: str
 
 
 def as_matrix(run: Sequence[Band]) -> Matrix | None:
@@ -102,12 +107,15 @@ def as_matrix(run: Sequence[Band]) -> Matrix | None:
     if any(one.has_tables or len(one.text) > CELL_CHARACTERS for one in said) or _is_keyed(rows):
         return None
     count, guessed = _bold_rows(rows), False
-    if not count and not any(place.bold for row in rows for place in row):
+    if not count and not any(place.bold for row in rows[1:] for place in row):
         count, guessed = _plain_header(rows), True
     if not count and len(starts) == 2 and any(place.bold for row in rows for place in row):
         return None
-    header = [_name(rows[:count], place) for place in range(len(starts))] if count else []
-    return Matrix([[place.said for place in row] for row in rows[count:]], header, guessed)
+    # What stands alone over the names of the columns is no name of one.
+    above = next((index for index in range(count) if sum(bool(place.text) for place in rows[index]) > 1), 0)
+    caption = " ".join(place.text for row in rows[:above] for place in row if place.text)
+    header = [_name(rows[above:count], place) for place in range(len(starts))] if count else []
+    return Matrix([[place.said for place in row] for row in rows[count:]], header, guessed, caption)
 
 
 @dataclass(frozen=True, slots=True)

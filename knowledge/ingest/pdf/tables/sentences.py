@@ -1,5 +1,6 @@
 """Tables as text: a sentence a row; and the parts of a table that goes on over a page; pure."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -9,6 +10,8 @@ from knowledge.ingest.pdf.words import join_lines
 #: Parts of one table begin and end within this distance.
 SAME_PLACE = 6.0
 SAID_AGAIN = 20
+#: The number of a form's row, which it has again on the next page.
+NUMBER = re.compile(r"^\(?\d{1,3}[a-z]?[.)]?$")
 Row = Sequence[str | None]
 
 
@@ -19,13 +22,13 @@ def sentences(table: Table) -> list[str]:
     """
     found: list[str] = []
     beside = ""
-    for number, row in enumerate(table.rows):
-        is_first = number + 1 < len(table.rows) and row[0] and table.rows[number + 1][0] is None
+    has_groups = any(row[0] is None for row in table.rows)
+    for row in table.rows:
         if row[0] is not None:
             beside = row[0]
         elif beside and len(row) > 2 and row[1] is not None and len(beside) <= SAID_AGAIN:
             row = [beside, *row[1:]]
-        said = _headed(table.header, row) if table.header else _plain(row, named=bool(is_first))
+        said = _headed(table.header, row) if table.header else _plain(row, named=has_groups and row[0] is not None)
         if not said:
             continue
         if row[0] is None and found:
@@ -43,7 +46,7 @@ def _headed(header: Sequence[str], row: Row) -> str:
 
 
 def _plain(row: Row, *, named: bool) -> str:
-    """Say a row without a header; `named` where its first cell stands beside more rows."""
+    """Say a row without a header; `named` where its first cell is the name of one row or more."""
     filled = [cell for cell in row if cell]
     if len(filled) == 2:
         return f"{filled[0].rstrip(':')}: {filled[1]}"
@@ -58,7 +61,7 @@ def joined_parts(before: Table, after: Table) -> tuple[Table, Table] | None:
     A row that the page cuts, which has no first cell in the second part, goes to the first whole.
     """
     columns = len(before.header)
-    if not columns or any(len(row) != columns for row in after.rows):
+    if not columns or not NUMBER.match(after.caption or "0") or any(len(row) != columns for row in after.rows):
         return None
     if abs(before.x0 - after.x0) > SAME_PLACE or abs(before.x1 - after.x1) > SAME_PLACE:
         return None

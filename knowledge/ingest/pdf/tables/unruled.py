@@ -115,7 +115,7 @@ def _aligned_from(elements: Sequence[Element], index: int) -> tuple[Table | None
         if line.baseline - last.baseline > 2.5 * line.size or not all(_at(part.x0, edges) for part in line.parts):
             break
         cells = [" ".join(part.text for part in line.parts if abs(part.x0 - edge) <= ALIGNED) for edge in edges]
-        if not cells[0] and rows:
+        if rows and (not cells[0] or rows[-1][0].endswith((",", "-"))):
             rows[-1] = [
                 join_lines([old, new]) if old and new else old or new for old, new in zip(rows[-1], cells, strict=True)
             ]
