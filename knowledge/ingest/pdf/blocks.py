@@ -8,11 +8,12 @@ from itertools import groupby, pairwise
 from statistics import median
 from typing import Literal
 
-from knowledge.ingest.pdf.headings.candidates import CAPTION
+from knowledge.ingest.pdf.headings.candidates import CAPTION, DEEPEST
 from knowledge.ingest.pdf.headings.detection import Heading
-from knowledge.ingest.pdf.tables import continued
+from knowledge.ingest.pdf.tables.records import record_in_line
+from knowledge.ingest.pdf.tables.sentences import joined_parts
 from knowledge.ingest.pdf.types import Element, Line, Table
-from knowledge.ingest.pdf.words import HYPHENS
+from knowledge.ingest.pdf.words import HYPHENS, comparable
 
 BULLET = re.compile(r"^[•●▪■◦‣∙·○►▶➢✓–—*\-](?=\s)\s+")
 LONE_BULLET = re.compile(r"^[•●▪■◦‣∙○►▶➢✓]\s*")
@@ -72,7 +73,8 @@ class Composer:
             for note in self._blocks(notes):
                 note.kind = "note" if note.kind == "paragraph" else note.kind
                 blocks.append(note)
-        _repeat_headers(blocks)
+        _join_tables(blocks)
+        blocks = _with_names_of_records(blocks)
         _put_captions_first(blocks)
         return blocks
 
@@ -83,7 +85,12 @@ class Composer:
         cut = len(indexed)
         for position in range(len(indexed) - 1, -1, -1):
             element = indexed[position][1]
-            if not isinstance(element, Line) or element.size > 0.93 * self._body_size or element.mono:
+            if (
+                not isinstance(element, Line)
+                or element.in_cell
+                or element.size > 0.93 * self._body_size
+                or element.mono
+            ):
                 break
             if FOOTNOTE.match(element.text):
                 cut = position
@@ -133,9 +140,11 @@ class Composer:
             return False
         if abs(line.size - last.size) > 0.12 * last.size or gap > 1.3 * max(usual, line.size) or gap < -1:
             return False
+        if last.in_cell and last is block.first and last.text.endswith(":"):
+            return True  # a label and its value
         if line.bold != last.bold and last is block.first and CAPTION.match(line.text):
             return False
-        if line.bold and not last.bold and len(line.parts) == 1 and ENDED.search(last.text):
+        if line.bold and not last.bold and len(line.parts) == 1 and (line.in_cell or ENDED.search(last.text)):
             return False
         return not self._begins(block, line)
 
@@ -169,6 +178,8 @@ class Composer:
         if before.kind not in {"paragraph", "item"} or block.kind != "paragraph" or CLAUSE.match(block.first.text):
             return False
         last, line = before.last, block.first
+        if (last.in_cell or line.in_cell) and not (last.in_cell and line.in_cell and last.page < line.page):
+            return False
         if abs(line.size - last.size) > 0.12 * last.size or line.bold != last.bold:
             return False
         if last.text.endswith(HYPHENS) and line.text[0].islower():
@@ -178,14 +189,42 @@ class Composer:
         return line.text[0].islower() or not self._has_room(last, line)
 
 
-def _repeat_headers(blocks: Sequence[Block]) -> None:
+def _join_tables(blocks: Sequence[Block]) -> None:
     """Give the second part of a table that runs over a page the first part's header."""
-    before: Table | None = None
+    before: Block | None = None
     for block in blocks:
-        if block.table and before and block.page <= before.page + 1:
-            block.table = continued(before, block.table)
+        if (
+            before
+            and before.table
+            and block.table
+            and block.page <= before.page + 1
+            and (parts := joined_parts(before.table, block.table))
+        ):
+            before.table, block.table = parts
         if block.kind != "note":
-            before = block.table
+            before = block
+
+
+def _with_names_of_records(blocks: Sequence[Block]) -> list[Block]:
+    """Put a heading above each record that has none: the name of what it describes, such as a module's."""
+    found: list[Block] = []
+    last: Heading | None = None
+    level = 0
+    for block in blocks:
+        name = block.table.record if block.table else ""
+        if block.kind == "paragraph":
+            name = record_in_line(block.first)
+        if name and last and comparable(last.text) == comparable(name):
+            level = last.level
+        elif name:
+            # Where a heading stands right above, it is a chapter's.
+            is_chapter = bool(found) and found[-1].kind == "heading"
+            level = level or (min(DEEPEST, last.level + is_chapter) if last else 1)
+            last = Heading(name, level, 0)
+            found.append(Block("heading", block.page, heading=last))
+        last = block.heading or last
+        found.append(block)
+    return found
 
 
 def _put_captions_first(blocks: list[Block]) -> None:

@@ -2,8 +2,10 @@
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any, BinaryIO
 
+from pdfminer.layout import LTChar, LTComponent, LTContainer, LTCurve, LTImage, LTRect
 from pdfminer.pdfdocument import PDFEncryptionError, PDFNoOutlines, PDFPasswordIncorrect
 from pdfminer.pdftypes import PDFObjRef, PDFStream, resolve1
 from pdfminer.psparser import PSKeyword, PSLiteral
@@ -12,8 +14,10 @@ from pdfplumber.page import Page as PlumberPage
 from pdfplumber.pdf import PDF
 from pdfplumber.utils.exceptions import PdfminerException
 
+from knowledge.ingest.pdf.content import page_layout
 from knowledge.ingest.pdf.layout import arrange_lines
-from knowledge.ingest.pdf.tables import aligned, find_tables
+from knowledge.ingest.pdf.tables.finder import find_tables
+from knowledge.ingest.pdf.tables.unruled import aligned
 from knowledge.ingest.pdf.types import BadPdf, Bookmark, Char, Limits, Page, Rule
 from knowledge.ingest.pdf.types import gettext_noop as _
 
@@ -21,6 +25,8 @@ UNMAPPED = re.compile(r"\(cid:\d+\)")
 #: Bullets of symbol fonts, which have no place in Unicode, and of standard ones, which pdfminer does not map.
 BULLETS = dict.fromkeys([*"\uf0b7\uf0a7\uf0d8\uf0fc\uf076\uf02d\uf0be", "(cid:127)"], "•")
 TAIL = 4096
+#: A rectangle that is not wider than this is a line.
+THIN = 3.0
 #: How much of a page must stand on its side to be read that way rather than taken for a stamp in the margin.
 TURNED_SHARE = 0.2
 SENSIBLE_TITLE = re.compile(r"^(?!microsoft |untitled|unbenannt|dokument\d|document\d).{3,300}$", re.IGNORECASE)
@@ -110,8 +116,17 @@ def _forget(pdf: PDF) -> None:
 
 def _page(page: PlumberPage, number: int, limits: Limits) -> Page:
     _check_content(page, number)
-    objects = page.objects
-    raw = objects.get("char", [])
+    raw: list[LTChar] = []
+    rules: list[Rule] = []
+    has_pictures = False
+    left, above = float(page.mediabox[0]), float(page.height + page.mediabox[1])
+    for thing in _things(page_layout(page)):
+        if isinstance(thing, LTChar):
+            raw.append(thing)
+        elif isinstance(thing, LTCurve):
+            rules += _rules(thing, left, above)
+        else:
+            has_pictures |= isinstance(thing, LTImage)
     if len(raw) > limits.page_characters:
         raise BadPdf(
             _("it has {count} characters; {limit} are allowed"),
@@ -120,13 +135,36 @@ def _page(page: PlumberPage, number: int, limits: Limits) -> Page:
             limit=limits.page_characters,
         )
     width, height = float(page.width), float(page.height)
-    chars, unmapped = _upright(raw, width, height)
-    found = Page(number, width, height, has_pictures=bool(objects.get("image")), unmapped=unmapped)
+    chars, unmapped = _upright(raw, width, height, left, above)
+    found = Page(number, width, height, has_pictures=has_pictures, unmapped=unmapped)
     found.characters = sum(not char.text.isspace() for char in chars)
-    rules = [Rule(edge["x0"], edge["x1"], edge["top"], edge["bottom"]) for edge in page.edges]
-    tables, rest = find_tables(page, chars, rules, number=number)
-    found.elements = aligned(arrange_lines(rest, tables, number=number))
+    boxes, rest = find_tables(chars, rules, number=number)
+    found.elements = aligned(arrange_lines(rest, boxes, number=number))
     return found
+
+
+def _things(container: LTContainer[Any]) -> Iterator[LTComponent]:
+    """Yield what is drawn on a page, and in the forms that it shows."""
+    for thing in container:
+        if isinstance(thing, LTContainer):
+            yield from _things(thing)
+        else:
+            yield thing
+
+
+def _rules(curve: LTCurve, left: float, above: float) -> Iterator[Rule]:
+    """Yield the straight lines of a drawn path; a thin rectangle is one line."""
+    if isinstance(curve, LTRect):
+        x0, x1, top, bottom = curve.x0 + left, curve.x1 + left, above - curve.y1, above - curve.y0
+        if min(x1 - x0, bottom - top) <= THIN:
+            yield Rule(x0, x1, top, bottom)
+        else:
+            yield from (Rule(x0, x1, top, top), Rule(x0, x1, bottom, bottom))
+            yield from (Rule(x0, x0, top, bottom), Rule(x1, x1, top, bottom))
+        return
+    for (x0, y0), (x1, y1) in pairwise(curve.pts):
+        if (x0 == x1) != (y0 == y1):
+            yield Rule(min(x0, x1) + left, max(x0, x1) + left, above - max(y0, y1), above - min(y0, y1))
 
 
 def _check_content(page: PlumberPage, number: int) -> None:
@@ -139,27 +177,27 @@ def _check_content(page: PlumberPage, number: int) -> None:
                 raise BadPdf(_("its content is damaged and cannot be unpacked"), page=number)
 
 
-def _upright(raw: list[dict[str, Any]], width: float, height: float) -> tuple[list[Char], int]:
+def _upright(raw: list[LTChar], width: float, height: float, left: float, above: float) -> tuple[list[Char], int]:
     """Return the page's characters, turned if most of them stand on their side, and how many have no known letter."""
     ways: dict[str, list[Char]] = {"up": [], "left": [], "right": []}
     unmapped = 0
     for char in raw:
-        text = char["text"]
+        text = char.get_text()
         text = BULLETS.get(text, text)
-        if UNMAPPED.fullmatch(text):
+        if len(text) > 1 and UNMAPPED.fullmatch(text):
             unmapped += 1
             continue
-        x0, x1, top, bottom = char["x0"], char["x1"], char["top"], char["bottom"]
+        x0, x1, top, bottom = char.x0 + left, char.x1 + left, above - char.y1, above - char.y0
         if x1 < 0 or x0 > width or bottom < 0 or top > height:
             continue
-        if char["upright"]:
-            baseline = bottom + (char["y0"] - char["matrix"][5])
-            ways["up"].append(Char(text, x0, x1, top, bottom, baseline, char["size"], char["fontname"]))
-        elif char["matrix"][1] > 0:
-            turned = Char(text, height - bottom, height - top, x0, x1, x1, x1 - x0, char["fontname"])
+        font = char.fontname if isinstance(char.fontname, str) else bytes(char.fontname).decode("latin-1")
+        if char.upright:
+            ways["up"].append(Char(text, x0, x1, top, bottom, above - char.matrix[5], char.size, font))
+        elif char.matrix[1] > 0:
+            turned = Char(text, height - bottom, height - top, x0, x1, x1, x1 - x0, font)
             ways["left"].append(turned)
         else:
-            turned = Char(text, top, bottom, width - x1, width - x0, width - x0, x1 - x0, char["fontname"])
+            turned = Char(text, top, bottom, width - x1, width - x0, width - x0, x1 - x0, font)
             ways["right"].append(turned)
     main = max(ways, key=lambda way: len(ways[way]))
     if main == "up" or len(ways[main]) < TURNED_SHARE * len(raw):

@@ -3,8 +3,10 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
+from itertools import takewhile
 
 from knowledge.ingest.pdf.headings.candidates import bare
+from knowledge.ingest.pdf.tables.records import record_in_line
 from knowledge.ingest.pdf.types import Line, Page
 from knowledge.ingest.pdf.words import comparable
 
@@ -94,10 +96,16 @@ def _body_size(pages: Sequence[Page]) -> float:
 
 def _edge(page: Page, side: str, body: float) -> list[Line]:
     """List the outermost lines, outermost first; large letters are a heading's, even if each stands at one place."""
-    lines = [element for element in page.elements if isinstance(element, Line) and element.size < LARGE * body]
+    lines = [
+        element
+        for element in page.elements
+        if isinstance(element, Line) and element.size < LARGE * body and not element.in_cell
+    ]
     if side == "top":
         near = [line for line in lines if line.baseline < ZONE * page.height]
-        return sorted(near, key=lambda line: line.baseline)[:DEPTH]
+        near.sort(key=lambda line: line.baseline)
+        # What stands in a record is said again in the next one.
+        return list(takewhile(lambda line: not record_in_line(line), near))[:DEPTH]
     near = [line for line in lines if line.baseline > (1 - ZONE) * page.height]
     return sorted(near, key=lambda line: -line.baseline)[:DEPTH]
 

@@ -5,13 +5,16 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import groupby
 from statistics import median
 
-from knowledge.ingest.pdf.types import Char, Element, Line, Part, Table
+from knowledge.ingest.pdf.types import Char, Element, Form, Line, Part, Table
 
 #: Gaps, in the size of the letters: between words, and between parts of a line that may belong to two columns.
 WORD_GAP, PART_GAP = 0.16, 0.9
+#: And where a space is written, which some fonts and justified lines make narrow.
+SPACE_GAP = 0.06
 #: Accents that old TeX fonts print as letters of their own, over the letter they belong to.
 ACCENTS = {
     "¨": "\u0308",
@@ -72,14 +75,19 @@ def _segments(chars: Sequence[Char]) -> list[Segment]:
         row.sort(key=lambda char: char.x0)
         part: list[Char] = []
         end = 0.0
+        space: Char | None = None
         for char in row:
             if char.text.isspace():
+                space = char
                 continue
             if part and char.x0 - end > PART_GAP * max(char.size, part[-1].size):
                 found.append(Segment.of(part))
                 part = []
             if part and _is_double(char, part):
                 continue
+            if space and part and char.x0 - end > SPACE_GAP * char.size and end - 1 <= space.x0 < char.x0:
+                part.append(space)
+            space = None
             part.append(char)
             end = max(end, char.x1) if len(part) > 1 else char.x1
         if part:
@@ -186,7 +194,7 @@ COLUMN_WIDTH, COLUMN_FILL = 90.0, 0.55
 COLUMN_LINES = 5
 GUTTER = 6.0
 MOST_SPLITS = 3
-Item = Segment | Table
+Item = Segment | Table | Form
 #: What stands in a column, and its left and right edge.
 Frame = tuple[list[Item], float, float]
 
@@ -294,31 +302,46 @@ BOLD = re.compile(
 MONO = re.compile(r"mono|courier|typewriter|cmtt|sftt|ectt|cmsltt|consol|menlo|nimbusmonl|inconsol|lmtt", re.I)
 
 
+@lru_cache(maxsize=256)
+def is_bold(font: str) -> bool:
+    return bool(BOLD.search(font))
+
+
+@lru_cache(maxsize=256)
+def is_mono(font: str) -> bool:
+    return bool(MONO.search(font))
+
+
 def arrange_lines(
-    chars: Sequence[Char], tables: Sequence[Table] = (), *, number: int = 1, columns: bool = True
+    chars: Sequence[Char], boxes: Sequence[Table | Form] = (), *, number: int = 1, columns: bool = True
 ) -> list[Element]:
-    """List the page's lines and tables in reading order."""
-    items: list[Item] = [*group_segments(chars), *tables]
+    """List the page's lines, tables and what stands in its forms in reading order."""
+    items: list[Item] = [*group_segments(chars), *boxes]
     found: list[Element] = []
-    for frame, (members, left, right) in enumerate(frames(items, columns=columns)):
-        members.sort(key=lambda item: item.top if isinstance(item, Table) else item.baseline)
+    frame = 0
+    for members, left, right in frames(items, columns=columns):
+        members.sort(key=lambda item: item.baseline if isinstance(item, Segment) else item.top)
         for item in _rows(members):
-            if isinstance(item, Table):
+            if isinstance(item, Form):
+                found += [replace(element, frame=frame + 1 + element.frame) for element in item.elements]
+                frame = found[-1].frame + 1
+            elif isinstance(item, Table):
                 found.append(replace(item, frame=frame))
             elif line := _line(item, number, frame, left, right):
                 found.append(line)
+        frame += 1
     return found
 
 
-def _rows(members: Iterable[Item]) -> Iterator[list[Segment] | Table]:
+def _rows(members: Iterable[Item]) -> Iterator[list[Segment] | Table | Form]:
     row: list[Segment] = []
     for item in members:
-        if isinstance(item, Table):
+        if not isinstance(item, Segment):
             if row:
                 yield row
                 row = []
             yield item
-        elif row and item.baseline - row[0].baseline <= max(1.2, 0.15 * item.size):
+        elif row and (item.baseline - row[0].baseline <= max(1.2, 0.15 * item.size) or _is_value(item, row)):
             row.append(item)
         else:
             if row:
@@ -326,6 +349,16 @@ def _rows(members: Iterable[Item]) -> Iterator[list[Segment] | Table]:
             row = [item]
     if row:
         yield row
+
+
+def _is_value(segment: Segment, row: Sequence[Segment]) -> bool:
+    """Return whether it stands a little below a label that it belongs to."""
+    label = max(row, key=lambda other: other.x1)
+    return (
+        label.chars[-1].text == ":"
+        and label.x1 < segment.x0
+        and segment.baseline - label.baseline <= 0.4 * min(label.size, segment.size)
+    )
 
 
 def _line(row: list[Segment], number: int, frame: int, left: float, right: float) -> Line | None:
@@ -344,8 +377,8 @@ def _line(row: list[Segment], number: int, frame: int, left: float, right: float
         top=min(segment.top for segment in row),
         baseline=main.baseline,
         size=main.size,
-        bold=sum(bool(BOLD.search(char.font)) for char in letters) >= 0.9 * len(letters),
-        mono=sum(bool(MONO.search(char.font)) for char in letters) >= 0.9 * len(letters),
+        bold=sum(is_bold(char.font) for char in letters) >= 0.9 * len(letters),
+        mono=sum(is_mono(char.font) for char in letters) >= 0.9 * len(letters),
         parts=parts,
         frame=frame,
         left=left,

@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 
 from knowledge.chunking.page_markers import page_marker
 from knowledge.ingest.pdf.blocks import BULLET, LONE_BULLET, Block
-from knowledge.ingest.pdf.tables import sentences
+from knowledge.ingest.pdf.tables.sentences import sentences
 from knowledge.ingest.pdf.types import Line
 from knowledge.ingest.pdf.words import join_words
 

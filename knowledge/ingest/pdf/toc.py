@@ -13,6 +13,7 @@ NAMES = re.compile(
     re.IGNORECASE,
 )
 LEADER = re.compile(r"^(?P<title>.*?\w.*?)[\s.·…_]*(?:\.\s?){3,}[\s.·…]*(?P<page>\d{1,5}|[ivxlc]{1,7})$", re.IGNORECASE)
+DOTS = re.compile(r"(?:\.\s?){3}")
 FAR = re.compile(r"^(?P<title>.*?\w.*?)\s+(?P<page>\d{1,5}|[ivxlc]{1,7})$")
 #: Lines between two entries that may belong to long titles.
 BETWEEN = 5
@@ -75,7 +76,8 @@ def _named(lines: Sequence[Line], index: int) -> bool:
 
 
 def _entry(line: Line) -> Entry | None:
-    if found := LEADER.match(line.text):
+    # Where there are no dots, the longer pattern would try every place for them.
+    if DOTS.search(line.text) and (found := LEADER.match(line.text)):
         return Entry(found["title"].strip(), line.x0)
     if len(line.parts) >= 2 and (found := FAR.match(line.text)):
         last = line.parts[-1]

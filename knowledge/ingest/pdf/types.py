@@ -99,22 +99,31 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table's cells, row by row; `header` has as many names as a row has cells, or is empty."""
+    """A table's cells, row by row; `header` has as many names as a row has cells, or is empty.
+
+    A cell is None where the one above goes on. `guessed` says that nothing but its place makes a row the header.
+    `record` is the name of what a form describes, such as a module's.
+    """
 
     page: int
     x0: float
     x1: float
     top: float
     bottom: float
-    rows: Sequence[Sequence[str]]
+    rows: Sequence[Sequence[str | None]]
     header: Sequence[str] = ()
     caption: str = ""
     frame: int = 0
+    guessed: bool = False
+    record: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of text; `frame` numbers the column that it stands in within its page, in reading order."""
+    """A line of text; `frame` numbers the column that it stands in within its page, in reading order.
+
+    `in_cell` says that it stands in a cell of a form.
+    """
 
     page: int
     text: str
@@ -129,6 +138,7 @@ class Line:
     frame: int = 0
     left: float = 0
     right: float = 0
+    in_cell: bool = False
 
     @property
     def style(self) -> tuple[float, bool]:
@@ -136,6 +146,17 @@ class Line:
 
 
 Element = Line | Table
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What stands in the cells of a form, in reading order; each frame of the elements is one cell's."""
+
+    x0: float
+    x1: float
+    top: float
+    bottom: float
+    elements: Sequence[Element]
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,6 +63,7 @@ def bare(title: str) -> str:
 MOST_LINES = 4
 #: Larger than the body's letters by this factor is larger.
 LARGER = 1.07
+MUCH_LARGER = 1.3
 #: How a heading is numbered and looks: (kind, depth, size, bold).
 Cluster = tuple[str, int, float, bool]
 
@@ -132,6 +133,8 @@ def candidate_from(start: int, lines: Sequence[Line], *, labelled: bool = False)
 def stands_out(line: Line, body: tuple[float, bool]) -> bool:
     if line.mono or not re.search(r"[^\W\d_]", line.text):
         return False
+    if line.in_cell:  # words that stand out a little are a label there
+        return line.size >= MUCH_LARGER * body[0]
     return line.size >= LARGER * body[0] or (line.bold and not body[1] and line.size >= 0.95 * body[0])
 
 
