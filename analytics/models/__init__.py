@@ -1,7 +1,15 @@
 """Evaluation, shadow tests, gaps, reviews, reports, counts and retention."""
 
 from analytics.models.contradictions import Contradiction, StatementWords
-from analytics.models.counts import ChangedDay, DocumentCount, FAQCount, FrozenCounts, UsageCount
+from analytics.models.counts import (
+    Assumptions,
+    ChangedDay,
+    DocumentCount,
+    FAQCount,
+    FrozenCounts,
+    Rephrasing,
+    UsageCount,
+)
 from analytics.models.evaluation import (
     EvaluationQuestion,
     EvaluationRun,
@@ -21,6 +29,7 @@ from analytics.models.trials import ModelTrial
 __all__ = [
     "AnonymisedQuestion",
     "AskedVector",
+    "Assumptions",
     "ChangedDay",
     "Comment",
     "Contradiction",
@@ -41,6 +50,7 @@ __all__ = [
     "Notice",
     "QuestionResult",
     "Reader",
+    "Rephrasing",
     "Report",
     "RetentionRun",
     "Review",

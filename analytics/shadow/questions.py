@@ -8,6 +8,7 @@ from typing import Any
 from django.db.models import Prefetch, Q, QuerySet
 from django.utils import timezone
 
+from analytics.counts.rephrasing import mark_rephrasings
 from analytics.models import AskedVector, EvaluationQuestion, Judgment
 from analytics.privacy import mask_pii, standalone_text
 from analytics.shadow.verdicts import Truth
@@ -173,6 +174,7 @@ def embed_asked(embedder: Embedder, *, most: int) -> int:
                 unique_fields=[unique],
                 update_fields=["recipe", "of", "embedding"],
             )
+        mark_rephrasings(embedder, [message for _question, message in keys if message])
     _forget(messages)
     return len(missing)
 

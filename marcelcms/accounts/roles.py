@@ -80,6 +80,7 @@ ROLES: Mapping[str, Mapping[str, Sequence[str]]] = {
         "chat.assistant": ("view",),
         "chat.retrievalprofile": ("view",),
         "analytics.usagecount": (".view_dashboard",),
+        "analytics.assumptions": ("view",),
         "analytics.report": (".export_reports",),
         "analytics.evaluationset": ("view",),
         "analytics.evaluationrun": ("view", "add"),

@@ -11,6 +11,7 @@ from django.utils import timezone
 from django_celery_beat.models import ClockedSchedule, CrontabSchedule, IntervalSchedule, PeriodicTask, SolarSchedule
 
 from analytics.models import (
+    Assumptions,
     AnonymisedQuestion,
     Contradiction,
     EvaluationQuestion,
@@ -252,6 +253,7 @@ def _everybodys(api: Rows, owner: User) -> dict[str, Any]:
         ),
         "auth_group": api.team,
         "auth_user": UserFactory(is_staff=False),
+        "analytics_assumptions": Assumptions.objects.get_or_create(pk=1)[0],
         "admin_logentry": LogEntry.objects.create(user=owner, action_flag=2, object_repr="A row"),
         "django_celery_beat_intervalschedule": interval,
         "django_celery_beat_periodictask": PeriodicTask.objects.create(name=f"Task {owner.pk}", interval=interval),
