@@ -77,7 +77,7 @@ def working_time(minutes: float | None) -> str:
 
 def money(amount: float, currency: str) -> str:
     """Format an amount; small ones with more places, since a conversation may cost less than a cent."""
-    return f"{decimal(amount, 2 if amount >= 1 else 4)}{SPACE}{currency}"
+    return f"{decimal(amount, 2 if amount >= 1 else 4)} {currency}"
 
 
 def change(now: float | None, before: float | None, said: str, *, wanted: int = 0) -> Change:

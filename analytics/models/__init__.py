@@ -24,6 +24,7 @@ from analytics.models.reports import Report, StoredReport
 from analytics.models.retention import AnonymisedQuestion, RetentionRun
 from analytics.models.reviews import HeldBackRise, Review, ReviewFeed
 from analytics.models.shadow import AskedVector, ShadowResult, ShadowTest
+from analytics.models.topics import Topic, TopicCount, TopicQuestion
 from analytics.models.trials import ModelTrial
 
 __all__ = [
@@ -59,5 +60,8 @@ __all__ = [
     "ShadowTest",
     "StatementWords",
     "StoredReport",
+    "Topic",
+    "TopicCount",
+    "TopicQuestion",
     "UsageCount",
 ]

@@ -123,7 +123,7 @@ def _words(text: str) -> str:
 
 Key = tuple[int | None, int | None]
 #: Of what students asked, the newest that have a vector.
-MOST = 10_000
+MOST = 30_000
 BATCH = 128
 #: The nearest that are shown, and ways to ask that they are looked for with: the question, and its first phrasings.
 NEAREST, WAYS = 30, 12

@@ -38,6 +38,9 @@ DOORS = _read(
     invite POST                                              . . . x . .
     invite-again POST                                        . . . x . .
     dashboard GET                                            . . x x . .
+    topics GET                                               x x x x x .
+    topic GET                                                x x x x x .
+    topic-change POST                                        x . x x x .
     shadow-faq POST                                          x . . x x .
     language-model GET                                       x x x x x .
     language-model-progress GET                              x x x x x .

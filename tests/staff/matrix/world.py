@@ -11,14 +11,15 @@ from django.utils import timezone
 from django_celery_beat.models import ClockedSchedule, CrontabSchedule, IntervalSchedule, PeriodicTask, SolarSchedule
 
 from analytics.models import (
-    Assumptions,
     AnonymisedQuestion,
+    Assumptions,
     Contradiction,
     EvaluationQuestion,
     Report,
     RetentionRun,
     ShadowTest,
     StoredReport,
+    Topic,
 )
 from analytics.reports.definition import Definition
 from analytics.shadow.drafts import FAQDraft
@@ -171,6 +172,9 @@ def make_world(team: str, owner: User, *, mark: str) -> World:
     parts = {
         "document_id": document.pk,
         "contradiction_id": _contradiction(api, mark).pk,
+        "topic_id": Topic.objects.create(
+            assistant=assistant, name=f"{mark} topic", named_by="staff", centroid=bytes(8)
+        ).pk,
         "revision_id": revision.pk,
         "pair_id": pair.pk,
         "fit_id": fit.pk,
