@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 #: Mean similarity of the questions of a topic, on the scale of all models. See docs/decisions/0043-topics.md.
-SIMILARITY = 0.5
+SIMILARITY = 0.54
 #: Fewer questions are no topic yet: they wait for others.
 LEAST_QUESTIONS = 3
 #: New topics that a language model names in one night.

@@ -96,18 +96,18 @@ def _sentence(now: Totals, before: Totals | None, worth: Worth) -> str:
     if points > 0:
         said = _(
             "Of %(count)s conversations %(share)s were resolved, %(points)s points more than in the period before; "
-            "that saved staff about %(saved)s."
+            "that saved staff about %(saved)s of work."
         )
     elif points < 0:
         said = _(
             "Of %(count)s conversations %(share)s were resolved, %(points)s points less than in the period before; "
-            "that saved staff about %(saved)s."
+            "that saved staff about %(saved)s of work."
         )
     elif earlier is not None:
         said = _(
             "Of %(count)s conversations %(share)s were resolved, as in the period before; that saved staff about "
-            "%(saved)s."
+            "%(saved)s of work."
         )
     else:
-        said = _("Of %(count)s conversations %(share)s were resolved; that saved staff about %(saved)s.")
+        said = _("Of %(count)s conversations %(share)s were resolved; that saved staff about %(saved)s of work.")
     return said % told

@@ -535,10 +535,11 @@ def test_the_headline_says_in_one_sentence_what_was_resolved_and_saved(client):
     count_changed()
     page = visit(client, **{"from": "2026-07-01", "to": "2026-07-15"})
     assert (
-        "Of 24 conversations 75 % were resolved, 25 points more than in the period before; that saved staff about 2 h."
+        "Of 24 conversations 75 % were resolved, 25 points more than in the period before; that saved staff about 2 h "
+        "of work."
     ) in words(page)
     assert card(page, "Resolved") == "75 % +50 % , 50 % before 38 % said so, nothing speaks against 88 %"
-    assert "5.0 minutes of staff’s time" in words(page)
+    assert "Assumed: 5 minutes of staff’s time" in words(page)
 
 
 def test_without_enough_ratings_nothing_is_said_to_be_resolved(client):
