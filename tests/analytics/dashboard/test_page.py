@@ -555,7 +555,7 @@ def test_outcomes_of_few_hide_all_of_them_as_they_add_up(client):
     rated(12, 3, 20, day(7, 10))
     count_changed()
     page = visit(client, READS)
-    assert card(page, "Answered, nothing said") == "not shown –"
+    assert card(page, "Answered, nothing said").startswith("not shown")
     assert card(page, "Resolved").startswith("not shown")
     assert "Students began 35 conversations." in words(page)
 
