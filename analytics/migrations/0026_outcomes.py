@@ -80,7 +80,7 @@ DROP FUNCTION note_changed_conversation_of_messages, note_changed_conversation_o
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('analytics', '0024_cases'),
+        ('analytics', '0025_reports_by_mail'),
         ('chat', '0027_counted_cases'),
     ]
 

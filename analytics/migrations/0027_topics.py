@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('analytics', '0025_outcomes'),
+        ('analytics', '0026_outcomes'),
         ('chat', '0027_counted_cases'),
     ]
 
