@@ -1,6 +1,7 @@
 """All screens of the analytics, where Django looks for them."""
 
 from analytics.cases.admin.cases import CaseAdmin
+from analytics.dashboard.admin.assumptions import AssumptionsAdmin
 from analytics.evaluation.admin.questions import EvaluationQuestionAdmin
 from analytics.evaluation.admin.runs import EvaluationRunAdmin
 from analytics.evaluation.admin.sets import EvaluationSetAdmin
@@ -21,6 +22,7 @@ from analytics.to_do.page import to_do_view
 
 __all__ = [
     "AnonymisedQuestionAdmin",
+    "AssumptionsAdmin",
     "CaseAdmin",
     "EvaluationQuestionAdmin",
     "EvaluationRunAdmin",

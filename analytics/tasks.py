@@ -52,6 +52,18 @@ def find_gaps(run_id: int | None = None) -> None:
         work_on(run_id)
 
 
+#: 10,000 new questions take some minutes.
+TOPIC_SECONDS = 3600
+
+
+@shared_task(soft_time_limit=TOPIC_SECONDS - 60, time_limit=TOPIC_SECONDS)
+def update_topics() -> None:
+    """Find the topics of what was asked since the last night, and count all topics."""
+    from analytics.topics.run import update_topics as update
+
+    update()
+
+
 #: The first time, all answers since the beginning are looked through; the next minute goes on where this one stopped.
 COLLECT_SECONDS = 50
 

@@ -29,6 +29,7 @@ NAMES = (
     "words",
     "matching",
     "gaps",
+    "topics",
     "asked_again",
     "contradictions",
     "shadow",
@@ -121,6 +122,10 @@ def run(name: str, folder: Path, arguments: argparse.Namespace) -> object:
         from benchmarks import gaps
 
         return gaps.measure(arguments.data)
+    if name == "topics":
+        from benchmarks import topics
+
+        return topics.measure(arguments.data)
     if name == "asked_again":
         from benchmarks import asked_again
 

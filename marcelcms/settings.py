@@ -361,6 +361,7 @@ LONG = (
     "analytics.tasks.run_evaluation",
     "analytics.tasks.propose_questions",
     "analytics.tasks.find_gaps",
+    "analytics.tasks.update_topics",
     "analytics.tasks.find_contradictions",
     "analytics.tasks.compare_changed_pages",
     "analytics.tasks.count_changed_days",
@@ -392,6 +393,7 @@ CELERY_BEAT_SCHEDULE = {
     "ask-again": {"task": "analytics.tasks.ask_again", "schedule": 60.0},
     "count-changed-days": {"task": "analytics.tasks.count_changed_days", "schedule": 60.0},
     "find-gaps": {"task": "analytics.tasks.find_gaps", "schedule": crontab(hour="4", minute="0")},
+    "update-topics": {"task": "analytics.tasks.update_topics", "schedule": crontab(hour="3", minute="50")},
     "compare-changed-pages": {"task": "analytics.tasks.compare_changed_pages", "schedule": 60.0},
     "find-contradictions": {
         "task": "analytics.tasks.find_contradictions",

@@ -15,6 +15,7 @@ from analytics.admin import (
 from analytics.contradictions.admin import contradiction_view, contradictions_view
 from analytics.dashboard.admin.view import dashboard_view
 from analytics.inbox.admin.preferences import preferences_view
+from analytics.topics.admin.pages import topic_change_view, topic_view, topics_view
 from chat.admin import impact_document_view, impact_list_view, try_question_view
 from chat.api import api
 from chat.mail_views import confirm_page, stop_page
@@ -73,6 +74,9 @@ urlpatterns = [
     ),
     path("admin/inbox/preferences/", admin.site.admin_view(preferences_view), name="inbox-preferences"),
     path("admin/dashboard/", admin.site.admin_view(dashboard_view), name="dashboard"),
+    path("admin/topics/", admin.site.admin_view(topics_view), name="topics"),
+    path("admin/topics/<int:topic_id>/", admin.site.admin_view(topic_view), name="topic"),
+    path("admin/topics/<int:topic_id>/change/", admin.site.admin_view(topic_change_view), name="topic-change"),
     path("admin/shadow/faq/", admin.site.admin_view(faq_neighbourhood_view), name="shadow-faq"),
     path(f"{MODEL}/", admin.site.admin_view(language_model_view), name="language-model"),
     path(f"{MODEL}/progress/", admin.site.admin_view(trial_progress_view), name="language-model-progress"),

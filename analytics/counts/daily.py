@@ -11,6 +11,7 @@ from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast, Ceil, Coalesce, ExtractHour, Greatest, Least, Ln
 from django.utils import timezone
 
+from analytics.counts.outcomes import with_outcome
 from analytics.histograms import BINS, FIRST_MS, GROWTH
 from analytics.models import DocumentCount, FAQCount, UsageCount
 from analytics.models.counts import Counted
@@ -176,7 +177,7 @@ def _count_judgements(messages: QuerySet[Message], row: Callable[[Group], UsageC
 
 
 def _count_conversations(conversations: QuerySet[Conversation], row: Callable[[Group], UsageCount]) -> None:
-    """Count conversations, each in the language of its first message."""
+    """Count conversations and what became of them, each in the language of its first message."""
     first = Message.objects.filter(conversation=OuterRef("pk")).order_by("pk").values("language")[:1]
     begun = conversations.annotate(spoken=Coalesce(Subquery(first), Value("")))
     whose = ("assistant", "site", "spoken")
@@ -184,6 +185,9 @@ def _count_conversations(conversations: QuerySet[Conversation], row: Callable[[G
     for *group, count, ratings, stars in _grouped(begun, whose, counts):
         counted = row(_group(group))
         counted.conversations, counted.ratings, counted.stars = count, ratings, stars
+    for *group, outcome, count in _grouped(with_outcome(begun), (*whose, "outcome"), {"ended": Count("pk")}):
+        if outcome:
+            setattr(row(_group(group)), outcome, count)
 
 
 def _documents(messages: QuerySet[Message], of_newcomers: QuerySet[Message], day: datetime.date) -> list[DocumentCount]:

@@ -66,6 +66,20 @@ def waiting_time(waited: datetime.timedelta | None) -> str:
     return gettext("%(count)s days") % {"count": decimal(minutes / 60 / 24)}
 
 
+def working_time(minutes: float | None) -> str:
+    """Format minutes of work, in minutes or hours."""
+    if minutes is None:
+        return NOTHING
+    if minutes < 90:
+        return gettext("%(count)s min") % {"count": whole(minutes)}
+    return gettext("%(count)s h") % {"count": whole(minutes / 60)}
+
+
+def money(amount: float, currency: str) -> str:
+    """Format an amount; small ones with more places, since a conversation may cost less than a cent."""
+    return f"{decimal(amount, 2 if amount >= 1 else 4)} {currency}"
+
+
 def change(now: float | None, before: float | None, said: str, *, wanted: int = 0) -> Change:
     """Format the change from `before`; `said` is that value in words.
 

@@ -7,7 +7,7 @@ who may not see small groups the same queries also count the complement of their
 import datetime
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.db import connection
@@ -175,14 +175,25 @@ THUMBS = ("thumbs_up", "thumbs_down", "newcomers_up", "newcomers_down")
 SUMMED, HIGHEST = ("answers", "newcomers"), ("busiest",)
 
 
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """What counts are ranked by and named after; `further` are columns that are summed as well."""
+
+    of: str
+    names: QuerySet[Any, Any]
+    thumbs: Sequence[str] = ()
+    further: Sequence[str] = ()
+    limit: int = SHOWN
+
+
 def top_documents(view: View) -> list[Ranked]:
     """Return the publishable documents that most answers cite: one query."""
-    return _ranked(DocumentCount.objects.all(), view, "document", Document.objects.values("title"), ())
+    return rank(DocumentCount.objects.all(), view, Ranking("document", Document.objects.values("title")))
 
 
 def top_faqs(view: View) -> list[Ranked]:
     """Return the publishable FAQs that influenced most answers: one query."""
-    return _ranked(FAQCount.objects.all(), view, "faq", FAQ.objects.values("question"), THUMBS)
+    return rank(FAQCount.objects.all(), view, Ranking("faq", FAQ.objects.values("question"), THUMBS))
 
 
 def never_cited(view: View) -> NeverCited:
@@ -202,10 +213,11 @@ def never_cited(view: View) -> NeverCited:
     return NeverCited(found[0][2] if found else 0, [(pk, title) for pk, title, _all in found])
 
 
-def _ranked(
-    counts: OfAssistants[Row], view: View, of: str, names: QuerySet[Any, Any], thumbs: Sequence[str]
-) -> list[Ranked]:
-    """Rank rows. Names are looked up only for rows that are shown: grouping by them too took three times as long."""
+def rank(counts: OfAssistants[Row], view: View, ranking: Ranking) -> list[Ranked]:
+    """Rank rows: one query.
+
+    Names are looked up only for rows that are shown: grouping by them too took three times as long.
+    """
     now = Q(day__gte=view.period.first)
     rows = rows_in_view(counts, view).filter(span_filter(view.period) | span_filter(view.period.before))
     sums: dict[str, Any] = {}
@@ -214,10 +226,12 @@ def _ranked(
         for when, wanted in (("now", now & is_there), ("before", ~now & is_there)):
             sums |= {f"{name}_{when}_{place}": Sum(name, filter=wanted, default=0) for name in SUMMED}
             sums |= {f"{name}_{when}_{place}": Max(name, filter=wanted, default=0) for name in HIGHEST}
-        sums |= {f"{name}_now_{place}": Sum(name, filter=now & is_there, default=0) for name in thumbs}
-    found = rows.order_by().values(of).annotate(**sums).filter(_may_rank(view))
-    ordered = found.annotate(name=Subquery(names.filter(pk=OuterRef(of))[:1])).order_by(f"-answers_now_{INSIDE}", of)
-    return [_ranking(each, of, view, thumbs) for each in ordered[:SHOWN]]
+        once = (*ranking.thumbs, *ranking.further)
+        sums |= {f"{name}_now_{place}": Sum(name, filter=now & is_there, default=0) for name in once}
+    found = rows.order_by().values(ranking.of).annotate(**sums).filter(_may_rank(view))
+    named = found.annotate(name=Subquery(ranking.names.filter(pk=OuterRef(ranking.of))[:1]))
+    ordered = named.order_by(f"-answers_now_{INSIDE}", ranking.of)
+    return [_ranked(each, view, ranking) for each in ordered[: ranking.limit]]
 
 
 def _may_rank(view: View) -> Q:
@@ -233,7 +247,7 @@ def _may_rank(view: View) -> Q:
     return asked
 
 
-def _ranking(row: Mapping[str, Any], of: str, view: View, thumbs: Sequence[str]) -> Ranked:
+def _ranked(row: Mapping[str, Any], view: View, ranking: Ranking) -> Ranked:
     def people(when: str, place: int) -> People:
         return People(row[f"newcomers_{when}_{place}"], row[f"busiest_{when}_{place}"])
 
@@ -248,11 +262,11 @@ def _ranking(row: Mapping[str, Any], of: str, view: View, thumbs: Sequence[str])
         return {
             each: People(sum(row[f"newcomers_{which}_now_{place}"] for place in held))
             for each, held in wider(view).items()
-            if thumbs and any(row[f"thumbs_{which}_now_{place}"] for place in held)
+            if ranking.thumbs and any(row[f"thumbs_{which}_now_{place}"] for place in held)
         }
 
     return Ranked(
-        pk=row[of],
+        pk=row[ranking.of],
         name=row["name"],
         answers=row[f"answers_now_{INSIDE}"],
         before=row[f"answers_before_{INSIDE}"],
@@ -262,5 +276,11 @@ def _ranking(row: Mapping[str, Any], of: str, view: View, thumbs: Sequence[str])
         complement_before=complement("before"),
         complement_up=complement_thumbs("up"),
         complement_down=complement_thumbs("down"),
-        **{thumb: row[f"{thumb}_now_{INSIDE}"] for thumb in thumbs},
+        further={name: row[f"{name}_now_{INSIDE}"] for name in ranking.further},
+        further_complement={
+            (name, each): sum(row[f"{name}_now_{place}"] for place in held)
+            for name in ranking.further
+            for each, held in wider(view).items()
+        },
+        **{thumb: row[f"{thumb}_now_{INSIDE}"] for thumb in ranking.thumbs},
     )

@@ -16,13 +16,17 @@ from analytics.dashboard.overview import Choices, Overview, choices_for, overvie
 from analytics.dashboard.suppression import OPINIONS, without_small_groups
 from analytics.dashboard.types import NUMBERS
 from analytics.dashboard.visibility import View
+from analytics.dashboard.worth import read_assumptions, weigh
 from analytics.models import Gap
 from analytics.periods import Step
 from chat.models.assistants import Language
 from core.rest.views import StaffViewSet
 
 VIEW_GAP = "analytics.view_gap"
-RATIOS = ("rating", "questions_a_conversation", "abstained_share", "liked_share", "held_back_share", "rightly_share")
+RATIOS = (
+    *("rating", "questions_a_conversation", "abstained_share", "liked_share", "held_back_share", "rightly_share"),
+    "resolution_rate",
+)
 HIDDEN = "null: too few people are known to be behind it, or behind what it leaves out."
 
 
@@ -33,8 +37,8 @@ class PeriodShown(serializers.Serializer):
 
 class TotalsShown(serializers.Serializer):
     """Sums; visitors are counted once a day, newcomers once in all: on the day on which they agreed. Shares are from
-    0 to 1, null where nothing is to be shared. Thumbs, ratings and stars, and their shares, are null where too few
-    people may be behind them."""
+    0 to 1, null where nothing is to be shared. Thumbs, ratings, stars and outcomes of conversations, and their
+    shares, are null where too few people may be behind them."""
 
     def get_fields(self) -> dict[str, Any]:
         opinions = {name for names in OPINIONS.values() for name in names}
@@ -104,6 +108,15 @@ class GapListed(serializers.ModelSerializer):
         fields = ["id", "name", "state", "visitors"]
 
 
+class WorthShown(serializers.Serializer):
+    minutes = serializers.FloatField(
+        allow_null=True, help_text="Minutes of work that were saved, by the assumption of the dashboard."
+    )
+    cost = serializers.FloatField(allow_null=True, help_text="Of the language model; null where no price is set.")
+    cost_a_conversation = serializers.FloatField(allow_null=True)
+    currency = serializers.CharField()
+
+
 class MissingShown(serializers.Serializer):
     faqs = serializers.IntegerField()
     documents = serializers.IntegerField()
@@ -113,6 +126,8 @@ class MissingShown(serializers.Serializer):
 class FiguresShown(serializers.Serializer):
     now = TotalsShown()
     before = TotalsShown(allow_null=True, help_text=HIDDEN)
+    worth = WorthShown()
+    worth_before = WorthShown(allow_null=True, help_text=HIDDEN)
     steps = StepShown(source="points", many=True)
     spread = SpreadShown()
     spread_before = SpreadShown(allow_null=True, help_text=HIDDEN)
@@ -196,9 +211,12 @@ class FigureViewSet(StaffViewSet):
 def figures_data(found: Overview, view: View, choices: Choices) -> dict[str, Any]:
     """Return an overview as FiguresShown takes it."""
     names = ("now", "before", "points", "spread", "spread_before", "faqs", "documents")
+    assumed = read_assumptions()
     never = [{"id": pk, "title": title} for pk, title in found.never.documents]
     return {
         **{name: getattr(found, name) for name in names},
+        "worth": weigh(found.now, assumed),
+        "worth_before": weigh(found.before, assumed) if found.before else None,
         "parts": parts_data(found, choices),
         "never_cited": {"count": found.never.count, "documents": never},
         "gaps": found.gaps if view.by.has_perm(VIEW_GAP) else None,

@@ -22,7 +22,7 @@ from typing import Any, TypeVar
 
 from analytics.dashboard.overview import Overview
 from analytics.dashboard.queries import SPLITS
-from analytics.dashboard.types import Complement, Part, People, Point, Ranked, Spread, Totals
+from analytics.dashboard.types import OUTCOMES, Complement, Part, People, Point, Ranked, Spread, Totals
 from analytics.dashboard.visibility import View
 
 Key = TypeVar("Key", bound=Hashable)
@@ -132,8 +132,16 @@ def _publishable_parts(places: Mapping[Place, Sides], least: int) -> tuple[froze
     return frozenset(places.keys() - suppressed), frozenset(places.keys() - closed)
 
 
-#: By what they are counted, those that are hidden together.
-OPINIONS = {"thumbs_up": ("thumbs_up",), "thumbs_down": ("thumbs_down",), "ratings": ("ratings", "stars")}
+#: Those that are hidden together. What became of conversations adds up to all of them, so that one that is hidden
+#: alone could be told from the others.
+OPINIONS = {
+    "thumbs_up": ("thumbs_up",),
+    "thumbs_down": ("thumbs_down",),
+    "ratings": ("ratings", "stars"),
+    "outcomes": OUTCOMES,
+}
+#: By what they are counted.
+COUNTED = {**OPINIONS, "ratings": ("ratings",)}
 #: The side of a part that is in the view; the others are the numbers of wider views.
 OWN = "own"
 
@@ -167,8 +175,8 @@ def without_small_groups(found: Overview, *, least: int) -> Overview | None:
         before=before and _opinions(before, least),
         spread=_spread(found.spread, views, found.view, least),
         spread_before=spread_before,
-        faqs=_ranking(found.faqs, least),
-        documents=_ranking(found.documents, least),
+        faqs=rank_without_small_groups(found.faqs, least),
+        documents=rank_without_small_groups(found.documents, least),
         gaps=[gap for gap in found.gaps if gap.visitors >= least],
     )
 
@@ -187,7 +195,7 @@ def _sides(own: People, complement: Complement) -> Sides:
 
 def _opinions(totals: Totals, least: int) -> Totals:
     """Suppress opinions of few people."""
-    few = (name for name in OPINIONS if getattr(totals, name) and is_small(_given(totals, name), least=least))
+    few = (name for name in OPINIONS if is_small(_given(totals, name), least=least))
     return _without(totals, set(few))
 
 
@@ -198,8 +206,10 @@ def _without(totals: Totals, opinions: Collection[str]) -> Totals:
 
 def _given(totals: Totals, opinion: str) -> Sides:
     """Return an upper bound of the people behind an opinion, in the view and outside it."""
-    counts: dict[Hashable, int] = {OWN: getattr(totals, opinion)}
-    counts |= {wider: getattr(each, opinion) for wider, each in totals.complement.items()}
+    sides: dict[Hashable, Totals] = {OWN: totals, **totals.complement}
+    if not any(getattr(totals, name) for name in COUNTED[opinion]):
+        return {}
+    counts = {(side, name): getattr(each, name) for side, each in sides.items() for name in COUNTED[opinion]}
     return {side: People(count) for side, count in counts.items() if count}
 
 
@@ -213,7 +223,7 @@ def _points(points: Sequence[Point], least: int) -> list[Point]:
     suppressed = suppressed_cells(groups, least=least)
     without: dict[datetime.date, set[str]] = {start: set() for start in asked}
     for name in OPINIONS:
-        given = {start: _given(totals, name) for start, totals in asked.items() if getattr(totals, name)}
+        given = {start: sides for start, totals in asked.items() if (sides := _given(totals, name))}
         for start in suppressed_cells(given, least=least, suppressed=suppressed):
             without[start].add(name)
     return [_point(point, suppressed, without.get(point.start, ())) for point in points]
@@ -254,7 +264,8 @@ def _parts(name: str, parts: Mapping[str, Part], views: Views, view: View) -> di
     return {key: part for key, part in parts.items() if views.publishes(**{**_chosen(view), name: key})}
 
 
-def _ranking(rows: Sequence[Ranked], least: int) -> list[Ranked]:
+def rank_without_small_groups(rows: Sequence[Ranked], least: int) -> list[Ranked]:
+    """Leave out rows of few people, and suppress their thumbs of few."""
     return [_ranked(row, least) for row in rows if not is_small(_sides(row.people, row.complement), least=least)]
 
 

@@ -6,12 +6,17 @@ from dataclasses import dataclass, field
 
 #: Outcomes of the language model's sentences, in the order of `Written`.
 SENTENCES = ("sentences_shown", "sentences_quoted", "sentences_left_out", "held_back_rightly", "held_back_wrongly")
+#: What became of conversations (`counts.outcomes`), the good ones first.
+OUTCOMES = ("confirmed", "silent", "rephrased", "disliked", "unanswered", "handed_over", "abandoned")
+#: So many conversations must have been rated before those that were not are judged after them.
+LEAST_RATED = 10
 #: Figures that are added up as they are.
 NUMBERS = (
     *("visitors", "newcomers", "conversations", "messages"),
     *("questions", "answered", "abstained", "failed", "stopped", "asked_back"),
     *("thumbs_up", "thumbs_down", "ratings", "stars", "prompt_tokens", "answer_tokens"),
     *SENTENCES,
+    *OUTCOMES,
 )
 
 
@@ -80,8 +85,8 @@ Complement = Mapping[int, People]
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Sums over some days; visitors are counted once a day. `busiest` is no sum (`people`). Thumbs, and stars with
-    their ratings, are None if suppressed (`suppression`).
+    """Sums over some days; visitors are counted once a day. `busiest` is no sum (`people`). Thumbs, stars with their
+    ratings, and outcomes of conversations are None if suppressed (`suppression`).
 
     `complement` are the sums of what each wider view holds besides (`visibility.wider`), for readers who may not see
     small groups.
@@ -108,6 +113,13 @@ class Totals:
     sentences_left_out: int = 0
     held_back_rightly: int = 0
     held_back_wrongly: int = 0
+    confirmed: int | None = 0
+    silent: int | None = 0
+    rephrased: int | None = 0
+    disliked: int | None = 0
+    unanswered: int | None = 0
+    handed_over: int | None = 0
+    abandoned: int | None = 0
     busiest: int = 0
     complement: Mapping[int, "Totals"] = field(default_factory=dict)
 
@@ -160,6 +172,37 @@ class Totals:
             return None
         thumbs = self.thumbs_up + self.thumbs_down
         return self.thumbs_up / thumbs if thumbs else None
+
+    @property
+    def outcomes(self) -> int:
+        """Return of how many conversations it is known what became of them."""
+        return sum(getattr(self, name) or 0 for name in OUTCOMES)
+
+    @property
+    def resolution_rate(self) -> float | None:
+        """Return the share of the conversations that were resolved, from 0 to 1.
+
+        Silence is no praise: of the answered conversations in which nobody said anything, the same share is taken to
+        be resolved as of those that were rated. None where too few were.
+        """
+        rated = (self.confirmed or 0) + (self.disliked or 0)
+        if not self.outcomes or (self.silent and rated < LEAST_RATED):
+            return None
+        good = self.confirmed or 0
+        return (good + (self.silent or 0) * good / max(rated, 1)) / self.outcomes
+
+    @property
+    def resolved(self) -> float | None:
+        """Return the number of conversations that this is."""
+        return None if self.resolution_rate is None else self.resolution_rate * self.outcomes
+
+    @property
+    def resolved_bounds(self) -> tuple[float, float] | None:
+        """Return the share that students called resolved, and the one that nothing speaks against."""
+        if not self.outcomes:
+            return None
+        good, quiet = self.confirmed or 0, self.silent or 0
+        return good / self.outcomes, (good + quiet) / self.outcomes
 
     def __add__(self, other: "Totals") -> "Totals":
         """Add the sums of other rows."""
@@ -215,9 +258,9 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """An FAQ or a document with how many answers it was behind, and how many before.
+    """An FAQ, a document or a topic with how many answers it was behind, and how many before.
 
-    None stands for a suppressed count.
+    None stands for a suppressed count. `further_complement` are the sums beside the view, by name and wider view.
     """
 
     pk: int
@@ -234,6 +277,8 @@ class Ranked:
     complement_before: Complement = field(default_factory=dict)
     complement_up: Complement = field(default_factory=dict)
     complement_down: Complement = field(default_factory=dict)
+    further: Mapping[str, int | None] = field(default_factory=dict)
+    further_complement: Mapping[tuple[str, int], int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,17 +27,18 @@ if TYPE_CHECKING:
 BLOCK = 1024
 
 
-def average_link(vectors: "Floats", *, threshold: float) -> "Integers":
+def average_link(vectors: "Floats", *, threshold: float, sizes: "Floats | None" = None) -> "Integers":
     """Return the cluster of each row, numbered from 0 in order of their first rows.
 
-    `vectors` has unit rows, of shape (n, dimensions). Clusters are joined, the most similar ones first, as long as the
-    mean cosine of their pairs is `threshold` or more. Ties go to what comes first, so equal input has equal output.
+    `vectors` has unit rows, of shape (n, dimensions), or, with `sizes`, each the mean of so many of them. Clusters are
+    joined, the most similar ones first, as long as the mean cosine of their pairs is `threshold` or more. Ties go to
+    what comes first, so equal input has equal output.
     """
     labels = np.arange(len(vectors))
-    sums = np.array(vectors, dtype=np.float32)
-    sizes = np.ones(len(vectors), dtype=np.float32)
+    sizes = np.ones(len(vectors), dtype=np.float32) if sizes is None else np.array(sizes, dtype=np.float32)
+    sums = np.asarray(vectors, dtype=np.float32) * sizes[:, None]
     names = np.arange(len(vectors))  # of the clusters that may still be joined, by their first rows
-    nearest, similarity = _nearest(sums, np.arange(len(sums)))
+    nearest, similarity = _nearest(vectors, np.arange(len(sums)))
     while True:
         # What is far from all others stays so: a mean is never above its largest part.
         alive = similarity >= threshold
@@ -164,28 +165,40 @@ def cluster_vectors(vectors: "Floats", languages: Sequence[str], *, threshold: f
     """
     spoken = np.array(languages)
     labels = np.zeros(len(vectors), dtype=np.int64)
-    means: dict[str, tuple[Integers, Floats]] = {}
     named = 0
-    for language, mean in bridge.means.items():
+    for language in bridge.means:
         rows = np.flatnonzero(spoken == language)
         own = average_link(vectors[rows], threshold=threshold)
-        count = int(own.max(initial=-1)) + 1
-        sums = np.zeros((count, vectors.shape[1]), dtype=np.float32)
-        np.add.at(sums, own, _unit(vectors[rows] - mean))
-        sizes = np.bincount(own, minlength=count).astype(np.float32)
-        means[language] = np.arange(named, named + count, dtype=np.int64), sums / sizes[:, None]
         labels[rows] = own + named
-        named += count
-    (english, first), (german, second) = means.values()
-    if len(english) and len(german):
-        products = first @ second.T
-        there, back = products.argmax(axis=1), products.argmax(axis=0)
-        places = np.arange(len(english))
-        mutual = (back[there] == places) & (products[places, there] >= bridge.threshold)
-        names = np.arange(named)
-        names[german[there[mutual]]] = english[mutual]
-        labels = names[labels]
-    return in_order(labels)
+        named += int(own.max(initial=-1)) + 1
+    names = np.arange(named)
+    for first, second in find_translations(vectors, languages, labels, bridge):
+        names[second] = first
+    return in_order(names[labels])
+
+
+def find_translations(
+    vectors: "Floats", languages: Sequence[str], labels: "Integers", bridge: Bridge
+) -> list[tuple[int, int]]:
+    """Return the pairs of clusters, each in one language alone, that are each other's nearest across the languages."""
+    spoken = np.array(languages)
+    held = {language: np.unique(labels[spoken == language]) for language in bridge.means}
+    both = np.intersect1d(*held.values())
+    sides: list[tuple[Integers, Floats]] = []
+    for language, mean in bridge.means.items():
+        rows = np.flatnonzero((spoken == language) & ~np.isin(labels, both))
+        names, of_row = np.unique(labels[rows], return_inverse=True)
+        sums = np.zeros((len(names), vectors.shape[1]), dtype=np.float32)
+        np.add.at(sums, of_row, _unit(vectors[rows] - mean))
+        sides.append((names, sums / np.bincount(of_row, minlength=len(names)).astype(np.float32)[:, None]))
+    (english, first), (german, second) = sides
+    if not len(english) or not len(german):
+        return []
+    products = first @ second.T
+    there, back = products.argmax(axis=1), products.argmax(axis=0)
+    places = np.arange(len(english))
+    mutual = (back[there] == places) & (products[places, there] >= bridge.threshold)
+    return list(zip(english[mutual].tolist(), german[there[mutual]].tolist(), strict=True))
 
 
 def in_order(labels: "Integers") -> "Integers":

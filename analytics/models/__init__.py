@@ -1,7 +1,15 @@
 """Evaluation, shadow tests, gaps, reviews, reports, counts and retention."""
 
 from analytics.models.contradictions import Contradiction, StatementWords
-from analytics.models.counts import ChangedDay, DocumentCount, FAQCount, FrozenCounts, UsageCount
+from analytics.models.counts import (
+    Assumptions,
+    ChangedDay,
+    DocumentCount,
+    FAQCount,
+    FrozenCounts,
+    Rephrasing,
+    UsageCount,
+)
 from analytics.models.evaluation import (
     EvaluationQuestion,
     EvaluationRun,
@@ -16,11 +24,13 @@ from analytics.models.reports import Report, StoredReport
 from analytics.models.retention import AnonymisedQuestion, RetentionRun
 from analytics.models.reviews import HeldBackRise, Review, ReviewFeed
 from analytics.models.shadow import AskedVector, ShadowResult, ShadowTest
+from analytics.models.topics import Topic, TopicCount, TopicQuestion
 from analytics.models.trials import ModelTrial
 
 __all__ = [
     "AnonymisedQuestion",
     "AskedVector",
+    "Assumptions",
     "ChangedDay",
     "Comment",
     "Contradiction",
@@ -41,6 +51,7 @@ __all__ = [
     "Notice",
     "QuestionResult",
     "Reader",
+    "Rephrasing",
     "Report",
     "RetentionRun",
     "Review",
@@ -49,5 +60,8 @@ __all__ = [
     "ShadowTest",
     "StatementWords",
     "StoredReport",
+    "Topic",
+    "TopicCount",
+    "TopicQuestion",
     "UsageCount",
 ]

@@ -1,11 +1,12 @@
 """Counts by day of questions and answers: kept when the conversations themselves are deleted."""
 
 from django.contrib.postgres.fields import ArrayField
+from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from analytics.histograms import BINS
-from chat.models import Assistant, Feedback, Site
+from chat.models import Assistant, Feedback, Message, Site
 from chat.models.assistants import OfAssistants
 from faqs.models import FAQ
 from knowledge.models import Document
@@ -65,7 +66,8 @@ class UsageCount(Counted):
     """Questions by what became of them. `conversations` are those begun, and `stars` the sum of their `ratings`;
     `reasons` are in the order of `Feedback.Reason`; times in the bins of `analytics.histograms`. Newcomers by hour are
     those whose first question was asked then; by reason, those who gave it for an answer of their first day. Sentences
-    are those that the language model wrote, and `held_back_*` what staff found of those that were not shown."""
+    are those that the language model wrote, and `held_back_*` what staff found of those that were not shown. From
+    `confirmed` to `abandoned` the conversations begun are told apart by what became of them (`counts.outcomes`)."""
 
     conversations = models.PositiveIntegerField(default=0)
     messages = models.PositiveIntegerField(default=0)
@@ -86,6 +88,13 @@ class UsageCount(Counted):
     sentences_left_out = models.PositiveIntegerField(default=0)
     held_back_rightly = models.PositiveIntegerField(default=0)
     held_back_wrongly = models.PositiveIntegerField(default=0)
+    confirmed = models.PositiveIntegerField(default=0)
+    silent = models.PositiveIntegerField(default=0)
+    rephrased = models.PositiveIntegerField(default=0)
+    disliked = models.PositiveIntegerField(default=0)
+    unanswered = models.PositiveIntegerField(default=0)
+    handed_over = models.PositiveIntegerField(default=0)
+    abandoned = models.PositiveIntegerField(default=0)
     reasons = ArrayField(models.PositiveIntegerField(), default=no_reasons)
     newcomers_by_reason = ArrayField(models.PositiveIntegerField(), default=no_reasons)
     hours = ArrayField(models.PositiveIntegerField(), default=no_hours)
@@ -117,6 +126,60 @@ class FAQCount(Counted):
     thumbs_down = models.PositiveIntegerField(default=0)
     newcomers_up = models.PositiveIntegerField(default=0)
     newcomers_down = models.PositiveIntegerField(default=0)
+
+
+class Rephrasing(models.Model):
+    """A question that asks the one before it, `of`, again in other words (`analytics.counts.rephrasing`)."""
+
+    message = models.OneToOneField(Message, on_delete=models.CASCADE, related_name="+")
+    of = models.ForeignKey(Message, on_delete=models.CASCADE, related_name="+")
+
+    class Meta:
+        default_permissions = ()
+
+    def __str__(self) -> str:
+        return f"{self.message_id}: {self.of_id}"
+
+
+class Assumptions(models.Model):
+    """What the dashboard takes for granted to say what the answers saved and cost; one row.
+
+    Prices are for a million tokens; at 0 no costs are shown.
+    """
+
+    minutes = models.DecimalField(
+        _("minutes that staff would need for a question"),
+        max_digits=5,
+        decimal_places=1,
+        default=5,
+        validators=[MinValueValidator(0), MaxValueValidator(480)],
+        help_text=_("Counted once for each conversation that was resolved."),
+    )
+    read_price = models.DecimalField(
+        _("price of a million tokens read"),
+        max_digits=10,
+        decimal_places=4,
+        default=0,
+        validators=[MinValueValidator(0)],
+        help_text=_("As on the bill of your language model; 0 where it runs on machines of your own."),
+    )
+    written_price = models.DecimalField(
+        _("price of a million tokens written"),
+        max_digits=10,
+        decimal_places=4,
+        default=0,
+        validators=[MinValueValidator(0)],
+    )
+    currency = models.CharField(_("currency"), max_length=3, default="EUR", validators=[RegexValidator("^[A-Z]{3}$")])
+
+    class Meta:
+        verbose_name = _("assumptions of the dashboard")
+        verbose_name_plural = _("assumptions of the dashboard")
+        default_permissions = ("view", "change")
+        constraints = [models.CheckConstraint(condition=models.Q(pk=1), name="assumptions_are_one_row")]
+
+    def __str__(self) -> str:
+        return str(_("assumptions of the dashboard"))
 
 
 class ChangedDay(models.Model):

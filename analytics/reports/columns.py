@@ -9,7 +9,7 @@ from enum import Enum, auto
 from typing import Any
 
 from django.contrib.postgres.expressions import ArraySubquery
-from django.db.models import F, FloatField, OuterRef
+from django.db.models import F, FloatField, OuterRef, Subquery
 from django.db.models.expressions import Combinable
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast, JSONObject
@@ -18,9 +18,10 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from analytics.counts.outcomes import OUTCOMES, with_outcome
 from analytics.models import Review
 from chat.admin.conversations import REASONS
-from chat.models import Citation, Feedback, Message
+from chat.models import Citation, Conversation, Feedback, Message
 from chat.models.assistants import Language
 from core.tables.cells import neutralise
 from faqs.importexport.files import printable
@@ -64,6 +65,11 @@ def _sources() -> Combinable:
     return ArraySubquery(cited.values(said=JSONObject(n="n", title="title", heading="heading", page="page", url="url")))
 
 
+def _outcome() -> Combinable:
+    begun = with_outcome(Conversation.objects.filter(pk=OuterRef("conversation")))
+    return Subquery(begun.values("outcome")[:1])
+
+
 #: By key, in the order in which they are offered.
 COLUMNS: Mapping[str, Column] = {
     "asked_at": Column(_("asked"), Kind.TIME, _field("question__created_at"), 18),
@@ -84,6 +90,7 @@ COLUMNS: Mapping[str, Column] = {
     ),
     "comment": Column(_("student’s comment"), Kind.TEXT, _field("feedback__comment"), 40),
     "stars": Column(_("stars of the conversation"), Kind.NUMBER, _field("conversation__stars"), 12),
+    "outcome": Column(_("what became of the conversation"), Kind.CODE, _outcome, 28, OUTCOMES),
     "verdict": Column(
         _("verdict of the review"), Kind.CODE, _field("review__verdict"), 24, dict(Review.Verdict.choices)
     ),

@@ -8,6 +8,7 @@ from typing import Any
 from django.db.models import Prefetch, Q, QuerySet
 from django.utils import timezone
 
+from analytics.counts.rephrasing import mark_rephrasings
 from analytics.models import AskedVector, EvaluationQuestion, Judgment
 from analytics.privacy import mask_pii, standalone_text
 from analytics.shadow.verdicts import Truth
@@ -122,7 +123,7 @@ def _words(text: str) -> str:
 
 Key = tuple[int | None, int | None]
 #: Of what students asked, the newest that have a vector.
-MOST = 10_000
+MOST = 30_000
 BATCH = 128
 #: The nearest that are shown, and ways to ask that they are looked for with: the question, and its first phrasings.
 NEAREST, WAYS = 30, 12
@@ -173,6 +174,7 @@ def embed_asked(embedder: Embedder, *, most: int) -> int:
                 unique_fields=[unique],
                 update_fields=["recipe", "of", "embedding"],
             )
+        mark_rephrasings(embedder, [message for _question, message in keys if message])
     _forget(messages)
     return len(missing)
 

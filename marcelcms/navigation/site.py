@@ -23,6 +23,7 @@ PAGES: Mapping[str, tuple[Promise, Sequence[str]]] = {
     "impact": (_("Pages that changed"), ("knowledge.view_document", "knowledge.change_document")),
     "try-question": (_("Try a question"), ("chat.view_conversation", "faqs.view_faq")),
     "dashboard": (_("Dashboard"), ("analytics.view_dashboard",)),
+    "topics": (_("Topics"), ("analytics.view_topic",)),
 }
 #: Sections by name: title, and their screens in order, models as app.model and pages by the names above.
 SECTIONS: Mapping[str, tuple[Promise, Sequence[str]]] = {
@@ -44,7 +45,7 @@ SECTIONS: Mapping[str, tuple[Promise, Sequence[str]]] = {
     ),
     "insights": (
         _("Insights"),
-        ("dashboard", "analytics.report", "chat.conversation", "analytics.anonymisedquestion"),
+        ("dashboard", "topics", "analytics.report", "chat.conversation", "analytics.anonymisedquestion"),
     ),
     "settings": (
         _("Settings"),

@@ -83,7 +83,7 @@ def test_an_analyst_changes_the_period_and_the_step(browser: Browser, used: Run)
     page.get_by_role("link", name="90 days").click()
     drawn(page)
     assert "range=90" in page.url
-    assert page.locator("canvas").count() == 9
+    assert page.locator("canvas").count() == 10
     page.get_by_label("By").select_option("week")
     page.get_by_role("button", name="Show").click()
     drawn(page)

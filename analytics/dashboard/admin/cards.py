@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from analytics.counts.outcomes import OUTCOMES
 from analytics.dashboard.admin.links import Links
 from analytics.dashboard.formatting import (
     NOTHING,
@@ -14,6 +15,7 @@ from analytics.dashboard.formatting import (
     count_text,
     decimal,
     duration,
+    money,
     percent,
     suppressed_text,
     waiting_time,
@@ -21,8 +23,12 @@ from analytics.dashboard.formatting import (
 )
 from analytics.dashboard.overview import Overview
 from analytics.dashboard.types import Totals, Written
+from analytics.dashboard.worth import weigh
+from analytics.models import Assumptions
 
 BETTER, WORSE = 1, -1
+#: Which outcomes there should be more of, and less.
+WANTED = (BETTER, 0, WORSE, WORSE, WORSE, 0, WORSE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +46,9 @@ class Group:
     cards: Sequence[Card]
 
 
-def build_card_groups(found: Overview, links: Links) -> list[Group]:
+def build_card_groups(found: Overview, links: Links, assumed: Assumptions) -> list[Group]:
     now, before = found.now, found.before
+    worth, worth_before = weigh(now, assumed), weigh(before, assumed) if before else None
 
     def count(label: str, name: str, link: str, *, wanted: int = 0, hint: str = "") -> Card:
         value: int | None = getattr(now, name)
@@ -89,6 +96,27 @@ def build_card_groups(found: Overview, links: Links) -> list[Group]:
         ],
     )
 
+    def outcome(label: str, name: str, wanted: int = 0) -> Card:
+        found_count: int | None = getattr(now, name)
+        share = percent(found_count / now.outcomes) if found_count is not None and now.outcomes else ""
+        hint = _("%(share)s of these conversations") % {"share": share} if share else ""
+        return count(label, name, "", wanted=wanted, hint=hint)
+
+    def costs(label: str, name: str, hint: str) -> Card:
+        value: float | None = getattr(worth, name)
+        earlier: float | None = getattr(worth_before, name) if worth_before else None
+        said, said_before = ("" if each is None else money(each, assumed.currency) for each in (value, earlier))
+        return Card(label, said or NOTHING, change(value, earlier, said_before, wanted=WORSE), "", hint)
+
+    what_became = Group(
+        _("What became of conversations"),
+        [outcome(str(label), name, wanted) for (name, label), wanted in zip(OUTCOMES.items(), WANTED, strict=True)],
+    )
+    prices = [
+        costs(_("Language model"), "cost", _("at the prices above")),
+        costs(_("A conversation"), "cost_a_conversation", _("on average")),
+    ]
+
     def waited(label: str, name: str) -> Card:
         value, earlier = getattr(found.cases, name), getattr(found.cases_before, name)
         seconds, seconds_before = (each.total_seconds() if each else None for each in (value, earlier))
@@ -130,6 +158,7 @@ def build_card_groups(found: Overview, links: Links) -> list[Group]:
                 ended("stopped", _("Stopped by students"), "stopped", WORSE),
             ],
         ),
+        *([what_became] if now.outcomes or now.confirmed is None else []),
         *([of_model] if now.sentences or (before and before.sentences) else []),
         Group(
             _("Opinions"),
@@ -149,6 +178,7 @@ def build_card_groups(found: Overview, links: Links) -> list[Group]:
                 time(_("Whole answer, slow"), "total", 1),
                 count(_("Tokens read"), "prompt_tokens", links.asked(), hint=_("by the language model")),
                 count(_("Tokens written"), "answer_tokens", links.asked(), hint=_("by the language model")),
+                *(prices if worth.cost is not None else []),
             ],
         ),
     ]

@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from analytics.charts import Chart, ChartRow, chart_data
+from analytics.counts.outcomes import OUTCOMES
 from analytics.dashboard.admin.form import STEP_NAMES, site_names
 from analytics.dashboard.admin.links import Links
 from analytics.dashboard.formatting import count_text, highest, hour_name, long_name, percent, short_name, whole
@@ -43,6 +44,12 @@ def build_charts(found: Overview, view: View, choices: Choices, links: Links) ->
     if now.answered + now.abstained + now.asked_back + now.failed + now.stopped:
         charts.append(
             builder.over_time("answers", _("Answers over time"), "stacked", ANSWERS, builder.answers_summary())
+        )
+    if now.outcomes:
+        charts.append(
+            builder.over_time(
+                "outcomes", _("What became of conversations over time"), "stacked", OUTCOMES, builder.outcomes_summary()
+            )
         )
     if now.thumbs_up or now.thumbs_down:
         charts.append(
@@ -185,6 +192,10 @@ class _ChartBuilder:
             "answered": percent(now.answered / ended),
             "abstained": percent(now.abstained / ended),
         }
+
+    def outcomes_summary(self) -> str:
+        rate = self.found.now.resolution_rate
+        return "" if rate is None else _("%(share)s were resolved.") % {"share": percent(rate)}
 
     def opinions_summary(self) -> str:
         share = self.found.now.liked_share

@@ -99,7 +99,7 @@ class DashboardForm(forms.Form):
         period = Period(data["from"], min(data["to"], self.today))
         return View(
             period=period,
-            step=Step(data["step"]) if data["step"] else step_for(period),
+            step=Step(data["step"]) if data.get("step") else step_for(period),
             by=by,
             assistant=int(data["assistant"]) if data["assistant"] else None,
             site=int(data["site"]) if data["site"] else None,

@@ -8,6 +8,7 @@ from django.contrib import admin
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -16,12 +17,14 @@ from django.views.decorators.http import require_safe
 from analytics.dashboard.admin.cards import build_card_groups, judged_text
 from analytics.dashboard.admin.charts import build_charts
 from analytics.dashboard.admin.form import RANGE_NAMES, DashboardForm
+from analytics.dashboard.admin.headline import build_headline
 from analytics.dashboard.admin.links import Links
 from analytics.dashboard.formatting import NOTHING, Change, change, count_text, percent, period_name, whole
 from analytics.dashboard.overview import Choices, Overview, choices_for, overview, reach
 from analytics.dashboard.suppression import without_small_groups
 from analytics.dashboard.types import Ranked
 from analytics.dashboard.visibility import VIEW_DASHBOARD, View
+from analytics.dashboard.worth import read_assumptions
 from analytics.periods import Range
 
 TEMPLATE = "admin/analytics/dashboard/page.html"
@@ -103,11 +106,18 @@ def shown(view: View, form: DashboardForm, choices: Choices, links: Links) -> di
     }
     if found is None:
         return context
+    assumed = read_assumptions()
     return context | {
         "found": found,
+        "headline": build_headline(found, links, assumed),
+        "assumed": assumed,
+        "has_prices": bool(assumed.read_price or assumed.written_price),
+        "assumptions_link": reverse("admin:analytics_assumptions_changelist")
+        if view.by.has_perm("analytics.view_assumptions") or view.by.has_perm("analytics.change_assumptions")
+        else "",
         "is_empty": found.now.is_empty,
         "is_cut": any(not point.is_whole for point in found.points),
-        "groups": build_card_groups(found, links),
+        "groups": build_card_groups(found, links, assumed),
         "charts": build_charts(found, view, choices, links),
         "faqs": [listed(each, links.asked(faq=each.pk), links.faq(each.pk)) for each in found.faqs],
         "documents": [listed(each, links.asked(document=each.pk), links.document(each.pk)) for each in found.documents],

@@ -14,11 +14,13 @@ from reportlab.platypus import CondPageBreak, Flowable, KeepTogether, Paragraph,
 from analytics.charts import Chart
 from analytics.dashboard.admin.cards import Group, build_card_groups
 from analytics.dashboard.admin.charts import build_charts
+from analytics.dashboard.admin.headline import build_headline
 from analytics.dashboard.admin.links import Links
 from analytics.dashboard.formatting import NOTHING, period_name
 from analytics.dashboard.overview import Choices, Reach, choices_for, overview
 from analytics.dashboard.suppression import without_small_groups
 from analytics.dashboard.visibility import View
+from analytics.dashboard.worth import read_assumptions
 from analytics.periods import step_for
 from analytics.reports.by_mail.drawing import STYLES, draw_chart, make_table
 from analytics.reports.definition import Definition
@@ -64,8 +66,10 @@ def _part(view: View, choices: Choices) -> Iterator[Flowable]:
     if found.now.is_empty:
         yield Paragraph(_("Nobody asked in this period."), STYLES["text"])
         return
-    links = Links(view, NO_REACH)
-    for group in build_card_groups(found, links):
+    links, assumed = Links(view, NO_REACH), read_assumptions()
+    headline = build_headline(found, links, assumed)
+    yield Paragraph(escape(headline.sentence), STYLES["text"])
+    for group in (Group(_("At a glance"), headline.cards), *build_card_groups(found, links, assumed)):
         yield KeepTogether(_figures(group))
     charts = build_charts(found, view, choices, links)
     for chart in charts:

@@ -11,6 +11,7 @@ from analytics.dashboard.admin.links import Links
 from analytics.dashboard.cases import CaseFigures, case_figures
 from analytics.dashboard.overview import overview, reach
 from analytics.dashboard.visibility import SEE_SMALL_GROUPS, View
+from analytics.models import Assumptions
 from analytics.periods import Period, Step
 from chat.models import Case
 from tests.analytics.cases.rows import new_case
@@ -83,7 +84,7 @@ def test_it_takes_two_queries(analyst: User, django_assert_num_queries) -> None:
 def test_the_dashboard_says_it_in_hours(analyst: User) -> None:
     replied(3 * HOUR)
     asked = view(analyst)
-    groups = build_card_groups(overview(asked, with_gaps=False), Links(asked, reach(analyst, None)))
+    groups = build_card_groups(overview(asked, with_gaps=False), Links(asked, reach(analyst, None)), Assumptions(pk=1))
     (group,) = (each for each in groups if each.title == "Questions to offices")
     assert [card.value for card in group.cards] == ["1", "3.0 h", "–", "–"]
 

@@ -16,7 +16,7 @@ from analytics.counts.refresh import count_changed
 from analytics.dashboard.formatting import Tone, change, duration, highest, long_name, period_name, short_name
 from analytics.dashboard.suppression import suppressed_cells
 from analytics.dashboard.types import People
-from analytics.models import FrozenCounts
+from analytics.models import Assumptions, FrozenCounts
 from analytics.periods import Period, Range, Step, period_for, semester_around, step_for
 from chat.models import Conversation, Feedback
 from tests.analytics.counts.test_daily import asks, begins
@@ -188,7 +188,7 @@ def test_each_chart_has_a_table_of_the_numbers_that_it_draws(client):
     count_changed()
     html = visit(client, range="30").content.decode()
     names = re.findall(r'data-chart="([^"]+)"', html)
-    over_time = ("use", "answers", "opinions", "hours", "reasons", "tokens")
+    over_time = ("use", "answers", "outcomes", "opinions", "hours", "reasons", "tokens")
     assert names == [f"chart-{name}-data" for name in (*over_time, "assistant", "site", "language")]
     for name in names:
         figure = re.search(rf'<figure[^>]*data-chart="{name}".*?</figure>', html, re.S)[0]
@@ -517,3 +517,67 @@ def test_sentences_of_a_small_group_are_not_told(client):
         type(answer).objects.filter(pk=answer.pk).update(sentences_shown=6, sentences_quoted=3, sentences_left_out=1)
     count_changed()
     assert "Sentences of the language model" not in words(visit(client, READS))
+
+
+# --- the headline ---
+
+
+def rated(up, down, silent, moment):
+    for value, count in ((1, up), (-1, down), (0, silent)):
+        for answer in ask_by(count, moment):
+            if value:
+                Feedback.objects.create(message=answer, value=value)
+
+
+def test_the_headline_says_in_one_sentence_what_was_resolved_and_saved(client):
+    rated(9, 3, 12, day(7, 10))
+    rated(6, 6, 0, day(6, 25))
+    count_changed()
+    page = visit(client, **{"from": "2026-07-01", "to": "2026-07-15"})
+    assert (
+        "Of 24 conversations 75 % were resolved, 25 points more than in the period before; that saved staff about 2 h "
+        "of work."
+    ) in words(page)
+    assert card(page, "Resolved") == "75 % +50 % , 50 % before 38 % said so, nothing speaks against 88 %"
+    assert "Assumed: 5 minutes of staff’s time" in words(page)
+
+
+def test_without_enough_ratings_nothing_is_said_to_be_resolved(client):
+    rated(5, 0, 40, day(7, 10))
+    count_changed()
+    page = visit(client)
+    assert "Students began 45 conversations." in words(page)
+    assert "rated conversations are too few: 10 are needed" in card(page, "Resolved")
+    assert card(page, "Work saved").startswith("–")
+
+
+def test_outcomes_of_few_hide_all_of_them_as_they_add_up(client):
+    rated(12, 3, 20, day(7, 10))
+    count_changed()
+    page = visit(client, READS)
+    assert card(page, "Answered, nothing said").startswith("not shown")
+    assert card(page, "Resolved").startswith("not shown")
+    assert "Students began 35 conversations." in words(page)
+
+
+def test_costs_are_shown_once_there_are_prices(client):
+    ask_by(2, day(7, 10))
+    count_changed()
+    assert "at the prices above" not in words(visit(client))
+    Assumptions.objects.create(pk=1, read_price=1_000, written_price=10_000)
+    page = visit(client)
+    assert "0.3400 EUR" in card(page, "Language model")
+    assert "0.1700 EUR" in card(page, "A conversation")
+
+
+def test_administrators_change_what_is_assumed_and_the_dashboard_leads_there(client):
+    ask_by(1, day(7, 10))
+    count_changed()
+    page = visit(client, READS, SMALL, "analytics.change_assumptions", "analytics.view_assumptions")
+    assert "Change what is assumed" in words(page)
+    form = client.get(reverse("admin:analytics_assumptions_changelist"), follow=True)
+    assert "minutes that staff would need for a question" in words(form).lower()
+    values = {"minutes": "8", "read_price": "0.5", "written_price": "2", "currency": "EUR"}
+    saved = client.post(reverse("admin:analytics_assumptions_change", args=[1]), values)
+    assert saved.url == reverse("dashboard")
+    assert Assumptions.objects.get().minutes == 8

@@ -69,6 +69,7 @@ POSTS = frozenset(
     *(
         "shadow-faq",
         "contradiction",
+        "topic-change",
         "invite-again",
         "second-factor-reset",
         "passkey-remove",
@@ -98,6 +99,7 @@ BOTH = frozenset(
 BODIES: Mapping[str, Callable[[World], dict[str, object]]] = {
     "delete": lambda _world: {"post": "yes"},
     "analytics_gap_state": lambda _world: {"state": "in_work", "version": 0},
+    "topic-change": lambda _world: {"do": "pin", "version": 0},
     "analytics_gap_rename": lambda _world: {"name": "Another name", "version": 0},
     "analytics_gap_comment": lambda _world: {"comment": "Who knows this?"},
     "chat_case_change": lambda _world: {"step": "reply", "reply": "Yes.", "version": 0},

@@ -38,6 +38,9 @@ DOORS = _read(
     invite POST                                              . . . x . .
     invite-again POST                                        . . . x . .
     dashboard GET                                            . . x x . .
+    topics GET                                               x x x x x .
+    topic GET                                                x x x x x .
+    topic-change POST                                        x . x x x .
     shadow-faq POST                                          x . . x x .
     language-model GET                                       x x x x x .
     language-model-progress GET                              x x x x x .
@@ -286,6 +289,13 @@ DOORS = _read(
     analytics_evaluationquestion_delete POST                 . . . x . .
     analytics_evaluationquestion_change GET                  x x . x x .
     analytics_evaluationquestion_change POST                 x x . x x .
+    analytics_assumptions_changelist GET                     . . x x . .
+    analytics_assumptions_add GET                            . . . . . .
+    analytics_assumptions_history GET                        . . x x . .
+    analytics_assumptions_delete GET                         . . . . . .
+    analytics_assumptions_delete POST                        . . . . . .
+    analytics_assumptions_change GET                         . . x x . .
+    analytics_assumptions_change POST                        . . . x . .
     analytics_report_progress GET                            . . x x . .
     analytics_report_download GET                            . . . . . .
     analytics_report_stop POST                               . . x x . .

@@ -12,12 +12,14 @@ from django_celery_beat.models import ClockedSchedule, CrontabSchedule, Interval
 
 from analytics.models import (
     AnonymisedQuestion,
+    Assumptions,
     Contradiction,
     EvaluationQuestion,
     Report,
     RetentionRun,
     ShadowTest,
     StoredReport,
+    Topic,
 )
 from analytics.reports.definition import Definition
 from analytics.shadow.drafts import FAQDraft
@@ -170,6 +172,9 @@ def make_world(team: str, owner: User, *, mark: str) -> World:
     parts = {
         "document_id": document.pk,
         "contradiction_id": _contradiction(api, mark).pk,
+        "topic_id": Topic.objects.create(
+            assistant=assistant, name=f"{mark} topic", named_by="staff", centroid=bytes(8)
+        ).pk,
         "revision_id": revision.pk,
         "pair_id": pair.pk,
         "fit_id": fit.pk,
@@ -252,6 +257,7 @@ def _everybodys(api: Rows, owner: User) -> dict[str, Any]:
         ),
         "auth_group": api.team,
         "auth_user": UserFactory(is_staff=False),
+        "analytics_assumptions": Assumptions.objects.get_or_create(pk=1)[0],
         "admin_logentry": LogEntry.objects.create(user=owner, action_flag=2, object_repr="A row"),
         "django_celery_beat_intervalschedule": interval,
         "django_celery_beat_periodictask": PeriodicTask.objects.create(name=f"Task {owner.pk}", interval=interval),

@@ -1,0 +1,1 @@
+"""Topics of everything that students ask, whatever became of it."""

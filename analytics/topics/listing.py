@@ -1,0 +1,87 @@
+"""The topics of a period, with the same rule for small groups as the dashboard's lists."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.db.models import Count, F, QuerySet
+
+from analytics.counts.daily import find_day_bounds
+from analytics.dashboard.queries import THUMBS, Ranking, rank
+from analytics.dashboard.suppression import rank_without_small_groups
+from analytics.dashboard.types import Ranked
+from analytics.dashboard.visibility import View
+from analytics.models import Topic, TopicCount
+from chat.models import Citation, Message
+
+#: Topics of one page; a university has some hundreds.
+LISTED = 200
+#: Pages that answer a topic.
+PAGES = 10
+
+
+@dataclass(frozen=True, slots=True)
+class TopicRow:
+    """A topic in a period; `answers` are its questions. None is suppressed, or where there is nothing to share."""
+
+    topic: Topic
+    ranked: Ranked
+
+    @property
+    def answered_share(self) -> float | None:
+        answered = self.ranked.further.get("answered")
+        return None if answered is None or not self.ranked.answers else answered / self.ranked.answers
+
+    @property
+    def liked_share(self) -> float | None:
+        up, down = self.ranked.thumbs_up, self.ranked.thumbs_down
+        return None if up is None or down is None or not up + down else up / (up + down)
+
+    @property
+    def handed_over(self) -> int | None:
+        return self.ranked.further.get("handed_over")
+
+
+def topics_in(view: View, *, only: int | None = None) -> list[TopicRow]:
+    """Return the topics that most was asked of, pinned ones first: two queries. `only` is the id of one."""
+    wanted = TopicCount.objects.all() if only is None else TopicCount.objects.filter(topic=only)
+    ranking = Ranking("topic", Topic.objects.values("name"), THUMBS, ("answered", "handed_over"), LISTED)
+    found = rank(wanted, view, ranking)
+    if view.least > 1:
+        found = [_without_few(row, view.least) for row in rank_without_small_groups(found, view.least)]
+    topics = Topic.objects.visible_to(view.by).filter(merged_into=None).defer("centroid").select_related("assistant")
+    there = topics.in_bulk([row.pk for row in found])
+    rows = [TopicRow(there[row.pk], row) for row in found if row.pk in there]
+    return sorted(rows, key=lambda row: not row.topic.is_pinned)
+
+
+def _without_few(row: Ranked, least: int) -> Ranked:
+    """Suppress cases of few people, here or beside the view."""
+    few = any(0 < count < least for count in (row.further["handed_over"] or 0, *_beside(row)))
+    return replace(row, further={**row.further, "handed_over": None}) if few else row
+
+
+def _beside(row: Ranked) -> list[int]:
+    return [count for (name, _view), count in row.further_complement.items() if name == "handed_over"]
+
+
+def questions_of(topic: Topic, view: View) -> QuerySet[Message]:
+    """Return the questions of the period that are not deleted."""
+    begins, ends = find_day_bounds(view.period.first)[0], find_day_bounds(view.period.last)[1]
+    asked = Message.objects.filter(
+        topic_question__topic=topic, created_at__gte=begins, created_at__lt=ends
+    ).without_help()
+    if view.site is not None:
+        asked = asked.filter(conversation__site=view.site)
+    return asked.filter(language=view.language) if view.language else asked
+
+
+def pages_of(topic: Topic, view: View) -> Sequence[Mapping[str, Any]]:
+    """Return the pages that answers to these cite most, without those for few visitors: one query."""
+    asked = questions_of(topic, view).values("pk")
+    cited = Citation.objects.filter(message__question__in=asked, document__isnull=False)
+    pages = cited.order_by().values("document", name=F("document__title"))
+    counted = pages.annotate(
+        answers=Count("message", distinct=True), visitors=Count("message__conversation__visitor", distinct=True)
+    )
+    return list(counted.filter(visitors__gte=view.least).order_by("-answers", "document")[:PAGES])

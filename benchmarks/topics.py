@@ -1,0 +1,192 @@
+"""Measures topics of everything asked, and what is found to have become of conversations.
+
+V-measure (Rosenberg and Hirschberg 2007) against the intents of `clinc150` and the FAQs of `stackfaq-dev`, of topics
+that grew over ten nights and of one night, beside k-means told the true number, on the same vectors. Then the CPU
+seconds of a night with 10,000 distinct questions. Outcomes are those of made-up conversations: of an intent's
+questions, one may ask another one again, and questions of other intents follow on, which must not count as that.
+"""
+
+import random
+import time
+import uuid
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.cluster import KMeans
+
+from analytics.counts.outcomes import OUTCOMES, with_outcome
+from analytics.counts.rephrasing import SAME
+from analytics.gaps.clustering import Bridge, measured_bridge, to_cosine
+from analytics.models import AskedVector, Rephrasing, Topic, TopicQuestion
+from analytics.shadow.questions import embed_asked
+from analytics.topics.growing import Grown, grow
+from analytics.topics.run import SIMILARITY, update_topics
+from benchmarks.gaps import labelled, measures
+from benchmarks.measuring import say, table
+from chat.models import Assistant, Case, Conversation, Feedback, Message, Visitor
+from core.inference.embeddings import get_embedder
+
+NIGHTS, MANY, NEW = 10, 10_000, 1_000
+#: Conversations of each outcome.
+EACH = 40
+TRIED = (0.42, 0.46, 0.5, 0.54, 0.58, 0.62)
+
+
+def measure(data: Path | None) -> dict[str, Any]:
+    if data is None:
+        say("Name the folder with the data sets: --data FOLDER, which holds clinc150 and stackfaq-dev.")
+        return {}
+    embedder = get_embedder()
+    bridge = measured_bridge(embedder.embed_questions)
+    sets = labelled(data)
+    began = time.process_time()
+    vectors = {name: _units(embedder.embed_questions(texts)) for name, texts, _truth in sets}
+    each = (time.process_time() - began) / sum(map(len, vectors.values()))
+    rows = [row for name, _texts, truth in sets for row in compared(name, vectors[name], truth, bridge)]
+    table(("set", "questions", "topics", "way", "found", "homogeneity", "completeness", "V", "CPU s"), rows)
+    night = a_night(np.concatenate(list(vectors.values())), bridge)
+    night["embedding of 10,000"] = round(each * MANY, 1)
+    say()
+    table(("10,000 distinct questions", "CPU s"), list(night.items()))
+    say()
+    return {"clusterings": rows, "night": night, "outcomes": outcomes(sets[1][1], sets[1][2])}
+
+
+def _units(vectors: Any) -> Any:
+    return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+
+
+def compared(name: str, vectors: Any, truth: Sequence[Any], bridge: Bridge) -> list[tuple[Any, ...]]:
+    count = len(set(truth))
+    ways: dict[str, Callable[[], Any]] = {
+        f"ten nights, {SIMILARITY}": lambda: nights(vectors, bridge, SIMILARITY),
+        **{f"one night, {at}": lambda at=at: one(vectors, [None] * len(vectors), bridge, at).labels for at in TRIED},
+        f"k-means, k = {count}": lambda: KMeans(count, n_init=10, random_state=0).fit_predict(vectors),
+    }
+    rows = []
+    for way, cluster in ways.items():
+        began = time.process_time()
+        labels = cluster()
+        seconds = round(time.process_time() - began, 1)
+        rows.append((name, len(truth), count, way, len(set(labels)), *measures(truth, labels).values(), seconds))
+    return rows
+
+
+def one(vectors: Any, topics: Sequence[int | None], bridge: Bridge, similarity: float) -> Grown:
+    threshold = to_cosine(get_embedder().scale.questions, similarity)
+    return grow(vectors, ["en"] * len(vectors), topics, threshold=threshold, bridge=bridge)
+
+
+def nights(vectors: Any, bridge: Bridge, similarity: float) -> Any:
+    """Return the topics after ten nights, each with a tenth of the questions in random order."""
+    order = np.random.default_rng(0).permutation(len(vectors))
+    topics: list[int | None] = [None] * len(vectors)
+    free = iter(range(1, 10**9))
+    for night in range(NIGHTS):
+        rows = order[: len(order) * (night + 1) // NIGHTS]
+        grown = one(vectors[rows], [topics[row] for row in rows], bridge, similarity)
+        named = {label: grown.topics.get(label) for label in set(grown.labels.tolist())}
+        sizes = Counter(grown.labels.tolist())
+        for label, size in sizes.items():
+            if named[label] is None and size >= 3:
+                named[label] = next(free)
+        for row, label in zip(rows.tolist(), grown.labels.tolist(), strict=True):
+            topics[row] = named[label]
+    alone = iter(range(-1, -(10**9), -1))
+    return np.array([next(alone) if topic is None else topic for topic in topics])
+
+
+def a_night(vectors: Any, bridge: Bridge) -> dict[str, float]:
+    """CPU seconds of a run with 10,000 distinct questions in the database, and of the next one with 1,000 more."""
+    chance = np.random.default_rng(0)
+    first, second, third = chance.integers(0, len(vectors), (3, MANY + NEW))
+    made = _units(vectors[first] + 0.5 * (vectors[second] - vectors[third]))
+    assistant = Assistant.objects.create(slug="bench", name="Bench", institution="Bench")
+    place = Conversation.objects.create(pk=uuid.uuid4(), visitor=Visitor.objects.create(), assistant=assistant)
+    found: dict[str, float] = {}
+    for name, rows in (("first night", made[:MANY]), ("next night, 1,000 more", made[MANY:])):
+        asked = Message.objects.bulk_create(
+            Message(conversation=place, role="user", client_id=uuid.uuid4(), text="?", language=("en", "de")[at % 2])
+            for at in range(len(rows))
+        )
+        Message.objects.bulk_create(
+            Message(conversation=place, role="assistant", question=question) for question in asked
+        )
+        AskedVector.objects.bulk_create(
+            AskedVector(message=question, recipe=get_embedder().recipe, of="bench", embedding=vector)
+            for question, vector in zip(asked, rows, strict=True)
+        )
+        began = time.process_time()
+        update_topics()
+        found[name] = round(time.process_time() - began, 1)
+    found["topics"] = Topic.objects.count()
+    found["questions in a topic"] = TopicQuestion.objects.count()
+    Conversation.objects.all().delete()
+    return found
+
+
+# --- outcomes ---
+
+
+def outcomes(texts: Sequence[str], about: Sequence[str]) -> dict[str, Any]:
+    """Make conversations of each outcome, and return how many were found to have which."""
+    chance = random.Random(0)
+    by_intent: dict[str, list[str]] = {}
+    for text, intent in zip(texts, about, strict=True):
+        by_intent.setdefault(intent, []).append(text)
+    making = _Making(chance, [asked for asked in by_intent.values() if len(asked) > 1])
+    truth = {making.make(outcome): outcome for outcome in OUTCOMES for _ in range(EACH)}
+    embed_asked(get_embedder(), most=10 * len(truth))
+    found = dict(with_outcome(Conversation.objects.all()).values_list("pk", "outcome"))
+    matrix = {(outcome, found[pk]): 0 for pk, outcome in truth.items()}
+    for pk, outcome in truth.items():
+        matrix[outcome, found[pk]] += 1
+    head = ("made / found", *OUTCOMES)
+    table(head, [(made, *(matrix.get((made, other), 0) for other in OUTCOMES)) for made in OUTCOMES])
+    right = sum(count for (made, other), count in matrix.items() if made == other) / len(truth)
+    say(f"\n{right:.3f} of {len(truth)} conversations; asked again from a similarity of {SAME} on.")
+    say(f"Rephrasings found: {Rephrasing.objects.count()}.")
+    return {"matrix": {f"{made} / {other}": count for (made, other), count in matrix.items()}, "right": round(right, 3)}
+
+
+class _Making:
+    def __init__(self, chance: random.Random, intents: Sequence[Sequence[str]]) -> None:
+        self.chance, self.intents = chance, intents
+        self.assistant = Assistant.objects.create(slug="outcomes", name="Outcomes", institution="Outcomes")
+
+    def make(self, outcome: str) -> uuid.UUID:
+        said = Conversation.objects.create(pk=uuid.uuid4(), visitor=Visitor.objects.create(), assistant=self.assistant)
+        one, another = self.chance.sample(self.intents, 2)
+        first, again = self.chance.sample(one, 2)
+        answer = self._ask(said, first)
+        match outcome:
+            case "rephrased":
+                self._ask(said, again)
+            case "unanswered":
+                self._ask(said, self.chance.choice(another), status=self.chance.choice(("abstained", "failed")))
+            case "abandoned":
+                self._ask(said, self.chance.choice(another), status=self.chance.choice(("stopped", "clarifying")))
+            case _:
+                # Somebody who goes on to other matters does not ask again.
+                if self.chance.random() < 0.5:
+                    self._ask(said, self.chance.choice(another))
+        if outcome in {"confirmed", "disliked"}:
+            Feedback.objects.create(message=answer, value=1 if outcome == "confirmed" else -1)
+        if outcome == "handed_over":
+            Case.objects.create(
+                conversation=said,
+                assistant=self.assistant,
+                about=answer,
+                question=first,
+                language="en",
+                reason="person",
+                client_id=uuid.uuid4(),
+            )
+        return said.pk
+
+    def _ask(self, said: Conversation, text: str, status: str = "complete") -> Message:
+        asked = Message.objects.create(conversation=said, role="user", client_id=uuid.uuid4(), text=text, language="en")
+        return Message.objects.create(conversation=said, role="assistant", question=asked, status=status, language="en")

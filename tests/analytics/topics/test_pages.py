@@ -1,0 +1,108 @@
+"""The pages of topics: who sees what, what staff change, and what few people asked stays hidden."""
+
+import pytest
+from django.contrib.admin.models import LogEntry
+from django.urls import reverse
+
+from analytics.models import Topic
+from tests.analytics.gaps.rows import PARKING
+from tests.analytics.topics.test_run import ask, night
+from tests.factories import AssistantFactory, UserFactory
+
+pytestmark = pytest.mark.django_db
+SMALL, READS = "analytics.see_small_groups", "chat.view_conversation"
+
+
+def staff(client, *permissions, **user):
+    member = UserFactory(permissions=["analytics.view_topic", *permissions], **user)
+    client.force_login(member)
+    return member
+
+
+def page(client, name="topics", *arguments):
+    return client.get(reverse(name, args=arguments))
+
+
+def text(response):
+    return response.content.decode()
+
+
+@pytest.fixture
+def topic():
+    ask(*PARKING)
+    night()
+    return Topic.objects.get()
+
+
+@pytest.mark.usefixtures("topic")
+def test_topics_are_listed_with_their_figures(client):
+    staff(client, SMALL)
+    shown = text(page(client))
+    assert "parking" in shown
+    assert "100" in shown
+
+
+def test_a_topic_of_few_people_is_hidden_from_who_may_not_see_small_groups(client, topic):
+    staff(client)
+    assert "parking permit" not in text(page(client))
+    assert page(client, "topic", topic.pk).status_code == 404
+    ask(*PARKING)
+    night()
+    assert "parking permit" in text(page(client))
+    assert page(client, "topic", topic.pk).status_code == 200
+
+
+def test_questions_are_read_by_those_who_may_read_conversations(client, topic):
+    staff(client, SMALL)
+    shown = text(page(client, "topic", topic.pk))
+    assert sum(question in shown for question in PARKING) == 1  # its name
+    staff(client, SMALL, READS)
+    shown = text(page(client, "topic", topic.pk))
+    assert all(question in shown for question in PARKING)
+
+
+def test_another_teams_topic_is_not_there(client, topic):
+    member = staff(client, SMALL, teams=[])
+    assert page(client, "topic", topic.pk).status_code == 404
+    assert not Topic.objects.visible_to(member).exists()
+
+
+def change(client, topic, **values):
+    topic.refresh_from_db()
+    return client.post(reverse("topic-change", args=[topic.pk]), {"version": topic.version, **values}, follow=True)
+
+
+def test_staff_rename_pin_and_join_topics_and_the_audit_log_has_it(client, topic):
+    member = staff(client, SMALL, "analytics.change_topic")
+    assert "Parking cars" in text(change(client, topic, do="rename", name="Parking cars"))
+    assert "The topic is pinned." in text(change(client, topic, do="pin"))
+    assert "Give it a name." in text(change(client, topic, do="rename", name=" "))
+    other = Topic.objects.create(name="Cars", assistant=topic.assistant, centroid=bytes(8), recipe="none")
+    foreign = Topic.objects.create(name="Cars", assistant=AssistantFactory(), centroid=bytes(8), recipe="none")
+    assert "Choose another topic" in text(change(client, topic, do="merge", into=foreign.pk))
+    assert "The topics are one now." in text(change(client, other, do="merge", into=topic.pk))
+    assert page(client, "topic", other.pk).url == reverse("topic", args=[topic.pk])
+    assert LogEntry.objects.filter(user=member).count() == 3
+    late = client.post(reverse("topic-change", args=[topic.pk]), {"version": 0, "do": "unpin"}, follow=True)
+    assert "Somebody changed this topic meanwhile" in text(late)
+
+
+def test_who_may_only_look_changes_nothing(client, topic):
+    staff(client, SMALL)
+    assert change(client, topic, do="pin").status_code == 403
+    assert "Rename" not in text(page(client, "topic", topic.pk))
+
+
+@pytest.mark.usefixtures("topic")
+def test_the_list_costs_as_many_queries_however_many_topics(client, django_assert_max_num_queries):
+    staff(client, SMALL, READS, "analytics.change_topic")
+    page(client)
+    with django_assert_max_num_queries(11):
+        page(client)
+
+
+def test_the_page_costs_as_many_queries_however_many_questions(client, topic, django_assert_max_num_queries):
+    staff(client, SMALL, READS, "analytics.change_topic")
+    page(client, "topic", topic.pk)
+    with django_assert_max_num_queries(18):
+        page(client, "topic", topic.pk)
