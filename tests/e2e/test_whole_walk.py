@@ -27,7 +27,9 @@ ANSWER = "In the boat rack behind the Harbour Hall, between 8 am and 6 pm."
 NAMES = ("Quillfeather", "Ottolenghi", STUDENT)
 PATIENT = 120_000
 #: A vector stands in a row with its text, or in one that goes with a message of the conversation.
-CONVERSATION = "from chat.models import Case; print(Case.objects.get(question__contains='Quillfeather').conversation_id)"
+CONVERSATION = (
+    "from chat.models import Case; print(Case.objects.get(question__contains='Quillfeather').conversation_id)"
+)
 READ_MAILS = "from chat.tasks import read_case_mails; read_case_mails()"
 #: Prints where the names stand: in a table, in Valkey, in its queues, or in a passage's vector.
 SEARCH = """
