@@ -21,7 +21,7 @@ from chat.models import Case
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-#: What is assigned or commented soon after a mail to the same reader comes with the next one.
+#: What happens soon after a mail to the same reader comes with the next one, but for a person in need.
 BETWEEN_MAILS = timedelta(minutes=10)
 #: What is older is no news: the mail server was away over a weekend, or mails were off.
 NEWS = timedelta(days=3)
@@ -55,7 +55,8 @@ def mail_notices() -> int:
     for kind, wish in WISHES.items():
         wanted |= Q(_wants(wish), pk__in=waiting.filter(kind=kind).values("user"))
     readers = colleagues(Gap, Review, Case).filter(wanted).exclude(email="")
-    return mail_each(readers.exclude(Exists(just_mailed)), _mail_news)
+    urgent = waiting.filter(user=OuterRef("pk"), kind=Notice.Kind.LATE_CASE, case__reason=Case.Reason.HELP)
+    return mail_each(readers.filter(Exists(urgent) | ~Exists(just_mailed)), _mail_news)
 
 
 def _mail_news(connection: BaseEmailBackend, reader: "User") -> bool:

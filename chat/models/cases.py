@@ -7,6 +7,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from chat.models.assistants import Assistant, Language, OfAssistants
@@ -144,6 +145,13 @@ class Case(models.Model):
         """Return whether the student was told to expect a reply earlier, or is in need."""
         return self.state == self.State.OPEN and self.raised_at is not None
 
+    @property
+    def lateness(self) -> str:
+        """Say why the case is late; empty if it is not."""
+        if not self.is_late:
+            return ""
+        return gettext("urgent") if self.reason == self.Reason.HELP else gettext("waits too long")
+
 
 class CaseMessage(models.Model):
     """What the student, the office or the assistant said in a case; `text` of the last two is Markdown.
@@ -168,7 +176,8 @@ class CaseMessage(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        ordering = ["pk"]
+        # A question that was merged into another one stands before what was said about it.
+        ordering = ["created_at", "pk"]
         default_permissions = ()
         constraints = [
             models.UniqueConstraint(fields=["case", "client_id"], name="one_case_message_a_client_id"),

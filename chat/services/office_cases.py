@@ -81,20 +81,36 @@ def pass_on(*, case: int, version: int, office: Office, by: AbstractBaseUser) ->
 
 @transaction.atomic
 def merge(*, case: int, version: int, into: Case, by: AbstractBaseUser) -> Case:
-    """Merge the case into another one of the same student: what was said goes on there."""
+    """Merge the case into another one of the same student: what was said goes on there, in the order of time.
+
+    The other one waits for the office if one of the two did, until the time that was promised. With a person in need in
+    one of them, both are read by those alone who may.
+    """
     row = _locked(case, version)
     target = lock_case(into.pk)
     if target.pk == row.pk or target.conversation_id != row.conversation_id or target.merged_into_id:
         raise Refused("bad_merge", _("Only questions of the same conversation are merged. Nothing was merged."))
-    CaseMessage.objects.create(case=target, by=CaseMessage.By.STUDENT, text=row.question)
+    question = CaseMessage.objects.create(case=target, by=CaseMessage.By.STUDENT, text=row.question)
+    CaseMessage.objects.filter(pk=question.pk).update(created_at=row.opened_at)
     row.messages.update(case=target)
     move_address(row, target)
     target.shared.add(*row.shared.all())
-    change(target, by=by, state=Case.State.OPEN, closed_at=None)
+    change(target, by=by, **_joined(row, target))
     change(row, by=by, state=Case.State.CLOSED, closed_at=timezone.now(), raised_at=None, merged_into=target)
     publish_on_commit(row.pk)
     publish_on_commit(target.pk)
     return target
+
+
+def _joined(row: Case, target: Case) -> dict[str, object]:
+    """Return the values of the case into which the other one is merged."""
+    values: dict[str, object] = {}
+    if row.state == Case.State.OPEN and target.state != Case.State.OPEN:
+        values = {"state": row.state, "closed_at": None, "reply_due": row.reply_due, "raised_at": row.raised_at}
+    if row.reason == Case.Reason.HELP != target.reason:
+        is_open = Case.State.OPEN in {row.state, target.state}
+        values |= {"reason": row.reason, "raised_at": timezone.now() if is_open else None}
+    return values
 
 
 def _locked(case: int, version: int) -> Case:

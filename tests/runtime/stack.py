@@ -21,8 +21,13 @@ class Run:
         self.output = (state / "output").open("w+")
         self.environment = bare_environment(STATE_DIR=str(state), PORT=str(self.port), **variables)
         self.process = subprocess.Popen(COMMAND, cwd=ROOT, env=self.environment, stdout=self.output, stderr=self.output)
-        wait_until(lambda: "MarcelCMS runs" in self.printed() or self.process.poll() is not None, 240)
-        assert self.process.poll() is None, self.printed()
+        try:
+            wait_until(lambda: "MarcelCMS runs" in self.printed() or self.process.poll() is not None, 240)
+            assert self.process.poll() is None, self.printed()
+        except BaseException:
+            # One that is too slow would go on without anybody to end it.
+            self.process.kill()
+            raise
 
     def printed(self) -> str:
         return (self.state / "output").read_text()

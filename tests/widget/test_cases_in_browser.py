@@ -257,6 +257,9 @@ def test_the_way_to_a_person_stands_where_it_helps(student: Student) -> None:
     keep(student.page, "cases-help")
     card.locator('[data-test="ask-person"]').click()
     expect(student("handover-question")).to_have_value("help:crisis")
+    expect(student("handover-help").locator('[data-test="help-call"]').first).to_be_visible()
+    assert violations(student.page) == []
+    keep(student.page, "cases-help-form")
 
 
 def test_whether_it_helped_is_said_and_taken_back(student: Student) -> None:

@@ -63,7 +63,7 @@ def case_context(case: Case, user: "User", *, may_change: bool, unsaved: Unsaved
         "failure": failure,
         "typed_reply": unsaved.reply,
         "comment": unsaved.comment,
-        **assigning_context(case, unsaved.assignment),
+        **assigning_context(case, user, unsaved.assignment),
         "here": reverse("admin:chat_case_change", args=[case.pk]),
         "may_draft": may_draft,
         "may_add": may_change and user.has_perm("faqs.change_faq"),

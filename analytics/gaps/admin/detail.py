@@ -102,7 +102,7 @@ def gap_page(
         "watching": Case.objects.watching().filter(about__question__gap_question__gap=gap).count(),
         "merged": list(gap.merged.exclude(name="").values_list("name", flat=True)[:5]),
         **filling,
-        **assigning_context(gap, unsaved.assignment),
+        **assigning_context(gap, user, unsaved.assignment),
         "readers": others_reading(gap, user),
         "comments": list(gap.comments.select_related("by")),
         "comment": unsaved.comment,

@@ -115,14 +115,16 @@ def _stored(item: Item) -> TypedAssignment:
     return TypedAssignment(str(item.assigned_to_id or ""), item.due_on.isoformat() if item.due_on else "")
 
 
-def assigning_context(item: Item, typed: TypedAssignment | None = None) -> dict[str, Any]:
+def assigning_context(item: Item, user: "User", typed: TypedAssignment | None = None) -> dict[str, Any]:
     """Return what the form of assigning needs besides the item; `typed` is what could not be saved."""
     name = f"admin:{item._meta.app_label}_{item._meta.model_name}_assign"
-    stored = _stored(item)
+    stored, found = _stored(item), list(colleagues(type(item)))
     return {
         "item": item,
         "assign_address": reverse(name, args=[item.pk]),
-        "colleagues": list(colleagues(type(item))),
+        "colleagues": found,
+        # The button of this name comes after the choice, so that its value counts.
+        "may_take": user in found and item.assigned_to_id != user.pk,
         "typed_assignment": typed or stored,
         "stored_assignment": stored,
         "today": timezone.localdate(),

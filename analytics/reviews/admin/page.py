@@ -83,7 +83,7 @@ def page_context(
         "reasons": [Review.Reason(reason).label for reason in review.reasons],
         "verdicts": list(enumerate(Review.Verdict.choices, start=1)),
         "comments": list(review.comments.select_related("by")),
-        **assigning_context(review, assignment),
+        **assigning_context(review, user, assignment),
         "may_see_topics": user.has_perm("analytics.view_gap") or user.has_perm("analytics.change_gap"),
         "typed": typed or Typed(review.verdict, "", review.version),
         "is_conflict": is_conflict,

@@ -1,5 +1,6 @@
 """Staff read a case, reply, pass it on, merge and close it, and make it of use to the next student."""
 
+from datetime import date, timedelta
 from typing import Any
 from unittest.mock import Mock
 
@@ -9,11 +10,12 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils import timezone
 
 from analytics.models import Notice
 from chat.models import Case, CaseMessage, Office
 from faqs.models import FAQ
-from tests.analytics.cases.conftest import desk
+from tests.analytics.cases.conftest import ANSWERS, desk
 from tests.analytics.cases.rows import QUESTION, new_case, new_office
 from tests.factories import AnswerFactory, UserFactory
 
@@ -137,7 +139,34 @@ def test_doubles_of_one_student_are_merged(office: Client) -> None:
     assert "And my cat?" in shown
     double.refresh_from_db()
     assert (double.state, double.merged_into) == (Case.State.CLOSED, case)
-    assert [each.text for each in case.messages.all()] == ["It is a small cat.", "And my cat?"]
+    assert [each.text for each in case.messages.all()] == ["And my cat?", "It is a small cat."]
+
+
+def test_a_merged_question_that_waits_is_waited_for_until_the_time_promised(office: Client) -> None:
+    case = new_case(state=Case.State.REPLIED, reply_due=timezone.now() - timedelta(days=5))
+    double = new_case(conversation=case.conversation, office=case.office)
+    do(office, "merge", double, into=case.pk)
+    case.refresh_from_db()
+    assert (case.state, case.reply_due) == (Case.State.OPEN, double.reply_due)
+
+
+def test_merging_what_was_replied_to_leaves_the_other_as_it_is(office: Client) -> None:
+    case = new_case()
+    due, double = case.reply_due, new_case(conversation=case.conversation, state=Case.State.REPLIED)
+    do(office, "merge", double, into=case.pk)
+    case.refresh_from_db()
+    assert (case.state, case.reply_due) == (Case.State.OPEN, due)
+
+
+def test_merged_with_the_question_of_a_person_in_need_a_case_is_for_those_who_may_read_that(client: Client) -> None:
+    case = new_case()
+    urgent = new_case(conversation=case.conversation, office=case.office, reason="help", raised_at=timezone.now())
+    client.force_login(desk("dora", permissions=[*ANSWERS, "chat.read_help_message"]))
+    do(client, "merge", urgent, into=case.pk)
+    case.refresh_from_db()
+    assert (case.reason, case.is_late) == (Case.Reason.HELP, True)
+    client.force_login(desk("carla"))
+    assert client.get(page_of(case)).status_code == 302
 
 
 def test_cases_of_two_students_are_never_merged(office: Client) -> None:
@@ -153,6 +182,16 @@ def test_a_case_is_closed_and_opened_again(office: Client) -> None:
     do(office, "state", case, state="open")
     case.refresh_from_db()
     assert (case.state, case.closed_at) == (Case.State.OPEN, None)
+
+
+def test_a_case_is_taken_with_one_press_and_keeps_its_day(office: Client, ada: User) -> None:
+    case = new_case(due_on=date(2099, 3, 1))
+    take = f'name="to" value="{ada.pk}">Assign to me'
+    assert take in office.get(page_of(case)).content.decode()
+    do(office, "assign", case, to=["", ada.pk], due_on="2099-03-01")
+    case.refresh_from_db()
+    assert (case.assigned_to, case.due_on) == (ada, date(2099, 3, 1))
+    assert take not in office.get(page_of(case)).content.decode()
 
 
 def test_ticked_cases_are_assigned_and_closed_at_once(office: Client, bob: User) -> None:
@@ -179,13 +218,16 @@ def test_other_teams_cases_are_not_found(client: Client) -> None:
 
 
 def test_a_case_of_a_person_in_need_is_for_those_who_may_read_it(client: Client) -> None:
-    case = new_case(reason=Case.Reason.HELP)
+    case = new_case(reason=Case.Reason.HELP, raised_at=timezone.now())
     member = desk("carla")
     client.force_login(member)
     assert client.get(page_of(case)).status_code == 302
     reader = desk("dora", permissions=["chat.view_case", "chat.read_help_message", "knowledge.whole_university"])
     client.force_login(reader)
-    assert client.get(page_of(case)).status_code == 200
+    assert "urgent</strong>" in client.get(page_of(case)).content.decode()
+    shown = client.get(reverse("to-do")).content.decode()
+    assert "urgent</strong>" in shown
+    assert "waits too long" not in shown
 
 
 def test_a_reply_becomes_a_draft_faq_without_names_and_numbers(client: Client) -> None:

@@ -10,6 +10,7 @@ from analytics.cases.news import QUIET, close_quiet_cases, raise_late_cases, tel
 from analytics.inbox.notices import count_unread
 from analytics.models import Notice
 from chat.models import Case
+from tests.analytics.cases.conftest import ANSWERS, desk
 from tests.analytics.cases.rows import new_case
 from tests.factories import UserFactory
 
@@ -22,6 +23,12 @@ def test_everybody_who_may_answer_is_told_of_a_new_case(ada: User, bob: User) ->
     tell_of_case(case.pk, Notice.Kind.NEW_CASE)
     assert set(Notice.objects.values_list("user", flat=True)) == {ada.pk, bob.pk}
     assert count_unread(ada) == 1
+
+
+def test_of_a_person_in_need_only_those_are_told_who_may_read_it(ada: User) -> None:
+    dora = desk("dora", permissions=[*ANSWERS, "chat.read_help_message"])
+    tell_of_case(new_case(reason=Case.Reason.HELP).pk, Notice.Kind.LATE_CASE)
+    assert Notice.objects.get().user == dora
 
 
 def test_who_looks_after_a_case_alone_is_told_that_it_goes_on(ada: User, bob: User) -> None:

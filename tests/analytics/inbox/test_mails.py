@@ -16,13 +16,16 @@ from django.utils.formats import date_format
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
 from analytics import tasks
+from analytics.cases.news import tell_of_case
 from analytics.inbox.mails import mail_notices
 from analytics.inbox.notices import mark_read
 from analytics.inbox.services import assign, assign_all, set_topic_state
 from analytics.models import Notice
+from chat.models import Case
 from marcelcms import env
+from tests.analytics.cases.rows import new_case
 from tests.analytics.gaps.rows import new_gap
-from tests.analytics.inbox.conftest import away, fresh, new_review, staff
+from tests.analytics.inbox.conftest import WORKS, away, fresh, new_review, staff
 from tests.analytics.inbox.mail_server import MailServer, mail_server, use
 
 pytestmark = pytest.mark.django_db
@@ -119,6 +122,17 @@ def test_what_comes_soon_after_a_mail_comes_with_the_next_one(smtp: MailServer, 
     Notice.objects.exclude(mailed_at=None).update(mailed_at=timezone.now() - timedelta(minutes=11))
     assert mail_notices() == 1
     assert "2 unanswered topics" in smtp.mails[1].get_content()
+
+
+def test_a_person_in_need_waits_for_no_next_mail(smtp: MailServer, bob: User) -> None:
+    rights = [*WORKS, "chat.view_case", "chat.change_case", "chat.read_help_message"]
+    dora = staff("Dora", permissions=rights)
+    give(dora, bob, new_gap())
+    assert mail_notices() == 1
+    tell_of_case(new_case(reason=Case.Reason.HELP).pk, Notice.Kind.LATE_CASE)
+    assert mail_notices() == 1
+    assert smtp.mails[-1]["Subject"] == "Students wait for a reply in MarcelCMS"
+    assert mail_notices() == 0
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,11 @@
 
 import uuid
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
+from analytics.models import Notice
 from chat.models import Case, CaseMessage, Conversation, Office
 from tests.chat.api_client import Client
 from tests.conftest import QUESTION
@@ -48,6 +50,28 @@ def test_a_question_is_left_once_however_often_the_button_is_pressed(server: Ser
     case = Case.objects.get()
     assert (case.office, case.about_id, case.reason) == (office, answer.message, Case.Reason.BAD_ANSWER)
     assert [message.pk for message in case.shared.all()] == [answer.message]
+
+
+@pytest.mark.parametrize(
+    ("asked", "reason"),
+    [
+        ("Can I rent a zeppelin for my graduation?", Case.Reason.ABSTAINED),
+        (QUESTION, Case.Reason.BAD_ANSWER),
+        ("I want to talk to a person", Case.Reason.PERSON),
+        ("I want to kill myself", Case.Reason.HELP),
+    ],
+)
+def test_the_office_reads_why_and_a_person_in_need_is_late_at_once(
+    server: Server, office: Office, monkeypatch: pytest.MonkeyPatch, asked: str, reason: str
+) -> None:
+    told = Mock()
+    monkeypatch.setattr("analytics.cases.services.tell_of_case.delay_on_commit", told)
+    client = Client.begin(server)
+    answer = client.ask(asked)
+    opened(client, answer.conversation, office, answer=answer.message)
+    case, is_urgent = Case.objects.get(), reason == Case.Reason.HELP
+    assert (case.reason, case.is_late) == (reason, is_urgent)
+    told.assert_called_once_with(case.pk, Notice.Kind.LATE_CASE if is_urgent else Notice.Kind.NEW_CASE)
 
 
 def test_messages_of_another_conversation_are_never_shared(server: Server, office: Office) -> None:

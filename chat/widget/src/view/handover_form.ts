@@ -2,11 +2,12 @@
 
 import type { CaseDraft } from "../chat/case_drafts.ts";
 import { Problem } from "../net/http.ts";
-import type { Handover, OfficeChoice, Shareable } from "../protocol.ts";
+import type { Handover, HelpCard, OfficeChoice, Shareable } from "../protocol.ts";
 import { plain } from "../text/plain.ts";
 import { dueOf } from "../text/times.ts";
 import { count, language, t } from "../words/words.ts";
 import { el, setAttribute, setText } from "./dom.ts";
+import { helpContacts } from "./help_view.ts";
 import { icon } from "./icons.ts";
 
 const QUESTION_CHARACTERS = 4000;
@@ -16,6 +17,8 @@ const EXCERPT_CHARACTERS = 160;
 interface Parts {
   handover: Handover;
   draft: CaseDraft;
+  /** Who helps at once, for somebody in need. */
+  help: HelpCard | null;
   /** Of the assistant. */
   name: string;
   /** How long what is left is stored. */
@@ -25,7 +28,7 @@ interface Parts {
   send(draft: CaseDraft): Promise<void>;
 }
 
-export function handoverForm({ handover, draft, name, days, keep, send }: Parts): HTMLFormElement {
+export function handoverForm({ handover, draft, help, name, days, keep, send }: Parts): HTMLFormElement {
   const { offices, messages, mails } = handover;
   const wanted = draft.office ?? handover.office;
   const chosen = offices.find(({ id }) => id === wanted) ?? offices[0];
@@ -79,6 +82,7 @@ export function handoverForm({ handover, draft, name, days, keep, send }: Parts)
         },
       },
     },
+    help && help.contacts.length > 0 && urgency(help),
     office.element,
     question.element,
     shared.element,
@@ -93,6 +97,10 @@ export function handoverForm({ handover, draft, name, days, keep, send }: Parts)
     problem,
     el("div", { class: "row" }, button, status),
   );
+}
+
+function urgency(help: HelpCard): HTMLElement {
+  return el("div", { class: "setting", "data-test": "handover-help" }, el("p", {}, t("handover_urgent")), helpContacts(help));
 }
 
 function officeField(offices: readonly OfficeChoice[], chosen: number) {

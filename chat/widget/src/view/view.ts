@@ -305,8 +305,8 @@ export class View implements Screen {
     this.#list.toCase(id);
   }
 
-  openHandover({ id }: Message): void {
-    if (id !== null) this.#openPane(() => this.#handover.open(id));
+  openHandover({ id, help }: Message): void {
+    if (id !== null) this.#openPane(() => this.#handover.open(id, help));
   }
 
   // --- the rest ---

@@ -89,6 +89,7 @@ export const de: Words = {
   ask_person: "Eine Person fragen",
   handover_failed: "Was man braucht, um eine Person zu fragen, konnte nicht geladen werden.",
   handover_none: "Zurzeit nimmt keine Stelle Fragen entgegen.",
+  handover_urgent: "Keine Stelle liest das sofort. Wenn Sie jetzt Hilfe brauchen, rufen Sie bitte an:",
   handover_office: "Stelle",
   office_hours: "Zeiten",
   office_open: "Jetzt geöffnet",

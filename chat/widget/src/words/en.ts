@@ -92,6 +92,7 @@ export const en = {
   ask_person: "Ask a person",
   handover_failed: "What is needed to ask a person could not be loaded.",
   handover_none: "No office takes questions at the moment.",
+  handover_urgent: "No office reads this at once. If you need help now, please call:",
   handover_office: "Office",
   office_hours: "Hours",
   office_open: "Open now",
