@@ -4,10 +4,12 @@ What they need is loaded once, by `load` in the process that starts them: on Lin
 they begin at once and share its code and its models. Elsewhere each loads it again (`python -m ... NAME ARGUMENT...`).
 """
 
+import ctypes
 import gc
 import importlib
 import os
 import platform
+import resource
 import socket
 import sys
 from collections.abc import Callable, Sequence
@@ -18,7 +20,10 @@ from marcelcms import env
 from marcelcms.embedded.forking import fork
 from marcelcms.embedded.processes import Process, spawn
 
+M_ARENA_MAX = -8
 HOST = "127.0.0.1"
+#: What a task may take beyond what is shared, before its process is replaced.
+TASK_KIB = 50_000
 #: What the parts would import by themselves, as soon as they run or with their first task.
 MODULES = (
     "celery.apps.beat",
@@ -43,6 +48,9 @@ def load() -> None:
     """Import the product. The settings are read, so the addresses of the servers must be known."""
     import django
 
+    if platform.system() == "Linux":
+        # Each thread would get memory of its own, up to eight times the cores; most of it stays empty.
+        ctypes.CDLL(None).mallopt(M_ARENA_MAX, 2)
     # What is loaded here stays; looking through it again and again would take a fifth of the time.
     gc.disable()
     django.setup()
@@ -54,12 +62,10 @@ def load() -> None:
 
 
 def load_models() -> None:
-    """Load the embedding models, where a forked process may use them: those that compute in one thread."""
-    from django.conf import settings
+    """Load the embedding models, where a forked process may use them."""
+    from core.inference.embeddings import get_embedder
 
-    from core.inference.embeddings import BUILT_IN, configured_model, get_embedder
-
-    if configured_model() in BUILT_IN and settings.EMBEDDING_THREADS == 1:
+    if _models_are_shared():
         get_embedder()
 
 
@@ -120,12 +126,26 @@ def web(port: str) -> None:
 def worker(name: str, queues: str, tasks: str) -> None:
     """Work on queues, so many tasks at once."""
     options = ["--queues", queues, "--concurrency", tasks, "--hostname", f"{name}@{socket.gethostname()}"]
+    if _models_are_shared():
+        # A process that took much more for a task is replaced by a new one, which is there at once.
+        limit = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss + TASK_KIB
+        options += ["--max-memory-per-child", str(limit)]
     _celery("worker", *options)
 
 
 def beat() -> None:
     """Queue what is due."""
     _celery("beat")
+
+
+def _models_are_shared() -> bool:
+    """Return whether the models compute in the thread that asks: threads of their own would not come along."""
+    from django.conf import settings
+
+    from core.inference.embeddings import BUILT_IN, configured_model
+
+    is_forked = platform.system() == "Linux"
+    return is_forked and configured_model() in BUILT_IN and settings.EMBEDDING_THREADS == 1
 
 
 def _celery(*arguments: str) -> None:

@@ -23,8 +23,8 @@ from marcelcms.embedded.supervisor import Program, Supervisor
 
 ROOT = Path(__file__).resolve().parents[2]
 ADMIN = "admin"
-#: Workers by name, and their queues; each does so many tasks at once.
-WORKERS, TASKS = {"worker": "celery", "long-worker": "long,reports", "crawl-worker": "crawl"}, "2"
+#: Workers by name, their queues, and how many tasks each does at once.
+WORKERS = {"worker": ("celery", "2"), "long-worker": ("long,reports", "2"), "crawl-worker": ("crawl", "1")}
 
 
 def main() -> int:
@@ -75,12 +75,12 @@ def run(state: Path) -> None:
             account = AdminAccount(state, steps)
         with timed("Page"):
             supervisor.wait_for(f"http://{HOST}:{port}/health/live")
-        for name, queues in WORKERS.items():
+        for name, (queues, tasks) in WORKERS.items():
             # It first finishes its task, then drops it (SIGQUIT, the second for one that was handed out at the last
             # moment): the broker hands it out again.
             signals = (signal.SIGTERM, signal.SIGQUIT, signal.SIGQUIT)
             log = log_file(logs, name)
-            begin = partial(parts.start, name, parts.worker, name, queues, TASKS, log=log, signals=signals)
+            begin = partial(parts.start, name, parts.worker, name, queues, tasks, log=log, signals=signals)
             supervisor.add(Program(name, begin))
         supervisor.add(Program("beat", partial(parts.start, "beat", parts.beat, log=log_file(logs, "beat"))))
         write_private(note, json.dumps({"pid": os.getpid(), "url": f"http://{HOST}:{port}/"}))

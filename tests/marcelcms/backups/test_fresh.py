@@ -1,0 +1,64 @@
+"""What a fresh database begins with is what its migrations would make."""
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+from urllib.parse import urlsplit, urlunsplit
+
+import numpy as np
+import pytest
+from django.db import connection
+
+from core.inference.embeddings.ensemble import JoinedEmbedder
+from core.inference.embeddings.known import passage_key, question_key
+from marcelcms.backups.fresh import DUMP, FOR_PSQL, recipe
+from marcelcms.backups.pg_tools import program
+from marcelcms.management.commands.load_demo import DEMO, VECTORS
+from tests.runtime.processes import ROOT
+
+
+def test_the_dump_is_of_todays_migrations() -> None:
+    head, names, _sql = gzip.decompress(DUMP.read_bytes()).decode().split("\n", 2)
+    assert recipe(names.split()) == head, (
+        "a migration was changed: `manage.py dump_tables` on a fresh, migrated database"
+    )
+
+
+def test_the_demos_vectors_are_of_todays_model_and_texts() -> None:
+    faqs = json.loads((DEMO / "faqs.json").read_text("utf-8"))
+    with np.load(VECTORS) as file:
+        assert str(file["recipe"]) == JoinedEmbedder.recipe, "run `manage.py demo_vectors` on a database with the demo"
+        keys = set(file["keys"].tolist())
+    assert {question_key(faq["question"]) for faq in faqs} <= keys
+    assert {passage_key(faq["reference_answer"]) for faq in faqs if faq["reference_answer"]} <= keys
+
+
+@pytest.mark.slow
+@pytest.mark.django_db(transaction=True)
+def test_a_fresh_database_is_the_same_as_one_that_was_migrated() -> None:
+    name = f"{connection.settings_dict['NAME']}_fresh"
+    with connection.cursor() as cursor:
+        cursor.execute(f"DROP DATABASE IF EXISTS {name}")
+        cursor.execute(f"CREATE DATABASE {name}")
+        tables = connection.introspection.table_names(cursor)
+    server = urlsplit(os.environ["DATABASE_URL"])
+    fresh, migrated = (
+        urlunsplit(server._replace(path=f"/{each}")) for each in (name, connection.settings_dict["NAME"])
+    )
+    try:
+        command = [sys.executable, "-m", "marcelcms.embedded.parts", "tables"]
+        environment = os.environ | {"DATABASE_URL": fresh, "DJANGO_SETTINGS_MODULE": "marcelcms.settings"}
+        done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        assert len(tables) > 100
+        assert schema(fresh) == schema(migrated)
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+def schema(url: str) -> str:
+    command = [program("pg_dump"), "--schema-only", "--no-owner", "--no-privileges", "--no-comments", url]
+    return FOR_PSQL.sub("", subprocess.run(command, capture_output=True, text=True, check=True).stdout)
