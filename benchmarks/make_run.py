@@ -27,7 +27,7 @@ from benchmarks.measuring import proportional_mib, say, table
 from marcelcms.embedded.processes import free_port
 
 FIRST = "How much is the semester contribution?"
-QUESTIONS, PAUSE, PATIENCE = 100, 0.1, 600.0
+QUESTIONS, PAUSE, PATIENCE = 100, 0.1, 1800.0
 TICKS = os.sysconf("SC_CLK_TCK")
 
 

@@ -9,11 +9,10 @@ from pathlib import Path
 
 from marcelcms.embedded.processes import Process, Service, ServiceError
 
-QUICK_DEATHS = 5
 QUICK_SECONDS = 30
 READY_SECONDS = 120
-#: Before the first new start in a row, in seconds; then twice as long each time.
-FIRST_PAUSE = 0.2
+#: Seconds before each new start of a part that has just died; then it is given up.
+PAUSES = (0.2, 1.0, 2.0, 4.0, 8.0)
 
 
 @dataclass(slots=True)
@@ -64,11 +63,10 @@ class Supervisor:
         part.process = None
         part.quick_deaths = part.quick_deaths + 1 if now - part.started < QUICK_SECONDS else 1
         what = f"{part.name} ended with {process.child.returncode}"
-        if part.quick_deaths >= QUICK_DEATHS:
-            times = f"{QUICK_DEATHS} times in a row"
+        if part.quick_deaths > len(PAUSES):
+            times = f"{part.quick_deaths} times in a row"
             raise ServiceError(f"{what}, {times}; giving up, see {process.log}:{process.last_lines()}")
-        pause = FIRST_PAUSE * 2 ** (part.quick_deaths - 1)
-        part.due = now + pause
+        part.due = now + PAUSES[part.quick_deaths - 1]
         self.say(f"{what}; starting it again. Its last lines in {process.log}:{process.last_lines()}")
 
     def wait_for(self, url: str) -> None:

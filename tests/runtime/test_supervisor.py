@@ -148,7 +148,7 @@ def test_a_taken_port_is_an_error_when_it_was_asked_for(tmp_path: Path) -> None:
 
 def test_it_gives_up_on_what_keeps_dying(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lines: list[str] = []
-    monkeypatch.setattr(supervisor, "FIRST_PAUSE", 0.01)
+    monkeypatch.setattr(supervisor, "PAUSES", (0.01,) * 4)
     parts = Supervisor(tmp_path, [], lines.append)
     command = [sys.executable, "-c", "print('no such table'); exit(7)"]
     parts.add(Program("web", partial(spawn, "web", command, log=tmp_path / "web.log", env={})))
