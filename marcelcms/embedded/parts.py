@@ -15,6 +15,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from signal import SIGTERM
+from typing import Any
 
 from marcelcms import env
 from marcelcms.embedded.forking import fork
@@ -22,6 +23,8 @@ from marcelcms.embedded.processes import Process, spawn
 
 M_ARENA_MAX = -8
 HOST = "127.0.0.1"
+#: Words are not compressed each for itself: it saves no packet, and costs time and memory of every socket.
+WEBSOCKETS: dict[str, Any] = {"ws": "websockets-sansio", "ws_max_size": 131072, "ws_per_message_deflate": False}
 #: What a task may take beyond what is shared, before its process is replaced.
 TASK_KIB = 50_000
 #: What the parts would import by themselves, as soon as they run or with their first task.
@@ -116,10 +119,7 @@ def web(port: str) -> None:
         log_config=None,  # the settings have one
         access_log=False,
         timeout_graceful_shutdown=2,
-        ws="websockets-sansio",
-        ws_max_size=131072,
-        # Words are not compressed each for itself: it saves no packet, and costs time and memory of every socket.
-        ws_per_message_deflate=False,
+        **WEBSOCKETS,
     )
 
 
@@ -136,6 +136,11 @@ def worker(name: str, queues: str, tasks: str) -> None:
 def beat() -> None:
     """Queue what is due."""
     _celery("beat")
+
+
+def socket_options() -> list[str]:
+    """Return what uvicorn's own command is told about websockets."""
+    return [part for name, value in WEBSOCKETS.items() for part in (f"--{name.replace('_', '-')}", str(value).lower())]
 
 
 def _models_are_shared() -> bool:
