@@ -6,7 +6,6 @@ process that imports sentence-transformers, loads all-MiniLM-L6-v2 and looks one
 (`benchmarks.peer`), with no server around it.
 """
 
-import http.client
 import json
 import os
 import statistics
@@ -21,6 +20,7 @@ from typing import Any
 import numpy as np
 from django.core.management import call_command
 
+from benchmarks.asking import PATIENCE, asked, first_word
 from benchmarks.environment import ROOT, THREADS
 from benchmarks.loading import as_minilm
 from benchmarks.measuring import proportional_mib, resident_mib, say, table
@@ -31,7 +31,6 @@ from marcelcms.embedded.processes import free_port
 
 ONE, BOTH = "all-MiniLM-L6-v2", "all-MiniLM-L6-v2+multilingual-e5-small"
 QUESTION = "How much is the semester contribution?"
-PAUSE, PATIENCE = 0.01, 120.0
 #: What is told of each start, in seconds and MiB.
 Figures = dict[str, float]
 
@@ -106,35 +105,6 @@ def start_web(folder: Path, model: str) -> Figures:
         process.terminate()
         process.wait(30)
     return {"listening_s": listening, "first_word_s": first - began, "answered_s": answered, **memory}
-
-
-def asked(
-    port: int, path: str, body: dict[str, Any], *, token: str = "", patience: float = 0
-) -> http.client.HTTPResponse:
-    """Return the reply, as soon as it begins; who refuses connections is asked again for `patience` seconds."""
-    headers = {"Content-Type": "application/json", "Host": "localhost"}
-    if token:
-        headers |= {"Authorization": f"Bearer {token}", "Accept": "text/event-stream"}
-    deadline = time.perf_counter() + patience
-    while True:
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
-        try:
-            connection.request("POST", path, json.dumps(body), headers)
-        except ConnectionRefusedError:
-            if time.perf_counter() > deadline:
-                raise
-            time.sleep(PAUSE)
-            continue
-        reply = connection.getresponse()
-        assert reply.status == 200, (reply.status, reply.read())
-        return reply
-
-
-def first_word(reply: http.client.HTTPResponse) -> float:
-    while line := reply.readline():
-        if b"message_delta" in line:
-            return time.perf_counter()
-    raise AssertionError("no word of an answer came")
 
 
 def start_peer(files: list[str]) -> Figures:

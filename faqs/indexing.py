@@ -100,9 +100,14 @@ def sync_pending(*, progress: Callable[[int, int], None] | None = None) -> int:
     return sync_generation(live_generation(), progress=progress)
 
 
-def sync_generation(generation: Generation, *, progress: Callable[[int, int], None] | None = None) -> int:
+def sync_generation(
+    generation: Generation,
+    *,
+    embedder: Embedder | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> int:
     """Update the vectors of every FAQ that needs it in this generation; return how many."""
-    embedder = load_embedder(generation)
+    embedder = embedder or load_embedder(generation)
     pending = list(needing_index(generation.pk).order_by("pk").values_list("pk", flat=True))
     for done, faq_id in enumerate(pending, start=1):
         sync_in(faq_id, generation, embedder)

@@ -4,9 +4,11 @@ import importlib
 import os
 import threading
 
+from marcelcms import env
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "marcelcms.settings")
 # Before the settings are read: only web processes pool their connections, a forked worker must not share one.
-os.environ.setdefault("DATABASE_POOL", "10")
+os.environ.setdefault("DATABASE_POOL", str(env.WEB_POOL))
 
 from channels.routing import ProtocolTypeRouter, URLRouter
 from django.conf import settings

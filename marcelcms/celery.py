@@ -6,7 +6,7 @@ import time
 
 from billiard.process import active_children
 from celery import Celery
-from celery.signals import heartbeat_sent, setup_logging, worker_process_init, worker_shutting_down
+from celery.signals import heartbeat_sent, setup_logging, worker_process_init, worker_ready, worker_shutting_down
 from redis import RedisError
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "marcelcms.settings")
@@ -18,6 +18,13 @@ app.autodiscover_tasks()
 SIGN_SECONDS = 10.0
 #: Queues whose tasks embed every minute.
 WARM = {"celery", "long"}
+#: Tasks that find what a lost worker left behind; each does nothing where another one is at it.
+LOOKS = (
+    "marcelcms.tasks.requeue_lost_jobs",
+    "knowledge.tasks.index_pending_documents",
+    "knowledge.tasks.import_pending_pdfs",
+    "faqs.tasks.index_pending_faqs",
+)
 _signed_at = 0.0
 
 
@@ -40,6 +47,13 @@ def warm_up(**_: object) -> None:
     from core.inference.embeddings import get_embedder
 
     get_embedder()
+
+
+@worker_ready.connect
+def look_for_lost_work(**_: object) -> None:
+    """Queue at once what beat queues every minute: a worker that starts may follow one that was killed at work."""
+    for name in LOOKS:
+        app.send_task(name)
 
 
 @heartbeat_sent.connect

@@ -1,6 +1,7 @@
 """Typed reads of environment variables; a wrong value names the variable, the value and what would be right."""
 
 import os
+import socket
 from collections.abc import Collection
 from dataclasses import dataclass
 from email.utils import parseaddr
@@ -14,6 +15,8 @@ from django.core.validators import validate_email
 from psycopg import ProgrammingError
 from psycopg.conninfo import conninfo_to_dict
 
+#: Connections of a web process, where DATABASE_POOL does not say how many.
+WEB_POOL = 10
 TRUE, FALSE = {"1", "true", "yes", "on"}, {"0", "false", "no", "off", ""}
 
 
@@ -111,6 +114,17 @@ def networks(name: str) -> list[IPv4Network | IPv6Network]:
         return [ip_network(word, strict=False) for word in words(name)]
     except ValueError as error:
         raise ImproperlyConfigured(f"{name}: {error}; it takes networks such as 10.0.0.0/8.") from error
+
+
+def connection_name() -> str:
+    """Return who holds a connection, as `pg_stat_activity` shows it; a restore asks it."""
+    return f"marcelcms {os.getpid()}@{socket.gethostname()}"[:63]
+
+
+def use_pool(database: dict[str, Any], size: int) -> None:
+    """Have a process borrow its connections from a pool, so that none is held while a model speaks."""
+    database["OPTIONS"]["pool"] = {"min_size": 1, "max_size": size, "timeout": 10}
+    database["CONN_MAX_AGE"] = 0
 
 
 def database(name: str) -> dict[str, Any]:

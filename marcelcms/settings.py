@@ -1,7 +1,5 @@
 """All settings; whatever differs between machines comes from the environment, typed in `env`."""
 
-import os
-import socket
 from datetime import timedelta
 from importlib.util import find_spec
 from pathlib import Path
@@ -24,10 +22,10 @@ CSRF_TRUSTED_ORIGINS = env.words("CSRF_TRUSTED_ORIGINS")
 
 # --- parts that can be replaced by real services ---
 DATABASES = {"default": env.database("DATABASE_URL")}
-# Web processes borrow connections from a pool, so that none is held while a model speaks; `asgi` switches it on.
+# For web processes; `asgi` switches it on.
 DATABASE_POOL = env.integer("DATABASE_POOL", default=0)
 if DATABASE_POOL:
-    DATABASES["default"]["OPTIONS"]["pool"] = {"min_size": 1, "max_size": DATABASE_POOL, "timeout": 10}
+    env.use_pool(DATABASES["default"], DATABASE_POOL)
 else:
     DATABASES["default"]["CONN_MAX_AGE"] = 60
 # Only cursors that ask for it prepare their statements (`core.db.prepared`); Django's never do.
@@ -38,8 +36,7 @@ DATABASE_SESSION = {"hnsw.iterative_scan": "strict_order", "hnsw.ef_search": "10
 DATABASES["default"]["OPTIONS"].setdefault(
     "options", " ".join(f"-c {name}={value}" for name, value in DATABASE_SESSION.items())
 )
-# Who holds a connection, in `pg_stat_activity`; a restore asks it.
-DATABASES["default"]["OPTIONS"].setdefault("application_name", f"marcelcms {os.getpid()}@{socket.gethostname()}"[:63])
+DATABASES["default"]["OPTIONS"].setdefault("application_name", env.connection_name())
 REDIS_URL = env.text("REDIS_URL")
 # Where browsers reach this product: citations of imported PDFs open them below it.
 PUBLIC_URL = env.web_address("PUBLIC_URL", "http://localhost:8000")
@@ -383,7 +380,7 @@ CELERY_BEAT_SCHEDULE = {
     "build-generation": {"task": "knowledge.tasks.build_generation", "schedule": 60.0},
     "make-propositions": {"task": "knowledge.tasks.make_propositions", "schedule": 60.0},
     "clear-sessions": {"task": "marcelcms.tasks.clear_sessions", "schedule": crontab(hour="3", minute="0")},
-    "requeue-lost-jobs": {"task": "marcelcms.tasks.requeue_lost_jobs", "schedule": 60.0},
+    "requeue-lost-jobs": {"task": "marcelcms.tasks.requeue_lost_jobs", "schedule": 15.0},
     "import-pending-pdfs": {"task": "knowledge.tasks.import_pending_pdfs", "schedule": 60.0},
     "index-pending-faqs": {"task": "faqs.tasks.index_pending_faqs", "schedule": 60.0},
     "collect-reviews": {"task": "analytics.tasks.collect_reviews", "schedule": 60.0},

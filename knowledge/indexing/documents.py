@@ -217,13 +217,18 @@ def sync_pending(*, progress: Callable[[int, int], None] | None = None) -> int:
     return sync_generation(live_generation(), progress=progress)
 
 
-def sync_generation(generation: Generation, *, progress: Callable[[int, int], None] | None = None) -> int:
+def sync_generation(
+    generation: Generation,
+    *,
+    embedder: Embedder | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> int:
     """Bring every document that needs it up to date in this generation; return how many.
 
     While a thread embeds one document, the one before it is written and the next one is cut, so that the model never
     waits; at most `IN_FLIGHT` documents are in memory.
     """
-    embedder = load_embedder(generation)
+    embedder = embedder or load_embedder(generation)
     pending = list(Document.objects.needing_index(generation.pk).order_by("pk").values_list("pk", flat=True))
     in_flight: deque[tuple[_Work, Future[dict[str, Any]]]] = deque()
 

@@ -133,7 +133,8 @@ class CrawlRun(Job):
     """One visit to a source. A running one is cancelled by its worker, which still has counts to save."""
 
     TASK = "knowledge.tasks.run_crawl"
-    LOST_AFTER = timedelta(minutes=3)
+    # Its heartbeat is written every few seconds. One that was only slow is begun again: pages of today are unchanged.
+    LOST_AFTER = timedelta(seconds=30)
     UNBEGUN_AFTER, REQUEUED_EVERY = timedelta(minutes=1), timedelta(minutes=10)
     #: A source whose crawls were interrupted so many times in a row is not begun again by itself.
     MOST_INTERRUPTIONS = 3

@@ -10,7 +10,8 @@ import shutil
 import signal
 import stat
 import time
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
@@ -28,6 +29,7 @@ from marcelcms.embedded.processes import (
     secret,
     server_environment,
     spawn,
+    stopping,
     unprivileged,
 )
 
@@ -62,59 +64,71 @@ LOG_SETTINGS = {
 THROWAWAY = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
 
 
-def start(folder: Path, *, log: Path, durable: bool = True) -> Service:
+def start(
+    folder: Path, *, log: Path, durable: bool = True, meanwhile: Callable[[str], None] = lambda url: None
+) -> Service:
     """Start PostgreSQL on its data in `folder/postgres` and wait until it answers; make the data if there is none.
 
     The caller holds the lock on the folder: a server found running on this data was left by a killed owner.
-    `durable=False` is for data that need not outlive the machine's next crash.
+    `durable=False` is for data that need not outlive the machine's next crash. `meanwhile` gets its address and may
+    use the time until it answers, seconds where its data has to be made.
     """
     folder = folder.resolve()
     user = _user(folder) if os.geteuid() == 0 else None
     home = _home(folder, user)
     data, password = home / "data", secret(home / "password")
     binaries = _binaries(user, log)
-    end_leftover(data / "postmaster.pid", mark=data, signals=(signal.SIGINT, signal.SIGQUIT))
-    if not data.exists():
-        _initialise(binaries, home, user, log, durable=durable)
     port = free_port()
+    url = f"postgresql://{NAME}:{password}@127.0.0.1:{port}/{NAME}"
     settings = SETTINGS | LOG_SETTINGS | _shared_memory() | ({} if durable else THROWAWAY)
     options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
-    process = spawn(
-        "PostgreSQL",
-        [binaries / "postgres", "-D", data, "-p", str(port), *options],
-        log=log,
-        env=server_environment(),
-        cwd=home,
-        user=user,
-        on_parent_death=signal.SIGINT,
-        signals=(signal.SIGINT, signal.SIGQUIT),  # "fast", then "immediate"
-        patience=10,
-    )
-    try:
-        _wait(process, port, password)
-    except BaseException:
-        process.stop()
-        raise
-    return Service(process, f"postgresql://{NAME}:{password}@127.0.0.1:{port}/{NAME}")
+
+    def run() -> Process:
+        return spawn(
+            "PostgreSQL",
+            [binaries / "postgres", "-D", data, "-p", str(port), *options],
+            log=log,
+            env=server_environment(),
+            cwd=home,
+            user=user,
+            on_parent_death=signal.SIGINT,
+            signals=(signal.SIGINT, signal.SIGQUIT),  # "fast", then "immediate"
+            patience=10,
+        )
+
+    def run_and_wait() -> Process:
+        return _wait(run(), port, password)
+
+    end_leftover(data / "postmaster.pid", mark=data, signals=(signal.SIGINT, signal.SIGQUIT))
+    if data.exists():
+        process = run()
+        with stopping(process):
+            meanwhile(url)
+    else:
+        with _initialising(binaries, home, user, log, durable=durable):
+            meanwhile(url)
+        process = run()
+    return Service(_wait(process, port, password), url, run_and_wait)
 
 
-def _wait(process: Process, port: int, password: str) -> None:
-    """Wait until it takes connections; make the database if there is none yet."""
+def _wait(process: Process, port: int, password: str) -> Process:
+    """Wait until it takes connections, and return it; make the database if there is none yet."""
     deadline = time.monotonic() + START_SECONDS
-    while True:
-        with suppress(psycopg.OperationalError):
-            address = f"postgresql://{NAME}:{password}@127.0.0.1:{port}/postgres?connect_timeout=5"
-            with psycopg.connect(address, autocommit=True) as connection:
+    address = f"postgresql://{NAME}:{password}@127.0.0.1:{port}/postgres?connect_timeout=5"
+    with stopping(process):
+        while True:
+            with suppress(psycopg.OperationalError), psycopg.connect(address, autocommit=True) as connection:
                 if not connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [NAME]).fetchone():
                     connection.execute(f"CREATE DATABASE {NAME}")
-                return
-        if not process.running or time.monotonic() > deadline:
-            raise ServiceError(f"PostgreSQL did not start, see {process.log}:{process.last_lines()}")
-        time.sleep(0.05)
+                return process
+            if not process.running or time.monotonic() > deadline:
+                raise ServiceError(f"PostgreSQL did not start, see {process.log}:{process.last_lines()}")
+            time.sleep(0.05)
 
 
-def _initialise(binaries: Path, home: Path, user: User | None, log: Path, *, durable: bool) -> None:
-    """Make the data folder beside its place and move it there when complete."""
+@contextmanager
+def _initialising(binaries: Path, home: Path, user: User | None, log: Path, *, durable: bool) -> Iterator[None]:
+    """Make the data folder beside its place while the block runs, and move it there when complete."""
     draft, password = home / "data.new", home / "password.new"
     shutil.rmtree(draft, ignore_errors=True)
     draft.mkdir(mode=0o700)
@@ -135,8 +149,10 @@ def _initialise(binaries: Path, home: Path, user: User | None, log: Path, *, dur
         *LOCALE,
     ]
     command += [] if durable else ["--no-sync"]
-    process = spawn("initdb", command, log=log, env=server_environment(), cwd=home, user=user)
     try:
+        process = spawn("initdb", command, log=log, env=server_environment(), cwd=home, user=user)
+        with stopping(process):
+            yield
         if finish(process):
             raise ServiceError(f"PostgreSQL could not make its data folder, see {log}:{process.last_lines()}")
     finally:

@@ -10,14 +10,16 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 CHILD = Path(__file__).with_name("_child.py")
 PR_SET_PDEATHSIG = 1
 LOG_BYTES = 5_000_000
+RESTART_SECONDS = 20
 
 
 class ServiceError(Exception):
@@ -32,23 +34,36 @@ class User:
     gid: int
 
 
+class Child(Protocol):
+    """What is asked of a child's handle: `subprocess.Popen`, or `forking.Forked`."""
+
+    pid: int
+
+    @property
+    def returncode(self) -> int | None: ...
+
+    def poll(self) -> int | None: ...
+
+    def wait(self, timeout: float | None = None) -> int: ...
+
+    def send_signal(self, signum: int) -> None: ...
+
+
 class Process:
     """A running child: `signals` are tried in turn when it is to stop, each for `patience` seconds, then SIGKILL."""
 
-    def __init__(
-        self, name: str, popen: "subprocess.Popen[bytes]", log: Path | None, signals: Sequence[int], patience: float
-    ) -> None:
+    def __init__(self, name: str, child: Child, log: Path | None, signals: Sequence[int], patience: float) -> None:
         self.name, self.log, self.signals, self.patience = name, log, signals, patience
-        self.popen = popen
+        self.child = child
         self.log_start = log.stat().st_size if log else 0
 
     @property
     def pid(self) -> int:
-        return self.popen.pid
+        return self.child.pid
 
     @property
     def running(self) -> bool:
-        return self.popen.poll() is None
+        return self.child.poll() is None
 
     def last_lines(self, count: int = 8) -> str:
         """Return the last lines that it wrote since its start, indented."""
@@ -65,11 +80,11 @@ class Process:
             if not self.running:
                 break
             with suppress(ProcessLookupError):
-                self.popen.send_signal(signum)
+                self.child.send_signal(signum)
             with suppress(subprocess.TimeoutExpired, KeyboardInterrupt):
-                self.popen.wait(self.patience)
+                self.child.wait(self.patience)
         self.sweep()
-        self.popen.wait()
+        self.child.wait()
 
     def sweep(self) -> None:
         """Kill what is left of its process group."""
@@ -77,12 +92,27 @@ class Process:
             os.killpg(self.pid, signal.SIGKILL)
 
 
-@dataclass(frozen=True, slots=True)
 class Service:
-    """A started server and the address that others use it by."""
+    """A started server and the address that others use it by, which stays the same when it is started again."""
 
-    process: Process
-    url: str
+    def __init__(self, process: Process, url: str, start: Callable[[], Process]) -> None:
+        self.process, self.url, self._start = process, url, start
+
+    def start_again(self) -> Process:
+        """Start it on its data once more, after its end, and return its process; raises ServiceError.
+
+        For a moment what is left of it may still hold its memory, and others its port.
+        """
+        deadline = time.monotonic() + RESTART_SECONDS
+        while True:
+            self.process.sweep()
+            try:
+                self.process = self._start()
+                return self.process
+            except ServiceError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.2)
 
 
 def spawn(
@@ -125,8 +155,15 @@ def spawn(
 
 def finish(process: Process) -> int:
     """Wait for a child that ends by itself; end it if the wait is interrupted."""
+    with stopping(process):
+        return process.child.wait()
+
+
+@contextmanager
+def stopping(process: Process) -> Iterator[None]:
+    """Stop the process if the block fails."""
     try:
-        return process.popen.wait()
+        yield
     except BaseException:
         process.stop()
         raise

@@ -7,21 +7,24 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
-from types import FrameType
+from types import FrameType, TracebackType
+from typing import Self
 from urllib.parse import urlsplit
 
-from marcelcms.embedded.processes import Process, ServiceError, end_with_make, finish, log_file, spawn, write_private
+from marcelcms.embedded import parts
+from marcelcms.embedded.parts import HOST
+from marcelcms.embedded.processes import Process, ServiceError, end_with_make, finish, log_file, write_private
 from marcelcms.embedded.services import PARTS, POSTGRES, VALKEY, Part, locked, provide_part, provide_secret_key
 from marcelcms.embedded.supervisor import Program, Supervisor
 
 ROOT = Path(__file__).resolve().parents[2]
-HOST = "127.0.0.1"
 ADMIN = "admin"
-#: Words are not compressed each for itself: it saves no packet, and costs time and memory of every socket.
-WEBSOCKETS = ("--ws", "websockets-sansio", "--ws-max-size", "131072", "--ws-per-message-deflate", "false")
+#: Workers by name, their queues, and how many tasks each does at once.
+WORKERS = {"worker": ("celery", "2"), "long-worker": ("long,reports", "2"), "crawl-worker": ("crawl", "1")}
 
 
 def main() -> int:
@@ -46,37 +49,42 @@ def run(state: Path) -> None:
         provide_secret_key(state)
         note = stack.enter_context(only_one(state))
         port = choose_port()
+        say("MarcelCMS starts; the first time takes longer.")
         choices = {part.title: choice(part, state) for part in PARTS}
-        own = [stack.enter_context(announced(part, choices[part.title], state)) for part in PARTS]
-        env = {"PUBLIC_URL": f"http://{HOST}:{port}"} | child_environment()
-        manage("Tables", ["migrate", "--noinput"], env, log=log_file(logs, "migrate"))
-        manage("Demo", ["load_demo"], env, log=None)
-        login = admin_account(state, env, log_file(logs, "admin"))
-
-        supervisor = Supervisor(ROOT, logs, [process for process in own if process], say)
+        set_environment(port)
+        with timed("Servers", "PostgreSQL and Valkey; the program is loaded meanwhile"):
+            services = [
+                stack.enter_context(provide_part(state, VALKEY)),
+                # Making its data takes seconds, as loading the program does.
+                stack.enter_context(provide_part(state, POSTGRES, meanwhile=parts.load)),
+            ]
+        supervisor = Supervisor(logs, [service for service in services if service], say)
         stack.callback(supervisor.stop)
         stack.callback(say, "\nStopping ...")
-        celery = [sys.executable, "-m", "celery", "-A", "marcelcms"]
-        worker = [*celery, "worker", "--loglevel", "WARNING", "--concurrency"]
-        beat = [*celery, "beat", "--loglevel", "WARNING"]
-        web = [sys.executable, "-m", "uvicorn", "marcelcms.asgi:application", "--host", HOST, "--port", str(port)]
-        # Whom to believe about a visitor's address is for TRUSTED_PROXIES alone.
-        web += ["--no-proxy-headers", "--no-access-log", "--timeout-graceful-shutdown", "2", *WEBSOCKETS]
-        # A worker first finishes its task, then drops it (SIGQUIT, the second for one that was handed out at the last
-        # moment): the broker hands it out again.
-        for name, options in (
-            ("worker", ["2", "--queues", "celery"]),
-            ("long-worker", ["2", "--queues", "long,reports"]),
-            ("crawl-worker", ["2", "--queues", "crawl"]),
-        ):
-            command = [*worker, *options, "--hostname", f"{name}@%h"]
-            supervisor.add(Program(name, command, env, (signal.SIGTERM, signal.SIGQUIT, signal.SIGQUIT)))
-        supervisor.add(Program("beat", beat, env, (signal.SIGTERM,)))
-        supervisor.add(Program("web", web, env, (signal.SIGTERM,)))
-        with timed("Web, worker, beat"):
+
+        with timed("Tables", "and the files of the models"):
+            with Steps(logs) as steps:
+                steps.begin("models", parts.load_models)
+                steps.begin("migrate", parts.tables)
+            parts.load_models()
+            parts.freeze()
+        page = Program("web", partial(parts.start, "web", parts.web, str(port), log=log_file(logs, "web")))
+        supervisor.add(page)
+        with timed("Demo", "and the admin account"), Steps(logs) as steps:
+            steps.begin("demo", parts.manage, "load_demo")
+            account = AdminAccount(state, steps)
+        with timed("Page"):
             supervisor.wait_for(f"http://{HOST}:{port}/health/live")
+        for name, (queues, tasks) in WORKERS.items():
+            # It first finishes its task, then drops it (SIGQUIT, the second for one that was handed out at the last
+            # moment): the broker hands it out again.
+            signals = (signal.SIGTERM, signal.SIGQUIT, signal.SIGQUIT)
+            log = log_file(logs, name)
+            begin = partial(parts.start, name, parts.worker, name, queues, tasks, log=log, signals=signals)
+            supervisor.add(Program(name, begin))
+        supervisor.add(Program("beat", partial(parts.start, "beat", parts.beat, log=log_file(logs, "beat"))))
         write_private(note, json.dumps({"pid": os.getpid(), "url": f"http://{HOST}:{port}/"}))
-        say(summary(port, login, choices, state))
+        say(summary(port, account.login(), choices, state))
         supervisor.watch()
 
 
@@ -89,55 +97,62 @@ def say(line: str) -> None:
 def timed(title: str, note: str = "") -> Iterator[None]:
     began = time.monotonic()
     yield
-    say(f"  {title:<18} {time.monotonic() - began:5.1f} s  {note}".rstrip())
+    say(f"  {title:<10} {time.monotonic() - began:5.1f} s  {note}".rstrip())
 
 
-@contextmanager
-def announced(part: Part, note: str, state: Path) -> Iterator[Process | None]:
-    """Provide a server and print a line about it."""
-    with ExitStack() as stack:
-        with timed(part.title, note):
-            process = stack.enter_context(provide_part(state, part))
-        yield process
+class Steps:
+    """Parts that end by themselves, side by side; leaving the block waits for all. Raises ServiceError if one fails."""
+
+    def __init__(self, logs: Path) -> None:
+        self._logs = logs
+        self._begun: dict[Process, bool] = {}
+
+    def begin(self, name: str, part: Callable[..., None], *arguments: str, may_fail: bool = False) -> Process:
+        """Start a step; return its process, whose code is the caller's matter if it `may_fail`."""
+        process = parts.start(name, part, *arguments, log=log_file(self._logs, name))
+        self._begun[process] = may_fail
+        return process
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        for process, may_fail in self._begun.items():
+            if kind:
+                process.stop()
+            elif finish(process) and not may_fail:
+                raise ServiceError(f"The step {process.name!r} failed, see {process.log}:{process.last_lines(20)}")
 
 
-def manage(title: str, arguments: list[str], env: dict[str, str], *, log: Path | None) -> None:
-    """Run a management command; without `log` its output goes to the terminal."""
-    with timed(title):
-        process = spawn(title, [sys.executable, "manage.py", *arguments], log=log, env=env, cwd=ROOT)
-        if finish(process):
-            where = f", see {log}:{process.last_lines(20)}" if log else "; its output is above."
-            raise ServiceError(f"`manage.py {' '.join(arguments)}` failed{where}")
+class AdminAccount:
+    """The first account; it is made if it is missing."""
+
+    def __init__(self, state: Path, steps: Steps) -> None:
+        self._kept, self._state = state / "admin_password", state
+        self._password = self._kept.read_text().strip() if self._kept.exists() else secrets.token_urlsafe(12)
+        options = ("--noinput", "--username", ADMIN, "--email", f"{ADMIN}@localhost.localdomain")
+        os.environ["DJANGO_SUPERUSER_PASSWORD"] = self._password  # an argument would show in `ps`
+        self._making = steps.begin("admin", parts.manage, "createsuperuser", *options, may_fail=True)
+        del os.environ["DJANGO_SUPERUSER_PASSWORD"]
+
+    def login(self) -> str:
+        """Return how to log in, once the step is over."""
+        made = self._making
+        if not made.child.returncode:
+            write_private(self._kept, self._password + "\n")
+        elif "already taken" not in made.last_lines():
+            raise ServiceError(f"The admin account could not be made, see {made.log}:{made.last_lines(20)}")
+        elif not self._kept.exists():
+            return f"{ADMIN}, with the password it was given before"
+        return f"{ADMIN} / {self._password}   (its first password, kept in {shown(self._kept)})"
 
 
-def admin_account(state: Path, env: dict[str, str], log: Path) -> str:
-    """Return how to log in; make the account if it is missing."""
-    kept = state / "admin_password"
-    password = kept.read_text().strip() if kept.exists() else secrets.token_urlsafe(12)
-    command = ["createsuperuser", "--noinput", "--username", ADMIN, "--email", f"{ADMIN}@localhost.localdomain"]
-    with timed("Admin account"):
-        argv = [sys.executable, "manage.py", *command]
-        process = spawn("admin", argv, log=log, env=env | {"DJANGO_SUPERUSER_PASSWORD": password}, cwd=ROOT)
-        failed = finish(process) != 0
-    if not failed:
-        write_private(kept, password + "\n")
-    elif "already taken" not in process.last_lines():
-        raise ServiceError(f"The admin account could not be made, see {log}:{process.last_lines(20)}")
-    elif not kept.exists():
-        return f"{ADMIN}, with the password it was given before"
-    return f"{ADMIN} / {password}   (its first password, kept in {shown(kept)})"
-
-
-def child_environment() -> dict[str, str]:
-    """Return the environment of the project's processes; one thread per model call leaves cores to other requests."""
-    return (
-        {"OMP_NUM_THREADS": "1"}
-        | dict(os.environ)
-        | {
-            "DJANGO_SETTINGS_MODULE": "marcelcms.settings",
-            "PYTHONUNBUFFERED": "1",
-        }
-    )
+def set_environment(port: int) -> None:
+    """Set what this process and its parts go by; one thread a model call leaves cores to other requests."""
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    os.environ.setdefault("PUBLIC_URL", f"http://{HOST}:{port}")
+    os.chdir(ROOT)
+    os.environ |= {"DJANGO_SETTINGS_MODULE": "marcelcms.settings", "PYTHONUNBUFFERED": "1"}
 
 
 def choose_port() -> int:

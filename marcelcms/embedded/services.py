@@ -10,7 +10,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,11 +18,11 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 from marcelcms.embedded import postgres, valkey
-from marcelcms.embedded.processes import Process, Service, ServiceError, answers, log_file, secret, write_private
+from marcelcms.embedded.processes import Service, ServiceError, answers, log_file, secret, write_private
 
 
 class Start(Protocol):
-    def __call__(self, folder: Path, *, log: Path, durable: bool) -> Service: ...
+    def __call__(self, folder: Path, *, log: Path, durable: bool, meanwhile: Callable[[str], None]) -> Service: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,17 +57,27 @@ def provide_secret_key(folder: Path) -> None:
 
 
 @contextmanager
-def provide_part(folder: Path, part: Part, *, durable: bool = True) -> Iterator[Process | None]:
-    """Set the variable of one part while the block runs; yield the process if this call started it."""
+def provide_part(
+    folder: Path, part: Part, *, durable: bool = True, meanwhile: Callable[[], None] = lambda: None
+) -> Iterator[Service | None]:
+    """Set the variable of one part while the block runs; yield the service if this call started it.
+
+    `meanwhile` is called while it starts, as soon as the variable is set.
+    """
+
+    def announce(url: str) -> None:
+        os.environ[part.variable] = url
+        meanwhile()
+
     if os.environ.get(part.variable):
+        meanwhile()
         yield None
         return
-    with _part(_usable(folder), part, durable=durable) as (url, process):
-        os.environ[part.variable] = url
-        try:
-            yield process
-        finally:
-            os.environ.pop(part.variable, None)
+    try:
+        with _part(_usable(folder), part, announce, durable=durable) as service:
+            yield service
+    finally:
+        os.environ.pop(part.variable, None)
 
 
 @contextmanager
@@ -79,39 +89,42 @@ def locked(path: Path, *, shared: bool = False, wait: bool = True) -> Iterator[N
 
 
 @contextmanager
-def _part(folder: Path, part: Part, *, durable: bool) -> Iterator[tuple[str, Process | None]]:
+def _part(folder: Path, part: Part, announce: Callable[[str], None], *, durable: bool) -> Iterator[Service | None]:
     with ExitStack() as held:
+        service = None
         with locked(folder / "services.lock"):
             try:
                 held.enter_context(locked(folder / f"{part.name}.lock", wait=False))
             except BlockingIOError:
-                url, process = _announced(folder, part), None
+                url = _announced(folder, part)
                 held.enter_context(locked(folder / f"{part.name}.users", shared=True))
             else:
-                service = part.start(folder, log=log_file(folder / "log", part.name), durable=durable)
-                url, process = service.url, service.process
-                _announce(folder, part, url)
+                log = log_file(folder / "log", part.name)
+                service = part.start(folder, log=log, durable=durable, meanwhile=announce)
+                _announce(folder, part, service.url)
+        if service is None:
+            announce(url)
         try:
-            yield url, process
+            yield service
         finally:
-            if process:
-                _end(folder, part, process)
+            if service:
+                _end(folder, part, service)
 
 
-def _end(folder: Path, part: Part, process: Process) -> None:
+def _end(folder: Path, part: Part, service: Service) -> None:
     """Stop a service when nobody else uses it; an interrupt stops it at once."""
     users, told = folder / f"{part.name}.users", False
     with suppress(KeyboardInterrupt):
-        while process.running:
+        while service.process.running:
             with suppress(BlockingIOError), locked(folder / "services.lock"), locked(users, wait=False):
-                process.stop()
+                service.process.stop()
                 break
             if not told:
                 sys.stderr.write(f"Another command still uses {part.title}: waiting until it is done.\n")
                 sys.stderr.flush()
                 told = True
             time.sleep(0.2)
-    process.stop()
+    service.process.stop()
 
 
 def _announce(folder: Path, part: Part, url: str) -> None:

@@ -1,18 +1,18 @@
-"""Keeps the project's own processes running: web, worker and beat."""
+"""Keeps the project's own processes running, and the servers that they need."""
 
 import time
 import urllib.request
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from marcelcms.embedded.processes import Process, ServiceError, log_file, spawn
+from marcelcms.embedded.processes import Process, Service, ServiceError
 
-QUICK_DEATHS = 5
 QUICK_SECONDS = 30
 READY_SECONDS = 120
-FIRST_PAUSE = 1.0
+#: Seconds before each new start of a part that has just died; then it is given up.
+PAUSES = (0.2, 1.0, 2.0, 4.0, 8.0)
 
 
 @dataclass(slots=True)
@@ -20,9 +20,7 @@ class Program:
     """One program to keep running, and how it is doing."""
 
     name: str
-    argv: Sequence[str]
-    env: Mapping[str, str]
-    signals: Sequence[int]
+    start: Callable[[], Process]
     process: Process | None = None
     started: float = 0
     due: float = 0
@@ -32,11 +30,16 @@ class Program:
 class Supervisor:
     """Starts parts, starts again what dies, stops them in reverse; `say` prints one line.
 
-    `services` are servers it watches but cannot start again: their end is the end.
+    `services` are the servers that the parts need. They are started elsewhere first and stopped last, and here only
+    started again: with their data and at their address.
     """
 
-    def __init__(self, root: Path, logs: Path, services: Sequence[Process], say: Callable[[str], None]) -> None:
-        self.root, self.logs, self.services, self.say = root, logs, services, say
+    def __init__(self, logs: Path, services: Sequence[Service], say: Callable[[str], None]) -> None:
+        self.logs, self.say = logs, say
+        self.services = [
+            Program(service.process.name, service.start_again, service.process, time.monotonic())
+            for service in services
+        ]
         self.parts: list[Program] = []
 
     def add(self, part: Program) -> None:
@@ -44,40 +47,27 @@ class Supervisor:
         self._start(part)
 
     def _start(self, part: Program) -> None:
-        part.process = spawn(
-            part.name,
-            part.argv,
-            log=log_file(self.logs, part.name),
-            env=part.env,
-            cwd=self.root,
-            signals=part.signals,
-            patience=4,
-        )
+        part.process = part.start()
         part.started = time.monotonic()
 
     def check(self) -> None:
-        """Check all parts once. Raise ServiceError if nothing can be done."""
-        for service in self.services:
-            if not service.running:
-                raise ServiceError(f"{service.name} ended unexpectedly, see {service.log}:{service.last_lines()}")
-        now = time.monotonic()
-        for part in self.parts:
+        """Check all parts once, and start what is due. Raise ServiceError if nothing can be done."""
+        for part in (*self.services, *self.parts):
             if part.process and not part.process.running:
-                self._died(part, part.process, now)
-            elif not part.process and now >= part.due:
+                self._died(part, part.process, time.monotonic())
+            if not part.process and time.monotonic() >= part.due:
                 self._start(part)
 
     def _died(self, part: Program, process: Process, now: float) -> None:
         process.sweep()
         part.process = None
         part.quick_deaths = part.quick_deaths + 1 if now - part.started < QUICK_SECONDS else 1
-        what = f"{part.name} ended with {process.popen.returncode}"
-        if part.quick_deaths >= QUICK_DEATHS:
-            times = f"{QUICK_DEATHS} times in a row"
+        what = f"{part.name} ended with {process.child.returncode}"
+        if part.quick_deaths > len(PAUSES):
+            times = f"{part.quick_deaths} times in a row"
             raise ServiceError(f"{what}, {times}; giving up, see {process.log}:{process.last_lines()}")
-        pause = FIRST_PAUSE * 2 ** (part.quick_deaths - 1)
-        part.due = now + pause
-        self.say(f"{what}; starting it again in {pause:.0f} s. Its last lines in {process.log}:{process.last_lines()}")
+        part.due = now + PAUSES[part.quick_deaths - 1]
+        self.say(f"{what}; starting it again. Its last lines in {process.log}:{process.last_lines()}")
 
     def wait_for(self, url: str) -> None:
         """Wait until `url` answers 200."""
@@ -97,6 +87,7 @@ class Supervisor:
             time.sleep(0.3)
 
     def stop(self) -> None:
+        """Stop the parts; their servers go on."""
         for part in reversed(self.parts):
             if part.process:
                 part.process.stop()

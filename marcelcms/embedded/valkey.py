@@ -4,30 +4,39 @@ import secrets
 import signal
 import socket
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
 from marcelcms.embedded.processes import (
+    Process,
     Service,
     ServiceError,
     end_leftover,
     free_port,
     server_environment,
     spawn,
+    stopping,
     write_private,
 )
 
 START_SECONDS = 30
 
 
-def start(folder: Path, *, log: Path, durable: bool = True) -> Service:
-    """Start Valkey on its data in `folder/valkey` and wait until it answers; `durable=False` keeps nothing."""
+def start(
+    folder: Path, *, log: Path, durable: bool = True, meanwhile: Callable[[str], None] = lambda url: None
+) -> Service:
+    """Start Valkey on its data in `folder/valkey` and wait until it answers; `durable=False` keeps nothing.
+
+    `meanwhile` gets its address and may use the time until it answers.
+    """
     home = folder.resolve() / "valkey"
     home.mkdir(mode=0o700, exist_ok=True)
     config = home / "valkey.conf"
     end_leftover(home / "valkey.pid", mark=config)
     port, password = free_port(), secrets.token_urlsafe(32)
+    url = f"redis://:{password}@127.0.0.1:{port}/0"
     settings = {
         "bind": "127.0.0.1",
         "port": port,
@@ -39,24 +48,35 @@ def start(folder: Path, *, log: Path, durable: bool = True) -> Service:
         "set-proc-title": "no",  # the title is what tells a leftover from a stranger
     }
     write_private(config, "".join(f"{name} {value}\n" for name, value in settings.items()))
-    process = spawn(
-        "Valkey",
-        [_binary(), config],
-        log=log,
-        env=server_environment(),
-        cwd=home,
-        on_parent_death=signal.SIGTERM,
-    )
-    try:
-        deadline = time.monotonic() + START_SECONDS
+
+    def run() -> Process:
+        return spawn(
+            "Valkey",
+            [_binary(), config],
+            log=log,
+            env=server_environment(),
+            cwd=home,
+            on_parent_death=signal.SIGTERM,
+        )
+
+    def run_and_wait() -> Process:
+        return _wait(run(), port, password)
+
+    process = run()
+    with stopping(process):
+        meanwhile(url)
+    return Service(_wait(process, port, password), url, run_and_wait)
+
+
+def _wait(process: Process, port: int, password: str) -> Process:
+    """Wait until it answers, and return it."""
+    deadline = time.monotonic() + START_SECONDS
+    with stopping(process):
         while not _ready(port, password):
             if not process.running or time.monotonic() > deadline:
-                raise ServiceError(f"Valkey did not start, see {log}:{process.last_lines()}")
+                raise ServiceError(f"Valkey did not start, see {process.log}:{process.last_lines()}")
             time.sleep(0.02)
-    except BaseException:
-        process.stop()
-        raise
-    return Service(process, f"redis://:{password}@127.0.0.1:{port}/0")
+    return process
 
 
 def _binary() -> Path:

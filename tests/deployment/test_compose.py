@@ -17,8 +17,8 @@ import chat.openai_api.requests
 import core.rest.parsers
 import faqs.importexport.files
 from chat.models.sites import MOST_LOGO_BYTES
+from marcelcms.embedded.parts import socket_options
 from marcelcms.embedded.postgres import LOG_SETTINGS
-from marcelcms.embedded.run import WEBSOCKETS
 
 DOCKER = Path(__file__).resolve().parents[2] / "docker"
 COMPOSE = yaml.safe_load((DOCKER / "compose.yml").read_text())
@@ -232,7 +232,7 @@ def test_a_worker_hands_its_tasks_back_before_it_is_killed() -> None:
 
 
 def test_the_container_serves_sockets_as_make_run_does() -> None:
-    assert " ".join(WEBSOCKETS) in (DOCKER / "entrypoint").read_text()
+    assert " ".join(socket_options()) in (DOCKER / "entrypoint").read_text()
 
 
 def test_web_waits_for_tables_and_servers() -> None:

@@ -22,7 +22,7 @@ from marcelcms.embedded.processes import log_file, server_environment
 from tests.fakes.llm import FakeLLM
 from tests.faults.traffic import Asked, Traffic, traffic
 from tests.load.__main__ import LIMITS
-from tests.runtime.processes import ROOT, command_lines, descendants, wait_until
+from tests.runtime.processes import ROOT, leading, wait_until
 from tests.runtime.stack import Run
 from tests.runtime.valkey import Valkey
 from tests.servers import Server
@@ -50,7 +50,7 @@ class Postgres:
 
     def __init__(self, folder: Path) -> None:
         service = postgres.start(folder, log=log_file(folder / "log", "own-postgres"))
-        self.url, self.process, self.folder = service.url, service.process.popen, folder
+        self.url, self.process, self.folder = service.url, service.process.child, folder
         self.command: Any = self.process.args
 
     def stop(self, signum: int = signal.SIGINT) -> None:
@@ -163,9 +163,7 @@ class Cluster:
 
     def worker(self, name: str) -> int:
         """Return the leading process of a worker, 0 where there is none."""
-        ours = descendants(self.run.process.pid)
-        found = (pid for pid, line in command_lines().items() if pid in ours and f" {name}@" in line)
-        return next((pid for pid in found if os.getsid(pid) == pid), 0)
+        return leading(name, self.run.process.pid)
 
     def kill_worker(self, name: str) -> None:
         """With all of its processes, as when the machine takes their memory."""

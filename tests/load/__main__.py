@@ -22,7 +22,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from marcelcms.embedded.run import WEBSOCKETS
+from marcelcms.embedded.parts import socket_options
 from marcelcms.embedded.services import provide
 from tests.load import asks
 from tests.load.asks import Asked
@@ -202,7 +202,7 @@ def one_server(base_url: str, streams: int, served: set[int]) -> Iterator[tuple[
         **dict.fromkeys(LIMITS, "100000"),
     }
     command = ("-m", "uvicorn", "marcelcms.asgi:application", "--host", "127.0.0.1", "--port", str(port))
-    options = (*WEBSOCKETS, "--no-access-log", "--log-level", "warning")
+    options = (*socket_options(), "--no-access-log", "--log-level", "warning")
     with process(*command, *options, **environment) as server:
         os.sched_setaffinity(server.pid, served)
         deadline = time.monotonic() + 60

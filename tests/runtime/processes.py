@@ -33,6 +33,24 @@ def command_lines() -> dict[int, str]:
     return lines
 
 
+def names() -> dict[int, str]:
+    """Return the names of all processes, as `ps -e` shows them: `make run` calls its own by their part."""
+    found = {}
+    for path in Path("/proc").glob("[0-9]*/comm"):
+        try:
+            found[int(path.parent.name)] = path.read_text().strip()
+        except OSError:
+            continue
+    return found
+
+
+def leading(name: str, parent: int) -> int:
+    """Return the leading process of a part of `make run`'s process `parent`, 0 where there is none."""
+    ours = descendants(parent)
+    found = (pid for pid, each in names().items() if pid in ours and each == name)
+    return next((pid for pid in found if os.getsid(pid) == pid), 0)
+
+
 def alive(pid: int) -> bool:
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"

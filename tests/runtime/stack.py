@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from marcelcms.embedded.processes import free_port
-from tests.runtime.processes import ROOT, bare_environment, command_lines, descendants, wait_until
+from tests.runtime.processes import ROOT, bare_environment, leading, wait_until
 
 COMMAND = [sys.executable, "-m", "marcelcms.embedded"]
 
@@ -42,8 +42,7 @@ class Run:
 
     def web(self) -> int:
         """Return the process number of the web server, 0 when there is none."""
-        ours = descendants(self.process.pid)
-        return next((pid for pid, line in command_lines().items() if pid in ours and "uvicorn" in line), 0)
+        return leading("web", self.process.pid)
 
     def end(self) -> None:
         """At once: its children end with it."""

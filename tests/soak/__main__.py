@@ -20,7 +20,7 @@ from tests.faults.cluster import FACT, Cluster, cluster
 from tests.faults.traffic import Traffic, traffic
 from tests.knowledge.site import Site, serving, small
 from tests.load.__main__ import memory_of
-from tests.runtime.processes import command_lines, descendants
+from tests.runtime.processes import descendants
 
 SAMPLE_SECONDS = 5.0
 CRAWL_SECONDS, EXPORT_SECONDS = 20.0, 5.0
@@ -180,16 +180,12 @@ def soak(stack: Cluster, site: Site, seconds: float) -> Soaked:
 
 def sample(stack: Cluster, began: float) -> Sample:
     web = stack.run.web()
-    lines = command_lines()
-    leading = {"web": web} | {name: stack.worker(name) for name in WORKERS}
-    ours = descendants(stack.run.process.pid)
-    leading["beat"] = next(pid for pid, line in lines.items() if pid in ours and " beat " in line)
     (connections,) = stack.row("SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'marcelcms %%'")
     with Redis.from_url(stack.valkey.url) as valkey:
         clients = len(valkey.client_list())
     return Sample(
         at=round(time.monotonic() - began, 1),
-        memory={name: with_children(pid) for name, pid in leading.items()},
+        memory={name: with_children(stack.worker(name)) for name in PARTS},
         files=len(list(Path(f"/proc/{web}/fd").iterdir())),
         postgres=connections,
         valkey=clients,

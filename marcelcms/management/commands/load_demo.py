@@ -11,18 +11,22 @@ from django.db import transaction
 from analytics.evaluation.datasets import load_questions
 from chat.models import Assistant, Office, OfficeHours, OfficeRule, Site
 from chat.models.validators import browser_origin
+from core.inference.embeddings.known import with_known
 from core.management import progress_bar
 from faqs.importexport.files import read_table
 from faqs.importexport.resource import FAQResource
-from faqs.indexing import sync_pending as sync_pending_faqs
+from faqs.indexing import sync_generation as sync_faqs
 from faqs.services import import_table
 from knowledge.courses.reader import read_courses
 from knowledge.courses.sync import import_courses
-from knowledge.indexing.documents import sync_pending as sync_pending_documents
+from knowledge.indexing.documents import sync_generation as sync_documents
+from knowledge.indexing.generations import live_generation, load_embedder
 from knowledge.ingest.importer import collection_for, document_record, import_records
 from knowledge.models import Collection
 
 DEMO = Path(__file__).resolve().parents[2] / "demo"
+#: Vectors of its pages and FAQs; `manage.py demo_vectors` writes them.
+VECTORS = DEMO / "vectors.npz"
 #: The first and the last day on which the demo's offices are closed, as its pages say.
 CLOSED = datetime.date(2026, 12, 24), datetime.date(2027, 1, 1)
 
@@ -35,9 +39,11 @@ class Command(BaseCommand):
             self.stdout.write("The demo is left as it is: there are collections already.")
         else:
             self.load()
-        for label, sync in (("Indexing pages", sync_pending_documents), ("Indexing FAQs", sync_pending_faqs)):
+        generation = live_generation()
+        embedder = with_known(load_embedder(generation), VECTORS)
+        for label, sync in (("Indexing pages", sync_documents), ("Indexing FAQs", sync_faqs)):
             with progress_bar(label) as show:
-                count = sync(progress=show)
+                count = sync(generation, embedder=embedder, progress=show)
             if count:
                 self.stdout.write(f"{label}: {count} done.")
 
