@@ -11,9 +11,9 @@ def index_document(document_id: int) -> None:
 
 
 @shared_task(soft_time_limit=1500, time_limit=1800)
-def import_pdf_file(upload_id: int) -> None:
+def import_uploaded_file(upload_id: int) -> None:
     from knowledge.indexing.documents import sync_document
-    from knowledge.ingest.pdf_importer import import_upload
+    from knowledge.ingest.file_importer import import_upload
 
     document_id = import_upload(upload_id)
     if document_id is not None:
@@ -21,12 +21,12 @@ def import_pdf_file(upload_id: int) -> None:
 
 
 @shared_task(soft_time_limit=1500, time_limit=1800)
-def import_pending_pdfs() -> None:
+def import_pending_uploads() -> None:
     """Import the uploads that a lost task, or a broker that was down, left behind."""
-    from knowledge.ingest.pdf_importer import lost_uploads
+    from knowledge.ingest.file_importer import lost_uploads
 
     for upload_id in lost_uploads():
-        import_pdf_file(upload_id)
+        import_uploaded_file(upload_id)
 
 
 @shared_task(soft_time_limit=3000, time_limit=3300)

@@ -10,13 +10,13 @@ from django.core.handlers.asgi import ASGIRequest
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.views.decorators.http import require_safe
 
+from knowledge.ingest.formats.registry import FORMATS
 from knowledge.models import Document
 
 CHUNK = 256 * 1024
 RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 HEADERS = {
     "X-Content-Type-Options": "nosniff",
-    "Content-Disposition": "inline",
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
     "Cross-Origin-Resource-Policy": "same-origin",
     "X-Robots-Tag": "noindex",
@@ -26,10 +26,10 @@ HEADERS = {
 
 
 @require_safe
-def document_file(request: HttpRequest, digest: str, name: str) -> HttpResponseBase:
-    """Serve the PDF of a published document, whole or the range that a viewer asks for."""
-    kept = f"documents/{digest}/{name}.pdf"
-    if not Document.objects.published().filter(file=kept).exists() or not default_storage.exists(kept):
+def document_file(request: HttpRequest, digest: str, name: str, ending: str) -> HttpResponseBase:
+    """Serve the file of a published document, whole or the range that a viewer asks for."""
+    kept, kind = f"documents/{digest}/{name}.{ending}", FORMATS.get(f".{ending}")
+    if not kind or not Document.objects.published().filter(file=kept).exists() or not default_storage.exists(kept):
         raise Http404
     etag = f'"{digest}"'
     if request.headers.get("If-None-Match") == etag:
@@ -41,15 +41,16 @@ def document_file(request: HttpRequest, digest: str, name: str) -> HttpResponseB
         return HttpResponse(status=416, headers={**HEADERS, "Content-Range": f"bytes */{size}"})
     start, end = asked
     is_part = (start, end) != (0, size)
-    headers = {**HEADERS, "ETag": etag, "Content-Length": str(end - start)}
+    shown = "inline" if kind.is_shown else "attachment"
+    headers = {**HEADERS, "Content-Disposition": shown, "ETag": etag, "Content-Length": str(end - start)}
     if is_part:
         headers["Content-Range"] = f"bytes {start}-{end - 1}/{size}"
     status = 206 if is_part else 200
     if request.method == "HEAD":
-        return HttpResponse(status=status, content_type="application/pdf", headers=headers)
+        return HttpResponse(status=status, content_type=kind.media_types[0], headers=headers)
     # An ASGI server would read a plain iterator whole before it sends any of it.
     chunks = _sent_async(path, start, end) if isinstance(request, ASGIRequest) else _sent(path, start, end)
-    return StreamingHttpResponse(chunks, status=status, content_type="application/pdf", headers=headers)
+    return StreamingHttpResponse(chunks, status=status, content_type=kind.media_types[0], headers=headers)
 
 
 def _range(asked: str, size: int) -> tuple[int, int] | None:

@@ -350,8 +350,8 @@ CELERY_TIMEZONE = TIME_ZONE
 CELERY_TASK_PUBLISH_RETRY_POLICY = {"max_retries": 1, "interval_start": 0, "interval_step": 0.2}
 # What may take minutes or hours has workers of its own, so that an edit never waits behind it.
 LONG = (
-    "knowledge.tasks.import_pdf_file",
-    "knowledge.tasks.import_pending_pdfs",
+    "knowledge.tasks.import_uploaded_file",
+    "knowledge.tasks.import_pending_uploads",
     "knowledge.tasks.index_pending_documents",
     "knowledge.tasks.build_generation",
     "knowledge.tasks.make_propositions",
@@ -381,7 +381,7 @@ CELERY_BEAT_SCHEDULE = {
     "make-propositions": {"task": "knowledge.tasks.make_propositions", "schedule": 60.0},
     "clear-sessions": {"task": "marcelcms.tasks.clear_sessions", "schedule": crontab(hour="3", minute="0")},
     "requeue-lost-jobs": {"task": "marcelcms.tasks.requeue_lost_jobs", "schedule": 15.0},
-    "import-pending-pdfs": {"task": "knowledge.tasks.import_pending_pdfs", "schedule": 60.0},
+    "import-pending-uploads": {"task": "knowledge.tasks.import_pending_uploads", "schedule": 60.0},
     "index-pending-faqs": {"task": "faqs.tasks.index_pending_faqs", "schedule": 60.0},
     "collect-reviews": {"task": "analytics.tasks.collect_reviews", "schedule": 60.0},
     "sweep-reports": {"task": "analytics.tasks.sweep_reports", "schedule": 60.0},

@@ -86,7 +86,7 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     # Exempt, because a token would be a cookie before consent; forging a choice of language does no harm.
     path("i18n/setlang/", csrf_exempt(set_language), name="set_language"),
-    path("documents/<slug:digest>/<str:name>.pdf", document_file, name="document-file"),
+    path("documents/<slug:digest>/<str:name>.<slug:ending>", document_file, name="document-file"),
     path("answers/<int:faq_id>/<str:language>/", answer_page, name="answer-page"),
     path("mails/confirm/<str:token>/", confirm_page, name="case-mail-confirm"),
     path("mails/stop/<str:token>/", stop_page, name="case-mail-stop"),

@@ -5,8 +5,8 @@ from knowledge.admin.crawls import CrawlRunAdmin
 from knowledge.admin.documents import DocumentAdmin
 from knowledge.admin.flags import FlaggedTextAdmin
 from knowledge.admin.generations import GenerationAdmin
-from knowledge.admin.pdf_uploads import PdfUploadAdmin
 from knowledge.admin.sources import SourceAdmin
+from knowledge.admin.uploads import UploadAdmin
 
 __all__ = [
     "CollectionAdmin",
@@ -14,6 +14,6 @@ __all__ = [
     "DocumentAdmin",
     "FlaggedTextAdmin",
     "GenerationAdmin",
-    "PdfUploadAdmin",
     "SourceAdmin",
+    "UploadAdmin",
 ]

@@ -11,6 +11,8 @@ from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 
+from knowledge.chunking.numbered_links import list_addresses
+
 #: What a link may lead to.
 SCHEMES = ("https://", "http://", "mailto:")
 #: A page marker as the renderer writes it, which escapes every HTML of the text.
@@ -43,8 +45,8 @@ def list_references(metadata: Any) -> list[dict[str, str]]:
     """List the links of a page that its text names by number; addresses outside the web are left out."""
     links = metadata.get("references") if isinstance(metadata, dict) else None
     found = []
-    for link in links if isinstance(links, list) else ():
-        text, url = (str(link.get(name, "")) for name in ("text", "url")) if isinstance(link, dict) else ("", "")
+    for link, url in zip(links if isinstance(links, list) else (), list_addresses(links), strict=True):
+        text = str(link.get("text", "")) if isinstance(link, dict) else str(link[0]) if url else ""
         found.append({"text": text, "url": url if is_safe_link(url) else ""})
     return found
 

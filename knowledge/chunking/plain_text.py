@@ -10,6 +10,8 @@ from functools import lru_cache
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from knowledge.chunking.numbered_links import NUMBERED_LINK
+
 #: A text without any of these is plain.
 SIGNS = re.compile(r"[\\*_`\[<&|~#>]")
 INLINE_SIGNS = re.compile(r"[\\*_`\[<&]")
@@ -21,8 +23,6 @@ LIST_MARK = re.compile(r"[ \t]*(?P<mark>[-*+•]|\d{1,3}[.)])[ \t]+")
 #: The line of dashes under a table's header; a table may stand on one line.
 RULE = re.compile(r"\|(?:[ \t]*:?-{3,}:?[ \t]*\|)+")
 CELL_END = re.compile(r"(?<!\\)\|")
-#: `[words][12]`, a link as pages read from HTML have it; "[1][2]" are numbers of sources.
-NUMBERED_LINK = re.compile(r"(?<!\\)\[(?!\d{1,3}\])((?:[^\[\]\\\n]|\\.){1,300})\]\[\d{1,4}\]")
 #: A mark whose other half stands in another sentence.
 CUT_OFF = re.compile(r"(?<!\w)(?:\*\*+|__+)(?=\w)|(?<=[\w.,:;!?)])(?:\*\*+|__+)(?!\w)|^[*_](?=\w)|(?<=[.!?…])[*_]$")
 #: Characters that Markdown may read as a mark.
@@ -78,7 +78,7 @@ def _read_inline(text: str) -> str:
         return text
     tokens: list[Token] = []
     parser = _parser()
-    parser.inline.parse(NUMBERED_LINK.sub(r"[\1](#)", text), parser, {}, tokens)
+    parser.inline.parse(NUMBERED_LINK.sub(r"[\g<words>](#)", text), parser, {}, tokens)
     stack = tokens[::-1]
     found = []
     while stack:

@@ -12,11 +12,11 @@ from knowledge.models import Document
 NAME_BYTES = 60
 
 
-def stored_name(digest: str, name: str) -> str:
+def stored_name(digest: str, name: str, suffix: str) -> str:
     """Build the file's place in the storage, which is also its path below PUBLIC_URL."""
-    stem = unicodedata.normalize("NFKC", re.sub(r"\.pdf$", "", name, flags=re.IGNORECASE))
+    stem = unicodedata.normalize("NFKC", re.sub(rf"{re.escape(suffix)}$", "", name, flags=re.IGNORECASE))
     stem = re.sub(r"[^\w.-]+", "-", stem).strip("-._").encode()[:NAME_BYTES].decode(errors="ignore").rstrip("-._")
-    return f"documents/{digest[:16]}/{stem or 'document'}.pdf"
+    return f"documents/{digest[:16]}/{stem or 'document'}{suffix}"
 
 
 def keep(path: Path, kept: str) -> None:

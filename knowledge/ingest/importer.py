@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from core.language import tag_in
 from core.text import strip_nul
 from knowledge.chunking.plain_text import make_plain
+from knowledge.ingest.formats.registry import FORMATS
 from knowledge.ingest.html import HtmlPage, UnreadablePage, read_html
 from knowledge.models import Collection, Course, Document
 
@@ -21,6 +22,8 @@ TEXT_KEYS = ("text", "content", "html")
 KNOWN = {"id", "_id", "url", "title", "language", "metadata", "og", "favicon", *TEXT_KEYS}
 #: Tags that other tools leave in plain text where a line or a part ended.
 BREAKS = re.compile(r"[ \t]*<\s*/?\s*(?:br|hr|p|sep)\s*/?\s*>[ \t]*", re.IGNORECASE)
+#: Of files' names.
+ENDING = re.compile(rf"\.(?:html?|txt|md|{'|'.join(suffix[1:] for suffix in FORMATS)})$", re.IGNORECASE)
 H1 = re.compile(r"^#\s+(.+?)\s*#*\s*$", re.MULTILINE)
 
 
@@ -109,7 +112,7 @@ def readable_title(title: str) -> str:
     """Turn a file's name into a title: `Student%20Handbook_2023.pdf` becomes `Student Handbook 2023`."""
     if "%" in title or " " not in title:
         title = unquote(title).replace("_", " ").replace("\x00", "")
-    return re.sub(r"\.(pdf|html?|txt|md)$", "", title.strip(), flags=re.IGNORECASE) or title
+    return ENDING.sub("", title.strip()) or title
 
 
 def _first_heading(text: str) -> str:

@@ -21,7 +21,10 @@ class PdfUploadQuerySet(StaffScoped["PdfUpload"]):
 
 
 class PdfUpload(models.Model):
-    """A PDF that staff uploaded, on its way to becoming a document."""
+    """A file that staff uploaded, on its way to becoming a document.
+
+    Its name is that of its page's address, which proxies name to allow large requests.
+    """
 
     class Status(models.TextChoices):
         WAITING = "waiting", _("waiting")
@@ -38,7 +41,7 @@ class PdfUpload(models.Model):
     status = models.CharField(_("status"), max_length=12, choices=Status, default=Status.WAITING)
     pages_read = models.PositiveIntegerField(default=0)
     pages = models.PositiveIntegerField(default=0)
-    # Remarks about it, in the form of `knowledge.ingest.pdf.types.Said`, so that they can be translated.
+    # Remarks about it, in the form of `knowledge.ingest.formats.types.Said`, so that they can be translated.
     remarks = models.JSONField(default=list, editable=False)
     document = models.ForeignKey(
         Document, on_delete=models.SET_NULL, null=True, related_name="+", verbose_name=_("document")
@@ -49,8 +52,8 @@ class PdfUpload(models.Model):
     objects = PdfUploadQuerySet.as_manager()
 
     class Meta:
-        verbose_name = _("uploaded PDF")
-        verbose_name_plural = _("uploaded PDFs")
+        verbose_name = _("uploaded file")
+        verbose_name_plural = _("uploaded files")
         ordering = ["-created_at", "-pk"]
         default_permissions = ()
 

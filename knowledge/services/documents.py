@@ -14,6 +14,7 @@ from knowledge.courses.sync import CODES, lock_and_read, relink
 from knowledge.indexing.change_log import ABBREVIATIONS, record_change
 from knowledge.indexing.flags import withhold_passages
 from knowledge.ingest.files import drop_unused
+from knowledge.ingest.formats.registry import suffix_of
 from knowledge.models import (
     Collection,
     Course,
@@ -24,7 +25,7 @@ from knowledge.models import (
     IndexedDocument,
     PdfUpload,
 )
-from knowledge.tasks import import_pdf_file, index_document, index_pending_documents, make_propositions
+from knowledge.tasks import import_uploaded_file, index_document, index_pending_documents, make_propositions
 
 
 @transaction.atomic
@@ -155,15 +156,15 @@ def save_course(*, course: Course, document: Document, required: Iterable[Course
 
 
 @transaction.atomic
-def upload_pdfs(*, files: "Iterable[File[bytes]]", collection: Collection) -> list[PdfUpload]:
+def upload_files(*, files: "Iterable[File[bytes]]", collection: Collection) -> list[PdfUpload]:
     """Store the files and queue their import; each upload's state shows the result."""
     uploads = []
     for file in files:
-        name = Path((file.name or "").replace("\\", "/")).name[-255:] or "document.pdf"
+        name = Path((file.name or "").replace("\\", "/")).name[-255:] or "document"
         upload = PdfUpload(name=name, collection=collection)
-        upload.file.save(f"{uuid.uuid4()}.pdf", file, save=False)
+        upload.file.save(f"{uuid.uuid4()}{suffix_of(name)}", file, save=False)
         upload.save()
-        import_pdf_file.delay_on_commit(upload.pk)
+        import_uploaded_file.delay_on_commit(upload.pk)
         uploads.append(upload)
     return uploads
 

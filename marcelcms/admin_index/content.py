@@ -91,7 +91,7 @@ def pending_content(user: "User") -> Iterator[PendingCount]:
         yield PendingCount(
             failed,
             lambda n: ngettext(
-                "%d PDF was not imported in the last 7 days.", "%d PDFs were not imported in the last 7 days.", n
+                "%d file was not imported in the last 7 days.", "%d files were not imported in the last 7 days.", n
             ),
             list_url("knowledge_pdfupload", status__exact=PdfUpload.Status.FAILED.value, created_at__gte=since),
         )

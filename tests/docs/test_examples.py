@@ -5,19 +5,21 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from io import StringIO
+from io import BytesIO, StringIO
 from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
-from django.core.management import call_command, load_command_class
+from django.core.management import call_command
 from django.db import connections
 from django.test import Client
 from django.urls import reverse
 
 from chat.models import ProfileLeg, RetrievalProfile
 from chat.pipeline.retrieval import retrievers
-from knowledge.management import commands
+from knowledge.ingest.formats import readers
+from knowledge.ingest.formats.registry import find_formats
+from knowledge.ingest.formats.types import BadFile, Limits
 from knowledge.models import Document
 from knowledge.retrieval import registry
 from tests.runtime.processes import ROOT
@@ -27,8 +29,7 @@ pytestmark = pytest.mark.django_db
 PAGE = (ROOT / "docs" / "developer.md").read_text("utf-8")
 EXAMPLES: dict[str, str] = dict(re.findall(r'^```python title="([^"]+)"\n(.*?)^```$', PAGE, re.MULTILINE | re.DOTALL))
 RETRIEVER = "chat/pipeline/retrieval/retrievers/title.py"
-COMMAND = "knowledge/management/commands/import_docx.py"
-W = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+FORMAT = "knowledge/ingest/formats/readers/epub.py"
 
 
 def write(example: str, folder: Path) -> str:
@@ -96,35 +97,31 @@ def test_two_retrievers_of_one_name_are_refused(title_retriever: None) -> None:
         registry.register("title", registry.RETRIEVERS["title"], label="another")
 
 
-def docx(path: Path, *paragraphs: tuple[str, str]) -> Path:
-    """Return a Word file of (style, text)."""
-    inner = "".join(
-        f'<w:p><w:pPr><w:pStyle w:val="{style}"/></w:pPr><w:r><w:t>{text}</w:t></w:r></w:p>'
-        for style, text in paragraphs
-    )
-    with ZipFile(path, "w") as archive:
-        archive.writestr("word/document.xml", f'<w:document xmlns:w="{W}"><w:body>{inner}</w:body></w:document>')
-    return path
+def epub(*pages: str) -> bytes:
+    buffer = BytesIO()
+    with ZipFile(buffer, "w") as archive:
+        for number, page in enumerate(pages):
+            archive.writestr(f"{number}.xhtml", f"<html><body>{page}</body></html>")
+    return buffer.getvalue()
 
 
 def test_the_format_needs_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(commands, "__path__", [*commands.__path__, str(tmp_path)])
-    command = load_command_class("knowledge", write(COMMAND, tmp_path))
-    rules = docx(tmp_path / "rules.docx", ("berschrift1", "Fristen"), ("", "Die Frist endet am 15. Juli."))
-    broken = tmp_path / "broken.docx"
-    broken.write_bytes(b"no zip")
-    out, err = StringIO(), StringIO()
-    call_command(command, str(rules), str(broken), below="https://www.uni.example/files", stdout=out, stderr=err)
-    assert out.getvalue() == "1 new, 0 changed, 1 indexed.\n"
-    assert err.getvalue().startswith("broken.docx: it cannot be read as a Word file")
-    document = Document.objects.get(url="https://www.uni.example/files/rules.docx")
-    assert (document.title, document.text) == ("rules", "# Fristen\n\nDie Frist endet am 15. Juli.")
-    assert document.passages.get().heading_path[-1] == "Fristen"
+    write(FORMAT, tmp_path)
+    monkeypatch.setattr(readers, "__path__", [*readers.__path__, str(tmp_path)])
+    read = find_formats()[".epub"].read
+    monkeypatch.delitem(sys.modules, f"{readers.__name__}.epub")
+    steps: list[tuple[int, int]] = []
+    book = epub("<h1>Fristen</h1><p>Die Frist endet am 15. Juli.</p>", "<h1>Gebühren</h1><p>Keine.</p>")
+    text = read(BytesIO(book), limits=Limits(), progress=lambda page, of: steps.append((page, of)))
+    assert (text.title, steps) == ("Fristen", [(0, 2), (1, 2)])
+    assert text.markdown == "# Fristen\n\nDie Frist endet am 15. Juli.\n\n# Gebühren\n\nKeine.\n"
+    with pytest.raises(BadFile, match="it is cut off or damaged"):
+        read(BytesIO(b"no zip"), limits=Limits(), progress=print)
 
 
 def test_the_examples_keep_the_rules_of_style() -> None:
-    assert set(EXAMPLES) == {RETRIEVER, COMMAND, "manage.py shell"}
-    for name in (RETRIEVER, COMMAND):
+    assert set(EXAMPLES) == {RETRIEVER, FORMAT, "manage.py shell"}
+    for name in (RETRIEVER, FORMAT):
         for rule in (["check"], ["format", "--check"]):
             command = [sys.executable, "-m", "ruff", *rule, "--stdin-filename", str(ROOT / name), "-"]
             done = subprocess.run(command, cwd=ROOT, input=EXAMPLES[name], capture_output=True, text=True, check=False)

@@ -81,7 +81,7 @@ def load_more(run: Run, folder: Path) -> None:
     ]
     (folder / "lighthouse.pdf").write_bytes(pdf(*pages, title="Lighthouse regulations"))
     run.manage("import_documents", str(folder / "voyages.jsonl"), "--collection", "lindental")
-    run.manage("import_pdf", str(folder / "lighthouse.pdf"), "--collection", "lindental", "--url", LIGHTHOUSE)
+    run.manage("import_files", str(folder / "lighthouse.pdf"), "--collection", "lindental", "--url", LIGHTHOUSE)
     run.does(TELL_APART)
 
 

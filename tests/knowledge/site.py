@@ -14,6 +14,8 @@ from urllib.parse import parse_qs, urlsplit
 
 from reportlab.pdfgen.canvas import Canvas
 
+from tests.knowledge import offices
+
 # fmt: off
 WORDS = ["lecture", "library", "campus", "deadline", "semester", "tutor", "seminar", "essay", "thesis", "laboratory",
          "grant", "ticket", "canteen", "archive", "faculty", "college", "reading", "portal", "certificate", "dormitory",
@@ -29,6 +31,17 @@ GERMAN = ["bewerbung", "einschreibung", "pruefung", "rueckmeldung", "semesterbei
 MODIFIED = "Mon, 05 Jan 2026 08:00:00 GMT"
 #: What a crawl of `university` is to go to: links away, and bytes of a page.
 DEPTH, MAX_BYTES = 14, 1_000_000
+
+
+XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+#: Answers with status 200 that are no pages.
+TRAPS = {
+    "/lost": "<title>Page not found</title><main><h1>Page not found</h1><p>Sorry, back to the home page.</p></main>",
+    "/portal": "<title>Portal</title><main><h1>Log in</h1><form>Password <input type=password></form></main>",
+    "/shell": "<title>Timetable</title><body><div id=app>Loading ...</div><script src=/app.js></script>",
+    "/being-moved": '<title>Moved</title><meta http-equiv="refresh" content="0; url=/new-home"><p>You are led on.',
+    "/repairs": "<title>Grades</title><body><h1>Scheduled maintenance</h1><p>We are back at noon.</p>",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +200,7 @@ def university(site: Site) -> None:
         "/archive?start=1", "/big", "/bomb", "/umlauts", "/noindex", "/data.zip", "/busy", "/deep/one",
         f"http://localhost:{site.port}/study/geology", "mailto:office@uni.example", "javascript:alert(1)",
         "http://elsewhere.example/", "/session;jsessionid=A1?PHPSESSID=7", "/nofollow", "/nothing",
-        "/astray", "/circular", "/hop/0",
+        "/astray", "/circular", "/hop/0", *TRAPS, "/slides.pptx", "/download?id=7", "/letter.doc",
     )  # fmt: skip
     groups = {"study": STUDY, "services": SERVICES, "news": NEWS, "de": GERMAN}
     add["/"] = page(html("University", links=(*(f"/{group}/" for group in groups), *specials)))
@@ -262,6 +275,11 @@ def university(site: Site) -> None:
     add["/deep/two"] = page(html("The second level", links=("/deep/three",)))
     add["/deep/three"] = page(html("The third level", links=("/deep/four",)))
     add["/deep/four"] = page(html("The fourth level"))
+    add |= {path: page(body.encode()) for path, body in TRAPS.items()}
+    add["/new-home"] = page(html("The new home"))
+    add["/slides.pptx"] = Answer(200, offices.slides(), {"Content-Type": "application/octet-stream"})
+    add["/download"] = lambda _query: Answer(200, offices.workbook(), {"Content-Type": XLSX})
+    add["/letter.doc"] = Answer(200, b"\xd0\xcf\x11\xe0", {"Content-Type": "application/msword"})
     busy = iter([Answer(429, b"", {"Retry-After": "0"}), Answer(503, b"", {"Retry-After": "0"})])
     add["/busy"] = lambda _query: next(busy, page(html("A busy page")))
 
@@ -274,6 +292,7 @@ def documents(site: Site) -> set[str]:
         "/", "/hidden/first", "/hidden/second", "/chain-end", "/list?a=1&b=2", "/twin-one", "/handbook.pdf",
         "/untidy", "/behind-untidy", "/umlauts", "/behind-noindex", "/nofollow", "/behind-nothing", "/session", "/busy",
         "/deep/one", "/deep/two", "/deep/three", "/deep/four", "/astray", "/circular",
+        "/new-home", "/slides.pptx", "/download?id=7",
         *(f"/calendar?month={number}" for number in range(1, 12)),
         *(f"/archive?start={number}" for number in range(1, 12)),
     }  # fmt: skip

@@ -1,7 +1,8 @@
 """Passages as sources of an answer: loaded, numbered, linked."""
 
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urljoin, urlsplit
@@ -11,6 +12,7 @@ from django.utils import timezone
 from chat.protocol.shapes import Link, Source
 from core.db.prepared import fetch_all
 from faqs.answers.signature import sign
+from knowledge.chunking.numbered_links import find_numbered, list_addresses, without_numbers
 from knowledge.chunking.plain_text import make_plain
 from knowledge.retrieval.search import RankedPassage
 
@@ -32,14 +34,19 @@ def asks_for_link(question: str) -> bool:
 
 def references(markdown: str, base: str) -> tuple[Link, ...]:
     """Read a passage's own links to web pages, each address once; relative ones are resolved against `base`."""
+    return _resolved(((link["label"], link["url"]) for link in REFERENCE.finditer(markdown)), base)
+
+
+def _resolved(links: Iterable[tuple[str, str]], base: str) -> tuple[Link, ...]:
+    """Resolve links of (words in Markdown, address)."""
     found: dict[str, Link] = {}
-    for reference in REFERENCE.finditer(markdown):
+    for words, address in links:
         try:
-            url = urljoin(base, reference["url"])
+            url = urljoin(base, address)
             parts = urlsplit(url)
         except ValueError:  # not an address
             continue
-        label = make_plain(reference["label"])
+        label = make_plain(words)
         if parts.scheme in {"http", "https"} and parts.hostname and label:
             found.setdefault(url, Link(label, url))
     return tuple(found.values())[:MOST]
@@ -72,6 +79,8 @@ class Candidate:
     checked_on: str = ""
     #: Who answers, if the passage is of an answer in staff's own words.
     signature: str = ""
+    #: Links that stand in the document by number; the text has only their words.
+    links: tuple[Link, ...] = ()
     rank: int = 0
 
     @property
@@ -83,7 +92,8 @@ SOURCES = """
 SELECT passage.id, passage.document_id, document.title, document.url, passage.heading_path, passage.text, passage.page,
     document.audience, split_part(document.language, '-', 1), document.is_written_answer,
     CASE written.language WHEN 'de' THEN faq.office_de ELSE faq.office_en END, faq.answer_checked_on,
-    (SELECT max(seen_at) FROM knowledge_sourcepage AS seen WHERE seen.document_id = document.id)
+    (SELECT max(seen_at) FROM knowledge_sourcepage AS seen WHERE seen.document_id = document.id),
+    CASE WHEN position('][' IN passage.text) > 0 THEN (document.metadata->'references')::text END
 FROM knowledge_passage AS passage JOIN knowledge_document AS document ON document.id = passage.document_id
 LEFT JOIN faqs_answerpage AS written ON document.is_written_answer AND written.document_id = document.id
 LEFT JOIN faqs_faq AS faq ON faq.id = written.faq_id
@@ -102,9 +112,8 @@ def load_candidates(hits: Sequence[RankedPassage]) -> list[Candidate]:
 
 
 def _candidate(number: int, row: Sequence[Any]) -> Candidate:
-    passage_id, document_id, title, url, path, text, page, audience, language, is_written, office, checked_on, seen = (
-        row
-    )
+    passage_id, document_id, title, url, path, text, page, audience, language, *others = row
+    is_written, office, checked_on, seen, listed = others
     day = checked_on if is_written else seen and timezone.localdate(seen)
     return Candidate(
         number=number,
@@ -113,12 +122,13 @@ def _candidate(number: int, row: Sequence[Any]) -> Candidate:
         title=title,
         url=url,
         heading=BETWEEN.join(part for part in path if part != title),
-        text=text,
+        text=without_numbers(text),
         page=page,
         audience=tuple(audience),
         language=language,
         checked_on=day.isoformat() if day else "",
         signature=sign(office, checked_on, language) if is_written else "",
+        links=_resolved(find_numbered(text, list_addresses(json.loads(listed))), url) if listed else (),
         rank=number,
     )
 
@@ -151,7 +161,7 @@ def as_source(candidate: Candidate, *, n: int, quoted: str = "", question: str =
         heading=candidate.signature or candidate.heading,
         page=candidate.page,
         quote=shown,
-        links=references(candidate.text, candidate.url) if asks_for_link(question) else (),
+        links=(*references(candidate.text, candidate.url), *candidate.links)[:MOST] if asks_for_link(question) else (),
         language=candidate.language,
         checked_on=candidate.checked_on,
     )

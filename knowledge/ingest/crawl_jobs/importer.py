@@ -12,11 +12,14 @@ from django.utils import timezone
 from core.hashing import fingerprint
 from core.language import guess_language
 from core.text import strip_nul
-from knowledge.ingest.crawler.messages import Page, PdfFile
+from knowledge.chunking.plain_text import make_plain
+from knowledge.ingest.crawler.messages import FetchedFile, Page
+from knowledge.ingest.file_importer import import_file
+from knowledge.ingest.formats.registry import find_format
+from knowledge.ingest.formats.types import Said
+from knowledge.ingest.formats.types import gettext_noop as _
 from knowledge.ingest.importer import readable_title
-from knowledge.ingest.pdf.types import Said
-from knowledge.ingest.pdf.types import gettext_noop as _
-from knowledge.ingest.pdf_importer import import_pdf
+from knowledge.ingest.titles import tell_apart
 from knowledge.models import Course, CrawlOutcome, Document, Source, SourcePage
 
 Kind = CrawlOutcome.Kind
@@ -42,12 +45,14 @@ def save_page(source: Source, page: Page) -> Applied:
     document = source.collection.documents.select_for_update().filter(url=page.url).first()
     if document and Course.objects.filter(document=document).exists():
         return Applied(Kind.SKIPPED, reason=Said(OF_A_COURSE))
-    title = strip_nul(page.title) or readable_title(urlsplit(page.url).path.rstrip("/").rpartition("/")[2]) or page.url
-    title, text = title[:500], strip_nul(page.markdown)
+    name = readable_title(urlsplit(page.url).path.rstrip("/").rpartition("/")[2]) or page.url
+    title, text = (strip_nul(page.title) or name)[:500], strip_nul(page.markdown)
+    title = tell_apart(title, text=text, name=_heading(text, title) or name, collection=source.collection, url=page.url)
     seen_hash = fingerprint(title, text)
     row = source.pages.select_for_update().filter(url=page.url).first()
     last_hash = row.content_hash if row and row.document_id else ""
-    further = {"references": page.references, "og": page.open_graph, "favicon": page.favicon, "modified": page.modified}
+    links = [{"text": words, "url": address} for words, address in page.references]
+    further = {"references": links, "og": page.open_graph, "favicon": page.favicon, "modified": page.modified}
     metadata = {name: strip_nul(value) for name, value in further.items() if value}
 
     kind, reason = None, None
@@ -76,12 +81,24 @@ def save_page(source: Source, page: Page) -> Applied:
     return Applied(kind, document.pk, reason)
 
 
-def save_pdf(source: Source, file: PdfFile, *, progress: Callable[[int, int], None]) -> Applied:
-    """Create or update the file's document. Raises BadPdf."""
+def _heading(text: str, title: str) -> str:
+    """Return a page's first heading, which tells it apart where each page of a site has the institution's name."""
+    first = text.partition("\n")[0]
+    heading = make_plain(first.lstrip("# ")) if first.startswith("# ") else ""
+    return heading if heading.casefold() not in title.casefold() else ""
+
+
+def save_file(source: Source, file: FetchedFile, *, progress: Callable[[int, int], None]) -> Applied:
+    """Create or update the file's document. Raises BadFile."""
     row = source.pages.select_related("document").filter(url=file.url).first()
     was_edited = bool(row and row.document and row.document.content_hash != row.content_hash)
-    imported = import_pdf(
-        Path(file.path), collection=source.collection, name=file.name, url=file.url, progress=progress
+    imported = import_file(
+        Path(file.path),
+        collection=source.collection,
+        name=file.name,
+        url=file.url,
+        kind=find_format(file.path),
+        progress=progress,
     )
     with transaction.atomic():
         document = Document.objects.select_for_update().get(pk=imported.document_id)
@@ -131,7 +148,7 @@ def _publish_again(document: Document, row: SourcePage | None) -> bool:
     return True
 
 
-def _remember(source: Source, found: Page | PdfFile, document_id: int, **seen: Any) -> None:
+def _remember(source: Source, found: Page | FetchedFile, document_id: int, **seen: Any) -> None:
     defaults = {
         "document_id": document_id,
         "etag": found.etag if len(found.etag) <= 500 else "",

@@ -13,23 +13,23 @@ from django.utils import timezone
 
 from core.inference.embeddings import EmbeddingUnavailable
 from core.jobs import Heartbeat, JobStopped
-from knowledge.ingest.crawl_jobs.importer import MISSES, Applied, archive_page, keep_page, save_page, save_pdf
+from knowledge.ingest.crawl_jobs.importer import MISSES, Applied, archive_page, keep_page, save_file, save_page
 from knowledge.ingest.crawl_jobs.subprocess import CrawlerDied, crawling
 from knowledge.ingest.crawler.messages import (
     Alive,
     CrawlPlan,
     Done,
     Failed,
+    FetchedFile,
     Finding,
     Gone,
     KnownPage,
     Page,
-    PdfFile,
     Skipped,
     Unchanged,
 )
-from knowledge.ingest.pdf.types import BadPdf, Said
-from knowledge.ingest.pdf.types import gettext_noop as _
+from knowledge.ingest.formats.types import BadFile, Said
+from knowledge.ingest.formats.types import gettext_noop as _
 from knowledge.models import CrawlOutcome, CrawlRun, Source, SourcePage
 
 logger = logging.getLogger(__name__)
@@ -137,8 +137,8 @@ class _Crawl:
                     applied = save_page(self.source, finding)
                     self._tell(applied, finding.url)
                 self._index(applied)
-            case PdfFile():
-                self._pdf(finding)
+            case FetchedFile():
+                self._file(finding)
             case Unchanged():
                 with transaction.atomic():
                     self._hold()
@@ -166,10 +166,10 @@ class _Crawl:
         if self.progress and finding:
             self.progress(len(self.met), len(self.met) + self.waiting)
 
-    def _pdf(self, file: PdfFile) -> None:
+    def _file(self, file: FetchedFile) -> None:
         try:
-            applied = save_pdf(self.source, file, progress=lambda _page, _of: self.beat())
-        except BadPdf as bad:
+            applied = save_file(self.source, file, progress=lambda _page, _of: self.beat())
+        except BadFile as bad:
             self._fail(file.url, bad.reason)
             return
         finally:

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 
 from knowledge.ingest.crawler.frontier import Visit
 from knowledge.ingest.crawler.messages import KnownPage, Page, Skipped
-from knowledge.ingest.pdf.types import Said
-from knowledge.ingest.pdf.types import gettext_noop as _
+from knowledge.ingest.formats.types import Said
+from knowledge.ingest.formats.types import gettext_noop as _
 
 CANONICAL = _("its canonical address is {address}")
 LIKE = _("it has the same text as {address}")

@@ -13,8 +13,8 @@ from scrapy.exceptions import (
 from knowledge.ingest.crawler.messages import CrawlPlan
 from knowledge.ingest.crawler.robots import RobotsUnreadable
 from knowledge.ingest.crawler.ssrf import refused
-from knowledge.ingest.pdf.types import Said
-from knowledge.ingest.pdf.types import gettext_noop as _
+from knowledge.ingest.formats.types import Said
+from knowledge.ingest.formats.types import gettext_noop as _
 
 
 def explain(error: BaseException, address: str, plan: CrawlPlan) -> Said:

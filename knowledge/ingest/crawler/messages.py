@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from core.hashing import fingerprint
-from knowledge.ingest.pdf.types import Said
+from knowledge.ingest.formats.types import Said
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +33,8 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
-class PdfFile:
-    """A PDF that was fetched into `path`."""
+class FetchedFile:
+    """A PDF or an office file that was fetched into `path`, which ends as its format does."""
 
     url: str
     path: str
@@ -90,9 +90,9 @@ class Done:
     remarks: tuple[Said, ...] = ()
 
 
-Finding = Page | PdfFile | Unchanged | Failed | Skipped | Gone | Alive | Done
+Finding = Page | FetchedFile | Unchanged | Failed | Skipped | Gone | Alive | Done
 KINDS: Mapping[str, type[Any]] = {
-    kind.__name__: kind for kind in (Page, PdfFile, Unchanged, Failed, Skipped, Gone, Alive, Done)
+    kind.__name__: kind for kind in (Page, FetchedFile, Unchanged, Failed, Skipped, Gone, Alive, Done)
 }
 
 

@@ -14,6 +14,7 @@ from scrapy.utils.sitemap import Sitemap
 
 from knowledge.ingest.crawler.frontier import Scope, normalised
 from knowledge.ingest.crawler.messages import Page, iso, likeness
+from knowledge.ingest.formats.types import gettext_noop as _
 from knowledge.ingest.html import UnreadablePage, read_html
 from knowledge.ingest.html.convert import decode_html
 from knowledge.ingest.html.dom import find_base, list_links, parse_html
@@ -80,17 +81,17 @@ def _header_directives(headers: Any) -> frozenset[str]:
 
 @contextmanager
 def _in_time() -> Iterator[None]:
-    def stop(*_: object) -> None:
-        raise UnreadablePage(f"reading it takes longer than {SECONDS} seconds")
+    def stop(*_signal: object) -> None:
+        raise UnreadablePage(_("reading it takes longer than {limit} seconds"), limit=SECONDS)
 
     before = signal.signal(signal.SIGALRM, stop)
     signal.setitimer(signal.ITIMER_REAL, SECONDS)
     try:
         yield
     except RecursionError as error:
-        raise UnreadablePage("it is nested too deeply") from error
+        raise UnreadablePage(_("it is nested too deeply")) from error
     except MemoryError as error:
-        raise UnreadablePage("reading it needs more memory than a page should") from error
+        raise UnreadablePage(_("reading it needs more memory than a page should")) from error
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)

@@ -21,18 +21,19 @@ from knowledge.ingest.crawler.messages import (
     CrawlPlan,
     Done,
     Failed,
+    FetchedFile,
     Gone,
     Page,
     Parent,
-    PdfFile,
     Skipped,
     Unchanged,
 )
 from knowledge.ingest.crawler.response import MAX_BYTES, MAX_FILES, header, links_only, read_page, read_sitemap
 from knowledge.ingest.crawler.robots import ROBOTS_NAME, RobotsForbid
-from knowledge.ingest.html import UnreadablePage
-from knowledge.ingest.pdf.types import Said
-from knowledge.ingest.pdf.types import gettext_noop as _
+from knowledge.ingest.formats.registry import format_served
+from knowledge.ingest.formats.types import Said
+from knowledge.ingest.formats.types import gettext_noop as _
+from knowledge.ingest.html.types import MovedPage, NoPage, UnreadablePage
 
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 MOST_REDIRECTS = 8
@@ -41,7 +42,6 @@ RETRIES, LONGEST_WAIT_S = 2, 60
 #: A robots.txt may ask for more time between requests than this, but then a crawl would never end.
 LONGEST_DELAY_S = 60
 HTML = frozenset({"", "text/html", "application/xhtml+xml"})
-PDF = "application/pdf"
 REMARKED = 20
 
 
@@ -124,22 +124,23 @@ class SiteSpider(Spider):
             self.say_present(Unchanged(visit.url))
             yield from self.follow(visit, self.plan.known[visit.url].links)
         elif response.status in REDIRECTS and "Location" in response.headers:
-            yield from self.redirected(visit, response)
+            yield from self.redirected(visit, response, header(response.headers, "Location"))
         elif response.status in {404, 410}:
             self.gathering.concluded.add(visit.url)
             self.parent.tell(Gone(visit.url, response.status))
         elif response.status != 200:
             reason = Said(_("the server answers with status {status}"), {"status": response.status})
             yield from self.failed(visit, reason, response.status)
-        elif kind == PDF:
-            self.keep_file(visit, response)
         elif kind in HTML:
             yield from self.page_read(visit, response)
+        elif served := format_served(kind, read_path(response.url)):
+            self.keep_file(visit, response, served.suffix)
         else:
-            self.skip(visit.url, Said(_("it is neither a page nor a PDF but {kind}"), {"kind": kind[:100]}))
+            reason = Said(_("it is neither a page nor a file that can be read but {kind}"), {"kind": kind[:100]})
+            self.skip(visit.url, reason)
 
-    def redirected(self, visit: Visit, response: Any) -> Iterator[Request]:
-        address = urldefrag(urljoin(response.url, header(response.headers, "Location"))).url
+    def redirected(self, visit: Visit, response: Any, location: str) -> Iterator[Request]:
+        address = urldefrag(urljoin(response.url, location)).url
         trail, target = (*visit.trail, visit.address), normalised(address)
         url = self.scope.page(target) if target else ""
         if not target or not self.scope.is_on_site(target):
@@ -162,12 +163,14 @@ class SiteSpider(Spider):
         body, headers, address = response.body, response.headers, response.url
         try:
             read = read_page(visit.url, address=address, body=body, headers=headers, scope=self.scope)
+        except MovedPage as moved:
+            yield from self.redirected(visit, response, moved.address)
+            return
         except UnreadablePage as error:
-            reason = Said("{reason}", {"reason": str(error)})
-            if visit.url in self.plan.known:
-                yield from self.failed(visit, reason)
+            if visit.url in self.plan.known and not (isinstance(error, NoPage) and error.is_gone):
+                yield from self.failed(visit, error.said)
                 return
-            self.skip(visit.url, reason)
+            self.skip(visit.url, error.said)
             try:
                 yield from self.follow(visit, links_only(address=address, body=body, headers=headers, scope=self.scope))
             except UnreadablePage:
@@ -188,14 +191,14 @@ class SiteSpider(Spider):
         elif finding:
             self.parent.tell(finding)
 
-    def keep_file(self, visit: Visit, response: Any) -> None:
+    def keep_file(self, visit: Visit, response: Any, suffix: str) -> None:
         self.files += 1
-        path = Path(self.plan.folder) / f"{self.files}.pdf"
+        path = Path(self.plan.folder) / f"{self.files}{suffix}"
         path.write_bytes(response.body)
         self.gathering.stays(visit.url)
-        name = unquote(urlsplit(visit.url).path.rpartition("/")[2]) or "document.pdf"
+        name = unquote(read_path(visit.url).rpartition("/")[2]) or f"document{suffix}"
         tags = (header(response.headers, "ETag"), header(response.headers, "Last-Modified"))
-        self.say_present(PdfFile(visit.url, str(path), name, *tags))
+        self.say_present(FetchedFile(visit.url, str(path), name, *tags))
 
     def unanswered(self, failure: Any) -> list[Request]:
         visit: Visit = failure.request.meta["visit"]
@@ -220,7 +223,7 @@ class SiteSpider(Spider):
     def say_alive(self) -> None:
         self.parent.tell(Alive(len(self.frontier.admitted - self.gathering.concluded)))
 
-    def say_present(self, finding: Page | PdfFile | Unchanged) -> None:
+    def say_present(self, finding: Page | FetchedFile | Unchanged) -> None:
         if len(self.gathering.present) > self.plan.max_pages:
             self.is_capped = True
             raise CloseSpider("full")
@@ -256,7 +259,7 @@ class SiteSpider(Spider):
 
     def on_headers(self, headers: Any, request: Request) -> None:
         kind = header(headers, "Content-Type").partition(";")[0].strip().lower()
-        if "visit" in request.meta and kind not in {*HTML, PDF}:
+        if "visit" in request.meta and kind not in HTML and not format_served(kind, read_path(request.url)):
             raise StopDownload(fail=False)
 
     # --- the end ---
@@ -294,6 +297,10 @@ class SiteSpider(Spider):
 
 def read_host(url: str) -> str:
     return urlsplit(url).hostname or ""
+
+
+def read_path(url: str) -> str:
+    return urlsplit(url).path
 
 
 def read_wait(response: Any, visit: Visit) -> float | None:

@@ -5,11 +5,13 @@ from dataclasses import replace
 
 from w3lib.encoding import html_body_declared_encoding, http_content_type_encoding, read_bom, to_unicode
 
+from knowledge.ingest.formats.types import gettext_noop as _
 from knowledge.ingest.html.dom import find_base, holds, list_links, parse_html
 from knowledge.ingest.html.main_content import main_content
 from knowledge.ingest.html.markdown import Writer
 from knowledge.ingest.html.metadata import Head
-from knowledge.ingest.html.types import MAX_BYTES, HtmlPage, UnreadablePage
+from knowledge.ingest.html.no_page import check_page, shows_password
+from knowledge.ingest.html.types import MAX_BYTES, HtmlPage, MovedPage, UnreadablePage
 
 #: Charsets that pages are in, as w3lib names them. Python knows more codecs, and some spell markup in other characters
 #: (base64, unicode_escape). UTF-16 is recognised by its bytes: a page that names it in ASCII is not in it.
@@ -64,16 +66,18 @@ def read_html(body: bytes, *, url: str, content_type: str = "") -> HtmlPage:
     Raises UnreadablePage.
     """
     if len(body) > MAX_BYTES:
-        raise UnreadablePage(f"it has {len(body):,} bytes; {MAX_BYTES:,} are allowed")
+        raise UnreadablePage(_("it has {size:,} bytes; {limit:,} are allowed"), size=len(body), limit=MAX_BYTES)
     text = decode_html(body, content_type)
     if not text.strip("\x00 \t\r\n\f"):
-        raise UnreadablePage("it is empty")
+        raise UnreadablePage(_("it is empty"))
     if _binary(text):
-        raise UnreadablePage("it is not HTML but binary data")
+        raise UnreadablePage(_("it is not HTML but binary data"))
     root = parse_html(text)
     base = find_base(root, url)
     head, links = Head(root, base), list_links(root, base)
-    framed = holds(root, "frameset")
+    if leads_to := head.refresh(url):
+        raise MovedPage(leads_to)
+    framed, asks_password = holds(root, "frameset"), shows_password(root)
     scripted = holds(root, "script")
     title = head.title()
     page = HtmlPage(
@@ -93,8 +97,11 @@ def read_html(body: bytes, *, url: str, content_type: str = "") -> HtmlPage:
         markdown = writer.write(element)
     if not markdown:
         if framed:
-            raise UnreadablePage("it is a frameset; the text is in its frames, which are pages of their own")
-        raise UnreadablePage("there is no text in it" + (" without JavaScript" if scripted else ""))
+            raise UnreadablePage(_("it is a frameset; the text is in its frames, which are pages of their own"))
+        raise UnreadablePage(
+            _("there is no text in it without JavaScript") if scripted else _("there is no text in it")
+        )
+    check_page(markdown, title=title, asks_password=asks_password, scripted=scripted)
     return replace(page, markdown=markdown, references=writer.references.links())
 
 

@@ -8,13 +8,13 @@ from urllib.parse import urldefrag, urljoin, urlsplit
 
 from lxml import etree
 
+from knowledge.ingest.formats.types import gettext_noop as _
 from knowledge.ingest.html.types import Link, UnreadablePage
 
 #: lxml brings no types.
 Element = Any
 #: libxml2 reads no deeper than 2,048 and drops what lies below.
 MAX_ELEMENTS = 300_000
-TOO_DEEP = "nested more than 2,000 deep"
 CONTROLS = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f\ufffe\uffff]")
 DECLARATION = re.compile(r"^\s*<\?xml[^>]*>")
 SPACES = re.compile(r"[\s\xa0\u2028\u2029]+")
@@ -22,6 +22,8 @@ SPACES = re.compile(r"[\s\xa0\u2028\u2029]+")
 INVISIBLE = re.compile("[\xad\u200b\u2060\ufeff]")
 WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+#: Elements of a head.
+OF_HEAD = frozenset({"title", "meta", "link", "script", "style", "base", "noscript", "template", "object"})
 FORMATTING = {
     "b",
     "strong",
@@ -69,12 +71,26 @@ def parse_html(html: str) -> Element:
     except etree.LxmlError:
         root = None
     if any("depth" in entry.message for entry in parser.error_log):
-        raise UnreadablePage(f"its elements are {TOO_DEEP}")
+        raise UnreadablePage(_("it is nested too deeply"))
     if root is None:
-        raise UnreadablePage("there is no text in it")
+        raise UnreadablePage(_("there is no text in it"))
     if (count := int(root.xpath("count(//*)"))) > MAX_ELEMENTS:
-        raise UnreadablePage(f"it has {count:,} elements; {MAX_ELEMENTS:,} are allowed")
+        raise UnreadablePage(_("it has {count:,} elements; {limit:,} are allowed"), count=count, limit=MAX_ELEMENTS)
+    _begin_body(root)
     return root
+
+
+def _begin_body(root: Element) -> None:
+    """Move what is no part of a head into the body: a page may leave out `<body>`, which libxml2 does not notice."""
+    head, body = root.find("head"), root.find("body")
+    if head is None:
+        return
+    first = next((number for number, child in enumerate(head) if child.tag not in OF_HEAD), len(head))
+    if first == len(head):
+        return
+    if body is None:
+        body = etree.SubElement(root, "body")
+    body[:0] = head[first:]
 
 
 def elements(root: Element, *tags: str) -> Iterator[Element]:

@@ -92,6 +92,8 @@ CONTENT = re.compile(
 )
 PANELS = re.compile("accordion|collaps(?:e|ible)|tab(?:s|panel)?|pane|panel|toggle|faq")
 SIZED = frozenset({"main", "article", "section", "footer", "aside", "div", "ul", "ol", "dl", "body", "html"})
+#: Characters: with fewer of its own a `<main>` may hold but the title, while the text stands beside it.
+SENTENCE = 40
 HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 HIDDEN_CLASSES = frozenset({"hidden", "d-none", "hide", "invisible", "is-hidden"})
 SHOWN_ON_WIDER = re.compile(r"\b(?:d-(?:sm|md|lg|xl|xxl)|visible|sm|md|lg|xl)[-:]")
@@ -156,11 +158,15 @@ def _with_its_lead(heading: Element, content: Element, sizes: dict[Element, Size
 
 
 def _landmark(page: Element, sizes: dict[Element, Size]) -> Element:
-    """Find `<main>`, else what is named as the content; the whole body if that holds little of the page's own words."""
+    """Find `<main>`, however short, or what is named as the content; else the body, if that holds most of the words."""
     body = next(elements(page, "body"), page)
     words = max(sizes[body].own, 1) if body in sizes else 1
+    mains = [element for element in sizes if element.tag == "main" or attribute(element, "role") == "main"]
+    main = max(mains, key=lambda element: sizes[element].own, default=None)
+    if main is not None and sizes[main].own >= SENTENCE:
+        return main
     for candidates in (
-        [element for element in sizes if element.tag == "main" or attribute(element, "role") == "main"],
+        mains,
         [
             element
             for element in sizes

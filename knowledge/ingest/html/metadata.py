@@ -5,10 +5,18 @@ import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from urllib.parse import urldefrag
 
 from knowledge.ingest.html.dom import WEB, Element, absolute, attribute, clean, elements, read_text
 
 LANGUAGE = re.compile(r"\s*([a-z]{2,3})(?:[-_]|\s*$|\s*,)", re.IGNORECASE)
+#: `<meta http-equiv="refresh" content="0; url=…">`
+REFRESH = re.compile(
+    r"\s*(?P<seconds>\d{1,4}(?:\.\d{1,3})?)\s*[;,]\s*url\s*=\s*[\"']?(?P<address>[^\"']{1,2000}?)[\"']?\s*",
+    re.IGNORECASE,
+)
+#: After longer a page has been read.
+SOON_S = 15
 MODIFIED = ("article:modified_time", "og:updated_time", "dcterms.modified", "dc.date.modified", "last-modified")
 
 
@@ -51,6 +59,12 @@ class Head:
 
     def favicon(self) -> str:
         return self._link("icon")
+
+    def refresh(self, url: str) -> str:
+        """Return the page that this one leads to by itself, at once or soon; "" for one that loads itself anew."""
+        found = REFRESH.fullmatch(self._meta.get("refresh", ""))
+        target = absolute(found["address"], self._base, WEB) if found and float(found["seconds"]) <= SOON_S else ""
+        return target if target and urldefrag(target).url != urldefrag(url).url else ""
 
     def robots(self) -> frozenset[str]:
         said = set(re.split(r"[\s,]+", self._meta.get("robots", "").lower()))

@@ -4,11 +4,37 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from knowledge.ingest.formats.types import Said
+from knowledge.ingest.formats.types import gettext_noop as _
+
 MAX_BYTES = 20 * 1024 * 1024
 
 
 class UnreadablePage(ValueError):
     """A page that no text can be read from; the message says why."""
+
+    def __init__(self, template: str, **values: str | int) -> None:
+        self.said = Said(template, values)
+        super().__init__(str(self.said))
+
+
+class NoPage(UnreadablePage):
+    """An answer that is no page, though its status says so: an error, a login, an empty shell."""
+
+    #: Whether the page that was there before is gone, and not only away for now.
+    is_gone = False
+
+
+class MissingPage(NoPage):
+    is_gone = True
+
+
+class MovedPage(NoPage):
+    """A page that leads on by itself."""
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+        super().__init__(_("it leads to {address}"), address=address[:500])
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,24 +1,10 @@
-"""`read_pdf`: reads a file in a process of its own, which a hostile file may exhaust without harm."""
+"""`read_pdf`: a PDF, whatever its name ends in."""
 
-import json
-import os
-import subprocess
-import sys
-import tempfile
-import threading
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
-from queue import Empty, Queue
-from typing import IO, Any
 
-from knowledge.ingest.pdf.types import BadPdf, Limits, PdfText
-from knowledge.ingest.pdf.types import gettext_noop as _
-
-ROOT = Path(__file__).resolve().parents[3]
-START_SECONDS = 60
+from knowledge.ingest.formats.reader import read_file
+from knowledge.ingest.formats.registry import FORMATS
+from knowledge.ingest.formats.types import FileText, Limits, Progress
 
 
 def read_pdf(
@@ -26,89 +12,10 @@ def read_pdf(
     *,
     name: str = "",
     limits: Limits | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
     use_bookmarks: bool = True,
-) -> PdfText:
-    """Read a PDF as Markdown. Raises BadPdf with the file's name and what is wrong with it, and OSError.
-
-    `progress` gets (page, of). `use_bookmarks` is there to measure what headings are found without them.
-    """
-    limits = limits or Limits()
-    name = name or ("" if isinstance(source, bytes) else Path(source).name)
-    with _opened(source) as file:
-        process = subprocess.Popen(  # noqa: S603
-            [
-                sys.executable,
-                "-m",
-                "knowledge.ingest.pdf.sandbox",
-                json.dumps({**asdict(limits), "use_bookmarks": use_bookmarks}),
-            ],
-            stdin=file,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            cwd=ROOT,
-            env={"PATH": os.environ.get("PATH", ""), "PYTHONPATH": str(ROOT), "LANG": "C.UTF-8"},
-        )
-        try:
-            return _result(process, name, limits, progress)
-        finally:
-            process.kill()
-            process.wait()
-
-
-def _result(
-    process: "subprocess.Popen[bytes]", name: str, limits: Limits, progress: Callable[[int, int], None] | None
-) -> PdfText:
-    started = time.monotonic()
-    page: int | None = None  # not opened yet
-    said = _lines(process)
-    while True:
-        left = started + limits.total_seconds - time.monotonic()
-        patience = START_SECONDS if page is None else limits.page_seconds
-        try:
-            value = said.get(timeout=max(0.0, min(left, patience)))
-        except Empty:
-            reason = _("reading it takes longer than {limit} seconds")
-            seconds = limits.total_seconds if left <= patience else patience
-            raise BadPdf(reason, page=None if page is None else page + 1, name=name, limit=seconds) from None
-        if value is None:
-            raise BadPdf(_("it needs more memory or time than a PDF should"), page=(page or 0) + 1, name=name)
-        if "text" in value:
-            return PdfText.from_wire(value["text"])
-        if "bad" in value:
-            raise BadPdf(value["bad"], page=value["page"], name=name, **value["values"])
-        page = value["page"]
-        if progress and page:
-            progress(page, value["of"])
-
-
-def _lines(process: "subprocess.Popen[bytes]") -> "Queue[dict[str, Any] | None]":
-    """Queue the lines that the process writes, and None at its end; a thread reads them, so that waiting can end."""
-    said: Queue[dict[str, Any] | None] = Queue()
-    output = process.stdout
-    if output is None:
-        raise TypeError("the process has no output")
-
-    def read(output: IO[bytes]) -> None:
-        with output:
-            for line in output:
-                try:
-                    said.put(json.loads(line))
-                except ValueError:  # it died while it spoke
-                    break
-        said.put(None)
-
-    threading.Thread(target=read, args=(output,), daemon=True, name="pdf").start()
-    return said
-
-
-@contextmanager
-def _opened(source: Path | str | bytes) -> Iterator[IO[bytes]]:
-    if isinstance(source, bytes):
-        with tempfile.TemporaryFile() as file:
-            file.write(source)
-            file.seek(0)
-            yield file
-    else:
-        with Path(source).open("rb") as file:
-            yield file
+) -> FileText:
+    """Read a PDF as `read_file` does. `use_bookmarks` is there to measure what headings are found without them."""
+    return read_file(
+        source, kind=FORMATS[".pdf"], name=name, limits=limits, progress=progress, use_bookmarks=use_bookmarks
+    )

@@ -1,65 +1,28 @@
 """Values that the steps of reading a PDF pass to each other."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
+from knowledge.ingest.formats.types import BadFile as BadPdf
+from knowledge.ingest.formats.types import FileText as PdfText
+from knowledge.ingest.formats.types import Limits, Said, gettext_noop
 
-def gettext_noop(text: str) -> str:
-    """Mark a text for the translation catalogue, as Django's does; this package does not import Django."""
-    return text
-
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    """A sentence for staff: a template and its values, so that it can be translated."""
-
-    template: str
-    values: Mapping[str, str | int] = field(default_factory=dict)
-
-    def __str__(self) -> str:
-        return self.template.format(**self.values)
-
-
-class BadPdf(ValueError):
-    """A file that cannot be imported; the message names it, the page where one is to blame, and what is wrong."""
-
-    def __init__(self, template: str, *, page: int | None = None, name: str = "", **values: str | int) -> None:
-        self.reason, self.page, self.name = Said(template, values), page, name
-        place = ", ".join(part for part in (name, f"page {page}" if page else "") if part)
-        super().__init__(f"{place}: {self.reason}" if place else str(self.reason))
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Limits of one file; beyond them it is a mistake or an attack."""
-
-    pages: int = 2_000
-    file_bytes: int = 200_000_000
-    memory_bytes: int = 1_000_000_000
-    #: Seconds without a finished page, and for the whole file.
-    page_seconds: int = 30
-    total_seconds: int = 900
-    #: A page of small print has 15,000.
-    page_characters: int = 200_000
-
-
-@dataclass(frozen=True, slots=True)
-class PdfText:
-    """A PDF as Markdown, with `<!-- page 3 -->` where page 3 begins."""
-
-    title: str
-    language: str
-    markdown: str
-    pages: int
-    warnings: tuple[Said, ...] = ()
-
-    def to_wire(self) -> dict[str, Any]:
-        return asdict(self)
-
-    @classmethod
-    def from_wire(cls, wire: Mapping[str, Any]) -> "PdfText":
-        return cls(**{**wire, "warnings": tuple(Said(**said) for said in wire["warnings"])})
+__all__ = [
+    "BadPdf",
+    "Bookmark",
+    "Char",
+    "Element",
+    "Limits",
+    "Line",
+    "Page",
+    "Part",
+    "PdfText",
+    "Rule",
+    "Said",
+    "Table",
+    "gettext_noop",
+]
 
 
 class Char(NamedTuple):

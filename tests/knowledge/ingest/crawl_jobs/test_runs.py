@@ -25,7 +25,7 @@ from knowledge.indexing.documents import sync_document
 from knowledge.indexing.generations import live_generation
 from knowledge.ingest.crawl_jobs import runs
 from knowledge.ingest.crawl_jobs.runs import crawl, queue_run
-from knowledge.ingest.pdf.types import Said
+from knowledge.ingest.formats.types import Said
 from knowledge.models import CrawlRun, Document, Passage, Source
 from knowledge.retrieval.lexical import LexicalRetriever
 from knowledge.retrieval.scope import build_scope

@@ -16,11 +16,11 @@ from knowledge.ingest.crawler.messages import (
     CrawlPlan,
     Done,
     Failed,
+    FetchedFile,
     Finding,
     Gone,
     KnownPage,
     Page,
-    PdfFile,
     Skipped,
     Unchanged,
 )
@@ -50,7 +50,7 @@ def reason(site: Site, findings: list[Finding], path: str) -> str:
 
 def test_every_page_of_a_site_is_found_once(everything: Crawled) -> None:
     site, findings = everything
-    found = [finding.url for finding in findings if isinstance(finding, Page | PdfFile)]
+    found = [finding.url for finding in findings if isinstance(finding, Page | FetchedFile)]
     assert sorted(found) == sorted(sites.documents(site))
     assert len(found) > 80
     assert findings[-1] == Done(complete=True)
@@ -72,8 +72,14 @@ def test_every_page_of_a_site_is_found_once(everything: Crawled) -> None:
         ("/archive?start=12", "it is one of an endless series, such as a calendar"),
         ("/private/secret", "its robots.txt forbids it"),
         ("/noindex", "it asks not to be indexed (noindex)"),
-        ("/data.zip", "it is neither a page nor a PDF but application/zip"),
+        ("/data.zip", "it is neither a page nor a file that can be read but application/zip"),
         ("/nothing", "there is no text in it"),
+        ("/lost", "it says that there is no such page (“Page not found”), with the status of one"),
+        ("/portal", "it is a login form"),
+        ("/shell", "it is an empty shell that JavaScript would fill (“Loading ...”)"),
+        ("/being-moved", "it leads to /new-home"),
+        ("/repairs", "it says that the site is being maintained (“Scheduled maintenance”)"),
+        ("/letter.doc", "it is neither a page nor a file that can be read but application/msword"),
         ("/broken", "the server answers with status 500"),
         ("/slow", "it took longer than 1 seconds"),
         ("/big", "it has more than 1,000,000 bytes"),
@@ -110,7 +116,7 @@ def test_a_page_is_read_in_the_right_letters_with_what_belongs_to_it(everything:
     assert law.markdown.startswith("# About law\n")
     assert law.language == "en"
     assert site.url("/study/art") in law.links
-    assert Path(of_kind(PdfFile, findings)[site.url("/handbook.pdf")].path).read_bytes().startswith(b"%PDF")
+    assert Path(of_kind(FetchedFile, findings)[site.url("/handbook.pdf")].path).read_bytes().startswith(b"%PDF")
 
 
 def test_a_robots_file_may_ask_for_time_between_requests(tmp_path: Path) -> None:
@@ -159,7 +165,7 @@ def test_no_more_files_lie_about_than_its_parent_is_behind(tmp_path: Path) -> No
         lying = 0
         with crawling(plan) as findings:
             for finding in findings:
-                if isinstance(finding, PdfFile):
+                if isinstance(finding, FetchedFile):
                     files.append(finding.url)
                     while lying < 10 and not all(map(site.asked, paths)):
                         time.sleep(0.1)

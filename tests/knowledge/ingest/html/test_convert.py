@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from knowledge.ingest.html import MAX_BYTES, HtmlPage, Link, UnreadablePage, read_html
+from knowledge.ingest.html.types import NoPage
 from knowledge.ingest.importer import BadRecord, document_record
 
 PAGES = Path(__file__).parents[2] / "pages"
@@ -127,6 +128,55 @@ def test_umlauts_are_read_whatever_is_said_of_the_charset(body: bytes, charset: 
 def test_a_page_is_read_in_the_charset_that_browsers_take_for_the_named_one() -> None:
     assert page("<p>İstanbul’da ğ".encode("cp1254"), charset="iso-8859-9").markdown == "İstanbul’da ğ"
     assert page("<p>学生䶮".encode("gb18030"), charset="gb2312").markdown == "学生䶮"
+
+
+def test_a_short_main_is_still_the_main_content() -> None:
+    more = "<p>What else happens at this university these days.</p>" * 30
+    read = page(
+        f"<body><div>{more}</div><main><h1>Office</h1><p>Open on Mondays from nine to noon.</p></main></body>".encode()
+    )
+    assert read.markdown == "# Office\n\nOpen on Mondays from nine to noon."
+
+
+def test_a_page_may_leave_out_its_body() -> None:
+    read = page(b"<title>Office</title><main><h1>Office</h1><p>Open on Mondays from nine to noon.</p></main>")
+    assert read.markdown == "# Office\n\nOpen on Mondays from nine to noon."
+
+
+ERRORS = "<p>What an error page says, and why a server sends it, in many words.</p>" * 20
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("<title>Seite nicht gefunden</title><h1>Hoppla</h1><p>Zur Startseite</p>", "no such page (“Hoppla”)"),
+        ("<title>x</title><h1>Error 404</h1><p>Sorry.</p>", "no such page (“Error 404”)"),
+        ("<h1>Anmelden</h1><form>Passwort <input type=password></form>", "a login form"),
+        ("<div id=app>Wird geladen …</div><script src=x></script>", "an empty shell"),
+        ("<h1>Wartungsarbeiten</h1><p>Ab 12 Uhr sind wir wieder da.</p>", "being maintained (“Wartungsarbeiten”)"),
+        (
+            '<meta http-equiv="refresh" content="3; URL=\'/new\'"><p>Moved</p>',
+            "it leads to https://www.uni.example/new",
+        ),
+    ],
+)
+def test_an_answer_that_is_no_page_says_what_it_is(body: str, message: str) -> None:
+    with pytest.raises(NoPage, match=re.escape(message)):
+        page(body.encode())
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"<title>Error 404</title><h1>Error 404</h1>{ERRORS}",
+        "<header><input type=password></header><h1>Anmeldung</h1><p>Melden Sie sich am Schalter an.</p>",
+        '<meta http-equiv="refresh" content="60; url=/later"><p>News of today</p>',
+        '<meta http-equiv="refresh" content="5"><p>News of today</p>',
+        "<h1>Loading bay</h1><p>Deliveries are taken at the loading bay behind the library.</p><script src=x></script>",
+    ],
+)
+def test_a_page_about_such_things_is_a_page(body: str) -> None:
+    assert page(body.encode()).markdown
 
 
 def test_cp1252_and_a_single_damaged_byte_are_read() -> None:

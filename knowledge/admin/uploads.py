@@ -1,4 +1,4 @@
-"""Admin of PDF uploads, several at once, with the result of each."""
+"""Admin of uploaded files, several at once, with the result of each."""
 
 from typing import TYPE_CHECKING, Any, cast
 
@@ -18,9 +18,11 @@ from django.utils.translation import gettext_lazy as _
 
 from core.admin.scoped import ScopedAdmin
 from knowledge.admin.collections import CollectionFilter, university_collections
+from knowledge.ingest.formats.registry import FORMATS, find_format
+from knowledge.ingest.formats.types import BadFile, Said
 from knowledge.models import Collection, PdfUpload
 from knowledge.models.collections import CollectionQuerySet
-from knowledge.services.documents import upload_pdfs
+from knowledge.services.documents import upload_files
 
 if TYPE_CHECKING:
     PdfUploadModelAdmin = admin.ModelAdmin[PdfUpload]
@@ -35,10 +37,10 @@ class SeveralFiles(forms.ClearableFileInput):
     allow_multiple_selected = True
 
 
-class PdfsField(forms.FileField):
-    """One or more PDFs, each within the limit of size."""
+class DocumentFilesField(forms.FileField):
+    """One or more files of a format that can be read, each within the limit of size."""
 
-    widget = SeveralFiles(attrs={"accept": "application/pdf,.pdf"})
+    widget = SeveralFiles(attrs={"accept": ",".join(FORMATS)})
 
     def clean(self, data: Any, initial: Any = None) -> Any:
         files = data if isinstance(data, list) else [data] if data else []
@@ -65,12 +67,17 @@ class PdfsField(forms.FileField):
             raise forms.ValidationError(_("it is larger than the limit of %(limit)s MB.") % allowed)
         head = file.read(1024)
         file.seek(0)
-        if b"%PDF-" not in head:
-            raise forms.ValidationError(_("it is not a PDF."))
+        try:
+            kind = find_format(file.name or "")
+        except BadFile as bad:
+            raise forms.ValidationError(f"{say(bad.reason)}.") from bad
+        if kind.mark not in head:
+            wrong = _("its name ends in %(suffix)s, but it is no such file.")
+            raise forms.ValidationError(wrong % {"suffix": kind.suffix})
 
 
 class UploadForm(forms.Form):
-    pdfs = PdfsField(label=_("PDF files"), help_text=_("Choose one or more."))
+    documents = DocumentFilesField(label=_("files"), help_text=_("Choose one or more."))
     collection = forms.ModelChoiceField(label=_("collection"), queryset=Collection.objects.none())
 
     def __init__(self, *args: Any, collections: CollectionQuerySet, **kwargs: Any) -> None:
@@ -81,8 +88,13 @@ class UploadForm(forms.Form):
             self.initial["collection"] = some[0]
 
 
+def say(said: Said) -> str:
+    """Return the sentence in the reader's language."""
+    return gettext(said.template).format(**said.values)
+
+
 @admin.register(PdfUpload)
-class PdfUploadAdmin(ScopedAdmin, PdfUploadModelAdmin):
+class UploadAdmin(ScopedAdmin, PdfUploadModelAdmin):
     list_display = ["name", "state", "link", "collection", "created_at"]
     list_display_links = None
     list_filter = ["status", ("collection", CollectionFilter)]
@@ -113,7 +125,7 @@ class PdfUploadAdmin(ScopedAdmin, PdfUploadModelAdmin):
 
     @admin.display(description=_("status"), ordering="status")
     def state(self, upload: PdfUpload) -> str:
-        remarks = [gettext(said["template"]).format(**said["values"]) for said in upload.remarks]
+        remarks = [say(Said(**said)) for said in upload.remarks]
         return render_to_string("admin/knowledge/pdfupload/state.html", {"upload": upload, "remarks": remarks})
 
     @admin.display(description=_("document"))
@@ -138,7 +150,7 @@ class PdfUploadAdmin(ScopedAdmin, PdfUploadModelAdmin):
         own = university_collections().visible_to(request.user)
         form = UploadForm(request.POST or None, request.FILES or None, collections=own)
         if request.method == "POST" and form.is_valid():
-            uploads = upload_pdfs(files=form.cleaned_data["pdfs"], collection=form.cleaned_data["collection"])
+            uploads = upload_files(files=form.cleaned_data["documents"], collection=form.cleaned_data["collection"])
             message = ngettext(
                 "%d file was uploaded. This page shows its progress.",
                 "%d files were uploaded. This page shows their progress.",
@@ -148,9 +160,10 @@ class PdfUploadAdmin(ScopedAdmin, PdfUploadModelAdmin):
             return redirect("admin:knowledge_pdfupload_changelist")
         context = {
             **self.admin_site.each_context(request),
-            "title": _("Upload PDFs"),
+            "title": _("Upload files"),
             "opts": self.opts,
             "form": form,
+            "formats": ", ".join(FORMATS),
             "limit": settings.PDF_MAX_MEGABYTES,
             "most_pages": settings.PDF_MAX_PAGES,
             **(extra_context or {}),

@@ -1,4 +1,4 @@
-"""PDFs as documents: `manage.py import_pdf`, and the address that their citations open."""
+"""Files as documents: `manage.py import_files`, and the address that their citations open."""
 
 import urllib.request
 from collections.abc import Callable
@@ -14,8 +14,8 @@ from django.urls import reverse
 from pytest_django import Settings
 
 from chat.pipeline.retrieval.candidates import deep_link
+from knowledge.ingest.file_importer import import_file
 from knowledge.ingest.files import stored_name
-from knowledge.ingest.pdf_importer import import_pdf
 from knowledge.models import Collection, Document, Passage
 from tests.factories import CollectionFactory
 from tests.knowledge import pdfs
@@ -31,7 +31,7 @@ def media(tmp_path: Path, settings: Settings) -> Path:
 def run(*files: Path, **options: Any) -> tuple[str, list[str]]:
     """Run the command and return (its output, its errors)."""
     out, err = StringIO(), StringIO()
-    call_command("import_pdf", *map(str, files), stdout=out, stderr=err, **options)
+    call_command("import_files", *map(str, files), stdout=out, stderr=err, **options)
     return out.getvalue().strip(), [line for line in err.getvalue().splitlines() if line.strip()]
 
 
@@ -74,7 +74,7 @@ def test_a_pdf_is_imported_with_its_pages_and_the_second_time_nothing_changes(tm
 def test_a_name_that_cannot_be_saved_stops_nothing(tmp_path: Path, media: Path) -> None:
     """Accept a link that ends in `%00.pdf`."""
     path = write(tmp_path / "1.pdf", pdfs.handbook())
-    import_pdf(path, collection=CollectionFactory(), name="rules\x00.pdf")
+    import_file(path, collection=CollectionFactory(), name="rules\x00.pdf")
     assert Document.objects.get().metadata["file_name"] == "rules.pdf"
 
 
@@ -130,7 +130,7 @@ def test_addresses_that_do_not_fit_are_refused(tmp_path: Path, urls: list[str]) 
 
 @pytest.mark.parametrize("name", ["../../etc/passwd", "..pdf", "/", "a/b\\c.pdf", "x" * 300 + ".pdf", "\x00.pdf"])
 def test_a_files_name_leads_nowhere_else(name: str) -> None:
-    folder, digest, kept = stored_name("0123456789abcdef00", name).split("/")
+    folder, digest, kept = stored_name("0123456789abcdef00", name, ".pdf").split("/")
     assert (folder, digest) == ("documents", "0123456789abcdef")
     assert kept.endswith(".pdf")
     assert len(kept) <= 64

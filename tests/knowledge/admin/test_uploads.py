@@ -13,9 +13,9 @@ from django.utils import timezone
 from django.utils.translation import override
 from pytest_django import Settings
 
-from knowledge.ingest.pdf_importer import import_upload, lost_uploads
+from knowledge.ingest.file_importer import import_upload, lost_uploads
 from knowledge.models import Collection, Document, PdfUpload
-from knowledge.tasks import import_pdf_file, import_pending_pdfs
+from knowledge.tasks import import_pending_uploads, import_uploaded_file
 from tests.factories import CollectionFactory, UserFactory, is_indexed
 from tests.knowledge import pdfs
 
@@ -31,13 +31,13 @@ def media(tmp_path: Path, settings: Settings) -> Path:
 @pytest.fixture
 def queued(monkeypatch: pytest.MonkeyPatch) -> Mock:
     delay = Mock()
-    monkeypatch.setattr(import_pdf_file, "delay", delay)
+    monkeypatch.setattr(import_uploaded_file, "delay", delay)
     return delay
 
 
 def upload(client: Client, collection: Collection, **files: bytes) -> Any:
     sent = [SimpleUploadedFile(f"{name}.pdf", content, "application/pdf") for name, content in files.items()]
-    return client.post(reverse(UPLOAD), {"pdfs": sent, "collection": collection.pk})
+    return client.post(reverse(UPLOAD), {"documents": sent, "collection": collection.pk})
 
 
 def test_several_files_are_handed_in_and_each_is_told_of(
@@ -52,7 +52,7 @@ def test_several_files_are_handed_in_and_each_is_told_of(
     assert waiting["Refresh"]
     assert waiting.content.decode().count("Waiting") == 2
     for upload_id in ids:
-        import_pdf_file(upload_id)
+        import_uploaded_file(upload_id)
     page = admin_client.get(reverse(LIST))
     assert "Refresh" not in page.headers
     document = Document.objects.get()
@@ -64,7 +64,7 @@ def test_several_files_are_handed_in_and_each_is_told_of(
     assert "2 von 2 Seiten sind Bilder ohne Textebene" in german
     assert not list((media / "uploads").iterdir())
     for upload_id in ids:  # delivered twice
-        import_pdf_file(upload_id)
+        import_uploaded_file(upload_id)
     assert Document.objects.count() == 1
 
 
@@ -74,7 +74,7 @@ def test_what_is_no_pdf_or_too_large_is_refused_at_once(
     settings.PDF_MAX_MEGABYTES = 1
     answer = upload(admin_client, CollectionFactory(), page=b"<html>", large=b"%PDF-" + b"x" * 1_000_001)
     said = answer.content.decode()
-    assert "page.pdf: it is not a PDF." in said
+    assert "page.pdf: its name ends in .pdf, but it is no such file." in said
     assert "large.pdf: it is larger than the limit of 1 MB." in said
     assert not PdfUpload.objects.exists()
     assert not (media / "uploads").exists()
@@ -98,7 +98,7 @@ def test_an_upload_whose_task_was_lost_is_picked_up(queued: Mock) -> None:
     assert lost_uploads() == []
     assert import_upload(one.pk) is None  # a task is reading it
     PdfUpload.objects.update(changed_at=timezone.now() - timezone.timedelta(minutes=10))
-    import_pending_pdfs()
+    import_pending_uploads()
     one.refresh_from_db()
     assert one.status == PdfUpload.Status.IMPORTED
     assert one.document == Document.objects.get()

@@ -1,7 +1,6 @@
-"""Import of PDF files as documents, for the command and the uploads of staff."""
+"""Import of files as documents, for the command, the uploads of staff and crawls."""
 
 import hashlib
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
@@ -14,10 +13,12 @@ from django.utils import timezone
 
 from core.text import strip_nul
 from knowledge.ingest.files import drop_unused, keep, stored_name
+from knowledge.ingest.formats.reader import read_file
+from knowledge.ingest.formats.registry import find_format
+from knowledge.ingest.formats.types import BadFile, FileText, Format, Limits, Progress, Said
+from knowledge.ingest.formats.types import gettext_noop as _
 from knowledge.ingest.importer import DocumentRecord, import_records, readable_title
-from knowledge.ingest.pdf.reader import read_pdf
-from knowledge.ingest.pdf.types import BadPdf, Limits, PdfText, Said
-from knowledge.ingest.pdf.types import gettext_noop as _
+from knowledge.ingest.titles import tell_apart
 from knowledge.models import Collection, PdfUpload
 
 #: Increased when the reader improves: the same file is then read again.
@@ -36,48 +37,57 @@ class Imported:
     remarks: tuple[Said, ...] = ()
 
 
-def import_pdf(
+def import_file(
     path: Path,
     *,
     collection: Collection,
     name: str = "",
     url: str = "",
-    progress: Callable[[int, int], None] | None = None,
+    kind: Format | None = None,
+    progress: Progress | None = None,
 ) -> Imported:
     """Import a file as one document, published at `url`, or by ourselves if none is given.
 
-    A file that was imported before is left as it is, with what staff have changed since. The caller indexes next.
-    Raises BadPdf, with nothing saved, and OSError.
+    Its format is `kind`, or what its name ends in. A file that was imported before is left as it is, with what staff
+    have changed since. The caller indexes next.
+    Raises BadFile, with nothing saved, and OSError.
     """
     name = strip_nul(name or path.name)
+    kind = kind or find_format(name)
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
-    kept = stored_name(digest, name)
+    kept = stored_name(digest, name, kind.suffix)
     url = url or f"{settings.PUBLIC_URL}/{quote(kept)}"
     there = collection.documents.filter(url=url).first()
     before = str(there.file) if there else ""
     if there and before == kept and there.metadata.get("reader") == READER and default_storage.exists(kept):
         return Imported("unchanged", there.pk)
-    text = read_pdf(path, name=name, limits=limits(), progress=progress)
+    text = read_file(path, kind=kind, name=name, limits=limits(), progress=progress)
     remarks = (*text.warnings, *_namesakes(collection, name, url))
     keep(path, kept)
-    report = import_records([(1, _record(text, url=url, name=name, digest=digest, kept=kept))], collection=collection)
+    own = (text.title or readable_title(name))[:500]
+    title = tell_apart(own, text=text.markdown, name=readable_title(name), collection=collection, url=url)
+    record = _record(text, title=title, url=url, name=name, digest=digest, kept=kept)
+    report = import_records([(1, record)], collection=collection)
     if report.problems:
         drop_unused(kept)
-        raise BadPdf("{reason}", name=name, reason=report.problems[0][1])
+        raise BadFile("{reason}", name=name, reason=report.problems[0][1])
     if before and before != kept:
         drop_unused(before)
     outcome = "created" if report.created else "changed" if report.changed else "unchanged"
     return Imported(outcome, collection.documents.get(url=url).pk, remarks)
 
 
-def _record(text: PdfText, *, url: str, name: str, digest: str, kept: str) -> DocumentRecord:
+def _record(text: FileText, *, title: str, url: str, name: str, digest: str, kept: str) -> DocumentRecord:
+    metadata = {"file_name": name, "sha256": digest, "pages": text.pages, "reader": READER}
+    if text.references:
+        metadata["references"] = [{"text": words, "url": address} for words, address in text.references]
     return DocumentRecord(
         url=url,
-        title=(text.title or readable_title(name))[:500],
+        title=title,
         text=text.markdown,
         language=text.language,
-        metadata={"file_name": name, "sha256": digest, "pages": text.pages, "reader": READER},
+        metadata=metadata,
         file=kept,
     )
 
@@ -120,8 +130,10 @@ def import_upload(upload_id: int) -> int | None:
 
     document_id: int | None = None
     try:
-        imported = import_pdf(Path(upload.file.path), name=upload.name, collection=upload.collection, progress=progress)
-    except BadPdf as bad:
+        imported = import_file(
+            Path(upload.file.path), name=upload.name, collection=upload.collection, progress=progress
+        )
+    except BadFile as bad:
         status, remarks = PdfUpload.Status.FAILED, _list_remarks(bad)
     except FileNotFoundError:
         status, remarks = PdfUpload.Status.FAILED, [Said(_("the file is gone: upload it again"))]
@@ -140,7 +152,7 @@ def import_upload(upload_id: int) -> int | None:
     return document_id
 
 
-def _list_remarks(bad: BadPdf) -> list[Said]:
+def _list_remarks(bad: BadFile) -> list[Said]:
     return [bad.reason, *([Said(_("page {page}"), {"page": bad.page})] if bad.page else [])]
 
 

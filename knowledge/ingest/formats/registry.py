@@ -1,0 +1,54 @@
+"""The formats that can be read, by the end of a file's name; each is a module of `readers` with a `FORMAT`."""
+
+from collections.abc import Mapping
+from importlib import import_module
+from pathlib import PurePath
+from pkgutil import iter_modules
+
+from knowledge.ingest.formats import readers
+from knowledge.ingest.formats.types import BadFile, Format
+from knowledge.ingest.formats.types import gettext_noop as _
+
+
+def find_formats() -> dict[str, Format]:
+    names = sorted(module.name for module in iter_modules(readers.__path__, f"{readers.__name__}."))
+    found = [import_module(name).FORMAT for name in names]
+    return {each.suffix: each for each in found}
+
+
+FORMATS: Mapping[str, Format] = find_formats()
+#: Formats of former years, and what to save such a file as.
+FORMER = {".doc": ".docx", ".dot": ".docx", ".xls": ".xlsx", ".ppt": ".pptx", ".pps": ".pptx"}
+#: Formats that hold programs.
+WITH_MACROS = {".docm": ".docx", ".dotm": ".docx", ".xlsm": ".xlsx", ".pptm": ".pptx", ".ppsm": ".pptx"}
+#: Media types that say nothing: the address tells.
+VAGUE = frozenset(
+    {"application/octet-stream", "application/zip", "application/x-zip-compressed", "binary/octet-stream"}
+)
+
+
+def suffix_of(name: str) -> str:
+    return PurePath(name).suffix.lower()
+
+
+def find_format(name: str) -> Format:
+    """Find the format by a file's name; raises BadFile that says what to do with another one."""
+    suffix = suffix_of(name)
+    if found := FORMATS.get(suffix):
+        return found
+    if suffix in FORMER:
+        reason = _("it is of an old format ({suffix}): save it as {new} and take that file")
+        raise BadFile(reason, name=name, suffix=suffix, new=FORMER[suffix])
+    if suffix in WITH_MACROS:
+        reason = _("it may hold macros ({suffix}): save it as {new}, which has none, and take that file")
+        raise BadFile(reason, name=name, suffix=suffix, new=WITH_MACROS[suffix])
+    reason = _("files that end in “{suffix}” cannot be read; these can: {known}")
+    raise BadFile(reason, name=name, suffix=suffix[:20], known=", ".join(FORMATS))
+
+
+def format_served(media_type: str, path: str) -> Format | None:
+    """Return the format of a file that a server sent as `media_type`; where that says nothing, its name counts."""
+    named = FORMATS.get(suffix_of(path))
+    if media_type in VAGUE:
+        return named
+    return next((each for each in FORMATS.values() if media_type in each.media_types), None)

@@ -1,0 +1,53 @@
+"""Titles that tell documents apart."""
+
+import pytest
+
+from knowledge.ingest.titles import read_cover, tell_apart
+from tests.factories import CollectionFactory, DocumentFactory
+
+COVER = (
+    "<!-- page 1 -->\n# Modulhandbuch\n\nBachelorstudiengang **Informatik** (B. Sc.)\n\nPO-Version 2021, "
+    "Stand: 1. Oktober 2024\n\n<!-- page 2 -->\n\nMasterstudiengang Biologie\n"
+)
+SAID = "Bachelorstudiengang Informatik (B. Sc.), PO-Version 2021, Stand: 1. Oktober 2024"
+
+
+def test_the_cover_names_programme_regulation_and_date() -> None:
+    assert ", ".join(read_cover(COVER, "Modulhandbuch")) == SAID
+    regulation = "Studien- und Prüfungsordnung für den Masterstudiengang Biologie vom 3. Mai 2019"
+    assert read_cover(f"# Universität Lindental\n\n{regulation}\n", "Universität Lindental") == [regulation]
+    assert read_cover("# Parking\n\nPark behind the library.\n", "Parking") == []
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("title", "text", "expected"),
+    [
+        ("Modulbeschreibungen", COVER, f"Modulbeschreibungen: {SAID}"),
+        ("Contents", "Nothing on the cover.", "Contents (mh inf 2021)"),
+        ("Universität Lindental", COVER, f"Universität Lindental: {SAID}"),
+        ("Universität Lindental", "Nothing on the cover.", "Universität Lindental (mh inf 2021)"),
+        ("Parking", COVER, "Parking"),
+    ],
+)
+def test_a_title_that_says_nothing_or_is_taken_gets_more_words(title: str, text: str, expected: str) -> None:
+    there = DocumentFactory(title="Universität Lindental", url="https://www.uni.example/other.pdf")
+    given = {"text": text, "name": "mh inf 2021", "collection": there.collection}
+    assert tell_apart(title, url="https://www.uni.example/new.pdf", **given) == expected
+
+
+@pytest.mark.django_db
+def test_a_documents_own_title_is_not_taken() -> None:
+    there = DocumentFactory(title="Universität Lindental", url="https://www.uni.example/a.pdf")
+    for collection, url in ((there.collection, there.url), (CollectionFactory(), "https://www.uni.example/b.pdf")):
+        title = tell_apart(there.title, text=COVER, name="a", collection=collection, url=url)
+        assert title == "Universität Lindental"
+
+
+@pytest.mark.django_db
+def test_the_file_is_named_too_where_covers_are_alike() -> None:
+    there = DocumentFactory(title=f"Modulhandbuch: {SAID}", url="https://www.uni.example/a.pdf")
+    title = tell_apart(
+        "Modulhandbuch", text=COVER, name="b", collection=there.collection, url="https://a.example/b.pdf"
+    )
+    assert title == f"Modulhandbuch: {SAID} (b)"
