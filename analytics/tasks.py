@@ -108,6 +108,20 @@ def run_model_trial(trial_id: int) -> None:
 VECTORS_A_RUN = 2_000
 
 
+#: A PDF of charts takes about a second, and each mail its time at the server.
+MAIL_SECONDS = 1200
+
+
+@shared_task(soft_time_limit=MAIL_SECONDS, time_limit=MAIL_SECONDS + 60)
+def mail_reports() -> None:
+    """Have the files of due reports made, and mail what is made."""
+    from analytics.reports.by_mail.run import mail_due_reports, request_files
+
+    for stored_id in request_files():
+        make_report.delay(stored_id)
+    mail_due_reports()
+
+
 @shared_task(soft_time_limit=280, time_limit=300)
 def embed_asked_questions() -> None:
     """Keep the vectors up to date that an FAQ's form finds its neighbours by."""

@@ -22,6 +22,11 @@ Row = TypeVar("Row", bound=Model)
 WHOLE_UNIVERSITY = "knowledge.whole_university"
 
 
+def name_of(user: "User") -> str:
+    """Return the name that colleagues know a member of staff by."""
+    return user.get_full_name() or user.get_username()
+
+
 def sees_everything(user: "Staff") -> bool:
     return user.has_perm(WHOLE_UNIVERSITY)
 

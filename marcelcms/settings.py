@@ -416,6 +416,7 @@ CELERY_BEAT_SCHEDULE = {
         "task": "analytics.tasks.close_quiet_cases",
         "schedule": crontab(hour="3", minute="50"),
     },
+    "mail-reports": {"task": "analytics.tasks.mail_reports", "schedule": crontab(hour="5-23", minute="*/10")},
     "mail-notices": {"task": "analytics.tasks.mail_notices", "schedule": 600.0},
     # Several times, because nobody gets two in a week: the later ones reach who could not be reached at seven.
     "mail-digests": {

@@ -14,6 +14,7 @@ from chat.models import Site
 from chat.models.assistants import OfAssistants
 from core.access import Staff, sees_everything
 
+VIEW_DASHBOARD = "analytics.view_dashboard"
 SEE_SMALL_GROUPS = "analytics.see_small_groups"
 #: Where a row is: in the view, or at another site of its assistant, or of another assistant; added to it where the
 #: language is another one.

@@ -11,8 +11,9 @@ from django.utils.translation import gettext as _
 
 from analytics.inbox.colleagues import ANSWERS, CASES, TOPICS
 from analytics.inbox.items import TO_DO, listed_alone
-from analytics.inbox.mails import address, mail_each, mailed_workers, send
+from analytics.inbox.mails import mailed_workers
 from analytics.inbox.preferences import assigned_to
+from analytics.mails import address, mail_each, send
 from analytics.models import Gap, InboxPreferences, Review
 from chat.models import Case
 

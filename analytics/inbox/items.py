@@ -8,10 +8,10 @@ from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
-from analytics.inbox.preferences import name_of
 from analytics.models import Comment, Gap, Review
 from chat.models import Case
 from chat.models.assistants import OfAssistants
+from core.access import name_of
 
 Item = Gap | Review | Case
 AnItem = TypeVar("AnItem", bound=Item)

@@ -1,32 +1,25 @@
-"""E-mails to staff. They hold no word of a student: how many things, whose names, which days, and links."""
+"""E-mails to staff about what there is to do. They hold no word of a student: how many things, whose names, which days,
+and links."""
 
-import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
-from smtplib import SMTPDataError, SMTPRecipientsRefused
 from typing import TYPE_CHECKING
-from urllib.parse import urlencode
 
-from django.conf import settings
-from django.core.mail import EmailMessage, get_connection
 from django.core.mail.backends.base import BaseEmailBackend
 from django.db.models import Exists, OuterRef, Q, QuerySet
-from django.urls import reverse
-from django.utils import timezone, translation
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from analytics.inbox.colleagues import colleagues
 from analytics.inbox.notices import describe, unread_notices, with_names
-from analytics.inbox.preferences import name_of, preferences_of
+from analytics.inbox.preferences import preferences_of
+from analytics.mails import address, mail_each, send
 from analytics.models import Gap, Notice, Review
 from chat.models import Case
-from core.db.locks import Lock, advisory_lock
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
-
-logger = logging.getLogger(__name__)
 
 #: What is assigned or commented soon after a mail to the same reader comes with the next one.
 BETWEEN_MAILS = timedelta(minutes=10)
@@ -42,19 +35,6 @@ WISHES = {
 }
 #: Items that a mail names.
 NAMED = 50
-#: From this code on, a mail server says that trying again is of no use.
-FOR_GOOD = 500
-
-
-def sends_mails() -> bool:
-    """Return whether this installation has a mail server."""
-    return bool(settings.EMAIL_HOST)
-
-
-def address(name: str, *arguments: object, **chosen: str) -> str:
-    """Return the address of a page, or of a list with what is chosen in it, as browsers outside reach it."""
-    query = f"?{urlencode(chosen)}" if chosen else ""
-    return f"{settings.PUBLIC_URL}{reverse(name, args=arguments)}{query}"
 
 
 def mailed_workers(wish: str) -> "QuerySet[User]":
@@ -64,52 +44,6 @@ def mailed_workers(wish: str) -> "QuerySet[User]":
 
 def _wants(wish: str) -> Q:
     return Q(inbox_preferences=None) | Q(**{f"inbox_preferences__{wish}": True})
-
-
-def mail_each(readers: "QuerySet[User]", mail: "Callable[[BaseEmailBackend, User], bool]") -> int:
-    """Mail the readers one after the other, in one process at a time; return how many got one.
-
-    Where the mail server is away, the rest is left to the next run.
-    """
-    if not sends_mails():
-        return 0
-    sent = 0
-    with advisory_lock(Lock.STAFF_MAILS, wait=True), translation.override(settings.MAIL_LANGUAGE):
-        chosen = list(readers)
-        if not chosen:
-            return 0
-        try:
-            with get_connection() as connection:
-                for reader in chosen:
-                    sent += mail(connection, reader)
-        except OSError as error:
-            # What the server says may hold addresses.
-            logger.warning("mail server away, tried again later error=%s", type(error).__name__)
-    return sent
-
-
-def send(connection: BaseEmailBackend, reader: "User", subject: str, lines: Sequence[str]) -> bool:
-    """Send a mail; return whether that is settled: sent, or refused for good. Raise OSError if nobody can be mailed."""
-    ending = [_("To choose which e-mails you get, or to turn them off:"), address("inbox-preferences")]
-    greeting = _("Hello %(name)s,") % {"name": name_of(reader)}
-    body = "\n".join([greeting, "", *lines, "", *ending, ""])
-    # So that nobody's absence notice answers it.
-    headers = {"Auto-Submitted": "auto-generated"}
-    try:
-        EmailMessage(subject, body, to=[reader.email], connection=connection, headers=headers).send()
-    except SMTPRecipientsRefused as error:
-        return _is_settled(reader, max(code for code, _said in error.recipients.values()))
-    except SMTPDataError as error:
-        return _is_settled(reader, error.smtp_code)
-    except ValueError:  # an address that no mail can be sent to
-        return _is_settled(reader, FOR_GOOD)
-    return True
-
-
-def _is_settled(reader: "User", code: int) -> bool:
-    is_for_good = code >= FOR_GOOD
-    logger.warning("mail refused reader=%d code=%d for_good=%s", reader.pk, code, is_for_good)
-    return is_for_good
 
 
 def mail_notices() -> int:

@@ -14,10 +14,10 @@ from django.utils.translation import gettext as _
 
 from analytics.inbox.colleagues import ANSWERS, CASES, TOPICS, can_open, colleagues
 from analytics.inbox.items import CLOSED, Item, about
-from analytics.inbox.preferences import name_of, stand_in_for
+from analytics.inbox.preferences import stand_in_for
 from analytics.models import Comment, Gap, Notice, Review
 from chat.models import Assistant, Case, Office
-from core.access import sees_everything
+from core.access import name_of, sees_everything
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

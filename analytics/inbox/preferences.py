@@ -15,10 +15,6 @@ if TYPE_CHECKING:
 HOPS = 2
 
 
-def name_of(user: "User") -> str:
-    return user.get_full_name() or user.get_username()
-
-
 def preferences_of(user: "User") -> InboxPreferences:
     """Return the member's preferences, or the usual ones, unsaved."""
     return InboxPreferences.objects.filter(user=user.pk).first() or InboxPreferences(user_id=user.pk)

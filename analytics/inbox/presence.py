@@ -7,8 +7,8 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from analytics.inbox.items import Item, about
-from analytics.inbox.preferences import name_of
 from analytics.models import Reader, Review
+from core.access import name_of
 
 #: A page says every 30 seconds that it is still open (inbox_item.js).
 PRESENT = timedelta(seconds=75)

@@ -29,7 +29,16 @@ class ReportQuerySet(models.QuerySet["Report"]):
 
 
 class Report(models.Model):
-    """A choice of answers and columns under a name (`analytics.reports.definition`)."""
+    """A choice of answers and columns under a name (`analytics.reports.definition`).
+
+    With a `rhythm` its owner gets it by e-mail (`analytics.reports.by_mail`): `mailed_until` is the last day of the
+    newest period that they got it of, or that was over when they asked for it, `file` what is made for the next mail.
+    """
+
+    class Rhythm(models.TextChoices):
+        NEVER = "", _("not by e-mail")
+        WEEKLY = "weekly", _("every week, on Monday")
+        MONTHLY = "monthly", _("every month, on the first day")
 
     name = models.CharField(_("name"), max_length=100)
     owner = models.ForeignKey(
@@ -37,6 +46,9 @@ class Report(models.Model):
     )
     is_shared = models.BooleanField(_("shared with colleagues"), default=False)
     definition = models.JSONField()
+    rhythm = models.CharField(_("by e-mail to me"), max_length=7, choices=Rhythm, blank=True, default=Rhythm.NEVER)
+    mailed_until = models.DateField(null=True, editable=False)
+    file = models.ForeignKey("StoredReport", on_delete=models.SET_NULL, null=True, editable=False, related_name="+")
     updated_at = models.DateTimeField(_("last change"), auto_now=True)
 
     objects = ReportQuerySet.as_manager()

@@ -82,11 +82,11 @@ class Definition:
         given["format"], given["span"] = Format(given["format"]), Span(given["span"])
         return cls(**given)
 
-    def period(self) -> Period:
-        """Return the days that the definition means today."""
+    def period(self, today: datetime.date | None = None) -> Period:
+        """Return the days that the definition means today, or on another day."""
         if self.first and self.last:
             return Period(self.first, self.last)
-        today = timezone.localdate()
+        today = today or timezone.localdate()
         if self.span == Span.LAST_MONTH:
             end = today.replace(day=1) - ONE_DAY
             return Period(end.replace(day=1), end)

@@ -1,6 +1,6 @@
 """The answers that a report is about: how many, which of them are publishable, and one row each."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import reduce
@@ -30,21 +30,32 @@ THUMBS = {
     Thumbs.DOWN: Q(feedback__value=-1),
     Thumbs.NONE: Q(feedback=None),
 }
+#: The columns of students' ratings, which hang on a thumb, and those of stars; and what a row's visitor gave.
+OPINIONS = {
+    "up": (("thumbs", "reasons", "comment"), Q(feedback__value=1)),
+    "down": (("thumbs", "reasons", "comment"), Q(feedback__value=-1)),
+    "starred": (("stars",), Q(conversation__stars__isnull=False)),
+}
 #: What masking reads besides the columns: all that the student has said by then, and how the answer was made.
 SAID, MADE_BY = "said", "made_by"
 #: The columns of a student's own words.
 OWN_WORDS = ("question", "rewritten", "comment")
 Row = dict[str, Any]
+Group = tuple[int | None, int | None, str]
 
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """`groups` are the publishable ones, of `smallest` visitors at least. Of others nothing is known, not even
-    whether there are any: narrowed again and again, their number would tell of single people."""
+    """What may be published: `rows` of groups with `smallest` visitors at least. Of others nothing is known, not even
+    whether there are any: narrowed again and again, their number would tell of single people.
+
+    `suppressed` are, by such a group, the columns of opinions that fewer visitors gave: they are empty in its rows, as
+    the dashboard hides these counts.
+    """
 
     rows: int
-    groups: Sequence[tuple[int | None, int | None, str]]
     smallest: int
+    suppressed: Mapping[Group, frozenset[str]]
 
 
 @contextmanager
@@ -90,11 +101,23 @@ def chosen(definition: Definition, period: Period, rights: Rights) -> QuerySet[M
 
 def measure_extent(answers: QuerySet[Message], rights: Rights, using: BaseDatabaseWrapper = connection) -> Extent:
     """Count the rows and groups in one query; groups below the rights' smallest size are left out."""
-    grouped = answers.order_by().values(*GROUP)
-    counted = grouped.annotate(rows=Count("pk"), visitors=Count("conversation__visitor", distinct=True))
-    found = _fetched(counted.filter(visitors__gte=rights.smallest).values_list(*GROUP, "rows"), using)
-    groups = [(assistant, site, language) for assistant, site, language, _rows in found]
-    return Extent(sum(rows for *_group, rows in found), groups, rights.smallest)
+    visitor = "conversation__visitor"
+    givers = {name: Count(visitor, distinct=True, filter=given) for name, (_columns, given) in OPINIONS.items()}
+    counted = (
+        answers.order_by().values(*GROUP).annotate(rows=Count("pk"), visitors=Count(visitor, distinct=True), **givers)
+    )
+    large = counted.filter(visitors__gte=rights.smallest)
+    rows, suppressed = 0, {}
+    for assistant, site, language, answered, *gave in _fetched(large.values_list(*GROUP, "rows", *givers), using):
+        rows += answered
+        suppressed[assistant, site, language] = _few(gave, rights.smallest)
+    return Extent(rows, rights.smallest, suppressed)
+
+
+def _few(gave: Sequence[int], smallest: int) -> frozenset[str]:
+    """Return the columns of the opinions that some visitors gave, but fewer than `smallest`."""
+    counted = zip(OPINIONS.values(), gave, strict=True)
+    return frozenset(column for (columns, _), count in counted if 0 < count < smallest for column in columns)
 
 
 def iterate_rows(
@@ -110,21 +133,36 @@ def iterate_rows(
 
     `using` a `snapshot` they are read as they are needed. A row has, by key, what its columns and masking need.
     """
-    if not extent.groups:
+    if not extent.suppressed:
         return
     if rights.smallest > 1:
-        answers = answers.filter(reduce(or_, map(_is_group, extent.groups)))
+        answers = answers.filter(reduce(or_, map(_is_group, extent.suppressed)))
     reads = {key: COLUMNS[key].read() for key in columns} | ({} if rights.sees_personal_text else _for_masking(columns))
+    reads |= {lookup: F(lookup) for lookup in GROUP} if any(extent.suppressed.values()) else {}
     named = {f"report_{name}": expression for name, expression in reads.items()}
     found = answers.order_by("created_at", "pk").annotate(**named).values_list(*named)
+
+    def to_row(values: Sequence[Any]) -> Row:
+        row = dict(zip(reads, values, strict=True))
+        return _without_opinions(row, extent) if GROUP[0] in row else row
+
     if most is not None:
-        yield [dict(zip(reads, row, strict=True)) for row in _fetched(found[:most], using)]
+        yield [to_row(values) for values in _fetched(found[:most], using)]
         return
     sql, parameters = _compiled(found, using)
     with using.chunked_cursor() as cursor:
         cursor.execute(sql, parameters)
         while batch := cursor.fetchmany(BATCH):
-            yield [dict(zip(reads, row, strict=True)) for row in batch]
+            yield [to_row(values) for values in batch]
+
+
+def _without_opinions(row: Row, extent: Extent) -> Row:
+    """Empty the opinions that few visitors of the row's group gave."""
+    assistant, site, language = (row[lookup] for lookup in GROUP)
+    for column in extent.suppressed[assistant, site, language]:
+        if column in row:
+            row[column] = None
+    return row
 
 
 def _for_masking(columns: Sequence[str]) -> dict[str, Combinable]:
@@ -137,7 +175,7 @@ def _for_masking(columns: Sequence[str]) -> dict[str, Combinable]:
     return {SAID: ArraySubquery(said.order_by("pk").values("text")), MADE_BY: F("strategy")}
 
 
-def _is_group(group: tuple[int | None, int | None, str]) -> Q:
+def _is_group(group: Group) -> Q:
     """Filter for one group; a deleted assistant or site is None."""
     is_it = Q()
     for lookup, value in zip(GROUP, group, strict=True):

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 
 from analytics.models import Report, StoredReport
 from analytics.reports.audit import log_export
+from analytics.reports.by_mail.schedule import set_rhythm
 from analytics.reports.content import NothingToTell, check, columns_for, make_file
 from analytics.reports.definition import Definition
 from analytics.reports.files import drop_files, passing_file
@@ -36,8 +37,9 @@ class Export:
 
 
 @transaction.atomic
-def save_report(*, report: Report, definition: Definition) -> Report:
-    """Check and save a report. Raise ValidationError."""
+def save_report(*, report: Report, definition: Definition, rhythm: str) -> Report:
+    """Check and save a report, and when its owner gets it by e-mail. Raise ValidationError."""
+    set_rhythm(report, rhythm, definition)
     report.definition = definition.dump()
     report.full_clean()
     report.save()

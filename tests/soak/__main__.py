@@ -44,7 +44,7 @@ collection = Collection.objects.create(slug="crawled", name="Crawled")
 source = save_source(source=Source(name="Site", collection=collection, start_urls=[{url!r}], delay_s=0,
                                    allow_private=True))
 report = Report(name="All", owner=get_user_model().objects.get(username="admin"))
-save_report(report=report, definition=Definition(columns=tuple(USUAL), format=Format.CSV))
+save_report(report=report, definition=Definition(columns=tuple(USUAL), format=Format.CSV), rhythm="")
 print(source.pk, report.pk)
 """
 CRAWL = """

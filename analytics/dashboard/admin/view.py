@@ -21,10 +21,9 @@ from analytics.dashboard.formatting import NOTHING, Change, change, count_text, 
 from analytics.dashboard.overview import Choices, Overview, choices_for, overview, reach
 from analytics.dashboard.suppression import without_small_groups
 from analytics.dashboard.types import Ranked
-from analytics.dashboard.visibility import View
+from analytics.dashboard.visibility import VIEW_DASHBOARD, View
 from analytics.periods import Range
 
-VIEW_DASHBOARD = "analytics.view_dashboard"
 TEMPLATE = "admin/analytics/dashboard/page.html"
 
 

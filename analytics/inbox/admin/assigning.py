@@ -17,10 +17,10 @@ from django.utils.translation import gettext as _
 
 from analytics.inbox.colleagues import can_open, colleagues
 from analytics.inbox.items import Item, OutOfDate, describe_change
-from analytics.inbox.preferences import name_of
 from analytics.inbox.services import assign
 from analytics.models import Gap, Review
 from chat.models import Case
+from core.access import name_of
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

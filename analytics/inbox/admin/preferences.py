@@ -15,10 +15,11 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods
 
 from analytics.inbox.colleagues import colleagues, may_work
-from analytics.inbox.mails import sends_mails
-from analytics.inbox.preferences import name_of, preferences_of
+from analytics.inbox.preferences import preferences_of
+from analytics.mails import sends_mails
 from analytics.models import Gap, InboxPreferences, Review
 from chat.models import Case
+from core.access import name_of
 
 if TYPE_CHECKING:
     from datetime import date

@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy
 
 from analytics.dashboard.admin.form import OF_ANOTHER, site_names
 from analytics.dashboard.overview import choices_for
-from analytics.models import Review
+from analytics.models import Report, Review
 from analytics.periods import Period
 from analytics.reports.columns import COLUMNS, USUAL
 from analytics.reports.definition import FORMATS, NO_VERDICT, SPANS, THUMBS, Definition, Format, Span
@@ -33,6 +33,12 @@ class ReportForm(forms.Form):
         label=gettext_lazy("Share with colleagues"),
         required=False,
         help_text=gettext_lazy("They get the answers that they may see themselves."),
+    )
+    rhythm = forms.ChoiceField(
+        label=gettext_lazy("By e-mail to me"),
+        choices=Report.Rhythm.choices,
+        required=False,
+        help_text=gettext_lazy("With the figures of the week or month as a PDF, and a link to the file."),
     )
     span = forms.ChoiceField(label=gettext_lazy("Period"), choices=list(SPANS.items()), initial=Span.LAST_30)
     first = forms.DateField(

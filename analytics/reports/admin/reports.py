@@ -11,15 +11,18 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, Js
 from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
+from analytics.dashboard.formatting import day_name
 from analytics.models import Report, StoredReport
 from analytics.reports.admin.download import attachment, opened
 from analytics.reports.admin.form import ReportForm, as_data, check_name, initial_values, moved
 from analytics.reports.admin.lists import file_row, lists_for
 from analytics.reports.admin.preview import Preview, build_preview, column_choices
 from analytics.reports.audit import log, log_broken_off, log_download
+from analytics.reports.by_mail.schedule import next_mail
 from analytics.reports.definition import Definition, Format, names_for
 from analytics.reports.files import file_path
 from analytics.reports.permissions import EXPORT, rights_for
@@ -38,6 +41,14 @@ logger = logging.getLogger(__name__)
 
 def signed_in_user(request: HttpRequest) -> "User":
     return cast("User", request.user)
+
+
+def _saved_text(report: Report) -> str:
+    saved = _("“%(name)s” is saved.") % {"name": report}
+    if not report.rhythm:
+        return saved
+    first = _("The first e-mail comes on %(day)s.") % {"day": day_name(next_mail(report.rhythm, timezone.localdate()))}
+    return f"{saved} {first}"
 
 
 @admin.register(Report)
@@ -162,7 +173,9 @@ class ReportAdmin(ReportModelAdmin):
         user = signed_in_user(request)
         saved = Definition.load(report.definition) if report else None
         if request.method != "POST":
-            first = {"name": report.name, "is_shared": report.is_shared} if report else {}
+            first = {name: getattr(report, name) for name in ("name", "is_shared")} if report else {}
+            if report and report.owner_id == user.pk:
+                first["rhythm"] = report.rhythm
             form = ReportForm(initial={**initial_values(saved), **first}, user=user)
             # What it would bring, unless it names assistants or a site of others.
             tried = ReportForm(as_data(saved), user=user)
@@ -192,12 +205,12 @@ class ReportAdmin(ReportModelAdmin):
         is_new = report is None or not self.has_change_permission(request, report)
         kept = Report(owner=user) if is_new or report is None else report
         kept.name, kept.is_shared = check_name(form.cleaned_data["name"]), form.cleaned_data["is_shared"]
-        save_report(report=kept, definition=form.definition)
+        save_report(report=kept, definition=form.definition, rhythm=form.cleaned_data["rhythm"])
         if is_new:
             self.log_addition(request, kept, [{"added": {}}])
         else:
             self.log_change(request, kept, [{"changed": {"fields": ["definition"]}}])
-        self.message_user(request, _("“%(name)s” is saved.") % {"name": kept}, messages.SUCCESS)
+        self.message_user(request, _saved_text(kept), messages.SUCCESS)
         return redirect("admin:analytics_report_change", kept.pk)
 
     def _export(self, request: HttpRequest, report: Report | None, form: ReportForm) -> HttpResponseBase:

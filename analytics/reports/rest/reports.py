@@ -22,7 +22,7 @@ from core.rest.serializers import Body
 from core.rest.views import StaffViewSet
 
 #: What of a saved report is written.
-WRITTEN = ("name", "is_shared", "definition")
+WRITTEN = ("name", "is_shared", "rhythm", "definition")
 
 
 @extend_schema_serializer(
@@ -46,6 +46,9 @@ WRITTEN = ("name", "is_shared", "definition")
 class ReportGiven(Body):
     name = serializers.CharField(max_length=100, help_text="No two of one’s own have the same.")
     is_shared = serializers.BooleanField(required=False, help_text="With colleagues; they get what they may see.")
+    rhythm = serializers.ChoiceField(
+        choices=Report.Rhythm.choices, required=False, help_text="When its owner gets it by e-mail; empty: never."
+    )
     definition = DefinitionGiven()
 
 
@@ -55,6 +58,9 @@ class ReportGiven(Body):
 class ReportChange(Body):
     name = serializers.CharField(max_length=100, required=False, help_text="No two of one’s own have the same.")
     is_shared = serializers.BooleanField(required=False, help_text="With colleagues; they get what they may see.")
+    rhythm = serializers.ChoiceField(
+        choices=Report.Rhythm.choices, required=False, help_text="When its owner gets it by e-mail; empty: never."
+    )
     definition = DefinitionChange(required=False, help_text="What is left out stays as it is.")
 
 
@@ -64,7 +70,7 @@ class ReportShown(serializers.ModelSerializer):
 
     class Meta:
         model = Report
-        fields = ["id", "name", "owner", "is_shared", "definition", "updated_at"]
+        fields = ["id", "name", "owner", "is_shared", "rhythm", "definition", "updated_at"]
 
 
 class ReportFilters(django_filters.FilterSet):
@@ -117,7 +123,9 @@ class ReportViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, StaffViewS
         report = self.locked()
         given = ReportGiven(data=request.data)
         given.is_valid(raise_exception=True)
-        return self._change(report, {"is_shared": False, **given.validated_data}, kept=Definition(columns=()))
+        return self._change(
+            report, {"is_shared": False, "rhythm": "", **given.validated_data}, kept=Definition(columns=())
+        )
 
     @extend_schema(
         summary="Change some fields of a saved report of one’s own", request=ReportChange, responses=ReportShown
@@ -151,4 +159,4 @@ class ReportViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, StaffViewS
             report.name = check_name(values["name"])
         report.is_shared = values.get("is_shared", report.is_shared)
         definition = checked_definition(values.get("definition", {}), kept=kept, by=self.request.user)
-        save_report(report=report, definition=definition)
+        save_report(report=report, definition=definition, rhythm=values.get("rhythm", report.rhythm))

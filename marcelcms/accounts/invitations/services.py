@@ -13,8 +13,8 @@ from django.utils import translation
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from analytics.inbox.mails import sends_mails
-from analytics.inbox.preferences import name_of
+from analytics.mails import sends_mails
+from core.access import name_of
 from marcelcms.accounts.invitations.links import days_valid, invitation_link
 from marcelcms.accounts.roles import WHOLE_UNIVERSITY, role_title
 

@@ -15,7 +15,7 @@ from django.urls import reverse, reverse_lazy
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
-from analytics.inbox.mails import sends_mails
+from analytics.mails import sends_mails
 from marcelcms.accounts.invitations.forms import InvitationForm
 from marcelcms.accounts.invitations.links import days_valid, invitation_link, invitation_tokens
 from marcelcms.accounts.invitations.services import NotMailed, make_account, send_link

@@ -106,7 +106,7 @@ def test_nothing_says_whether_rows_are_left_out():
     asked("Often asked", visitors=5, assistant=assistant)
     alone = preview({})
     assert "5 rows" in alone[0]
-    assert "Rows may be left out: an assistant, site and language with fewer than 5 visitors are not told." in alone[0]
+    assert "and so are ratings that fewer than 5 gave." in alone[0]
     asked("Sehr selten", visitors=2, assistant=assistant, language="de", thumbs=-1)
     assert preview({}) == alone
     nothing = [preview(narrow) for narrow in ({"language": "de", "thumbs": thumbs} for thumbs in ("", "up", "down"))]

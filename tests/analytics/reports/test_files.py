@@ -246,6 +246,26 @@ def test_a_filter_makes_no_small_group_visible(tmp_path):
         made(tmp_path, definition(statuses=("abstained",)), few())
 
 
+def test_opinions_that_few_gave_are_empty_as_the_dashboard_hides_them(tmp_path):
+    law, arts = AssistantFactory(name="Law"), AssistantFactory(name="Arts")
+    asked(visitors=3, assistant=law, thumbs=1)
+    asked(visitors=2, assistant=law, comment="Out of date")
+    asked(visitors=3, assistant=arts, thumbs=1)
+    rows = lines(tmp_path, "assistant", "thumbs", "reasons", "comment", rights=few(sees_personal_text=True))
+    assert [row for row in rows if row["assistant"] == "Law"] == [
+        {"assistant": "Law", "thumbs": None, "reasons": None, "comment": None}
+    ] * 5
+    assert [row["thumbs"] for row in rows if row["assistant"] == "Arts"] == [1, 1, 1]
+
+
+def test_stars_that_few_gave_are_empty(tmp_path):
+    law = AssistantFactory()
+    for stars in (5, 4, None):
+        asked(conversation=ConversationFactory(assistant=law, stars=stars), thumbs=1)
+    assert [row["stars"] for row in lines(tmp_path, "stars", rights=few())] == [None] * 3
+    assert [row["stars"] for row in lines(tmp_path, "stars", rights=few(smallest=2))] == [5, 4, None]
+
+
 def test_nobody_gets_answers_of_other_teams(tmp_path):
     own, other = asked("Ours"), asked("Theirs")
     rights = Rights(True, 1, False, frozenset({own.conversation.assistant_id}))

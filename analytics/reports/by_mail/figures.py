@@ -1,0 +1,99 @@
+"""The figures of a report's period as a PDF: what the dashboard shows its reader, charts first, then their tables."""
+
+from collections.abc import Iterator, Sequence
+from io import BytesIO
+from typing import TYPE_CHECKING
+from xml.sax.saxutils import escape
+
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
+from reportlab.lib.pagesizes import A4
+from reportlab.lib.units import mm
+from reportlab.platypus import CondPageBreak, Flowable, KeepTogether, Paragraph, SimpleDocTemplate, Spacer
+
+from analytics.charts import Chart
+from analytics.dashboard.admin.cards import Group, build_card_groups
+from analytics.dashboard.admin.charts import build_charts
+from analytics.dashboard.admin.links import Links
+from analytics.dashboard.formatting import NOTHING, period_name
+from analytics.dashboard.overview import Choices, Reach, choices_for, overview
+from analytics.dashboard.suppression import without_small_groups
+from analytics.dashboard.visibility import View
+from analytics.periods import step_for
+from analytics.reports.by_mail.drawing import STYLES, draw_chart, make_table
+from analytics.reports.definition import Definition
+from chat.models.assistants import Language
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+MARGIN = 18 * mm
+#: A PDF leads nowhere.
+NO_REACH = Reach(None, None, None)
+
+
+def make_figures(name: str, definition: Definition, reader: "User") -> bytes:
+    """Return the PDF in the active language: a part for each assistant of the definition, or one for all."""
+    choices = choices_for(reader)
+    content: list[Flowable] = [Paragraph(escape(name), STYLES["title"])]
+    for view in _views(definition, choices, reader):
+        content += [CondPageBreak(120 * mm), *_part(view, choices)]
+    file = BytesIO()
+    margins = dict.fromkeys(("leftMargin", "rightMargin", "topMargin", "bottomMargin"), MARGIN)
+    SimpleDocTemplate(file, pagesize=A4, title=name, lang=get_language(), **margins).build(content)
+    return file.getvalue()
+
+
+def _views(definition: Definition, choices: Choices, reader: "User") -> Iterator[View]:
+    """Yield what the definition chooses, as far as the dashboard can tell it: by assistant, site and language."""
+    period = definition.period()
+    own = [pk for pk in definition.assistants if pk in choices.assistants]
+    for assistant in own if definition.assistants else [None]:
+        yield View(period, step_for(period), reader, assistant, definition.site, definition.language)
+
+
+def _part(view: View, choices: Choices) -> Iterator[Flowable]:
+    yield Paragraph(escape(_heading(view, choices)), STYLES["part"])
+    found = overview(view, with_gaps=False)
+    if view.least > 1:
+        shown = without_small_groups(found, least=view.least)
+        if shown is None:
+            yield Paragraph(_("Too few people asked in this period to show figures."), STYLES["text"])
+            return
+        found = shown
+    if found.now.is_empty:
+        yield Paragraph(_("Nobody asked in this period."), STYLES["text"])
+        return
+    links = Links(view, NO_REACH)
+    for group in build_card_groups(found, links):
+        yield KeepTogether(_figures(group))
+    charts = build_charts(found, view, choices, links)
+    for chart in charts:
+        yield KeepTogether([*_title(chart), draw_chart(chart.data), Spacer(1, 6 * mm)])
+    for chart in charts:
+        yield CondPageBreak(30 * mm)
+        yield from _title(chart)
+        yield make_table(chart.head, [[row.label, *row.cells] for row in chart.rows])
+        yield Spacer(1, 6 * mm)
+
+
+def _heading(view: View, choices: Choices) -> str:
+    names = [choices.assistants[view.assistant] if view.assistant is not None else _("All assistants")]
+    if view.site is not None and view.site in choices.sites:
+        names.append(choices.sites[view.site][0])
+    if view.language:
+        names.append(str(Language(view.language).label))
+    return " · ".join([*names, period_name(view.period)])
+
+
+def _figures(group: Group) -> Sequence[Flowable]:
+    rows = [
+        [card.label, card.value, card.change.text if card.change.before else NOTHING, card.change.before or NOTHING]
+        for card in group.cards
+    ]
+    head = ["", _("This period"), _("Change"), _("Period before")]
+    return [Paragraph(escape(group.title), STYLES["heading"]), make_table(head, rows), Spacer(1, 4 * mm)]
+
+
+def _title(chart: Chart) -> Sequence[Flowable]:
+    return [Paragraph(escape(chart.title), STYLES["heading"]), Paragraph(escape(chart.summary), STYLES["text"])]

@@ -1,0 +1,1 @@
+"""Reports that come by e-mail."""
