@@ -34,6 +34,7 @@ LONGER = 4
 FIGURE = re.compile(r"\d+")
 #: A statement goes up to its markers, or to the end of its line.
 STATEMENT = re.compile(r"[^\n]*?(?:(?:[ \t]*\[\d{1,3}(?:,\s?\d{1,3})*\])+[.,;]?|(?=\n|$))")
+MARKERS = re.compile(r"(?:[ \t]*\[\d{1,3}(?:,\s?\d{1,3})*\])+[.,;]?$")
 QUOTES = '“”„"'
 
 
@@ -80,7 +81,9 @@ def find_statements(text: str) -> Iterator[Statement]:
     numbers: tuple[int, ...] = ()
     for match in STATEMENT.finditer(text):
         written = match[0]
-        said, cited = split_markers(written)
+        markers = MARKERS.search(written)
+        _words, cited = split_markers(written)
+        said = written[: markers.start()] if markers else written
         numbers = tuple(cited) or numbers
         bare = said.strip()
         if not bare or bare.startswith("|") or HEADING.match(bare):
@@ -135,7 +138,9 @@ def _choose(
         done = each.end
         if new != each.said and is_proven(each, new, prover, guard):
             changed += 1
-            plain += f"{each.before}{new}{each.after}"
+            # The full stop may stand behind the number.
+            ended = new.rstrip(".") if each.after.endswith(".") else new
+            plain += f"{each.before}{ended}{each.after}"
         else:
             plain += text[each.start : each.end]
     return PlainAnswer(plain + text[done:], changed, len(statements) - changed)
