@@ -22,7 +22,7 @@ WARM = {"celery", "long"}
 LOOKS = (
     "marcelcms.tasks.requeue_lost_jobs",
     "knowledge.tasks.index_pending_documents",
-    "knowledge.tasks.import_pending_pdfs",
+    "knowledge.tasks.import_pending_uploads",
     "faqs.tasks.index_pending_faqs",
 )
 _signed_at = 0.0

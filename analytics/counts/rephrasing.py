@@ -8,7 +8,7 @@ from core.inference.embeddings import Embedder
 from core.inference.embeddings.calibration import COMMON
 
 #: Similarity from which a question asks the one before it again, on the scale of all models.
-#: See docs/decisions/0042-outcomes.md.
+#: See docs/decisions/0044-outcomes.md.
 SAME = 0.54
 #: Who asks the same a day later has forgotten the answer, and does not complain about it.
 HOURS = 24

@@ -3,17 +3,22 @@
 from typing import Any
 from uuid import UUID
 
-from django.http import HttpRequest, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from ninja import Path, Router, Status
 
-from chat.api.auth import SessionToken, current_session
-from chat.api.openapi import problems
+from chat.api.auth import SessionToken, client_address, current_session
+from chat.api.openapi import file_of, problems
 from chat.conversations import visitors
-from chat.conversations.store import own_conversation
-from chat.protocol.rest import FeedbackGiven, MessageId, RatingGiven, Renamed, Title
+from chat.conversations.store import dates_of, own_answer, own_conversation, saved_messages, source_of
+from chat.errors import NotFound
+from chat.pipeline.plain_language import PlainAnswer
+from chat.protocol.rest import FeedbackGiven, InPlainLanguage, MessageId, RatingGiven, Renamed, Title
 from chat.protocol.shapes import ConversationSummary, Snapshot
 from chat.services import chat
+from chat.services.plain_language import put_plainly
 from chat.streaming import replay
+from chat.take_along.calendar_file import write_calendar
+from chat.take_along.conversation_file import write_conversation
 from core.db.prepared import in_database
 
 router = Router(auth=SessionToken())
@@ -104,6 +109,60 @@ async def message_feedback(request: HttpRequest, message: Path[MessageId], data:
         current_session(request).visitor, message=message, value=data.value, reasons=data.reasons, comment=data.comment
     )
     return Status(204, None)
+
+
+@router.get(
+    "conversations/{conversation}/file",
+    response={200: str, **problems(401, 403, 404, 422, 503)},
+    operation_id="conversation_file",
+    summary="A conversation as a page to keep or to print",
+    openapi_extra=file_of("text/html"),
+)
+async def conversation_file(request: HttpRequest, conversation: UUID) -> HttpResponse:
+    """One HTML file that needs nothing else: questions, answers, and the sources with their addresses."""
+    page = await in_database(_written_conversation)(current_session(request).visitor, conversation)
+    headers = {"Content-Disposition": 'attachment; filename="conversation.html"', "Cache-Control": "no-store"}
+    return HttpResponse(page, content_type="text/html; charset=utf-8", headers=headers)
+
+
+def _written_conversation(visitor: UUID, conversation: UUID) -> str:
+    row = own_conversation(visitor, conversation)
+    return write_conversation(row.title, saved_messages(row), assistant=row.assistant.name if row.assistant else "")
+
+
+@router.get(
+    "messages/{message}/calendar",
+    response={200: str, **problems(401, 403, 404, 422, 503)},
+    operation_id="message_calendar",
+    summary="A date that an answer names, for the calendar",
+    openapi_extra=file_of("text/calendar"),
+)
+async def message_calendar(request: HttpRequest, message: Path[MessageId], begin: str) -> HttpResponse:
+    """Send the one of the answer's `dates` that begins then, as an iCalendar file (RFC 5545) that names its source."""
+    written = await in_database(_written_date)(current_session(request).visitor, message, begin)
+    headers = {"Content-Disposition": 'attachment; filename="date.ics"', "Cache-Control": "no-store"}
+    return HttpResponse(written, content_type="text/calendar; charset=utf-8", headers=headers)
+
+
+def _written_date(visitor: UUID, message: int, begin: str) -> bytes:
+    answer = own_answer(visitor, message)
+    for date in dates_of(answer):
+        if date.begin == begin:
+            (source,) = (source_of(each) for each in answer.citations.all() if each.n == date.n)
+            assistant = answer.conversation.assistant
+            return write_calendar(date, source, assistant=assistant.name if assistant else "")
+    raise NotFound
+
+
+@router.post(
+    "messages/{message}/plain",
+    response={200: InPlainLanguage, **problems(401, 403, 404, 422, 429, 503)},
+    operation_id="message_plain",
+    summary="The same answer in plain language",
+)
+async def message_plain(request: HttpRequest, message: Path[MessageId]) -> PlainAnswer:
+    """Have a language model say the same more simply. What the cited passages do not prove stands as it was."""
+    return await put_plainly(current_session(request), message=message, address=client_address(request))
 
 
 @router.get(

@@ -22,6 +22,15 @@ EVENT_STREAM: dict[str, Any] = {
         200: {"content": {"text/event-stream": {"schema": EVENT, "example": EVENTS_EXAMPLE}}},
     }
 }
+
+
+def file_of(kind: str) -> dict[str, Any]:
+    """Say that an operation replies with a file of that media type."""
+    return {"responses": {200: {"content": {kind: {"schema": {"type": "string"}}}}}}
+
+
+#: Media types of replies that are no JSON.
+NO_JSON = {"text/event-stream", "text/html", "text/calendar"}
 RETRY_AFTER = {"Retry-After": {"description": "Seconds.", "schema": {"type": "integer", "minimum": 0}}}
 
 
@@ -40,7 +49,7 @@ class PublicAPI(NinjaAPI):
                     content = reply.get("content", {})
                     if int(status) >= 400:
                         content["application/problem+json"] = content.pop("application/json")
-                    elif "text/event-stream" in content:
+                    elif NO_JSON & content.keys():
                         del content["application/json"]
                     if int(status) in {429, 503}:
                         reply["headers"] = RETRY_AFTER

@@ -51,6 +51,7 @@ async def conversation_ask(request: HttpRequest, conversation: UUID, data: Quest
         text=text,
         address=client_address(request),
         as_question=data.as_question,
+        replaces=data.replaces,
     )
     after = before if opened.is_new else None
     return _stream(subscribe(visitor=session.visitor, conversation=conversation, after=after, until=opened.reply.pk))

@@ -84,5 +84,6 @@ def export_cases(conversation: Conversation) -> list[dict[str, Any]]:
 
 def shareable(messages: Iterable[Message]) -> Sequence[dict[str, Any]]:
     """Return the messages of a conversation that can be sent along with a question, oldest first."""
-    finished = [each for each in messages if each.status != Message.Status.GENERATING and each.text]
+    seen = [each for each in messages if each.text and not each.is_replaced]
+    finished = [each for each in seen if each.status != Message.Status.GENERATING]
     return [{"id": each.pk, "role": each.role, "text": each.text} for each in finished[-SHARED_MOST:]]

@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from chat.conversations.inserts import insert
-from chat.errors import Busy, NotFound
+from chat.errors import Busy, NotFound, Refused
 from chat.models import Conversation, Message
 from chat.pipeline.question import Question, build_question_cached
 from chat.pipeline.understanding.clarify import audience_of, chosen, looked_up
@@ -23,10 +23,12 @@ from knowledge.guardrails.injection import flag_injection
 
 #: `versions` are those of all rows that decide how the assistant answers, as PostgreSQL tells them apart (place and
 #: transaction): whichever is edited, they differ. A cry for help is no part of the history: the next question is not
-#: rewritten with it, nor is it sent to a model.
+#: rewritten with it, nor is it sent to a model. What was replaced, or is to be, does not count either.
 LOOK = f"""
 WITH said AS MATERIALIZED (
-    SELECT id, role, text, client_id, status, choices, route FROM chat_message WHERE conversation_id = %(conversation)s
+    SELECT id, role, text, client_id, status, choices, route, is_replaced,
+        NOT is_replaced AND (%(replaces)s::bigint IS NULL OR id < %(replaces)s::bigint) AS counts
+    FROM chat_message WHERE conversation_id = %(conversation)s
 )
 SELECT
     EXISTS (SELECT FROM chat_visitor WHERE id = %(visitor)s), conversation.visitor_id, conversation.audience,
@@ -46,11 +48,12 @@ SELECT
     (SELECT max(id) FROM said),
     (SELECT id FROM said WHERE client_id = %(client_id)s),
     EXISTS (SELECT FROM said WHERE status = 'generating'),
-    (SELECT choices::json FROM said WHERE role = 'assistant' ORDER BY id DESC LIMIT 1),
-    ARRAY(SELECT choices ->> 'kind' FROM said WHERE choices IS NOT NULL ORDER BY id),
+    (SELECT max(id) FROM said WHERE role = 'user' AND NOT is_replaced),
+    (SELECT choices::json FROM said WHERE role = 'assistant' AND counts ORDER BY id DESC LIMIT 1),
+    ARRAY(SELECT choices ->> 'kind' FROM said WHERE choices IS NOT NULL AND counts ORDER BY id),
     (SELECT json_agg(json_build_array(role, text) ORDER BY id)
         FROM (SELECT id, role, text FROM said
-        WHERE text <> '' AND (role = 'user' OR status IN ('complete', 'abstained'))
+        WHERE counts AND text <> '' AND (role = 'user' OR status IN ('complete', 'abstained'))
             AND route NOT IN {tuple(map(str, Message.HELP_ROUTES))}
         ORDER BY id DESC LIMIT {HISTORY_MESSAGES}) AS latest)
 FROM (SELECT) AS nothing
@@ -106,10 +109,14 @@ WITH conversation AS (
 ), question AS (
     {QUESTION.sql}
     RETURNING id, conversation_id
+), replaced AS (
+    UPDATE chat_message SET is_replaced = true FROM conversation
+    WHERE conversation_id = conversation.id AND chat_message.id >= %(replaces)s::bigint
+    RETURNING chat_message.id
 )
 {ANSWER.sql}
 RETURNING question_id, id
-"""
+"""  # noqa: S608 - made of constants
 OPEN_MADE = {**CONVERSATION.made, **QUESTION.made, **ANSWER.made}
 #: Several questions at once may each find that another was faster; the last of so many is told to wait.
 ATTEMPTS = 4
@@ -132,6 +139,7 @@ class ConversationState:
     assistant: int | None
     versions: tuple[str | None, ...]
     newest: int
+    latest_question: int | None
     earlier: int | None
     is_being_answered: bool
     choices: dict[str, Any] | None
@@ -148,13 +156,17 @@ class StartedAnswer:
     reply: Message
     ask: Question
     is_new: bool
+    replaces: int | None = None
 
 
-def load_state(*, visitor: UUID, conversation: UUID, client_id: UUID, site: str) -> ConversationState:
-    """`site` is a public id without NUL, empty for this server's own page."""
+def load_state(
+    *, visitor: UUID, conversation: UUID, client_id: UUID, site: str, replaces: int | None = None
+) -> ConversationState:
+    """`site` is a public id without NUL, empty for this server's own page; `replaces` does not count."""
     parameters = {"visitor": visitor, "conversation": conversation, "client_id": client_id, "site": site}
-    (row,) = fetch_all(LOOK, parameters)
-    visits, owner, audience, own_site, is_active, assistant, versions, newest, earlier, busy, choices, kinds, said = row
+    (row,) = fetch_all(LOOK, parameters | {"replaces": replaces})
+    visits, owner, audience, own_site, is_active, assistant, versions, *about_messages = row
+    newest, earlier, busy, latest, choices, kinds, said = about_messages
     return ConversationState(
         knows_visitor=visits,
         owner=owner,
@@ -164,6 +176,7 @@ def load_state(*, visitor: UUID, conversation: UUID, client_id: UUID, site: str)
         assistant=assistant,
         versions=tuple(versions),
         newest=newest or 0,
+        latest_question=latest,
         earlier=earlier,
         is_being_answered=busy,
         choices=choices,
@@ -181,17 +194,20 @@ def open_question(
     language: str,
     site: str = "",
     as_question: bool = False,
+    replaces: int | None = None,
 ) -> StartedAnswer:
     """Save a question and the empty row of its answer, together and before anything else happens.
 
     The same `client_id` again gives the same rows. A new conversation is with the assistant of `site`, and named after
-    its first question. With `as_question` it is looked up even if it reads like a cry for help. Raises NotFound for
-    somebody else's conversation or a visitor who is gone, UnknownSite, Busy while another answer is being written.
+    its first question. With `as_question` it is looked up even if it reads like a cry for help. The latest question is
+    replaced if `replaces` names it: it and its answer are kept, but no longer count. Raises NotFound for somebody
+    else's conversation or a visitor who is gone, UnknownSite, Busy while another answer is being written, Refused for
+    an older question.
     """
     if "\0" in site:  # PostgreSQL refuses it
         raise UnknownSite
     for _attempt in range(ATTEMPTS):
-        seen = load_state(visitor=visitor, conversation=conversation, client_id=client_id, site=site)
+        seen = load_state(visitor=visitor, conversation=conversation, client_id=client_id, site=site, replaces=replaces)
         if not seen.knows_visitor or seen.owner not in (None, visitor):
             raise NotFound
         if not seen.is_site_active and (site or seen.site is not None):
@@ -202,10 +218,14 @@ def open_question(
             return StartedAnswer(conversation, question, question.answer, ask, is_new=False)
         if seen.is_being_answered:
             break
+        if replaces is not None and replaces != seen.latest_question:
+            raise Refused("not_latest", _("Only the latest question can be changed. Please ask anew."))
         question = new_question(text, conversation=conversation, client_id=client_id, ask=ask)
         with suppress(IntegrityError):  # another one was faster
-            if saved := save_question(question, seen=seen, visitor=visitor, title=make_title(text), ask=ask):
-                return begun_answer(question, saved, ask)
+            if saved := save_question(
+                question, seen=seen, visitor=visitor, title=make_title(text), ask=ask, replaces=replaces
+            ):
+                return begun_answer(question, saved, ask, replaces=replaces)
     raise Busy("busy", _("Another answer in this conversation is still being written. Please wait for it."))
 
 
@@ -222,7 +242,9 @@ def new_question(text: str, *, conversation: UUID, client_id: UUID, ask: Questio
     )
 
 
-def begun_answer(question: Message, saved: tuple[int, int], ask: Question) -> StartedAnswer:
+def begun_answer(
+    question: Message, saved: tuple[int, int], ask: Question, *, replaces: int | None = None
+) -> StartedAnswer:
     """Return the new answer to a question; `saved` are the ids of both rows."""
     question.pk, reply_id = saved
     reply = Message(
@@ -234,7 +256,7 @@ def begun_answer(question: Message, saved: tuple[int, int], ask: Question) -> St
         status=Message.Status.GENERATING,
         created_at=question.created_at,
     )
-    return StartedAnswer(question.conversation_id, question, reply, ask, is_new=True)
+    return StartedAnswer(question.conversation_id, question, reply, ask, is_new=True, replaces=replaces)
 
 
 def _ask_in(seen: ConversationState, visitor: UUID, text: str, language: str) -> Question:
@@ -256,7 +278,7 @@ def _ask_in(seen: ConversationState, visitor: UUID, text: str, language: str) ->
 
 
 def save_question(
-    question: Message, *, seen: ConversationState, visitor: UUID, title: str, ask: Question
+    question: Message, *, seen: ConversationState, visitor: UUID, title: str, ask: Question, replaces: int | None = None
 ) -> tuple[int, int] | None:
     """Return the ids of the question and of its empty answer; None if the conversation has changed meanwhile.
 
@@ -270,6 +292,7 @@ def save_question(
         "audience": list(ask.audience),
         "title": title,
         "newest": seen.newest,
+        "replaces": replaces,
         "client_id": question.client_id,
         "text": question.text,
         "language": question.language,

@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Count
+from django.db.models import Count, Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -44,7 +44,9 @@ def session_site(session: Session) -> SiteContext:
 
 def list_conversations(visitor: UUID) -> list[dict[str, Any]]:
     """List the latest conversations, without their messages."""
-    rows = Conversation.objects.filter(visitor_id=visitor).annotate(said=Count("messages"))
+    rows = Conversation.objects.filter(visitor_id=visitor).annotate(
+        said=Count("messages", filter=Q(messages__is_replaced=False))
+    )
     return [
         {
             "id": str(row.pk),
@@ -134,18 +136,21 @@ def export_visitor(visitor: UUID) -> dict[str, Any]:
 
 def _export_messages(conversation: Conversation) -> Iterable[dict[str, Any]]:
     """Also what the widget does not show."""
-    more = conversation.messages.order_by("pk").values("rewritten", "readings", "flags", "feedback__comment")
+    more = conversation.messages.order_by("pk").values(
+        "rewritten", "readings", "flags", "feedback__comment", "is_replaced"
+    )
     held_back = defaultdict(list)
     for each in HeldBackSentence.objects.filter(message__conversation=conversation).order_by("message", "n"):
         held_back[each.message_id].append(
             {"sentence": each.text, "reasons": each.reasons, "outcome": each.outcome, "page_words": each.page_words}
         )
-    for message, hidden in zip(saved_messages(conversation), more, strict=False):
+    for message, hidden in zip(saved_messages(conversation, with_replaced=True), more, strict=False):
         yield {
             **message,
             "looked_up_as": hidden["rewritten"],
             "words_read_as": hidden["readings"],
             "signs_of_an_attack": hidden["flags"],
+            "replaced": hidden["is_replaced"],
             "feedback_comment": hidden["feedback__comment"] or "",
             "held_back": held_back[message["id"]],
         }

@@ -174,6 +174,7 @@ class Message(models.Model):
     timings_ms = models.JSONField(_("timings in ms"), default=dict)
     created_at = models.DateTimeField(_("time"), auto_now_add=True)
     finished_at = models.DateTimeField(_("finished"), null=True)
+    is_replaced = models.BooleanField(_("replaced by the student"), default=False, db_default=False, editable=False)
 
     objects = MessageQuerySet.as_manager()
 

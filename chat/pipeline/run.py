@@ -26,7 +26,7 @@ from chat.pipeline.retrieval.search import retrieve
 from chat.pipeline.understanding.clarify import clarify, clarifying_facet
 from chat.pipeline.understanding.kind_classifier import Kind
 from chat.pipeline.understanding.route import understand
-from chat.protocol.events import Abstain, Delta, End, Event, Help
+from chat.protocol.events import Abstain, Delta, End, Event, Help, Working
 from core.db.prepared import in_database
 from core.inference.llm import client
 
@@ -41,6 +41,8 @@ async def answer(question: Question) -> AsyncGenerator[Event]:
     """
     context = await understand(question)
     await retrieve(context)
+    if context.is_question and context.is_answerable:
+        yield Working("reading", pages=len({each.document_id for each in context.candidates}))
     async with aclosing(respond(context)) as events:
         async for event in events:
             yield event

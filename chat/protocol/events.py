@@ -15,6 +15,7 @@ from pydantic_core import CoreSchema, SchemaSerializer
 from typing_extensions import TypeAliasType
 
 from chat.protocol.shapes import (
+    Appointment,
     CaseView,
     Contact,
     HelpCard,
@@ -166,6 +167,15 @@ class Queued(AnswerEvent):
     position: int
 
 
+@dataclass(frozen=True, slots=True)
+class Working(AnswerEvent):
+    """What is done while there is no text yet: `pages` pages are read, or the answer is being written and checked."""
+
+    type: Literal["working"] = field(default="working", kw_only=True)
+    stage: Annotated[str, OneOf("reading", "writing")]
+    pages: int = 0
+
+
 @dataclass(frozen=True, slots=True, config=ConfigDict(title="ErrorEvent"))
 class Error(AnswerEvent):
     """Something failed; `detail` is a sentence for the student in their language.
@@ -217,7 +227,7 @@ class HeldBack:
 class End(AnswerEvent):
     """The last event of every answer; `machine_made` says that a machine wrote the text or put it together.
 
-    `related` are curated questions that lead on from an answer.
+    `related` are curated questions that lead on from an answer, `dates` what can be put into a calendar.
     """
 
     optional: ClassVar[JsonSchemaValue] = {"seq": SEQ, "machine_made": {"type": "boolean"}}
@@ -227,6 +237,7 @@ class End(AnswerEvent):
     notice: str = ""
     finished_at: str | None = field(default=None, kw_only=True)
     related: tuple[str, ...] = ()
+    dates: tuple[Appointment, ...] = ()
     model: Annotated[str, Recorded] = ""
     profile: Annotated[str, Recorded] = ""
     prompt: Annotated[str, Recorded] = ""
@@ -269,11 +280,12 @@ class StartedMessage:
 
 @dataclass(frozen=True, slots=True)
 class MessageStart(ConversationEvent):
-    """The first event of every answer."""
+    """The first event of every answer; the question `replaces` is gone from the conversation, with its answer."""
 
     type: Literal["message_start"] = field(default="message_start", kw_only=True)
     question: StartedQuestion
     message: StartedMessage
+    replaces: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -346,6 +358,7 @@ ServerEvent = TypeAliasType(
         | Help
         | Clarify
         | Queued
+        | Working
         | End
         | Error
         | FeedbackEvent

@@ -46,6 +46,12 @@ class Ask(Frame):
         BeforeValidator(lambda value: value is True),
         Field(description="Look the text up even if it reads like a cry for help."),
     ] = False
+    replaces: Annotated[
+        int | None,
+        Field(
+            strict=True, description="The conversation's latest question, if this one takes its and its answer's place."
+        ),
+    ] = None
 
 
 class Resume(Frame):

@@ -131,6 +131,18 @@ class Question(BaseModel):
     client_id: UUID = Field(description="Chosen by the client; the same one again is the same question.")
     text: str = Field(min_length=1, max_length=2_000)
     as_question: bool = Field(False, description="Look it up even if it reads like a cry for help.")
+    replaces: int | None = Field(
+        None, ge=1, description="The conversation's latest question, if this one takes its and its answer's place."
+    )
+
+
+class InPlainLanguage(BaseModel):
+    """An answer's text in plain language, with the same `[n]`; `kept` of its statements stand as they were."""
+
+    model_config = ConfigDict(from_attributes=True)
+    text: str
+    changed: int
+    kept: int
 
 
 class FeedbackGiven(BaseModel):

@@ -24,6 +24,7 @@ READ: tuple[Any, ...] = (
     events.ServerEvent,
     rest.AssistantInfo,
     rest.Handover,
+    rest.InPlainLanguage,
     rest.SessionReply,
     shapes.ConversationSummary,
     rest.Problem,
@@ -144,7 +145,15 @@ def _shape(schema: JsonSchemaValue) -> Any:
 def _reachable() -> set[str]:
     """Return the names of the shapes that the widget reads."""
     found: set[str] = set()
-    waiting = ["ServerEvent", "AssistantInfo", "Handover", "SessionReply", "ConversationSummary", "Problem"]
+    waiting = [
+        "ServerEvent",
+        "AssistantInfo",
+        "Handover",
+        "InPlainLanguage",
+        "SessionReply",
+        "ConversationSummary",
+        "Problem",
+    ]
     while waiting:
         name = waiting.pop()
         if name not in found:

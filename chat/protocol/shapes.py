@@ -82,6 +82,21 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
+class Appointment:
+    """A date to come that an answer names, for a calendar; `label` is its sentence, `n` the source's number.
+
+    `begin` and `end` are days ("2026-07-15") or times in the assistant's time zone ("2026-07-15T12:00"); `end` may be
+    empty. Opening hours return each week on `days` ("MO").
+    """
+
+    n: int
+    label: str
+    begin: str
+    end: str = ""
+    days: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Contact:
     """The contact that helps if the assistant cannot."""
 
@@ -197,6 +212,7 @@ class Message(BaseModel):
     contact: Contact | None = None
     help: HelpCard | None = None
     office: OfficeWords | None = None
+    dates: list[Appointment] = []
     feedback: Literal[-1, 0, 1] = 0
     feedback_reasons: list[Reason] = []
 

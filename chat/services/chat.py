@@ -21,9 +21,19 @@ from core.db.prepared import in_database
 
 
 async def ask(
-    session: Session, *, conversation: UUID, client_id: UUID, text: str, address: str, as_question: bool = False
+    session: Session,
+    *,
+    conversation: UUID,
+    client_id: UUID,
+    text: str,
+    address: str,
+    as_question: bool = False,
+    replaces: int | None = None,
 ) -> StartedAnswer:
-    """Save a cleaned question and begin its answer; find both if it was asked already."""
+    """Save a cleaned question and begin its answer; find both if it was asked already.
+
+    It takes the place of the question `replaces`, which has to be the latest.
+    """
     await rate_limits.count_question(visitor=session.visitor.hex, address=address, site=session.site)
     if await event_log.is_forgotten(conversation):
         raise NotFound
@@ -36,6 +46,7 @@ async def ask(
         language=session.language,
         site=session.site,
         as_question=as_question,
+        replaces=replaces,
     )
     try:
         opened: StartedAnswer = await open_question()

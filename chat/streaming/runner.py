@@ -15,13 +15,15 @@ from chat.conversations.closing import close_answer
 from chat.conversations.opening import StartedAnswer
 from chat.models import Message
 from chat.pipeline.question import Question
-from chat.pipeline.reply import Reply
+from chat.pipeline.reply import Reply, text_below
 from chat.pipeline.run import answer
 from chat.pipeline.understanding.kind_classifier import recognised_kind
 from chat.protocol.events import End, Error, Event, MessageStart, StartedMessage, StartedQuestion
+from chat.protocol.shapes import Appointment
 from chat.sites import rate_limits
 from chat.streaming.cancellation import get_monitor
 from chat.streaming.publisher import get_publisher
+from chat.take_along.appointments import appointments_of
 from core.db.prepared import in_database
 from core.inference.llm import client
 from core.metrics import count_answer
@@ -79,6 +81,7 @@ class AnswerRunner:
             MessageStart(
                 StartedQuestion(question.pk, str(question.client_id), question.text, question.created_at.isoformat()),
                 StartedMessage(reply.pk, reply.created_at.isoformat()),
+                self.opened.replaces,
             ).to_wire()
         )
         # An answer that is being saved is alive too: otherwise a tab that comes back would give it up meanwhile.
@@ -124,7 +127,15 @@ class AnswerRunner:
             self._publish_part(Error("unavailable", detail))
         end = self.reply.end or End(status=self.status, strategy="")
         count_answer(status=self.status, strategy=end.strategy, notice=end.notice, timings_ms=end.timings_ms)
-        await self._publish_part(replace(end, finished_at=timezone.now().isoformat())).wait()
+        await self._publish_part(replace(end, finished_at=timezone.now().isoformat(), dates=self._dates())).wait()
+
+    def _dates(self) -> tuple[Appointment, ...]:
+        if self.status != Message.Status.COMPLETE:
+            return ()
+        reply = self.reply
+        sources = [source for source, _document in reply.sources]
+        below = text_below(reply.office, reply.text)
+        return appointments_of(below, reply.office, sources, today=timezone.localdate())
 
     async def _save(self) -> bool:
         """Save the answer, again if the database is away for a moment. Return whether it is saved."""

@@ -152,6 +152,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
                     text=frame.text,
                     address=self.address,
                     as_question=frame.as_question,
+                    replaces=frame.replaces,
                 )
                 if not opened.is_new:
                     await self.send_missed(visitor, frame.conversation, None)

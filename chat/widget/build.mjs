@@ -1,7 +1,9 @@
 // Builds the widget: src/ -> ../static/chat/widget/v1.js, or another file named on the command line. The same source
 // gives the same bytes.
 
+import { parse } from "acorn";
 import { transform, build } from "esbuild";
+import { minify } from "terser";
 import { readFileSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -24,6 +26,24 @@ const sheets = {
     });
   },
 };
+
+/** The German words without their names: they stand in the order of the English ones. */
+const germanWords = {
+  name: "German words",
+  setup({ onLoad }) {
+    onLoad({ filter: /words[/\\]de\.ts$/ }, async ({ path }) => {
+      const [de, en] = await Promise.all([wordsOf(path, "de"), wordsOf(path.replace(/de\.ts$/, "en.ts"), "en")]);
+      const inOrder = JSON.stringify(Object.keys(en).map((name) => de[name]));
+      const named = `Object.fromEntries(Object.keys(en).map((name, i) => [name, words[i]]))`;
+      return { contents: `import { en } from "./en.ts"; const words = ${inOrder}; export const de = ${named};` };
+    });
+  },
+};
+
+async function wordsOf(path, language) {
+  const { code } = await transform(await readFile(path, "utf8"), { loader: "ts" });
+  return (await import(`data:text/javascript,${encodeURIComponent(code)}`))[language];
+}
 
 /**
  * Of marked only what is used: not the ready-made instance of itself at its end, which would keep all of it, and not
@@ -56,17 +76,47 @@ const markedsParts = {
         code.slice(0, end).replace(new RegExp(`(?<=[=,:(])${maker}\\(`, "g"), `/* @__PURE__ */${maker}(`),
       );
       const short = { mangleProps: new RegExp(`^(${long.join("|")})$`), target: TARGET };
-      return { contents: (await transform(`${parts}export{${kept.join(",")}};`, short)).code };
+      const used = withoutReplaced(`${parts}export{${kept.join(",")}};`);
+      return { contents: (await transform(used, short)).code };
     });
   },
 };
+
+/** Methods that src/text/markdown.ts puts others in the place of, by one that tells the class, and rules of theirs alone. */
+const REPLACED = {
+  lheading: ["html", "tag", "autolink", "url", "def", "reflink", "code", "lheading"],
+  checkbox: ["html", "hr", "image", "checkbox", "code", "codespan", "heading", "link", "tablecell"],
+};
+const RULES = ["html", "url", "def", "reflink", "nolink", "reflinkSearch", "_backpedal"];
+
+function withoutReplaced(code) {
+  const cuts = [];
+  const look = (node) => {
+    const named = (part) => part.key?.name;
+    // The short class beside them reads alternatives of pictures.
+    if (node.type === "ClassBody" && node.body.length > 20) {
+      const sign = Object.keys(REPLACED).find((name) => node.body.some((part) => named(part) === name));
+      const gone = node.body.filter((part) => REPLACED[sign]?.includes(named(part)));
+      cuts.push(...gone.map(({ start, end }) => [start, end, ""]));
+    }
+    if (node.type === "ObjectExpression" && node.properties.some((part) => /^(blockSkip|lheading)$/.test(named(part)))) {
+      const gone = node.properties.filter((part) => RULES.includes(named(part)));
+      cuts.push(...gone.map(({ value }) => [value.start, value.end, "0"]));
+    }
+    for (const value of Object.values(node).flat()) if (typeof value?.type === "string") look(value);
+  };
+  look(parse(code, { ecmaVersion: 2022, sourceType: "module" }));
+  if (cuts.length < 20) throw new Error("marked is built in another way than before");
+  cuts.sort(([one], [other]) => other - one);
+  return cuts.reduce((rest, [start, end, instead]) => rest.slice(0, start) + instead + rest.slice(end), code);
+}
 
 export const OPTIONS = {
   absWorkingDir: HERE,
   bundle: true,
   legalComments: "none",
   logLevel: "warning",
-  plugins: [sheets, markedsParts],
+  plugins: [sheets, germanWords, markedsParts],
   target: TARGET,
 };
 
@@ -79,8 +129,13 @@ async function main(out) {
     banner: { js: BANNER },
     write: false,
   });
+  // What esbuild made small is a fiftieth smaller still.
+  const { code } = await minify(result.outputFiles[0].text, {
+    compress: { passes: 3, ecma: 2020 },
+    format: { ascii_only: true, comments: /^!/ },
+  });
   await mkdir(dirname(out), { recursive: true });
-  await writeFile(out, result.outputFiles[0].contents);
+  await writeFile(out, `${code}\n`);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

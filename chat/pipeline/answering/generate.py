@@ -20,7 +20,7 @@ from chat.pipeline.answering.proof import Prover
 from chat.pipeline.answering.sentence_stream import SentenceStream
 from chat.pipeline.guardrails.output import OutputGuard
 from chat.pipeline.question import Context
-from chat.protocol.events import Delta, Error, Event, Queued, Sources
+from chat.protocol.events import Delta, Error, Event, Queued, Sources, Working
 from core.inference.llm import client
 from core.inference.llm.client import ModelUnavailable, Usage, Waiting
 
@@ -71,7 +71,7 @@ async def _relay(context: Context, prompt: Prompt) -> AsyncGenerator[Event]:
     """Relay the proven sentences of what the model writes. Raise ModelUnavailable."""
     # It reads all sources, which takes no time of the student's while the model begins.
     preparing = asyncio.ensure_future(asyncio.to_thread(_prepare, context, prompt))
-    verdict, sentences = RefusalDetector(), SentenceStream()
+    verdict, sentences, begun = RefusalDetector(), SentenceStream(), False
     writing = client.stream(prompt.messages, sampling=context.ask.sampling, caller=context.ask.caller)
     try:
         async with aclosing(writing) as pieces:
@@ -81,6 +81,9 @@ async def _relay(context: Context, prompt: Prompt) -> AsyncGenerator[Event]:
                 elif isinstance(piece, Usage):
                     context.usage.append(piece)
                 else:
+                    if not begun:
+                        begun = True
+                        yield Working("writing")
                     for sentence in sentences.feed(verdict.feed(piece)):
                         for event in await asyncio.to_thread((await preparing).take, sentence):
                             yield event

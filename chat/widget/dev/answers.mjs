@@ -192,6 +192,11 @@ const GERMAN_PAGE = {
   language: "de",
 };
 
+const DATES = [
+  { n: 1, label: "You pay it until 15 July.", begin: "2027-07-15", end: "", days: [] },
+  { n: 1, label: "The desk is open.", begin: "2027-01-11T09:00", end: "2027-01-11T17:00", days: ["MO", "TU"] },
+];
+
 const LONG = Array.from(
   { length: 14 },
   (_, i) =>
@@ -206,6 +211,8 @@ export function script(text, { asQuestion = false } = {}) {
   const byStaff = office(said);
   if (byStaff) return byStaff;
   const written = (answer, sources = SOURCES, pieces = /\S+\s*/g) => [
+    { type: "working", stage: "reading", pages: 6 },
+    ...(said.includes("slow") ? [{ pause: 1500 }, { type: "working", stage: "writing" }, { pause: 1500 }] : []),
     ...sources.map((source) => ({ type: "citation", source })),
     ...(answer.match(pieces) ?? []).map((piece) => ({ type: "message_delta", text: piece })),
     { type: "sources", sources },
@@ -214,6 +221,7 @@ export function script(text, { asQuestion = false } = {}) {
       status: "complete",
       strategy: said.includes("quote") ? "extractive" : "generated",
       notice: "",
+      ...(said.includes("dates") && { dates: DATES }),
     },
   ];
   if (said.includes("a person"))
@@ -257,7 +265,7 @@ export function script(text, { asQuestion = false } = {}) {
     ];
   }
   if (said.startsWith("wait")) return [{ hold: true }, ...written(FEES)];
-  if (said.includes("hold")) return [...written(FEES).slice(0, 9), { hold: true }, ...written(FEES).slice(9)];
+  if (said.includes("hold")) return [...written(FEES).slice(0, 10), { hold: true }, ...written(FEES).slice(10)];
   if (said.includes("unknown")) return [{ type: "message_sparkle", message: 0 }, ...written(FEES)];
   if (said.includes("childcare")) return written(CHILDCARE, [GERMAN_PAGE]);
   if (said.includes("three")) return written(LATE, THREE);

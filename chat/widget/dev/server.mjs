@@ -85,6 +85,9 @@ async function api(request, reply, url) {
     );
   }
   if (kind === "messages") {
+    if (verb === "plain")
+      return json(reply, { text: "You pay **318.40 euros** [1].\n\nPaying late costs 10 euros more [1, 2].", changed: 1, kept: 1 });
+    if (verb === "calendar") return reply.writeHead(200, { "Content-Type": "text/calendar" }).end("BEGIN:VCALENDAR");
     if (verb === "stop") service.stop(visitor, Number(id));
     else service.feedback(visitor, Number(id), body);
     return json(reply, {});
@@ -120,6 +123,7 @@ async function api(request, reply, url) {
     request.on("close", end);
     return undefined;
   }
+  if (verb === "file") return reply.writeHead(200, { "Content-Type": "text/html" }).end("<!DOCTYPE html><h1>Saved</h1>");
   if (verb === "handover")
     return json(
       reply,

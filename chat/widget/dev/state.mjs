@@ -55,7 +55,7 @@ export class Service {
     return this.own(visitor, id)?.events.slice(after) ?? [];
   }
 
-  ask(visitor, { conversation, client_id: clientId, text, as_question: asQuestion }) {
+  ask(visitor, { conversation, client_id: clientId, text, as_question: asQuestion, replaces = null }) {
     let row = this.own(visitor, conversation);
     if (!row) {
       const now = new Date().toISOString();
@@ -97,11 +97,13 @@ export class Service {
       text: "",
       status: "generating",
     };
+    if (replaces !== null) row.messages = row.messages.filter(({ id }) => id < replaces);
     row.messages.push(question, reply);
     this.#tell(row, {
       type: "message_start",
       question: { id: question.id, client_id: clientId, text, created_at: created },
       message: { id: reply.id, created_at: created },
+      replaces,
     });
     row.begun = row.events.length;
     void this.#produce(row, reply, script(text, { asQuestion }));
@@ -197,6 +199,7 @@ export class Service {
         ? { type: "message_end", status: "stopped", strategy: "", notice: "" }
         : step;
       if (event.type === "message_delta") reply.text += event.text;
+      if (event.dates) reply.dates = event.dates;
       if (event.type === "sources") reply.sources = event.sources;
       if (event.type === "abstain" || event.type === "clarify") {
         Object.assign(reply, {

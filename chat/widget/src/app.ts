@@ -1,5 +1,6 @@
 // One visitor's chat: consent, conversation, data, language. What it stands in is the element's business.
 
+import { WayBack } from "./back.ts";
 import { Cases } from "./chat/cases.ts";
 import { Chat } from "./chat/chat.ts";
 import { Library } from "./chat/library.ts";
@@ -9,6 +10,7 @@ import { Http } from "./net/http.ts";
 import type { AssistantInfo } from "./protocol.ts";
 import { Session } from "./state/session.ts";
 import { Store } from "./state/store.ts";
+import { printChat } from "./view/printing.ts";
 import { View, type ViewActions } from "./view/view.ts";
 import { language, offered, speak, spokenBy, spokenLanguage, t, type Language } from "./words/words.ts";
 
@@ -26,6 +28,7 @@ export class App {
   #close: (() => void) | null;
   #news: (are: boolean) => void;
   #shown = false;
+  #back = new WayBack();
   #chosen: Language | null = null;
 
   /**
@@ -114,7 +117,7 @@ export class App {
   // --- consent and what follows from it ---
 
   #newView(): View {
-    const view = new View({ info: this.info, agreed: this.#session.agreed, actions: this.#actions() });
+    const view = new View({ info: this.info, agreed: this.#session.agreed, actions: this.#actions(), back: this.#back });
     this.#place.lang = language();
     this.#place.replaceChildren(...view.elements);
     return view;
@@ -144,6 +147,7 @@ export class App {
   async #erase(): Promise<void> {
     await this.#library.erase();
     this.#forgotten();
+    this.#view.showErased();
     this.#view.focusStart();
     this.#view.announce(t("erased"));
   }
@@ -157,14 +161,14 @@ export class App {
     this.#view = this.#newView();
   }
 
-  async #download(): Promise<void> {
-    const address = URL.createObjectURL(await this.#library.myData());
+  async #save(file: Promise<Blob>, name: string): Promise<void> {
+    const address = URL.createObjectURL(await file);
     const link = document.createElement("a");
     link.href = address;
-    link.download = "my-data.json";
+    link.download = name;
     link.click();
     setTimeout(() => URL.revokeObjectURL(address), 60_000);
-    this.#view.announce(t("downloaded"));
+    this.#view.announce(t("downloaded", { name }));
   }
 
   async #remove(id: string): Promise<void> {
@@ -182,12 +186,15 @@ export class App {
         ask: (text) => chat((c) => c.ask(text)),
         retry: (message) => chat((c) => c.retry(message)),
         askAnyway: (help) => chat((c) => c.askAnyway(help)),
+        regenerate: (message) => chat((c) => c.regenerate(message)),
         edit: (message) => chat((c) => c.edit(message)),
         askPerson: (message) => this.#view.openHandover(message),
+        plain: (answer) => this.#library.plain(answer),
+        remember: (answer, begin) => this.#save(this.#library.calendar(answer, begin), "date.ics"),
         rate: (...feedback) => this.#chat?.opinions.rate(...feedback) ?? false,
       },
       composer: {
-        ask: (text) => chat((c) => c.ask(text)),
+        ask: (text) => chat((c) => c.submit(text)),
         stop: () => chat((c) => c.halt()),
         typed: () => chat((c) => c.typed()),
       },
@@ -206,7 +213,9 @@ export class App {
       },
       settings: {
         choose: (wanted) => this.#choose(wanted),
-        download: () => this.#download(),
+        download: () => this.#save(this.#library.myData(), "my-data.json"),
+        print: () => printChat(this.#place),
+        keep: (id) => this.#save(this.#library.file(id), "conversation.html"),
         erase: () => this.#erase(),
       },
       close: this.#close,

@@ -18,6 +18,15 @@ export type Abstain = {
   related?: Array<string>;
 };
 
+/** A date to come that an answer names, for a calendar; `label` is its sentence, `n` the source's number. `begin` and `end` are days ("2026-07-15") or times in the assistant's time zone ("2026-07-15T12:00"); `end` may be empty. Opening hours return each week on `days` ("MO"). */
+export type Appointment = {
+  n: number;
+  label: string;
+  begin: string;
+  end?: string;
+  days?: Array<string>;
+};
+
 /** A question; the same `client_id` again is the same question. */
 export type Ask = {
   token?: string | null;
@@ -26,6 +35,7 @@ export type Ask = {
   conversation: string;
   client_id: string;
   as_question?: boolean;
+  replaces?: number | null;
 };
 
 /** GET /api/v1/assistant: everything that a page may know before the visitor agreed. */
@@ -215,6 +225,13 @@ export type HelpContact = {
   email: string;
 };
 
+/** An answer's text in plain language, with the same `[n]`; `kept` of its statements stand as they were. */
+export type InPlainLanguage = {
+  text: string;
+  changed: number;
+  kept: number;
+};
+
 export type Limits = {
   question_characters: number;
 };
@@ -243,6 +260,7 @@ export type Message = {
   contact?: Contact | null;
   help?: HelpCard | null;
   office?: OfficeWords | null;
+  dates?: Array<Appointment>;
   feedback?: -1 | 0 | 1;
   feedback_reasons?: Array<Reason>;
 };
@@ -256,7 +274,7 @@ export type MessageDelta = {
   text: string;
 };
 
-/** The last event of every answer; `machine_made` says that a machine wrote the text or put it together. `related` are curated questions that lead on from an answer. */
+/** The last event of every answer; `machine_made` says that a machine wrote the text or put it together. `related` are curated questions that lead on from an answer, `dates` what can be put into a calendar. */
 export type MessageEnd = {
   type: "message_end";
   seq?: number | null;
@@ -267,16 +285,18 @@ export type MessageEnd = {
   strategy?: "" | "generated" | "extractive" | "fixed" | "written";
   notice?: string;
   related?: Array<string>;
+  dates?: Array<Appointment>;
   finished_at?: string | null;
 };
 
-/** The first event of every answer. */
+/** The first event of every answer; the question `replaces` is gone from the conversation, with its answer. */
 export type MessageStart = {
   type: "message_start";
   seq?: number | null;
   conversation: string;
   question: StartedQuestion;
   message: StartedMessage;
+  replaces?: number | null;
 };
 
 /** Staff have answered this question in their own words; what the deltas bring stands below it. */
@@ -353,7 +373,7 @@ export type Resume = {
   after?: number | null;
 };
 
-export type ServerEvent = MessageStart | MessageDelta | Citation | Sources | OfficeAnswer | Abstain | Help | Clarify | Queued | MessageEnd | ErrorEvent | FeedbackEvent | RatingEvent | CaseChanged | CaseWithdrawn | ConversationDeleted | Erased | Ping | Snapshot;
+export type ServerEvent = MessageStart | MessageDelta | Citation | Sources | OfficeAnswer | Abstain | Help | Clarify | Queued | Working | MessageEnd | ErrorEvent | FeedbackEvent | RatingEvent | CaseChanged | CaseWithdrawn | ConversationDeleted | Erased | Ping | Snapshot;
 
 /** POST /api/v1/session. */
 export type SessionReply = {
@@ -448,6 +468,16 @@ export type Theme = {
   greeting: Texts;
 };
 
+/** What is done while there is no text yet: `pages` pages are read, or the answer is being written and checked. */
+export type Working = {
+  type: "working";
+  seq?: number | null;
+  conversation: string;
+  message: number;
+  stage: "reading" | "writing";
+  pages?: number;
+};
+
 /** What the server says, in the notation of net/shapes.ts. */
 export const SHAPES = {
   "About": {
@@ -466,6 +496,15 @@ export const SHAPES = {
     "text": "s",
     "contact": "$Contact|0",
     "related?": [
+      "s"
+    ]
+  },
+  "Appointment": {
+    "n": "i",
+    "label": "s",
+    "begin": "s",
+    "end?": "s",
+    "days?": [
       "s"
     ]
   },
@@ -612,6 +651,11 @@ export const SHAPES = {
     "url": "s",
     "email": "s"
   },
+  "InPlainLanguage": {
+    "text": "s",
+    "changed": "i",
+    "kept": "i"
+  },
   "Limits": {
     "question_characters": "i"
   },
@@ -642,6 +686,9 @@ export const SHAPES = {
     "contact?": "$Contact|0",
     "help?": "$HelpCard|0",
     "office?": "$OfficeWords|0",
+    "dates?": [
+      "$Appointment"
+    ],
     "feedback?": "i",
     "feedback_reasons?": [
       "$Reason"
@@ -666,6 +713,9 @@ export const SHAPES = {
     "related?": [
       "s"
     ],
+    "dates?": [
+      "$Appointment"
+    ],
     "finished_at?": "s|0"
   },
   "MessageStart": {
@@ -673,7 +723,8 @@ export const SHAPES = {
     "seq?": "i|0",
     "conversation": "s",
     "question": "$StartedQuestion",
-    "message": "$StartedMessage"
+    "message": "$StartedMessage",
+    "replaces?": "i|0"
   },
   "OfficeAnswer": {
     "type": "=office_answer",
@@ -729,7 +780,7 @@ export const SHAPES = {
     "stars": "i"
   },
   "Reason": "=wrong|=outdated|=incomplete|=not_my_question|=other",
-  "ServerEvent": "$MessageStart|$MessageDelta|$Citation|$Sources|$OfficeAnswer|$Abstain|$Help|$Clarify|$Queued|$MessageEnd|$ErrorEvent|$FeedbackEvent|$RatingEvent|$CaseChanged|$CaseWithdrawn|$ConversationDeleted|$Erased|$Ping|$Snapshot",
+  "ServerEvent": "$MessageStart|$MessageDelta|$Citation|$Sources|$OfficeAnswer|$Abstain|$Help|$Clarify|$Queued|$Working|$MessageEnd|$ErrorEvent|$FeedbackEvent|$RatingEvent|$CaseChanged|$CaseWithdrawn|$ConversationDeleted|$Erased|$Ping|$Snapshot",
   "SessionReply": {
     "token": "s",
     "expires_in": "i"
@@ -802,5 +853,13 @@ export const SHAPES = {
     "position": "=right|=left",
     "logo": "s",
     "greeting": "$Texts"
+  },
+  "Working": {
+    "type": "=working",
+    "seq?": "i|0",
+    "conversation": "s",
+    "message": "i",
+    "stage": "=reading|=writing",
+    "pages?": "i"
   }
 } as const;

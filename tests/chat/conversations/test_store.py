@@ -12,8 +12,9 @@ from django.db import connection, transaction
 
 from chat.conversations.closing import close_answer
 from chat.conversations.opening import StartedAnswer, load_state, open_question, save_question
-from chat.conversations.visitors import delete_visitor, new_visitor
-from chat.errors import Busy, NotFound
+from chat.conversations.store import saved_messages
+from chat.conversations.visitors import delete_visitor, export_visitor, list_conversations, new_visitor
+from chat.errors import Busy, NotFound, Refused
 from chat.models import Assistant, Conversation, Message, PromptVersion, RetrievalProfile
 from chat.pipeline.reply import Reply
 from chat.protocol.events import Cited, End
@@ -92,7 +93,7 @@ def test_a_question_to_an_assistant_that_is_known_takes_two_statements_and_its_a
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("pages")
-def test_a_cited_answer_takes_ten_statements_from_the_socket_to_the_end(server: Server, llm: FakeLLM) -> None:
+def test_a_cited_answer_takes_eleven_statements_from_the_socket_to_the_end(server: Server, llm: FakeLLM) -> None:
     llm.says_words("The semester contribution is 318.40 euros each semester [1].")
     with server.connect() as tab:
         tab.answer(QUESTION)
@@ -100,8 +101,8 @@ def test_a_cited_answer_takes_ten_statements_from_the_socket_to_the_end(server: 
             answer = tab.answer("What does the semester contribution cost?")
     assert answer.end["status"] == "complete"
     assert answer.cited
-    # Look, save; scope, generation, vectors, FAQs, passages; flags, save.
-    assert len(sent) == 10, "\n".join(sent)
+    # Look, save; scope, generation, vectors, FAQs, passages; questions that lead on; flags, save.
+    assert len(sent) == 11, "\n".join(sent)
 
 
 def test_the_same_question_again_is_the_same_rows() -> None:
@@ -195,3 +196,31 @@ def test_a_visitor_is_erased_while_an_answer_is_just_being_saved() -> None:
     delete_visitor(visitor)
     saving.join()
     assert not Message.objects.exists()
+
+
+def answered(visitor: uuid.UUID, conversation: uuid.UUID, text: str, *, replaces: int | None = None) -> StartedAnswer:
+    one = opened(visitor=visitor, conversation=conversation, text=text, replaces=replaces)
+    close_answer(reply_id=one.reply.pk, reply=Reply(text=f"About {text}"), status="complete")
+    return one
+
+
+def test_a_question_takes_the_place_of_the_latest_one_with_its_answer() -> None:
+    visitor, conversation = new_visitor(), uuid.uuid4()
+    answered(visitor, conversation, "Fees?")
+    wrong = answered(visitor, conversation, "Dormitoris?")
+    right = answered(visitor, conversation, "Dormitories?", replaces=wrong.question.pk)
+    assert [text for _role, text in right.ask.history] == ["Fees?", "About Fees?"]
+    shown = saved_messages(Conversation.objects.get(pk=conversation))
+    assert [message["text"] for message in shown] == ["Fees?", "About Fees?", "Dormitories?", "About Dormitories?"]
+    assert list_conversations(visitor)[0]["messages"] == 4
+    kept = export_visitor(visitor)["conversations"][0]["messages"]
+    assert [message["replaced"] for message in kept] == [False, False, True, True, False, False]
+
+
+def test_only_the_latest_question_can_be_replaced() -> None:
+    visitor, conversation = new_visitor(), uuid.uuid4()
+    first = answered(visitor, conversation, "Fees?")
+    answered(visitor, conversation, "Dormitories?")
+    with pytest.raises(Refused):
+        opened(visitor=visitor, conversation=conversation, text="Fees 2027?", replaces=first.question.pk)
+    assert Message.objects.filter(is_replaced=True).count() == 0

@@ -26,6 +26,7 @@ from chat.protocol.events import (
     Sources,
     StartedMessage,
     StartedQuestion,
+    Working,
 )
 from chat.protocol.shapes import Contact, HelpCard, HelpContact, Link, Source
 from chat.websocket.frames import error_reply
@@ -68,6 +69,7 @@ RECORDED: list[tuple[Event, str]] = [
         Clarify("Which?", (Choice("Bachelor", "degree:ba"), Choice("Other", "")), "degree", "Fees?"),
         '{"type": "clarify", "text": "Which?", "choices": ["Bachelor", "Other"]}',
     ),
+    (Working("reading", 6), '{"type": "working", "stage": "reading", "pages": 6}'),
     (Queued(3), '{"type": "queued", "position": 3}'),
     (Error("busy", "Wait", 5), '{"type": "error", "code": "busy", "detail": "Wait", "retry_after": 5}'),
     (Error("internal", "Sorry"), '{"type": "error", "code": "internal", "detail": "Sorry", "retry_after": null}'),
@@ -83,17 +85,17 @@ RECORDED: list[tuple[Event, str]] = [
             timings_ms={"t": 1.5},
         ),
         '{"type": "message_end", "status": "complete", "strategy": "generated", "notice": "busy", '
-        '"finished_at": "2026-11-01", "machine_made": true}',
+        '"finished_at": "2026-11-01", "machine_made": true, "related": [], "dates": []}',
     ),
     (
         End(status="stopped", strategy=""),
         '{"type": "message_end", "status": "stopped", "strategy": "", "notice": "", "finished_at": null, '
-        '"machine_made": true}',
+        '"machine_made": true, "related": [], "dates": []}',
     ),
     (
         End(status="complete", strategy="written"),
         '{"type": "message_end", "status": "complete", "strategy": "written", "notice": "", "finished_at": null, '
-        '"machine_made": false}',
+        '"machine_made": false, "related": [], "dates": []}',
     ),
 ]
 
@@ -109,6 +111,7 @@ def test_the_events_beside_an_answer_go_over_the_wire_as_they_were_recorded() ->
         "type": "message_start",
         "question": {"id": 1, "client_id": "c", "text": "Fees?", "created_at": "2026-11-01"},
         "message": {"id": 2, "created_at": "2026-11-02"},
+        "replaces": None,
     }
     assert FeedbackEvent(2, -1, ["wrong"]).to_wire() == {
         "type": "feedback",

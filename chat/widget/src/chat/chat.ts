@@ -24,6 +24,8 @@ const UNANSWERABLE = /^(no_words|empty_|question_|bad_)/;
 /** Seconds, where the service does not say. */
 const ASK_AGAIN_AFTER = 5;
 
+type How = Partial<Pick<Message, "asQuestion" | "replaces">>;
+
 export class Chat {
   readonly opinions = new Opinions(
     () => ({ conversation: this.#conversation, screen: this.#screen, show: () => this.show() }),
@@ -44,6 +46,8 @@ export class Chat {
   #stopSent: number | null = null;
   #beganAnew = false;
   #renewals = 0;
+  /** The question that stands in the field to be changed. */
+  #editing: Message | null = null;
   #watch = new Watch(() => this.#resume(null));
   #deadlines = new Deadlines((clientId) => this.#notTaken(clientId));
 
@@ -174,7 +178,10 @@ export class Chat {
     if (event.type === "conversation_deleted") this.begin();
     if (event.type === "message_delta" || event.type === "help" || event.type === "message_end") {
       const message = this.#conversation.find(event.message);
-      if (event.type === "message_end") this.#stopSent = null;
+      if (event.type === "message_end") {
+        this.#stopSent = null;
+        this.replies.answered();
+      }
       if (message) this.#screen.follow(message, event.type === "message_end");
     }
   }
@@ -255,7 +262,7 @@ export class Chat {
   // --- what the visitor does ---
 
   /** `asQuestion`: it is looked up even if it reads like a cry for help. */
-  ask(text: string, { asQuestion = false } = {}): void {
+  ask(text: string, { asQuestion = false, replaces = null }: How = {}): void {
     if (this.#conversation.busy) return;
     if (!this.#ready && this.#reach.isLost) {
       this.#drafts.put(text);
@@ -263,18 +270,20 @@ export class Chat {
       return;
     }
     for (const message of this.#conversation.messages) {
-      if (message.status === "unsent" && message.text === text) this.#conversation.forget(message);
+      if (message.status !== "unsent" || message.text !== text) continue;
+      replaces ??= message.replaces;
+      this.#conversation.forget(message);
     }
-    const question = this.#conversation.addQuestion(newId(), text, { asQuestion });
+    const question = this.#conversation.addQuestion(newId(), text, { asQuestion, replaces });
     this.#drafts.sent(question);
     if (this.#ready) this.#send(question);
     this.show();
     this.#screen.toEnd();
   }
 
-  #send({ key, text, asQuestion }: Message): void {
+  #send({ key, text, asQuestion, replaces }: Message): void {
     const ask = { type: "ask", conversation: this.#conversation.id, client_id: key, text } as const;
-    this.#line.send(asQuestion ? { ...ask, as_question: true } : ask);
+    this.#line.send({ ...ask, ...(asQuestion && { as_question: true }), ...(replaces !== null && { replaces }) });
     this.#deadlines.begin(key);
     this.#listen();
   }
@@ -296,7 +305,13 @@ export class Chat {
 
   retry(message: Message): void {
     const question = message.role === "user" ? message : this.#conversation.questionOf(message);
-    if (question) this.#askAgain(question, question);
+    if (question) this.#askAgain(question, question.id === null ? question : { asQuestion: question.asQuestion });
+  }
+
+  /** The answer anew, in the place of the one that is there. */
+  regenerate(answer: Message): void {
+    const question = this.#conversation.questionOf(answer);
+    if (question) this.#askAgain(question, { replaces: question.id });
   }
 
   /** `help` was no answer to a cry for help: its question is looked up. */
@@ -305,7 +320,7 @@ export class Chat {
     if (question) this.#askAgain(question, { asQuestion: true });
   }
 
-  #askAgain({ text }: Message, how: { asQuestion: boolean }): void {
+  #askAgain({ text }: Message, how: How): void {
     if (this.#conversation.busy || !this.#ready) {
       this.#screen.hint(t(this.#ready ? "hint_busy" : "hint_offline"));
       return;
@@ -314,8 +329,15 @@ export class Chat {
     this.#screen.focusField();
   }
 
-  /** The question again in the field, to be changed and sent. */
+  /** What stands in the field: a new question, or the one that was to be changed. */
+  submit(text: string): void {
+    const replaces = this.#editing && this.#conversation.lastQuestion === this.#editing ? this.#editing.id : null;
+    this.ask(text, { replaces });
+  }
+
+  /** The question again in the field, to be changed and sent in its own place. */
   edit(question: Message): void {
+    this.#editing = question;
     const waits = this.#drafts.put(question.text);
     this.#screen.hint(t("hint_editing") + (waits ? ` ${t("hint_waiting")}` : ""));
     this.#screen.focusField();
@@ -335,6 +357,9 @@ export class Chat {
   }
 
   typed(): void {
+    // Who empties the field asks something else.
+    if (!this.#screen.text) this.#editing = null;
+    else if (this.#editing) this.#screen.hint(t("hint_editing"));
     this.#drafts.typed();
   }
 
@@ -371,6 +396,7 @@ export class Chat {
   }
 
   #turnTo(id: string): void {
+    this.#editing = null;
     this.#deadlines.clear();
     this.#conversation = new Conversation(id);
     this.#store.conversation = id;

@@ -3,7 +3,7 @@
 import type { Http, Sending } from "../net/http.ts";
 import { Problem } from "../net/http.ts";
 import { expectShape } from "../net/shapes.ts";
-import type { CaseView, ConversationSummary, Handover } from "../protocol.ts";
+import type { CaseView, ConversationSummary, Handover, InPlainLanguage } from "../protocol.ts";
 
 const API = "/api/v1";
 
@@ -80,6 +80,21 @@ export class Library {
 
   async myData(): Promise<Blob> {
     return (await this.#send("/my-data")).blob();
+  }
+
+  /** A conversation as a page to keep. */
+  async file(conversation: string): Promise<Blob> {
+    return (await this.#send(`/conversations/${conversation}/file`)).blob();
+  }
+
+  /** An answer in plain language. */
+  async plain(answer: number): Promise<InPlainLanguage> {
+    return this.#read("InPlainLanguage", `/messages/${answer}/plain`, { method: "POST", body: {} });
+  }
+
+  /** What an answer names that begins then, for the calendar. */
+  async calendar(answer: number, begin: string): Promise<Blob> {
+    return (await this.#send(`/messages/${answer}/calendar?begin=${encodeURIComponent(begin)}`)).blob();
   }
 
   async erase(): Promise<void> {

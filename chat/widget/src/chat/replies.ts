@@ -20,6 +20,8 @@ export class Replies {
   #around: () => Around;
   /** An office that replied in another conversation, which was not said yet. */
   #elsewhere: CaseView | null = null;
+  /** An answer was complete while nobody saw the chat. */
+  #answered = false;
 
   constructor(store: ChatParts["store"], around: () => Around) {
     this.#store = store;
@@ -32,7 +34,8 @@ export class Replies {
     const { cases } = conversation;
     const fresh = cases.flatMap((one) => this.#freshIn(one).map((words) => ({ ...words, about: one })));
     this.#listenFor(cases);
-    const are = fresh.length > 0 || this.#elsewhere !== null;
+    this.#answered &&= !screen.isSeen;
+    const are = fresh.length > 0 || this.#elsewhere !== null || this.#answered;
     screen.showNews(are && !screen.isSeen);
     if (!screen.isSeen) return;
     for (const { id, text, about } of fresh) {
@@ -44,6 +47,12 @@ export class Replies {
     if (last && lead) screen.toCase(last.about.id);
     if (this.#elsewhere) screen.hint(newsOf(this.#elsewhere));
     this.#elsewhere = null;
+  }
+
+  /** An answer is complete. */
+  answered(): void {
+    this.#answered = true;
+    this.tell();
   }
 
   /** A question of another conversation changed. */

@@ -12,6 +12,7 @@ import type {
   OfficeAnswer,
   Queued,
   Sources,
+  Working,
 } from "../protocol.ts";
 import { change, type Message } from "./message.ts";
 
@@ -26,7 +27,8 @@ export type AnswerEvent =
   | MessageEnd
   | OfficeAnswer
   | Queued
-  | Sources;
+  | Sources
+  | Working;
 
 export function applyTo(message: Message, event: AnswerEvent): void {
   switch (event.type) {
@@ -50,10 +52,12 @@ export function applyTo(message: Message, event: AnswerEvent): void {
       return change(message, { text: event.text, choices: event.choices, queue: 0 });
     case "queued":
       return change(message, { queue: event.position });
+    case "working":
+      return change(message, { working: event, queue: 0 });
     case "message_end": {
-      const { status, strategy = "", machine_made: machineMade = false, notice = "", related = message.related } = event;
+      const { status, strategy = "", machine_made: machineMade = false, notice = "", related = message.related, dates = [] } = event;
       const abstained = status === "abstained";
-      return change(message, { status, strategy, machineMade, notice, related, queue: 0, abstained });
+      return change(message, { status, strategy, machineMade, notice, related, dates, queue: 0, abstained });
     }
     case "error":
       return change(message, { error: event.detail });

@@ -87,8 +87,8 @@ export class Conversation {
 
   // --- what happens here ---
 
-  addQuestion(clientId: string, text: string, { asQuestion = false } = {}): Message {
-    const question = blank({ key: clientId, clientId, role: "user", text, asQuestion, status: "sending" });
+  addQuestion(clientId: string, text: string, how: Partial<Pick<Message, "asQuestion" | "replaces">> = {}): Message {
+    const question = blank({ ...how, key: clientId, clientId, role: "user", text, status: "sending" });
     this.messages.push(question);
     return question;
   }
@@ -200,7 +200,9 @@ export class Conversation {
     this.cases = [...this.cases.filter(({ id }) => id !== given.id), given].sort((a, b) => a.id - b.id);
   }
 
-  #start({ question, message }: MessageStart): void {
+  #start({ question, message, replaces }: MessageStart): void {
+    const gone = this.find(replaces);
+    if (gone) this.messages.splice(this.messages.indexOf(gone), 2);
     const asked = this.find(question.id) ?? this.findQuestion(question.client_id);
     if (asked) {
       change(asked, {
@@ -223,7 +225,7 @@ export class Conversation {
     if (!known) return saved;
     // Its text so far is here, or comes again from its beginning.
     if (saved.status === "generating" && known.status === "generating") return known;
-    const { key: _key, role: _role, asQuestion: _asQuestion, version: _version, ...values } = saved;
+    const { key: _key, role: _role, asQuestion: _asked, replaces: _replaces, version: _version, ...values } = saved;
     // What the server says went wrong is told once, in the events; the saved state does not repeat it.
     if (!differs(known, { ...values, error: known.error, retryAt: known.retryAt })) return known;
     change(known, { ...values, error: values.status === known.status ? known.error : "" });

@@ -1,6 +1,6 @@
 // A message as this tab knows it.
 
-import type { Contact, HelpCard, Message as Saved, OfficeWords, Source } from "../protocol.ts";
+import type { Appointment, Contact, HelpCard, Message as Saved, OfficeWords, Source, Working } from "../protocol.ts";
 
 export interface Message {
   readonly key: string;
@@ -17,6 +17,8 @@ export interface Message {
   notice: string;
   reason: string;
   sources: readonly Source[];
+  /** What can be put into a calendar. */
+  dates: readonly Appointment[];
   choices: readonly string[];
   related: readonly string[];
   contact: Contact | null;
@@ -29,8 +31,12 @@ export interface Message {
   abstained: boolean;
   /** A question that is to be looked up even if it reads like a cry for help. The service does not send it back. */
   readonly asQuestion: boolean;
+  /** The earlier question whose place this one takes, while it is on its way. */
+  readonly replaces: number | null;
   /** How many are served before, this one included; 0 where nobody waits. */
   queue: number;
+  /** What is done while there is no text yet. */
+  working: Pick<Working, "stage" | "pages"> | null;
   error: string;
   /** Not to be sent again before this time, in ms of the epoch; Infinity for what would only be refused again. */
   retryAt: number;
@@ -51,6 +57,7 @@ export function blank(values: Partial<Message> & Pick<Message, "key" | "role">):
     reason: "",
     sources: [],
     choices: [],
+    dates: [],
     related: [],
     contact: null,
     help: null,
@@ -59,7 +66,9 @@ export function blank(values: Partial<Message> & Pick<Message, "key" | "role">):
     reasons: [],
     abstained: false,
     asQuestion: false,
+    replaces: null,
     queue: 0,
+    working: null,
     error: "",
     retryAt: 0,
     version: 0,
@@ -82,6 +91,7 @@ export function fromWire(wire: Saved): Message {
     reason: wire.reason ?? "",
     sources: wire.sources ?? [],
     choices: wire.choices ?? [],
+    dates: wire.dates ?? [],
     related: wire.related ?? [],
     contact: wire.contact ?? null,
     help: wire.help ?? null,
@@ -92,7 +102,7 @@ export function fromWire(wire: Saved): Message {
   });
 }
 
-export function change(message: Message, values: Partial<Omit<Message, "key" | "role" | "asQuestion" | "version">>): void {
+export function change(message: Message, values: Partial<Omit<Message, "key" | "role" | "asQuestion" | "replaces" | "version">>): void {
   Object.assign(message, values);
   message.version += 1;
 }

@@ -1,5 +1,7 @@
 // When something was said, in the reader's own time zone and language.
 
+import type { Appointment } from "../protocol.ts";
+
 /** A plain "en" would give the American clock. */
 const LOCALES: Readonly<Record<string, string>> = { en: "en-GB" };
 
@@ -29,6 +31,22 @@ export function ageOf(iso: string, language: string, now = Date.now()): { day: s
   if (Number.isNaN(day.getTime())) return null;
   const words = new Intl.DateTimeFormat(LOCALES[language] ?? language, { dateStyle: "long", timeZone: "UTC" });
   return { day: words.format(day), isOld: now - day.getTime() > A_YEAR };
+}
+
+/** A date or span in words, with its times as they are where the assistant is; opening hours by their weekdays. */
+export function dateOf({ begin, end = "", days = [] }: Pick<Appointment, "begin" | "end" | "days">, language: string): string {
+  const locale = LOCALES[language] ?? language;
+  const timed = begin.includes("T");
+  const form = (options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat(locale, { ...options, timeZone: "UTC" });
+  if (!timed) return form({ dateStyle: "medium" }).formatRange(new Date(begin), new Date(end || begin));
+  const [from, to] = [new Date(`${begin}Z`), new Date(`${end || begin}Z`)] as const;
+  const time = form({ hour: "2-digit", minute: "2-digit" }).formatRange(from, to);
+  if (!days.length) return `${form({ dateStyle: "medium" }).format(from)}, ${time}`;
+  // 5 January 2026 was a Monday.
+  const weekday = (day: string) =>
+    form({ weekday: "short" }).format(Date.UTC(2026, 0, 5 + "MOTUWETHFRSASU".indexOf(day) / 2));
+  const [first = "", last = first] = [days[0], days.at(-1)];
+  return `${weekday(first)}${last === first ? "" : `–${weekday(last)}`}, ${time}`;
 }
 
 /** Null for what is no time. */

@@ -1,12 +1,14 @@
 // An answer: what is to be known before reading it, its text, and below it the sources and what can be done with it.
 
+import type { InPlainLanguage } from "../protocol.ts";
 import type { Message } from "../state/message.ts";
 import { Problem } from "../net/http.ts";
 import { webAddress } from "../text/links.ts";
 import { plain } from "../text/plain.ts";
-import { t } from "../words/words.ts";
+import { dateOf } from "../text/times.ts";
+import { count, language, t } from "../words/words.ts";
 import { AnswerText } from "./answer_text.ts";
-import { button, sentence, tool } from "./buttons.ts";
+import { button, named, sentence, tool } from "./buttons.ts";
 import { el, fill, setAttribute, setText, type Child } from "./dom.ts";
 import { FeedbackForm } from "./feedback_form.ts";
 import { helpContacts, helpTitle } from "./help_view.ts";
@@ -37,6 +39,9 @@ export class AnswerView {
   #persons: { [place in "seen" | "tool" | "below"]?: HTMLElement } = {};
   /** What wishes for a better answer, in sight and below the feedback. */
   #wish: HTMLElement | null = null;
+  /** The answer in plain language, once it was asked for, and whether that is shown. */
+  #plain: InPlainLanguage | null = null;
+  #isPlain = false;
 
   constructor(options: MessageOptions, retrial: Retrial) {
     this.#options = options;
@@ -61,7 +66,8 @@ export class AnswerView {
     const { office } = message;
     fill(this.#office, office, () => [office && officeAnswer(office, message.sources)]);
     this.#drawBefore(message, writing);
-    this.#text.draw(message, writing && !help);
+    const inPlain = this.#isPlain && this.#plain;
+    this.#text.draw(inPlain ? { ...message, text: inPlain.text } : message, writing && !help);
     this.#drawChoices(message, lastAnswer && !writing);
     this.#drawAfter(message, writing, lastAnswer);
     this.#drawDecline(message, help !== null && lastAnswer && !writing);
@@ -72,26 +78,26 @@ export class AnswerView {
   }
 
   #drawBefore(message: Message, writing: boolean): void {
-    const { strategy, abstained, notice: told, text, choices, queue, help, office } = message;
+    const { strategy, abstained, notice: told, text, choices, queue, working, help, office } = message;
     if (help) {
       fill(this.#before, help, () => [helpTitle(help), helpContacts(help)]);
       return;
     }
-    const quoting = strategy === "extractive" || (writing && this.#options.quotes);
+    const quoting = strategy === "extractive" || (writing && !this.#options.writes);
     const shown = quoting && !abstained && text !== "" && choices.length === 0;
     const absent = told === "model_unavailable" || told === "window_too_small";
     const wordsOnly = told === "words_only";
     const partlyQuoted = told === "partly_quoted";
     const waiting = writing && !text;
     const below = office && message.sources.length > 1 && !shown;
-    fill(this.#before, [shown, absent, wordsOnly, partlyQuoted, waiting, abstained, queue, below], () => [
+    fill(this.#before, [shown, absent, wordsOnly, partlyQuoted, waiting, abstained, queue, working, below], () => [
       abstained && notice("abstained", "help", t("abstained_title")),
       absent && notice("model-unavailable", "warning", t("notice_model_unavailable")),
       wordsOnly && notice("words-only", "warning", t("notice_words_only")),
       partlyQuoted && notice("partly-quoted", "quote", t("notice_partly_quoted")),
       shown && notice("quoting-notice", "quote", t("notice_quoting")),
       below && el("h4", { class: "sources__title" }, t("office_below")),
-      waiting && waitingFor(queue),
+      waiting && waitingFor(message),
     ]);
   }
 
@@ -114,8 +120,9 @@ export class AnswerView {
     const isSaid = message.text !== "" || message.office !== null;
     // Where an older answer leads on to, the student has passed.
     const leadsOn = status === "complete" && lastAnswer;
-    fill(this.#after, [status, error, abstained, contact, related, sources, help, isSaid, leadsOn], () => {
+    fill(this.#after, [status, error, abstained, contact, related, sources, help, isSaid, leadsOn, lastAnswer, message.dates], () => {
       const said = { text: message.text, quotes: message.strategy === "extractive" };
+      const redo = lastAnswer && message.strategy !== "fixed";
       this.#sources = sources.length && id !== null ? new SourceChips(id, sources, said) : null;
       this.#thumbs = [];
       this.#form = null;
@@ -138,7 +145,13 @@ export class AnswerView {
         status === "stopped" && this.#again(message),
         status === "failed" && this.#retrial.problem(error || interrupted, message),
         this.#sources?.element,
-        RATED.includes(status) && !help && isSaid && this.#toolbar(message),
+        id !== null &&
+          status === "complete" &&
+          /^(generated|extractive)$/.test(message.strategy) &&
+          this.#options.writes &&
+          this.#plainSwitch(message, id),
+        id !== null && message.dates.length > 0 && this.#dates(id, message.dates),
+        RATED.includes(status) && !help && isSaid && this.#toolbar(message, redo),
         leadsOn && this.#related(related, "related_next"),
       ];
     });
@@ -147,6 +160,19 @@ export class AnswerView {
   #drawDecline(message: Message, open: boolean): void {
     const press = () => this.#options.actions.askAnyway(message);
     fill(this.#decline, open, () => [open && button("quiet", t("help_decline"), { test: "ask-anyway", press })]);
+  }
+
+  /** The calendar's files of what the answer names. */
+  #dates(id: number, dates: Message["dates"]): HTMLElement {
+    const problem = el("p", { class: "wrong", role: "alert" });
+    const buttons = dates.map(({ begin, end, days, label }) => {
+      const press = () => void attempt(() => this.#options.actions.remember(id, begin), problem);
+      const words = dateOf({ begin, end, days }, language());
+      const way = button("quiet", words, { test: "date", press, more: { title: label } });
+      way.prepend(icon("calendar"));
+      return way;
+    });
+    return el("div", {}, group("dates", t("dates"), buttons), problem);
   }
 
   #related(questions: readonly string[], title: "related_title" | "related_next"): HTMLElement | false {
@@ -179,21 +205,13 @@ export class AnswerView {
 
   #makeWish(message: Message): HTMLElement {
     const problem = el("p", { class: "wrong", role: "alert" });
-    const wish = async () => {
-      setText(problem, "");
-      try {
-        await this.#options.actions.wish(message);
-      } catch (error) {
-        if (!(error instanceof Problem)) throw error;
-        setText(problem, error.detail || t("case_not_done"));
-      }
-    };
+    const wish = () => attempt(() => this.#options.actions.wish(message), problem);
     const way = button("quiet", t("wish"), { test: "wish", press: () => void wish() });
     way.prepend(icon("bell"));
     return (this.#wish = el("div", { class: "message__person" }, way, problem));
   }
 
-  #toolbar(message: Message): HTMLElement {
+  #toolbar(message: Message, redo: boolean): HTMLElement {
     const thumb = (value: 1 | -1, name: Icon, label: string) =>
       tool(name, label, { test: name, press: () => this.#rate(message, value), more: { "data-value": value } });
     this.#thumbs = [thumb(1, "thumbs-up", t("thumbs_up")), thumb(-1, "thumbs-down", t("thumbs_down"))];
@@ -205,14 +223,39 @@ export class AnswerView {
     const seen = this.#persons.seen;
     if (this.#options.offices && !seen) this.#persons.tool = tool("person", t("ask_person"), { test: "person", press });
     const copying = navigator.clipboard ? this.#copyButton(message) : null;
+    this.#thumbs.forEach(named);
     const tools = el(
       "div",
       { class: "toolbar", role: "group", "aria-label": t("answer_actions") },
       ...this.#thumbs,
       copying,
+      redo && tool("again", t("regenerate"), { test: "regenerate", press: () => this.#options.actions.regenerate(message) }),
       this.#persons.tool,
     );
     return el("div", {}, tools, this.#form.element, !seen && this.#askPerson(message, "below"), !this.#wish && message.strategy !== "fixed" && this.#makeWish(message));
+  }
+
+  /** A switch between the answer and the same in plain language. */
+  #plainSwitch(message: Message, id: number): HTMLElement {
+    const said = el("p", { class: "soft", role: "status", "data-test": "plain-status" });
+    const show = async () => {
+      setText(said, t("plain_waits"));
+      this.#plain ??= await this.#options.actions.plain(id);
+      this.#isPlain = !this.#isPlain;
+      const { changed, kept } = this.#plain;
+      setText(said, !this.#isPlain ? "" : !changed ? t("plain_none") : kept ? count("plain_kept", kept) : "");
+      setAttribute(way, "aria-pressed", String(this.#isPlain));
+      this.#text.draw(this.#isPlain ? { ...message, text: this.#plain.text } : message, false);
+    };
+    const way = button("quiet", t("plain"), {
+      test: "plain",
+      press: () => {
+        way.disabled = true;
+        void attempt(show, said).finally(() => (way.disabled = false));
+      },
+      more: { "aria-pressed": String(this.#isPlain) },
+    });
+    return el("div", { class: "message__person" }, way, said);
   }
 
   #rate(message: Message, value: 1 | -1): void {
@@ -253,13 +296,25 @@ export class AnswerView {
   }
 }
 
+/** What the service refuses is said in `problem`. */
+async function attempt(action: () => Promise<void>, problem: HTMLElement): Promise<void> {
+  setText(problem, "");
+  try {
+    await action();
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    setText(problem, error.detail || t("case_not_done"));
+  }
+}
+
 function notice(test: string, drawing: Icon, text: string): HTMLElement {
   return el("p", { class: `notice notice--${test}`, "data-test": test }, icon(drawing), el("span", {}, text));
 }
 
-function waitingFor(queue: number): HTMLElement {
+function waitingFor({ queue, working }: Message): HTMLElement {
+  const doing = working?.stage === "writing" ? t("writing") : working ? count("reading", working.pages ?? 0) : t("looking");
   const dots = el("span", { class: "dots", "aria-hidden": "true" }, el("i"), el("i"), el("i"));
-  const text = queue > 0 ? t("queued", { position: queue }) : t("looking");
+  const text = queue > 0 ? t("queued", { position: queue }) : doing;
   return el("p", { class: "waiting", "data-test": queue > 0 ? "queued" : "waiting" }, dots, el("span", {}, text));
 }
 

@@ -15,6 +15,13 @@ export function tool(drawing: Icon, label: string, { test, press, more = {} }: O
   return el("button", { ...attributes, on: { click: press } }, icon(drawing));
 }
 
+/** Its name stands beside the drawing where there is room. */
+export function named<T extends HTMLElement>(tool: T): T {
+  tool.classList.add("tool--named");
+  tool.append(el("span", { class: "tool__name" }, tool.title));
+  return tool;
+}
+
 export function button(
   kind: "main" | "quiet" | "danger" | "plain",
   label: string,

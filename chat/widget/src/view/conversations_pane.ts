@@ -31,13 +31,23 @@ export class ConversationsPane {
   }
 
   open(current: string): void {
-    this.#current = current;
     this.pane.open();
+    this.#wait();
+    this.list(current);
+  }
+
+  /** Lists them anew; what is listed stands until then. */
+  list(current: string): void {
+    this.#current = current;
+    if (!this.pane.content.hasChildNodes()) this.#wait();
     void this.#load();
   }
 
-  async #load(): Promise<void> {
+  #wait(): void {
     this.pane.content.replaceChildren(el("p", { class: "soft", role: "status" }, t("list_loading")));
+  }
+
+  async #load(): Promise<void> {
     const rows = await this.pane.attempt(() => this.#actions.load(), t("list_failed"));
     if (!rows) {
       this.pane.content.replaceChildren(
@@ -45,6 +55,8 @@ export class ConversationsPane {
       );
       return;
     }
+    // Somebody is at a title, or asked whether to delete.
+    if (this.pane.content.querySelector(".renaming, .confirm")) return;
     this.#draw(rows);
   }
 

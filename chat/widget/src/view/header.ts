@@ -2,7 +2,7 @@
 
 import type { AssistantInfo } from "../protocol.ts";
 import { t } from "../words/words.ts";
-import { tool } from "./buttons.ts";
+import { named, tool } from "./buttons.ts";
 import { el } from "./dom.ts";
 import { icon } from "./icons.ts";
 
@@ -25,8 +25,7 @@ export function chatHeader({ assistant, theme }: AssistantInfo, actions: HeaderA
     more: { hidden: true },
   });
   const settings = tool("settings", t("settings"), { test: "settings", press: actions.settings });
-  // Seen where there is room.
-  for (const one of [begin, list, settings]) one.append(el("span", { class: "tool__name" }, one.title));
+  [begin, list, settings].forEach(named);
   const close = actions.close && tool("close", t("close_chat"), { test: "close", press: actions.close });
   const logo = theme.logo
     ? el("img", { class: "header__logo", src: theme.logo, alt: "", width: 36, height: 36 })

@@ -26,6 +26,18 @@ export class Pane {
     );
   }
 
+  get isBeside(): boolean {
+    return this.element.classList.contains("pane--beside");
+  }
+
+  /** It stands beside the chat as long as there is room, and is not opened or closed. */
+  standBeside(beside: boolean): void {
+    if (beside === this.isBeside) return;
+    if (beside) this.close({ restoreFocus: false });
+    this.element.classList.toggle("pane--beside", beside);
+    this.element.hidden = !beside;
+  }
+
   get isOpen(): boolean {
     return !this.element.hidden;
   }
@@ -39,7 +51,7 @@ export class Pane {
 
   /** The focus goes back to what opened it, or stays where the caller puts it. */
   close({ restoreFocus = true } = {}): void {
-    if (!this.isOpen) return;
+    if (!this.isOpen || this.isBeside) return;
     this.element.hidden = true;
     this.#onClosed();
     if (restoreFocus && this.#opener instanceof HTMLElement) this.#opener.focus({ preventScroll: true });

@@ -11,7 +11,9 @@ import { Pane } from "./pane.ts";
 
 export interface SettingsActions {
   choose(language: Language): void;
-  /** Both raise Problem. */
+  print(): void;
+  /** All raise Problem. */
+  keep(conversation: string): Promise<void>;
   download(): Promise<void>;
   erase(): Promise<void>;
 }
@@ -27,11 +29,12 @@ export class SettingsPane {
     this.pane = new Pane({ name: "settings", title: t("settings"), onClosed });
   }
 
-  /** `agreed`: there can be data. */
-  open({ agreed }: { agreed: boolean }): void {
+  /** `agreed`: there can be data; `conversation` is one in which something was said. */
+  open({ agreed, conversation }: { agreed: boolean; conversation: string | null }): void {
     const privacy = webAddress(this.#info.privacy_url);
     const languages = spokenBy(this.#info.assistant.languages);
     this.pane.content.replaceChildren(
+      ...(conversation ? [this.#conversation(conversation)] : []),
       ...(languages.length > 1 ? [this.#languages(languages)] : []),
       ...(agreed ? [this.#data()] : []),
       ...(privacy ? [el("p", {}, outward(privacy, t("privacy"), "privacy-link"))] : []),
@@ -53,6 +56,26 @@ export class SettingsPane {
       return el("label", { class: "check" }, radio, el("span", { lang: code }, LANGUAGES[code]));
     });
     return el("fieldset", { class: "setting", "data-test": "language" }, el("legend", {}, t("language")), ...choices);
+  }
+
+  #conversation(id: string): HTMLElement {
+    const print = button("quiet", t("print"), {
+      test: "print",
+      press: () => {
+        this.pane.close();
+        this.#actions.print();
+      },
+    });
+    const keep = button("quiet", t("keep"), {
+      test: "keep",
+      press: () => void this.pane.attempt(() => this.#actions.keep(id)),
+    });
+    return el(
+      "section",
+      { class: "setting" },
+      el("h4", { class: "setting__title" }, t("this_conversation")),
+      el("div", { class: "row" }, print, keep),
+    );
   }
 
   #data(): HTMLElement {

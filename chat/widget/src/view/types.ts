@@ -1,6 +1,6 @@
 // What the list, a message and its answer tell each other.
 
-import type { Reason } from "../protocol.ts";
+import type { InPlainLanguage, Reason } from "../protocol.ts";
 import type { Message } from "../state/message.ts";
 import type { CaseActions } from "./case_card.ts";
 
@@ -10,12 +10,18 @@ export interface MessageActions {
   /** Looks up what was taken for a cry for help. */
   askAnyway(help: Message): void;
   edit(message: Message): void;
+  /** Answers anew, in the place of this answer. */
+  regenerate(answer: Message): void;
   /** False where it could not be sent. */
   rate(message: Message, value: -1 | 0 | 1, reasons?: Reason[], comment?: string): boolean;
   /** Leaves the question of this answer with an office. */
   askPerson(answer: Message): void;
   /** Wishes to be told of a better answer. Raises Problem. */
   wish(answer: Message): Promise<void>;
+  /** An answer in plain language. Raises Problem. */
+  plain(answer: number): Promise<InPlainLanguage>;
+  /** A date of an answer as a file for the calendar. Raises Problem. */
+  remember(answer: number, begin: string): Promise<void>;
   announce(text: string): void;
 }
 
@@ -32,8 +38,8 @@ export interface MessagePosition {
 
 export interface MessageOptions {
   name: string;
-  /** Pages are quoted: there is no language model. */
-  quotes: boolean;
+  /** There is a language model; else pages are quoted. */
+  writes: boolean;
   /** A question can be left with an office. */
   offices: boolean;
   /** Replies can be sent by e-mail. */

@@ -1,5 +1,6 @@
 // The chat's inside: header, consent or conversation, field, panes. It is made anew when the language changes.
 
+import { WayBack } from "../back.ts";
 import type { Screen, Shown, Standing } from "../chat/screen.ts";
 import type { AssistantInfo } from "../protocol.ts";
 import type { Conversation } from "../state/conversation.ts";
@@ -50,7 +51,11 @@ export interface ViewParts {
   info: AssistantInfo;
   agreed: boolean;
   actions: ViewActions;
+  back: WayBack;
 }
+
+/** px from which the conversations stand beside the chat. */
+const WIDE = 1000;
 
 export class View implements Screen {
   readonly elements: readonly HTMLElement[];
@@ -79,14 +84,22 @@ export class View implements Screen {
   });
   #announcer = new Announcer(this.#live);
   #main: HTMLElement;
+  #body = el("div", { class: "body" });
   #header: ReturnType<typeof chatHeader>;
   #conversations: ConversationsPane;
   #settings: SettingsPane;
   #handover: HandoverPane;
   #conversation: Conversation | null = null;
+  #back: WayBack;
+  /** One pane takes the place of another. */
+  #switching = false;
+  /** There is room for the conversations beside the chat. */
+  #isWide = false;
+  #listed = "";
 
-  constructor({ info, agreed, actions }: ViewParts) {
+  constructor({ info, agreed, actions, back }: ViewParts) {
     this.#actions = actions;
+    this.#back = back;
     this.#agreed = agreed;
     const announce = (text: string) => this.announce(text);
     const box = el("div", { class: "scroll scroll--consent", "data-test": "scroll", tabindex: "-1" });
@@ -112,7 +125,7 @@ export class View implements Screen {
     const { cases } = actions;
     const options = {
       name: info.assistant.name,
-      quotes: !info.writes,
+      writes: info.writes,
       offices: info.offices,
       mails: info.mails,
       actions: {
@@ -156,7 +169,10 @@ export class View implements Screen {
     this.#status.append(this.#statusText);
     const foot = el("div", { class: "foot" }, this.#list.follower.jump, this.#composer.element);
     this.#main = el("div", { class: "main" }, box, foot);
-    const closed = () => (this.#main.hidden = false);
+    const closed = () => {
+      this.#main.hidden = false;
+      if (!this.#switching) this.#back.closed();
+    };
     this.#conversations = new ConversationsPane({ ...actions.conversations, open, announce }, closed);
     this.#settings = new SettingsPane(info, actions.settings, closed);
     const leaving: HandoverActions = {
@@ -178,12 +194,11 @@ export class View implements Screen {
     this.elements = [
       this.#header.element,
       this.#status,
-      this.#main,
-      this.#conversations.pane.element,
-      this.#settings.pane.element,
-      this.#handover.pane.element,
+      this.#body,
       this.#live,
     ];
+    this.#body.append(...[this.#conversations, this.#settings, this.#handover].map(({ pane }) => pane.element), this.#main);
+    new ResizeObserver(([entry]) => this.#arrange((entry?.contentRect.width ?? 0) >= WIDE)).observe(this.#body);
     if (agreed) this.open();
   }
 
@@ -195,10 +210,17 @@ export class View implements Screen {
     this.#composer.element.hidden = false;
     this.#welcome.open();
     this.#header.open();
+    this.#arrange(this.#isWide);
+  }
+
+  /** Everything was erased: that is said in sight, above the consent. */
+  showErased(): void {
+    this.#consent.before(el("p", { class: "notice", role: "status", "data-test": "erased" }, icon("check"), t("erased")));
   }
 
   openSettings(): void {
-    this.#openPane(() => this.#settings.open({ agreed: this.#agreed }));
+    const said = this.#conversation?.saved ? this.#conversation.id : null;
+    this.#openPane(() => this.#settings.open({ agreed: this.#agreed, conversation: said }));
   }
 
   get settingsOpen(): boolean {
@@ -243,6 +265,7 @@ export class View implements Screen {
     if (conversation !== this.#conversation) this.#handover.pane.close({ restoreFocus: false });
     this.#conversation = conversation;
     this.#list.show(conversation);
+    this.#listBeside();
     this.#composer.show({ ready, busy, stopping });
   }
 
@@ -312,7 +335,23 @@ export class View implements Screen {
   // --- the rest ---
 
   get #panes(): Pane[] {
-    return [this.#conversations, this.#settings, this.#handover].map(({ pane }) => pane);
+    const beside = this.#conversations.pane.isBeside ? [] : [this.#conversations];
+    return [...beside, this.#settings, this.#handover].map(({ pane }) => pane);
+  }
+
+  #arrange(isWide: boolean): void {
+    this.#isWide = isWide;
+    this.#conversations.pane.standBeside(isWide && this.#agreed);
+    this.#listBeside();
+  }
+
+  /** Lists the conversations anew where they stand beside the chat and another one is open, begun or said more in. */
+  #listBeside(): void {
+    const { id = "", saved = false, busy = false } = this.#conversation ?? {};
+    const state = this.#conversations.pane.isBeside ? `${id} ${saved} ${busy}` : "";
+    if (state === this.#listed) return;
+    this.#listed = state;
+    if (state) this.#conversations.list(id);
   }
 
   #around(conversation: Conversation): void {
@@ -337,9 +376,12 @@ export class View implements Screen {
   }
 
   #openPane(open: () => void): void {
+    this.#switching = true;
     for (const pane of this.#panes) pane.close({ restoreFocus: false });
+    this.#switching = false;
     this.#main.hidden = true;
     open();
+    this.#back.opened(() => this.back());
   }
 
   #leavePanes(then: () => void): void {

@@ -1,0 +1,1 @@
+"""What students take along from an answer: dates for their calendar, a conversation as a file."""
