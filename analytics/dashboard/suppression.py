@@ -206,7 +206,7 @@ def _without(totals: Totals, opinions: Collection[str]) -> Totals:
 
 def _given(totals: Totals, opinion: str) -> Sides:
     """Return an upper bound of the people behind an opinion, in the view and outside it."""
-    sides: dict[Hashable, Totals] = {OWN: totals, **totals.complement}
+    sides: dict[Hashable, Totals] = dict([(OWN, totals), *totals.complement.items()])
     if not any(getattr(totals, name) for name in COUNTED[opinion]):
         return {}
     counts = {(side, name): getattr(each, name) for side, each in sides.items() for name in COUNTED[opinion]}

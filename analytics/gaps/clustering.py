@@ -183,7 +183,8 @@ def find_translations(
     """Return the pairs of clusters, each in one language alone, that are each other's nearest across the languages."""
     spoken = np.array(languages)
     held = {language: np.unique(labels[spoken == language]) for language in bridge.means}
-    both = np.intersect1d(*held.values())
+    one, other = held.values()
+    both = np.intersect1d(one, other)
     sides: list[tuple[Integers, Floats]] = []
     for language, mean in bridge.means.items():
         rows = np.flatnonzero((spoken == language) & ~np.isin(labels, both))

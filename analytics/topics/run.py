@@ -71,7 +71,7 @@ def _update_assistant(assistant: int | None, asked: Sequence[Asked], embedder: E
     vectors = np.stack([each.vector for each in asked] + [read_centroid(each) for each in middles])
     grown = grow(
         vectors,
-        [each.language for each in [*asked, *middles]],
+        [*(each.language for each in asked), *(each.language for each in middles)],
         [*placed, *(each.pk for each in alone), *(None for _each in joined)],
         threshold=to_cosine(embedder.scale.questions, SIMILARITY),
         bridge=bridge,
@@ -111,7 +111,8 @@ def _place(
     members: dict[int, list[int]] = defaultdict(list)
     for place, label in enumerate(grown.labels[: len(asked)].tolist()):
         members[label].append(place)
-    fresh, rows = [], []
+    fresh: list[int] = []
+    rows: list[TopicQuestion] = []
     for label, places in members.items():
         added = [place for place in places if placed[place] is None]
         if not added or (label not in grown.topics and len(places) < LEAST_QUESTIONS):
@@ -120,7 +121,7 @@ def _place(
         centralities = (vectors[places] @ centroid).tolist()
         topic = topics[grown.topics[label]] if label in grown.topics else Topic(assistant_id=assistant)
         _describe(topic, [asked[place].language for place in places], centroid, recipe)
-        if topic.pk is None:
+        if topic._state.adding:
             topic.named_after_id = asked[places[int(np.argmax(centralities))]].pk
             topic.save()
             fresh.append(topic.pk)
@@ -149,7 +150,7 @@ def _name_again() -> None:
         central = topic.questions.order_by("-centrality", "pk")
         if topic.named_after_id is None:
             topic.named_after_id = central.values_list("message", flat=True).first()
-        question = Message.objects.select_related("answer").filter(pk=topic.named_after_id).first()
+        question = Message.objects.select_related("answer").filter(pk__in=[topic.named_after_id]).first()
         topic.name = name_after(anonymised_texts([question])[0]) if question else ""
         topic.save(update_fields=["name", "named_after"])
 

@@ -51,6 +51,7 @@ def open_one_off(
         versions=(),
         newest=0,
         earlier=None,
+        latest_question=None,
         is_being_answered=False,
         choices=None,
         asked_kinds=(),

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect
 from django.urls import reverse
 
@@ -36,5 +36,5 @@ class AssumptionsAdmin(AssumptionsModelAdmin):
         row, _made = Assumptions.objects.get_or_create(pk=1)
         return redirect("admin:analytics_assumptions_change", row.pk)
 
-    def response_post_save_change(self, request: HttpRequest, obj: Assumptions) -> HttpResponse:
+    def response_post_save_change(self, request: HttpRequest, obj: Assumptions) -> HttpResponseRedirect:
         return redirect(reverse("dashboard"))
