@@ -32,7 +32,10 @@ NAMING: dict[tuple[str, str], Any] = {
     ("PUT", "/api/v1/conversations/{conversation}/rating"): {"stars": 1},
     ("POST", "/api/v1/conversations/{conversation}/ask"): {"client_id": str(uuid.uuid4()), "text": QUESTION},
     ("GET", "/api/v1/conversations/{conversation}/events"): None,
+    ("GET", "/api/v1/conversations/{conversation}/file"): None,
     ("POST", "/api/v1/messages/{message}/stop"): None,
+    ("GET", "/api/v1/messages/{message}/calendar?begin=2026-07-15"): None,
+    ("POST", "/api/v1/messages/{message}/plain"): None,
     ("PUT", "/api/v1/messages/{message}/feedback"): {"value": -1, "reasons": ["wrong"], "comment": "x"},
     ("GET", "/api/v1/conversations/{conversation}/handover"): None,
     ("POST", "/api/v1/conversations/{conversation}/cases"): {
@@ -86,7 +89,7 @@ def case_of(asked: Asked) -> int:
 
 def test_every_operation_and_every_frame_is_covered(server: Server) -> None:
     documented = set(Client(server).operations())
-    assert documented == NOBODYS | OWN_BY_TOKEN | set(NAMING)
+    assert documented == NOBODYS | OWN_BY_TOKEN | {(method, path.split("?")[0]) for method, path in NAMING}
     in_schema = {SCHEMA["$defs"][each["$ref"].split("/")[-1]]["properties"]["type"]["const"]
                  for each in SCHEMA["$defs"]["ClientFrame"]["oneOf"]}  # fmt: skip
     handled = re.findall(r"^            case (\w+)\(\):", CONSUMER.read_text("utf-8"), re.MULTILINE)

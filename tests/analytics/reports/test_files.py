@@ -75,6 +75,7 @@ def test_every_column_says_what_is_known_of_an_answer(tmp_path):
         "sources": [{"n": 1, "title": "Fees", "heading": "Refunds", "page": 3, "url": "https://www.uni.example/fees"}],
         "faq": "What are the fees?",
         "status": "abstained",
+        "outcome": "unanswered",
         "abstained": True,
         "reason": "no_evidence",
         "thumbs": -1,

@@ -97,8 +97,8 @@ def test_a_model_that_declines_beside_thin_evidence_shows_neither_text_nor_sourc
     llm.says(*refusal)
     with server.connect() as tab:
         answer = tab.answer(QUESTION)
-    assert answer.types == ["message_start", "abstain", "message_end"]
-    assert answer.events[1]["reason"] == "model_declined"
+    assert [each for each in answer.types if each != "working"] == ["message_start", "abstain", "message_end"]
+    assert answer.events[-2]["reason"] == "model_declined"
     assert Message.objects.get(role="assistant").status == "abstained"
     assert not Citation.objects.exists()
 

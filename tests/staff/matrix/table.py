@@ -539,12 +539,15 @@ PUBLIC = _read(
     api-1:conversation_ask                                   x x x x x x
     api-1:conversation_delete                                x x x x x x
     api-1:conversation_events                                x x x x x x
+    api-1:conversation_file                                  x x x x x x
     api-1:conversation_get                                   x x x x x x
     api-1:conversation_list                                  x x x x x x
     api-1:conversation_rate                                  x x x x x x
     api-1:conversation_rename                                x x x x x x
     api-1:handover_get                                       x x x x x x
+    api-1:message_calendar                                   x x x x x x
     api-1:message_feedback                                   x x x x x x
+    api-1:message_plain                                      x x x x x x
     api-1:message_stop                                       x x x x x x
     api-1:my_data_erase                                      x x x x x x
     api-1:my_data_get                                        x x x x x x
