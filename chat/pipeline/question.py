@@ -102,7 +102,7 @@ class Context:
     `candidates` are those that concern the student, and from `choose_sources` on the ones that an answer is made from.
     `named` are the tags of readers that the question names. Making a prompt leaves out the candidates that find no
     room. `failure` is the code of the model's error, if it had one. `office` is the answer in staff's own words that is
-    shown above what the pages say, as source 1.
+    shown above what the pages say, as source 1. `leads_on` are curated questions that an answer leads on to.
     """
 
     ask: Question
@@ -118,6 +118,7 @@ class Context:
     failure: str = ""
     notice: str = ""
     office: ChosenAnswer | None = None
+    leads_on: tuple[str, ...] = ()
     usage: list[Usage] = field(default_factory=list)
     sentences: SentenceRecord = field(default_factory=SentenceRecord)
     started: float = field(default_factory=time.perf_counter)

@@ -21,13 +21,11 @@ from chat.pipeline.answering.office.answer import show_office_answer
 from chat.pipeline.guardrails.eligibility import asks_for_decision
 from chat.pipeline.question import Context, Question
 from chat.pipeline.reply import Reply, fold
-from chat.pipeline.retrieval.related import next_questions
 from chat.pipeline.retrieval.search import retrieve
 from chat.pipeline.understanding.clarify import clarify, clarifying_facet
 from chat.pipeline.understanding.kind_classifier import Kind
 from chat.pipeline.understanding.route import understand
 from chat.protocol.events import Abstain, Delta, End, Event, Help, Working
-from core.db.prepared import in_database
 from core.inference.llm import client
 
 Route = Message.Route
@@ -63,7 +61,7 @@ async def respond(context: Context) -> AsyncGenerator[Event]:
                 if asks_for_decision(ask.text):
                     with translation.override(ask.language):
                         yield Delta("\n\n" + _("Who is admitted or eligible is decided by the university, not by me."))
-                yield replace(event, related=await in_database(next_questions)(context))
+                yield replace(event, related=context.leads_on)
             else:
                 yield event
 

@@ -10,6 +10,7 @@ from chat.pipeline.retrieval.candidates import BETWEEN, Candidate, load_candidat
 from chat.pipeline.retrieval.office import find_office_answer
 from chat.pipeline.retrieval.other_languages import add_other_languages
 from chat.pipeline.retrieval.profiles import PROFILES, Profile, retrieve_with
+from chat.pipeline.retrieval.related import next_questions
 from chat.pipeline.sentences.sources import choose_sources
 from chat.pipeline.tuning import COVERAGE_WEIGHT, SIMILARITY_WEIGHT
 from chat.pipeline.understanding.clarify import matches_audience, mentioned_tags
@@ -108,8 +109,13 @@ async def retrieve(context: Context) -> None:
     if context.is_question:
         await guess(context)
         # The connection is given back before the model speaks.
-        await in_database(find_passages)(context)
+        await in_database(_gather)(context)
         await asyncio.to_thread(choose_sources, context)
+
+
+def _gather(context: Context) -> None:
+    find_passages(context)
+    context.leads_on = next_questions(context)
 
 
 async def guess(context: Context) -> None:
