@@ -66,4 +66,7 @@ def read_cover(text: str, title: str) -> list[str]:
 
 
 def _is_taken(title: str, collection: Collection, url: str) -> bool:
-    return collection.documents.filter(title=title).exclude(url=url).exists()
+    """Return whether an older document has the title: the oldest one keeps it, however often its page is read."""
+    others = collection.documents.filter(title=title).exclude(url=url)
+    own = collection.documents.filter(url=url).values_list("pk", flat=True).first()
+    return others.filter(pk__lt=own).exists() if own else others.exists()

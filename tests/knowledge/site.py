@@ -278,7 +278,7 @@ def university(site: Site) -> None:
     add |= {path: page(body.encode()) for path, body in TRAPS.items()}
     add["/new-home"] = page(html("The new home"))
     add["/slides.pptx"] = Answer(200, offices.slides(), {"Content-Type": "application/octet-stream"})
-    add["/download"] = lambda _query: Answer(200, offices.workbook(), {"Content-Type": XLSX})
+    add["/download"] = Answer(200, offices.workbook(), {"Content-Type": XLSX})
     add["/letter.doc"] = Answer(200, b"\xd0\xcf\x11\xe0", {"Content-Type": "application/msword"})
     busy = iter([Answer(429, b"", {"Retry-After": "0"}), Answer(503, b"", {"Retry-After": "0"})])
     add["/busy"] = lambda _query: next(busy, page(html("A busy page")))
