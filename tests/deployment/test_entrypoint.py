@@ -102,10 +102,12 @@ def test_a_task_that_takes_too_long_goes_back_to_the_queue(start: Start, when: s
     """It would otherwise be lost to everyone until its time limit is over."""
     document = DocumentFactory(text="The library is open until ten.")
     broker = redis.Redis.from_url(os.environ["REDIS_URL"])
+    process = start("worker", "celery", "1", STOP_SECONDS="3")
+    wait_until(lambda: is_well("worker", "celery") or process.poll() is not None, seconds=90)
+    time.sleep(2)  # it looks for lost work once it is ready; nothing tells that it has
+    wait_until(lambda: broker.llen("celery") == 0 and broker.hlen("unacked") == 0, seconds=30)
     with psycopg.connect(database_url()) as other:
         other.execute("LOCK TABLE knowledge_document IN ACCESS EXCLUSIVE MODE")  # so that it waits
-        process = start("worker", "celery", "1", STOP_SECONDS="3")
-        wait_until(lambda: is_well("worker", "celery") or process.poll() is not None, seconds=90)
         [worker] = children(process.pid)
         [worker_process] = children(worker)
         if when == "the task has just been handed out":
