@@ -19,6 +19,8 @@ from tests.staff.matrix.world import World, make_world
 pytestmark = pytest.mark.django_db
 FEW, MANY = 1_000, 100_000
 SLOWER = 3
+#: Their list leads to the only row.
+OF_ONE_ROW = {"analytics_assumptions"}
 
 
 @pytest.fixture
@@ -70,7 +72,7 @@ def test_a_list_of_sixty_rows_takes_as_many_queries_as_one_of_ten(client: Client
     more = {}
     for name in ("answers", "ratings"):
         ReviewFeed.objects.create(name=name, until=timezone.now())
-    for screen in screens():
+    for screen in set(screens()) - OF_ONE_ROW:
         counts = []
         for first, last in ((1, 10), (11, 60)):
             crowd(world.rows[screen], first=first, last=last)
@@ -90,7 +92,7 @@ def test_a_list_of_100_000_rows_opens_in_no_more_than_three_times_the_time_of_1_
         ReviewFeed.objects.create(name=name, until=timezone.now())
     wrong: dict[str, Any] = {}
     # A schedule has a dozen rows, and its screens are its library's.
-    for screen in (name for name in screens() if not name.startswith("django_celery_beat")):
+    for screen in (name for name in set(screens()) - OF_ONE_ROW if not name.startswith("django_celery_beat")):
         address = list_address(screen)
         with transaction.atomic():
             crowd(world.rows[screen], first=1, last=FEW)
