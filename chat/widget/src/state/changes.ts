@@ -55,8 +55,10 @@ export function applyTo(message: Message, event: AnswerEvent): void {
     case "working":
       return change(message, { working: event, queue: 0 });
     case "message_end": {
-      const { status, strategy = "", machine_made: machineMade = false, notice = "", related = message.related, dates = [] } = event;
+      const { status, strategy = "", machine_made: machineMade = false, notice = "", dates = [] } = event;
       const abstained = status === "abstained";
+      // What is offered instead of an answer came with the abstention.
+      const related = abstained ? message.related : (event.related ?? []);
       return change(message, { status, strategy, machineMade, notice, related, dates, queue: 0, abstained });
     }
     case "error":
