@@ -133,7 +133,7 @@ class Cluster:
         assert found
         return found
 
-    def index_equals(self, *, since: float, seconds: float = 300) -> float:
+    def index_equals(self, *, since: float, seconds: float = 600) -> float:
         """Seconds from `since` until `verify_index` finds that the index equals the database."""
         while True:
             command = [sys.executable, "manage.py", "verify_index", "--json"]
