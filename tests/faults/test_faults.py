@@ -16,7 +16,7 @@ from tests.servers import Tab
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.timeout(600),
+    pytest.mark.timeout(1200),
     pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc"),
 ]
 MINUTE = 60
