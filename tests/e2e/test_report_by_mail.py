@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Iterator
+from urllib.parse import urlsplit
 
 import pytest
 from openpyxl import load_workbook
@@ -105,7 +106,9 @@ def test_from_the_dashboard_to_a_monthly_mail(page: Page, mailing: Run, smtp: Ma
     assert "This is your report “Law”" in text
     assert [each.get_content_type() for each in mail.iter_attachments()] == ["application/pdf"]
     link = next(line for line in text.splitlines() if "/report/files/" in line).strip()
-    sheet = load_workbook(io.BytesIO(page.request.get(link).body())).active
+    sheet = load_workbook(
+        io.BytesIO(page.request.get(f"http://127.0.0.1:{mailing.port}{urlsplit(link).path}").body())
+    ).active
     assert sheet is not None
     rows = [[cell.value for cell in row] for row in sheet.iter_rows()]
     column = {name: place for place, name in enumerate(rows[0])}
