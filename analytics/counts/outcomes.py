@@ -1,4 +1,4 @@
-"""What became of a conversation: the definition, as docs/analyst.md words it."""
+"""Outcomes of conversations, as docs/analyst.md defines them."""
 
 from typing import Any
 

@@ -39,8 +39,8 @@ def mark_rephrasings(embedder: Embedder, messages: Collection[int]) -> int:
     rows = fetch_all(SELECT, parameters)
     found = {message: of for message, of, asks_again in rows if asks_again}
     known = dict(Rephrasing.objects.filter(message__in=[row[0] for row in rows]).values_list("message", "of"))
-    gone = [message for message, of in known.items() if found.get(message) != of]
-    Rephrasing.objects.filter(message__in=gone).delete()
+    outdated = [message for message, of in known.items() if found.get(message) != of]
+    Rephrasing.objects.filter(message__in=outdated).delete()
     new = [message for message, of in found.items() if known.get(message) != of]
     Rephrasing.objects.bulk_create(
         (Rephrasing(message_id=message, of_id=found[message]) for message in new), ignore_conflicts=True

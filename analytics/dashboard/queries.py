@@ -177,7 +177,7 @@ SUMMED, HIGHEST = ("answers", "newcomers"), ("busiest",)
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """What counts are ranked by and named after; `further` are columns that are summed as well."""
+    """The key and name of a ranking; `further` are columns that are summed as well."""
 
     of: str
     names: QuerySet[Any, Any]

@@ -1,4 +1,4 @@
-"""What the answers of a period saved and cost, as far as staff's assumptions hold; pure but for reading those."""
+"""Savings and costs of a period's answers under staff's assumptions; pure but for reading those."""
 
 from dataclasses import dataclass
 
