@@ -19,6 +19,7 @@ from core.db.prepared import in_database
 
 #: The longest question takes a tenth of it.
 MOST_BYTES = 64 * 1024
+STREAM = b"text/event-stream"
 
 
 async def list_tools(context: ServerRequestContext[Any], _params: PaginatedRequestParams | None) -> ListToolsResult:
@@ -45,8 +46,16 @@ async def call_tool(context: ServerRequestContext[Any], params: CallToolRequestP
     tool = next((each for each in tools.TOOLS if each.scope == params.name and each.scope in client.scopes), None)
     if tool is None:
         return _failed("There is no such tool for this key.")
+    said = 0
+
+    async def say(more: str) -> None:
+        """Send a part of the answer to a program that asked for the call's progress; to others nothing is sent."""
+        nonlocal said
+        said += len(more)
+        await context.session.report_progress(said, message=more)
+
     try:
-        result = await tool.call(client, params.arguments or {})
+        result = await tool.call(client, params.arguments or {}, say)
     except tools.BadArguments as error:
         return _failed(str(error))
     except Refused as error:
@@ -76,7 +85,10 @@ SERVER = Server(
 
 
 async def application(scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
-    """Answer one request of a client, which `door.serve_mcp` has put into the scope."""
-    manager = StreamableHTTPSessionManager(SERVER, json_response=True, stateless=True, max_request_body_size=MOST_BYTES)
+    """Answer one request of a client, which `door.serve_mcp` has put into the scope; as a stream if it takes one."""
+    accepted = b",".join(value for name, value in scope["headers"] if name == b"accept")
+    manager = StreamableHTTPSessionManager(
+        SERVER, json_response=STREAM not in accepted, stateless=True, max_request_body_size=MOST_BYTES
+    )
     async with manager.run():
         await manager.handle_request(scope, receive, send)

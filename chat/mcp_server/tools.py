@@ -9,6 +9,7 @@ from django.conf import settings
 from chat.models import APIClient, Assistant
 from chat.services import client_questions
 from chat.services.api_clients import find_assistant, list_assistants
+from chat.services.client_questions import Say
 from chat.streaming.plain_text import CITATION
 from core.db.prepared import in_database
 
@@ -43,7 +44,7 @@ class ToolDefinition:
     asked: str
     more: Schema
     output_schema: Schema
-    call: Callable[[APIClient, Arguments], Awaitable[Result]]
+    call: Callable[[APIClient, Arguments, Say], Awaitable[Result]]
 
     def input_schema(self, assistants: Sequence[str]) -> Schema:
         """Describe the arguments; with one assistant it need not be named."""
@@ -59,13 +60,13 @@ class ToolDefinition:
         }
 
 
-async def ask(client: APIClient, arguments: Arguments) -> Result:
-    """Answer a question, with citations."""
+async def ask(client: APIClient, arguments: Arguments, say: Say) -> Result:
+    """Answer a question, with citations; `say` hears its text as it comes."""
     text, assistant = _text(arguments, "question"), await _assistant(client, arguments)
     asked = await client_questions.ask(
         client, assistant=assistant, text=text, history=(), language=assistant.languages[0]
     )
-    answer = await client_questions.read_whole(asked)
+    answer = await client_questions.read_whole(asked, say=say)
     if answer.has_failed:
         raise BadArguments(answer.error)
     data = {
@@ -78,7 +79,7 @@ async def ask(client: APIClient, arguments: Arguments) -> Result:
     return Result(answer.text, data)
 
 
-async def search(client: APIClient, arguments: Arguments) -> Result:
+async def search(client: APIClient, arguments: Arguments, _say: Say) -> Result:
     """Find passages for a question, best first."""
     text, assistant = _text(arguments, "query"), await _assistant(client, arguments)
     limit = arguments.get("limit", FEW)

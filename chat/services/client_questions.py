@@ -1,7 +1,7 @@
 """Services for what a connected program asks: answered by the same pipeline, saved and counted like other questions."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Any
@@ -24,6 +24,8 @@ from chat.streaming.plain_text import PlainAnswer
 from core.db.prepared import in_database
 
 History = Sequence[tuple[str, str]]
+#: Is told each further part of an answer's text.
+Say = Callable[[str], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +65,14 @@ async def ask(client: APIClient, *, assistant: Assistant, text: str, history: Hi
     return Asked(opened.conversation, opened.reply.pk, created, opened.ask.language, reader.events())
 
 
-async def read_whole(asked: Asked) -> PlainAnswer:
-    """Wait for the end of an answer."""
+async def read_whole(asked: Asked, *, say: Say | None = None) -> PlainAnswer:
+    """Wait for the end of an answer; `say` hears what comes until then, when it is proven."""
     answer = PlainAnswer(asked.language)
     async with aclosing(asked.events) as events:
         async for event in events:
-            if event is not None:
-                answer.take(event)
+            more = "" if event is None else answer.take(event)
+            if more and say:
+                await say(more)
     return answer
 
 

@@ -38,7 +38,7 @@ class Program:
     def does(self, act: Callable[[MCPClient], Awaitable[Any]], *, mode: str = "auto") -> Any:
         async def within() -> Any:
             headers = {"Authorization": f"Bearer {self.key}"}
-            async with httpx2.AsyncClient(headers=headers, trust_env=False) as http:
+            async with httpx2.AsyncClient(headers=headers, trust_env=False, timeout=30) as http:
                 transport = streamable_http_client(self.address, http_client=http)
                 async with MCPClient(transport, mode=mode) as client:
                     return await act(client)
@@ -90,6 +90,35 @@ def test_an_answer_has_its_citations(program: Program, llm: FakeLLM, mode: str) 
     assert cited["url"].startswith("https://www.uni.example/fees")
     assert "318.40" in cited["quote"]
     assert result.content[0].text == data["answer"]
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_who_asks_for_progress_reads_the_answer_as_it_is_written(program: Program, llm: FakeLLM, mode: str) -> None:
+    llm.says_words(f"{TEXT} It covers the semester ticket [1].", hold_before=14)
+    heard: list[tuple[float, str]] = []
+
+    async def hear(progress: float, _total: float | None, message: str | None) -> None:
+        heard.append((progress, message or ""))
+        llm.release()
+
+    async def ask(client: MCPClient) -> Any:
+        return await client.call_tool("ask", {"question": QUESTION}, progress_callback=hear)
+
+    data: Any = program.does(ask, mode=mode).structured_content
+    assert len(heard) > 2
+    assert "".join(message for _progress, message in heard) == data["answer"]
+    assert [progress for progress, _message in heard] == sorted({progress for progress, _message in heard})
+    assert data["citations"][0]["url"].startswith("https://www.uni.example/fees")
+
+
+def test_a_program_that_takes_no_stream_gets_the_whole(
+    server: Server, connected: tuple[APIClient, str], llm: FakeLLM
+) -> None:
+    llm.says(TEXT)
+    call = {"name": "ask", "arguments": {"question": QUESTION}, "_meta": {"progressToken": "a"}}
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
+    reply = Client(server, connected[1]).call("POST", "/mcp", body, headers={"Accept": "application/json"})
+    assert json.loads(reply.body)["result"]["structuredContent"]["answer"].startswith(TEXT)
 
 
 def test_it_is_counted_like_any_question(program: Program, connected: tuple[APIClient, str]) -> None:
