@@ -39,7 +39,7 @@ MOST_EACH = 20
 
 
 class TokenForm(TokenModelForm):
-    days = forms.TypedChoiceField(label=_("valid for"), choices=DAYS, coerce=int, initial=90)
+    days = forms.TypedChoiceField(label=_("Valid for"), choices=DAYS, coerce=int, initial=90)
 
     class Meta:
         model = APIToken

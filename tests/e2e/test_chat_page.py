@@ -11,7 +11,7 @@ from tests.runtime.stack import Run
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(400)]
 FEE = "How much is the semester contribution?"
-LONG = 15_000
+LONG = 60_000
 
 
 def test_id(page: Page | Locator, name: str) -> Locator:

@@ -21,7 +21,7 @@ CHOICES = [*((name, title) for name, (title, _text) in ROLE_TEXTS.items()), (SUP
 
 
 class RoleForm(RoleModelForm):
-    role = forms.ChoiceField(label=_("role"), choices=CHOICES)
+    role = forms.ChoiceField(label=_("Role"), choices=CHOICES)
 
     class Meta:
         model = RoleWithSecondFactor

@@ -27,9 +27,13 @@ else:
 
 
 class DirectoryGroupForm(GroupModelForm):
-    role = forms.ChoiceField(label=_("role"), choices=[(name, title) for name, (title, _text) in ROLE_TEXTS.items()])
+    role = forms.ChoiceField(label=_("Role"), choices=[(name, title) for name, (title, _text) in ROLE_TEXTS.items()])
     teams = forms.ModelMultipleChoiceField(
-        label=_("teams"), queryset=Group.objects.none(), required=False, widget=forms.CheckboxSelectMultiple
+        label=_("Teams"),
+        queryset=Group.objects.none(),
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text=_("They see the collections and assistants that these teams look after."),
     )
 
     class Meta:
