@@ -31,7 +31,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
 
 
 def machine() -> dict[str, object]:
-    """Name the kind of an error, without its module."""
+    """Return what the machine is and how busy, and the versions of what is measured."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     return {
         "cores": len(os.sched_getaffinity(0)),
