@@ -9,7 +9,7 @@ from mkdocs.structure.files import File, Files
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "marcelcms.settings")
 django.setup()
 
-from docs.generate import commands, data_model, decisions, protocol, rest, roles, variables  # noqa: E402
+from docs.generate import commands, data_model, decisions, protocol, reports, rest, roles, variables  # noqa: E402
 
 #: By address below `docs/`: what makes the page.
 PAGES = {
@@ -20,6 +20,7 @@ PAGES = {
     "reference/wire-protocol.md": protocol.page,
     "reference/public-api.md": rest.public_page,
     "reference/staff-api.md": rest.staff_page,
+    "reference/reports.md": reports.page,
     "decisions/index.md": decisions.page,
 }
 

@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.runtime.processes import ROOT
 
 SKIPPING = """
@@ -46,6 +48,7 @@ def outcome(folder: Path, text: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_a_skipped_test_fails_unless_it_is_an_extra(tmp_path: Path) -> None:
     said = outcome(tmp_path, SKIPPING)
     for line in ("ERROR {}::test_by_a_condition", "ERROR {}::test_by_a_fixture", "FAILED {}::test_by_itself"):
@@ -55,6 +58,7 @@ def test_a_skipped_test_fails_unless_it_is_an_extra(tmp_path: Path) -> None:
     assert "1 failed, 1 passed, 1 skipped, 1 xfailed, 2 errors" in said
 
 
+@pytest.mark.slow
 def test_a_module_that_skips_itself_is_an_error(tmp_path: Path) -> None:
     said = outcome(tmp_path, WHOLE)
     assert "no test may skip itself" in said

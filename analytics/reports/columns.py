@@ -34,6 +34,7 @@ class Kind(Enum):
     CODE = auto()  # a word of the program's own, which files for people translate
     CODES = auto()  # a list of them
     NUMBER = auto()
+    WHOLE_NUMBER = auto()
     FLAG = auto()
     TIME = auto()
     SOURCES = auto()  # a list of {"n", "title", "heading", "page", "url"}
@@ -70,6 +71,9 @@ def _outcome() -> Combinable:
     return Subquery(begun.values("outcome")[:1])
 
 
+#: Programs rely on keys, types and codes: it goes up when one of them goes or means something else. New ones may come
+#: at any time.
+SCHEMA_VERSION = 1
 #: By key, in the order in which they are offered.
 COLUMNS: Mapping[str, Column] = {
     "asked_at": Column(_("asked"), Kind.TIME, _field("question__created_at"), 18),
@@ -84,12 +88,12 @@ COLUMNS: Mapping[str, Column] = {
     "status": Column(_("outcome"), Kind.CODE, _field("status"), 14, dict(Message.Status.choices)),
     "abstained": Column(_("no answer given"), Kind.FLAG, _field("status"), 12),
     "reason": Column(_("why there is no answer"), Kind.CODE, _field("reason"), 40, REASONS),
-    "thumbs": Column(_("thumbs (1 up, −1 down)"), Kind.NUMBER, _field("feedback__value"), 12),
+    "thumbs": Column(_("thumbs (1 up, −1 down)"), Kind.WHOLE_NUMBER, _field("feedback__value"), 12),
     "reasons": Column(
         _("reasons of the rating"), Kind.CODES, _field("feedback__reasons"), 24, dict(Feedback.Reason.choices)
     ),
     "comment": Column(_("student’s comment"), Kind.TEXT, _field("feedback__comment"), 40),
-    "stars": Column(_("stars of the conversation"), Kind.NUMBER, _field("conversation__stars"), 12),
+    "stars": Column(_("stars of the conversation"), Kind.WHOLE_NUMBER, _field("conversation__stars"), 12),
     "outcome": Column(_("what became of the conversation"), Kind.CODE, _outcome, 28, OUTCOMES),
     "verdict": Column(
         _("verdict of the review"), Kind.CODE, _field("review__verdict"), 24, dict(Review.Verdict.choices)
@@ -119,7 +123,7 @@ def typed(key: str) -> Callable[[Any], Any]:
     match COLUMNS[key].kind:
         case Kind.SOURCES:
             return lambda read: [json.loads(source) for source in read] or None
-        case Kind.NUMBER | Kind.TIME:
+        case Kind.NUMBER | Kind.WHOLE_NUMBER | Kind.TIME:
             return lambda read: read
     return lambda read: read or None
 
@@ -141,7 +145,7 @@ def cell_formatter(key: str) -> Callable[[Any], Cell]:
     match column.kind:
         case Kind.TIME:
             make = lambda value: value.astimezone(zone).replace(tzinfo=None)  # noqa: E731
-        case Kind.NUMBER | Kind.FLAG:
+        case Kind.NUMBER | Kind.WHOLE_NUMBER | Kind.FLAG:
             return lambda value: value
         case Kind.SOURCES:
             page = gettext("page %(page)s")

@@ -10,7 +10,7 @@ from analytics.periods import Period
 from analytics.privacy import mask_pii, remove_pii
 from analytics.reports.columns import COLUMNS, typed
 from analytics.reports.definition import Definition
-from analytics.reports.formats import Writer, writer
+from analytics.reports.formats import Writer, offered_formats, writer
 from analytics.reports.permissions import Rights
 from analytics.reports.queries import (
     MADE_BY,
@@ -35,6 +35,9 @@ def protect(row: Row) -> None:
         row["answer"] = remove_pii(row["answer"], row[SAID])
 
 
+NO_PARQUET = _(
+    "This server cannot make Parquet files any more: choose another file, or have the extra “parquet” installed."
+)
 #: Gets rows done, and of how many.
 Progress = Callable[[int, int], None]
 
@@ -68,6 +71,8 @@ def make_file(path: Path, definition: Definition, period: Period, rights: Rights
 
     Raise NothingToTell, OSError, and what `progress` raises; then there is no file.
     """
+    if definition.format not in dict(offered_formats()):
+        raise NothingToTell(NO_PARQUET)
     columns = columns_for(definition, rights)
     with snapshot() as at:
         answers = chosen(definition, period, rights)

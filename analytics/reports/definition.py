@@ -24,6 +24,7 @@ class Format(StrEnum):
     XLSX = "xlsx"
     CSV = "csv"
     JSONL = "jsonl"
+    PARQUET = "parquet"
 
 
 class Span(StrEnum):
@@ -97,6 +98,7 @@ FORMATS: Mapping[Format, str | Promise] = {
     Format.XLSX: gettext_lazy("Excel (.xlsx)"),
     Format.CSV: gettext_lazy("CSV (.csv)"),
     Format.JSONL: gettext_lazy("JSON Lines (.jsonl), for programs"),
+    Format.PARQUET: gettext_lazy("Parquet (.parquet), for programs"),
 }
 SPANS: Mapping[Span, str | Promise] = {
     Span.LAST_7: gettext_lazy("the last 7 days"),

@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
 
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from lxml.etree import SerialisationError
 from openpyxl import Workbook
@@ -16,7 +17,8 @@ from openpyxl.utils import get_column_letter
 from openpyxl.worksheet._writer import ALL_TEMP_FILES, WorksheetWriter
 
 from analytics.reports.columns import COLUMNS, cell_formatter, csv_cell_formatter, heading, json_value
-from analytics.reports.definition import Format
+from analytics.reports.definition import FORMATS, Format
+from analytics.reports.parquet import Columnar, is_installed
 
 #: Rows that a sheet of Excel has, less the headings; what is more goes on in the next sheet.
 ROWS_A_SHEET = 1_048_575
@@ -24,6 +26,7 @@ CONTENT_TYPES = {
     Format.XLSX: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
     Format.CSV: "text/csv; charset=utf-8",
     Format.JSONL: "application/jsonl; charset=utf-8",
+    Format.PARQUET: "application/vnd.apache.parquet",
 }
 
 
@@ -47,6 +50,13 @@ def writer(kind: Format, path: Path, columns: Sequence[str]) -> Writer:
             return CommaSeparated(path, columns)
         case Format.JSONL:
             return Lines(path, columns)
+        case Format.PARQUET:
+            return Columnar(path, columns)
+
+
+def offered_formats() -> list[tuple[Format, str | Promise]]:
+    """Return the formats that files can be made in here, each with its name."""
+    return [(kind, name) for kind, name in FORMATS.items() if kind != Format.PARQUET or is_installed()]
 
 
 class CommaSeparated:

@@ -37,9 +37,9 @@ MOST_FURTHER_WORDS = 35
 #: Bonus of a sentence about the year or term that the question names. More than QUOTE_MARGIN: no vaguer sentence is
 #: quoted beside it.
 PERIOD_BONUS = 6.0
-#: From this similarity to a curated FAQ on, a message is no small talk. Of 1,029 examples of small talk one is so close
+#: From this similarity to a curated FAQ on, a message is no small talk. Of 929 examples of small talk two are so close
 #: to one of the demo's FAQs.
-LEAST_CURATED_SIMILARITY = 0.5
+LEAST_CURATED_SIMILARITY = 0.4
 #: From this similarity on, passages of a curated FAQ are preferred, the more the closer the FAQ is. Chosen by hand.
 LEAST_FAQ_SIMILARITY = 0.6
 #: Bonus of a sentence of a passage that a FAQ points to, and thrice that if it has the FAQ's key points. By hand on the

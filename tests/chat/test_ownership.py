@@ -97,6 +97,7 @@ def test_every_operation_and_every_frame_is_covered(server: Server) -> None:
     assert in_schema == set(frames.FRAMES) == set(FRAMES)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_running", [False, True])
 def test_no_operation_touches_what_is_somebody_elses(server: Server, llm: FakeLLM, is_running: bool) -> None:
     if is_running:

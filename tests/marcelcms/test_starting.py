@@ -3,12 +3,15 @@
 import subprocess
 import sys
 
+import pytest
+
 from tests.runtime.processes import ROOT
 
 #: What only an evaluation, a look for gaps or a model's own process needs.
 HEAVY = ("scipy", "sklearn", "torch", "onnxruntime", "openai")
 
 
+@pytest.mark.slow
 def test_a_web_process_starts_without_what_only_evaluations_need() -> None:
     program = f"""
 import sys, django

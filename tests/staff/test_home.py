@@ -111,6 +111,7 @@ def open_home(user: User, client: Client) -> str:
     return client.get(reverse("admin:index")).content.decode()
 
 
+@pytest.mark.slow
 def test_every_sentence_leads_to_exactly_the_rows_that_it_counts(client: Client, law: Team) -> None:
     curator = make_member(law, CURATOR, ANALYST)
     law.has_work(by=curator)

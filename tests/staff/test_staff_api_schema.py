@@ -3,6 +3,7 @@
 `manage.py spectacular --file tests/staff/openapi.yaml` writes it anew.
 """
 
+import functools
 import inspect
 import re
 from collections.abc import Iterator
@@ -24,15 +25,25 @@ DOCUMENT = "/schema/"
 
 @pytest.fixture
 def document(db: None) -> dict[str, Any]:
+    return fetch_document()
+
+
+@functools.cache
+def fetch_document() -> dict[str, Any]:
+    """Return the document, which takes seconds to make, from the first test that asks."""
     cache.clear()
     reply = Program(UserFactory(), accept="application/vnd.oai.openapi").get(DOCUMENT)
     assert reply.status_code == 200
-    parsed: dict[str, Any] = yaml.safe_load(reply.content)
+    parsed: dict[str, Any] = read_yaml(reply.content)
     return parsed
 
 
+def read_yaml(text: str | bytes) -> Any:
+    return yaml.load(text, Loader=yaml.CSafeLoader)
+
+
 def test_the_document_is_what_the_snapshot_says(document: dict[str, Any]) -> None:
-    assert document == yaml.safe_load(SNAPSHOT.read_text()), "run manage.py spectacular --file tests/staff/openapi.yaml"
+    assert document == read_yaml(SNAPSHOT.read_text()), "run manage.py spectacular --file tests/staff/openapi.yaml"
 
 
 def test_the_document_is_openapi(document: dict[str, Any]) -> None:

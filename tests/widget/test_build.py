@@ -5,12 +5,15 @@ import json
 import re
 from pathlib import Path
 
+import pytest
+
 from tests.chat.data_sets import FOLDER
 from tests.widget.toolchain import BUILT, WIDGET, run
 
 MOST_BYTES = 62_500
 
 
+@pytest.mark.slow
 def test_the_built_file_is_what_the_source_builds_to(packages: dict[str, str], tmp_path: Path) -> None:
     done = run(packages, "node", "build.mjs", str(tmp_path / "v1.js"))
     assert done.returncode == 0, done.stderr
@@ -30,11 +33,13 @@ def test_the_built_file_reads_in_any_encoding_and_evaluates_nothing() -> None:
     assert not re.search(rb"\beval\(|new Function\b|\bimport\(", built)
 
 
+@pytest.mark.slow
 def test_the_types_are_right(packages: dict[str, str]) -> None:
     done = run(packages, "node", "node_modules/typescript/bin/tsc", "--noEmit")
     assert done.returncode == 0, done.stdout
 
 
+@pytest.mark.slow
 def test_the_units_work(packages: dict[str, str]) -> None:
     folder = FOLDER / "security"
     done = run(packages, "node", "test.mjs", XSS_PAYLOADS=str(folder) if folder.is_dir() else "")

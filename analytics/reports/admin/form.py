@@ -12,7 +12,8 @@ from analytics.dashboard.overview import choices_for
 from analytics.models import Report, Review
 from analytics.periods import Period
 from analytics.reports.columns import COLUMNS, USUAL
-from analytics.reports.definition import FORMATS, NO_VERDICT, SPANS, THUMBS, Definition, Format, Span
+from analytics.reports.definition import NO_VERDICT, SPANS, THUMBS, Definition, Format, Span
+from analytics.reports.formats import offered_formats
 from chat.models import Assistant, Message, Site
 from chat.models.assistants import Language
 
@@ -80,7 +81,7 @@ class ReportForm(forms.Form):
         choices=[(key, key) for key in COLUMNS],
         error_messages={"required": gettext_lazy("Tick at least one column.")},
     )
-    format = forms.ChoiceField(label=gettext_lazy("File"), choices=list(FORMATS.items()), initial=Format.XLSX)
+    format = forms.ChoiceField(label=gettext_lazy("File"), choices=offered_formats, initial=Format.XLSX)
 
     def __init__(self, *args: Any, user: "User", **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

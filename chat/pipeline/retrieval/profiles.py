@@ -66,7 +66,7 @@ BUILT_IN: Mapping[str, tuple[str, Plan]] = {
     "default": (
         _("Words, meanings and several close FAQs, merged by score: best or close to it on all data sets measured."),
         Plan(
-            _legs((Kind.LEXICAL, 0.4, 100), (Kind.DENSE, 0.6, 100), (Kind.FAQ, 1.4, 30)),
+            _legs((Kind.LEXICAL, 0.4, 100), (Kind.DENSE, 0.6, 100), (Kind.FAQ, 2.0, 30)),
             Fusion.SCORES,
             word_steps=WORD_STEPS,
         ),

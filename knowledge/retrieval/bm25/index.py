@@ -115,9 +115,8 @@ class LexicalIndex:
         found = []
         for index, query in weigh(clauses, searched):
             found += index.search(query, k=k, scope=scope)
-        if len(searched) > 1:
-            found = sorted(found, key=lambda hit: -hit[2])[:k]
-        return found
+        # Equal scores in order of id: the processes that serve add passages in different orders.
+        return sorted(found, key=lambda hit: (-hit[2], hit[0]))[:k]
 
     def pages(self, scope: Scope, *, is_known: Callable[[str], bool]) -> Pages:
         """Return what is known of the words of the collections in scope."""

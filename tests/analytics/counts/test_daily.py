@@ -454,6 +454,7 @@ def test_the_database_sorts_times_into_the_same_bins():
     assert UsageCount.objects.get(span="day").first_token == expected
 
 
+@pytest.mark.slow
 def test_the_triggers_note_a_thousand_rows_in_one(django_assert_num_queries):
     said = begins(MOMENTS[0])
     count_changed()

@@ -113,14 +113,14 @@ def test_a_report_whose_worker_died_is_begun_again_until_it_has_lost_too_many(an
     assert "lost several times" in report.message
 
 
-@pytest.mark.parametrize("kind", ["csv", "jsonl", "xlsx"])
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "xlsx", "parquet"])
 def test_a_full_disk_leaves_no_half_file(analyst, kind, monkeypatch):
     asked()
 
     def no_space(self, values):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    for writer in (formats.CommaSeparated, formats.Lines, formats.Sheets):
+    for writer in (formats.CommaSeparated, formats.Lines, formats.Sheets, formats.Columnar):
         monkeypatch.setattr(writer, "write", no_space)
     report = stored(analyst, "question", format=kind)
     work_on(report.pk)

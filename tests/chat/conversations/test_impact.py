@@ -213,6 +213,7 @@ def test_who_may_not_see_documents_or_conversations_does_not(client: Client) -> 
     assert client.post(address).status_code == 403
 
 
+@pytest.mark.slow
 def test_the_list_costs_as_many_queries_for_many_as_for_one(admin_client: Client) -> None:
     counts = []
     for amount in (1, 20):

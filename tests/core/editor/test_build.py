@@ -22,6 +22,7 @@ def packages() -> dict[str, str]:
     return with_packages(EDITOR)
 
 
+@pytest.mark.slow
 def test_the_built_file_is_what_the_source_builds_to(packages: dict[str, str], tmp_path: Path) -> None:
     done = run(packages, "node", "build.mjs", str(tmp_path / "editor.js"), folder=EDITOR)
     assert done.returncode == 0, done.stderr
@@ -50,6 +51,7 @@ def test_the_types_are_right(packages: dict[str, str]) -> None:
     assert done.returncode == 0, done.stdout
 
 
+@pytest.mark.slow
 def test_the_units_work(packages: dict[str, str]) -> None:
     done = run(packages, "node", "test.mjs", folder=EDITOR)
     assert done.returncode == 0, done.stdout

@@ -249,6 +249,7 @@ def test_a_worse_fit_waits_for_staff(publish: Publish, collection: Collection) -
     assert found(ASKED)[0][1]
 
 
+@pytest.mark.slow
 def test_an_earlier_fit_can_be_brought_back_and_ten_are_kept(publish: Publish, collection: Collection) -> None:
     faqs = publish(collection)
     matcher = learned(collection)

@@ -105,6 +105,7 @@ def test_a_document_that_became_empty_has_no_passages(document: Document) -> Non
     assert is_indexed(document)
 
 
+@pytest.mark.slow
 def test_a_page_of_one_long_line_is_cut_to_the_embedders_window() -> None:
     line = "The semester contribution is 318.40 euros and it is due in May " * 3200
     assert len(line) > 200_000

@@ -98,6 +98,7 @@ def test_an_edit_of_the_scope_counts_at_once(retriever: Retriever) -> None:
 KINDS = st.sampled_from(["programme:a", "programme:b", "regulation:1", "regulation:2", "campus:x"])
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.lists(KINDS, unique=True, max_size=3), max_size=4), st.lists(KINDS, unique=True, max_size=3))
 def test_words_and_meanings_agree_on_any_audience(tags: list[list[str]], asked: list[str]) -> None:

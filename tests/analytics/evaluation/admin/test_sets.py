@@ -38,6 +38,7 @@ def test_the_list_tells_counts_and_the_last_mrr_of_each_profile(admin_client: Cl
     assert re.findall(r">([\w+]+)</a>:\s+(\d\.\d+)", page) == [("bm25", "1.000"), ("default", "0.500")]
 
 
+@pytest.mark.slow
 def test_the_list_and_a_set_s_page_take_as_many_queries_for_many_runs_as_for_few(admin_client: Client) -> None:
     counts = []
     admin_client.get(url_of(new_set()))  # content types are read once a process

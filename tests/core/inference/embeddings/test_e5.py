@@ -93,6 +93,7 @@ def test_vectors_are_those_of_the_packages_own_engine() -> None:
     assert (reference.passage(texts) * ours.embed(texts)).sum(axis=1).min() > 0.985
 
 
+@pytest.mark.slow
 def test_a_vocabulary_of_every_script_loses_nothing(tmp_path: Path) -> None:
     package = PackagedE5()
     (tmp_path / "pieces.model").write_bytes(package.sentencepiece_model())
@@ -115,6 +116,7 @@ def test_a_passage_fits_the_windows_of_both_models() -> None:
     assert multilingual.count_tokens("Bibliothek " * 2000) >= 2000
 
 
+@pytest.mark.slow
 def test_the_graph_and_the_vocabulary_are_made_once(tmp_path: Path) -> None:
     MultilingualEmbedder(folder=tmp_path)
     made = {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}

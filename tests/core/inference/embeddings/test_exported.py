@@ -33,6 +33,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
+@pytest.mark.slow
 def test_a_folder_gives_the_vectors_of_its_model(folder: Path, settings: Settings, tmp_path: Path) -> None:
     settings.EMBEDDING_MODEL = str(folder)
     assert configured_model() == f"exported:{folder}"

@@ -84,6 +84,7 @@ def test_what_fits_never_exceeds_the_room(fixed: int, passages: list[int], histo
     assert found.passages >= min(1, len(passages))
 
 
+@pytest.mark.slow
 @given(fixed=st.integers(0, 300), passages=counts, history=counts, room=st.integers(300, 4000))
 def test_nothing_is_left_out_that_would_fit(fixed: int, passages: list[int], history: list[int], room: int) -> None:
     found = fit(fixed=fixed, passages=passages, history=history, room=room)

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
 from twisted.internet.address import IPv4Address
 from twisted.internet.endpoints import HostnameEndpoint
 from twisted.internet.interfaces import IReactorPluggableNameResolver
@@ -108,6 +109,7 @@ def of_kind(kind: type, findings: list[Finding]) -> dict[str, Any]:
     return {finding.url: finding for finding in findings if isinstance(finding, kind)}
 
 
+@pytest.mark.slow
 def test_no_way_of_writing_a_private_host_leads_to_it(tmp_path: Path) -> None:
     with serving(small) as site:
         hosts = ["localhost", "127.0.0.1", "2130706433", "0x7f000001", "0177.0.0.1", "127.1", "[::1]",

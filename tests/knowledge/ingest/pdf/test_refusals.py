@@ -14,6 +14,7 @@ def reason(source: bytes, **limits: int) -> str:
     return str(bad.value)
 
 
+@pytest.mark.slow
 def test_bad_files_are_named_with_what_is_wrong() -> None:
     whole = pdfs.handbook()
     for source, expected in {
@@ -43,5 +44,6 @@ def test_a_bomb_of_memory_ends_nothing_but_itself() -> None:
     assert said == "handbook.pdf, page 1: unpacked it needs more than 400 MB of memory"
 
 
+@pytest.mark.slow
 def test_a_page_that_takes_too_long_is_given_up() -> None:
     assert reason(pdfs.time_bomb(), page_seconds=1).startswith("handbook.pdf, page 1: reading it takes longer than 1 s")
