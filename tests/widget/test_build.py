@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.chat.data_sets import FOLDER
 from tests.widget.toolchain import BUILT, WIDGET, run
 
-MOST_BYTES = 62_500
+MOST_BYTES = 62_000
 
 
 def test_the_built_file_is_what_the_source_builds_to(packages: dict[str, str], tmp_path: Path) -> None:
@@ -19,7 +19,7 @@ def test_the_built_file_is_what_the_source_builds_to(packages: dict[str, str], t
 
 def test_the_built_file_is_small_and_names_the_licences() -> None:
     built = BUILT.read_bytes()
-    assert len(gzip.compress(built, 9)) < MOST_BYTES
+    assert len(gzip.compress(built, 9)) <= MOST_BYTES
     head = built[:1000].decode()
     assert "marked" in head
 

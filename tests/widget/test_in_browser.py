@@ -797,7 +797,7 @@ def test_a_long_conversation_stays_fast(student: Student) -> None:
     token, conversation = student.page.evaluate(f"[{TOKEN}, localStorage['marcelcms.demo.conversation']]")
     student.stage.tell(f"fill?visitor={token}&conversation={conversation}&count=500")
     student.opens()
-    expect(student.page.locator('[data-test="message"]')).to_have_count(500)
+    expect(student.page.locator('[data-test="message"]')).to_have_count(500, timeout=30_000)
     student.page.evaluate(
         "new PerformanceObserver(l=>{for(const e of l.getEntries())(window.long=window.long||[]).push(e.duration)})"
         ".observe({type:'longtask'})"
