@@ -245,6 +245,7 @@ export class AnswerView {
       const { changed, kept } = this.#plain;
       setText(said, !this.#isPlain ? "" : !changed ? t("plain_none") : kept ? count("plain_kept", kept) : "");
       setAttribute(way, "aria-pressed", String(this.#isPlain));
+      setAttribute(this.#text.element, "data-digital-source-type", this.#isPlain && changed && "trainedAlgorithmicMedia");
       this.#text.draw(this.#isPlain ? { ...message, text: this.#plain.text } : message, false);
     };
     const way = button("quiet", t("plain"), {
