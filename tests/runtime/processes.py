@@ -48,7 +48,15 @@ def leading(name: str, parent: int) -> int:
     """Return the leading process of a part of `make run`'s process `parent`, 0 where there is none."""
     ours = descendants(parent)
     found = (pid for pid, each in names().items() if pid in ours and each == name)
-    return next((pid for pid in found if os.getsid(pid) == pid), 0)
+    return next((pid for pid in found if session_of(pid) == pid), 0)
+
+
+def session_of(pid: int) -> int:
+    """Return the session that a process belongs to, 0 where it has ended meanwhile."""
+    try:
+        return os.getsid(pid)
+    except ProcessLookupError:
+        return 0
 
 
 def alive(pid: int) -> bool:

@@ -18,11 +18,12 @@ from tests.servers import Server
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("pages"), pytest.mark.timeout(300)]
 
 EXAMPLES = 15
-#: What a schema cannot say: that a text holds a word, and that an office takes questions.
+#: What a schema cannot say: that a text holds a word, that an office takes questions, that there is a language model.
 UNSAID = {
     ("post", "/api/v1/conversations/{conversation}/ask"),
     ("patch", "/api/v1/conversations/{conversation}"),
     ("post", "/api/v1/conversations/{conversation}/cases"),
+    ("post", "/api/v1/messages/{message}/plain"),
 }
 
 

@@ -2,6 +2,7 @@
 
 import json
 import secrets
+import socket
 import threading
 import time
 import uuid
@@ -224,12 +225,13 @@ def test_who_reads_too_slowly_is_cut_off_and_finds_all_of_the_answer_later(
     with server.connect() as tab, Tab(server, tab.token) as slow:
         answer = tab.answer(QUESTION)
         slow.socket.socket.settimeout(None)
+        slow.socket.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65_536)  # or it may grow to hold them all
         # Each of these brings the whole conversation, and nobody reads it: more than any buffer between holds.
         # At random, because what repeats itself is sent compressed.
         Message.objects.filter(pk=answer.id).update(text=secrets.token_hex(250_000))
         for _ in range(100):
             slow.resume(conversation=tab.conversation)
-        wait_until(lambda: left)
+        wait_until(lambda: left, seconds=60)
         again = tab.answer(QUESTION)
         assert again.end["status"] == "complete"
         with pytest.raises(ConnectionClosed):

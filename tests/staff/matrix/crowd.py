@@ -12,7 +12,10 @@ SHORTEST_TEXT = 30
 
 def crowd(row: models.Model, *, first: int, last: int) -> None:
     """Make copies `first` to `last` of a row, each a minute older than the one before, with texts and ids of its own;
-    what can belong to one row alone, such as the answer under a review, is copied with it."""
+    what can belong to one row alone, such as the answer under a review, is copied with it. Copies that are there
+    already, since they were made for another row, stay."""
+    if type(row)._base_manager.filter(pk=_first_id(row) + first).exists():
+        return
     columns = {field.column: _value(row, field, first, last) for field in row._meta.concrete_fields}
     names = ", ".join(connection.ops.quote_name(name) for name in columns)
     values = ", ".join(columns.values())
@@ -30,9 +33,7 @@ def _value(row: models.Model, field: Any, first: int, last: int) -> str:
     column = connection.ops.quote_name(field.column)
     if isinstance(field, models.OneToOneField) and getattr(row, field.name) is not None:
         owner = getattr(row, field.name)
-        # A list of the owner's own may have been filled before.
-        if not type(owner)._base_manager.filter(pk=_first_id(owner) + first).exists():
-            crowd(owner, first=first, last=last)
+        crowd(owner, first=first, last=last)
         return _id_of_copy(owner)
     if field.primary_key:
         return "gen_random_uuid()" if isinstance(field, models.UUIDField) else _id_of_copy(row)
