@@ -16,13 +16,18 @@ if TYPE_CHECKING:
 QUIET = ["--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
 
 
+def chromium_path() -> str:
+    names = ("chromium", "chromium-browser", "google-chrome")
+    path = next((found for name in names if (found := shutil.which(name))), None)
+    assert path, "the browser tests need Chromium: install the package chromium"
+    return path
+
+
 @pytest.fixture(scope="session")
 def browser() -> "Iterator[Browser]":
     from playwright.sync_api import sync_playwright  # other tests need not wait for it
 
-    names = ("chromium", "chromium-browser", "google-chrome")
-    path = next((found for name in names if (found := shutil.which(name))), None)
-    assert path, "the browser tests need Chromium: install the package chromium"
+    path = chromium_path()
     # Its loop runs in this thread from here on, where Django takes work on the database for a mistake.
     with sync_playwright() as playwright, pytest.MonkeyPatch.context() as patch:
         patch.setitem(os.environ, "DJANGO_ALLOW_ASYNC_UNSAFE", "1")

@@ -27,5 +27,12 @@ def _turn(message: dict[str, Any]) -> dict[str, Any]:
         "sources": [
             {**source, "url": source["url"] if is_safe_link(source["url"]) else ""} for source in message["sources"]
         ],
-        "is_machine_made": message["machine_made"],
+        "source_type": _source_type(message),
     }
+
+
+def _source_type(message: dict[str, Any]) -> str:
+    """Return the mark of what a machine made (EU AI Act, article 50 (2)), as the IPTC names it and the widget does."""
+    if not message["machine_made"]:
+        return ""
+    return "algorithmicMedia" if message["strategy"] == "extractive" else "trainedAlgorithmicMedia"

@@ -75,8 +75,11 @@ const markedsParts = {
         // A rule that is made and not used is left out.
         code.slice(0, end).replace(new RegExp(`(?<=[=,:(])${maker}\\(`, "g"), `/* @__PURE__ */${maker}(`),
       );
-      const short = { mangleProps: new RegExp(`^(${long.join("|")})$`), target: TARGET };
-      const used = withoutReplaced(`${parts}export{${kept.join(",")}};`);
+      const short = { mangleProps: new RegExp(`^(${[...long, ...OWN].join("|")})$`), target: TARGET };
+      const used = SET.reduce(
+        (rest, [name, value]) => rest.replaceAll(`this.options.${name}`, value),
+        withoutReplaced(`${parts}export{${kept.join(",")}};`).replace(FOR_PICTURES, ""),
+      );
       return { contents: (await transform(used, short)).code };
     });
   },
@@ -88,11 +91,23 @@ const REPLACED = {
   checkbox: ["html", "hr", "image", "checkbox", "code", "codespan", "heading", "link", "tablecell"],
 };
 const RULES = ["html", "url", "def", "reflink", "nolink", "reflinkSearch", "_backpedal"];
+/** What is asked of those methods, of links defined elsewhere, and of extensions that src/text/markdown.ts does not have. */
+const ASKED = /^this\.tokens\.links&&|this\.(tokenizer\.(html|tag|autolink|url|def|reflink|code|lheading)\(|options\.extensions\?\.(block|startBlock)\b)/;
+/** Options that src/text/markdown.ts sets, or leaves alone. */
+const SET = [["pedantic", "!1"], ["gfm", "!0"], ["breaks", "!0"], ["hooks", "null"], ["silent", "!1"]];
+/** What reads the alternatives of pictures, which src/text/markdown.ts shows as they are. */
+const FOR_PICTURES = /,this\.textRenderer=new \w+,this\.textRenderer\.parser=this/;
+/** Marked's own fields and methods, which nobody else calls. */
+const OWN = ["blockTokens", "infiniteLoopError", "inLink", "inlineQueue", "inlineTokens", "inRawBlock", "linkEmitted"];
 
 function withoutReplaced(code) {
   const cuts = [];
   const look = (node) => {
     const named = (part) => part.key?.name;
+    if (node.type === "IfStatement" && !node.alternate && ASKED.test(code.slice(node.test.start, node.test.end))) {
+      cuts.push([node.start, node.end, ";"]);
+      return;
+    }
     // The short class beside them reads alternatives of pictures.
     if (node.type === "ClassBody" && node.body.length > 20) {
       const sign = Object.keys(REPLACED).find((name) => node.body.some((part) => named(part) === name));
@@ -106,7 +121,7 @@ function withoutReplaced(code) {
     for (const value of Object.values(node).flat()) if (typeof value?.type === "string") look(value);
   };
   look(parse(code, { ecmaVersion: 2022, sourceType: "module" }));
-  if (cuts.length < 20) throw new Error("marked is built in another way than before");
+  if (cuts.length < 30) throw new Error("marked is built in another way than before");
   cuts.sort(([one], [other]) => other - one);
   return cuts.reduce((rest, [start, end, instead]) => rest.slice(0, start) + instead + rest.slice(end), code);
 }

@@ -4,6 +4,7 @@ import re
 import socket
 import subprocess
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from urllib.request import urlopen
 
@@ -36,8 +37,9 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-@pytest.fixture(scope="session")
-def stage() -> Iterator[Stage]:
+@contextmanager
+def staged() -> Iterator[Stage]:
+    """Run the stand-in service."""
     ports = free_port(), free_port()
     command = [node_folder() / "node", "dev/server.mjs", *map(str, ports)]
     with subprocess.Popen(command, cwd=WIDGET, stdout=subprocess.PIPE, text=True) as process:
@@ -45,6 +47,12 @@ def stage() -> Iterator[Stage]:
         assert "service" in process.stdout.readline()
         yield Stage(f"http://127.0.0.1:{ports[0]}", f"http://127.0.0.1:{ports[1]}/")
         process.terminate()
+
+
+@pytest.fixture(scope="session")
+def stage() -> Iterator[Stage]:
+    with staged() as running:
+        yield running
 
 
 class Student:

@@ -10,7 +10,7 @@ import pytest
 from tests.chat.data_sets import FOLDER
 from tests.widget.toolchain import BUILT, WIDGET, run
 
-MOST_BYTES = 62_500
+MOST_BYTES = 62_000
 
 
 @pytest.mark.slow
@@ -22,7 +22,7 @@ def test_the_built_file_is_what_the_source_builds_to(packages: dict[str, str], t
 
 def test_the_built_file_is_small_and_names_the_licences() -> None:
     built = BUILT.read_bytes()
-    assert len(gzip.compress(built, 9)) < MOST_BYTES
+    assert len(gzip.compress(built, 9)) <= MOST_BYTES
     head = built[:1000].decode()
     assert "marked" in head
 

@@ -76,6 +76,8 @@ def test_dates_plain_language_and_files(student: Student, options: dict[str, Any
     assert download.value.suggested_filename == "date.ics"
     answer.locator('[data-test="plain"]').click()
     expect(answer.locator('[data-test="answer-text"]')).to_contain_text("You pay 318.40 euros")
+    made = answer.locator('[data-test="answer-text"]').get_attribute("data-digital-source-type")
+    assert made == "trainedAlgorithmicMedia"
     expect(answer.locator('[data-test="citation"]')).to_have_count(3)
     keep(student.page, f"widget-plain-{request.node.callspec.id}")
     assert violations(student.page) == []

@@ -181,6 +181,12 @@ const CHILDCARE = `This page is in German:
 - Montag bis Donnerstag
 - Freitag bis 14 Uhr
 
+**Öffnungszeiten** [1]
+
+| Tag | Zeit |
+| --- | --- |
+| Montag | 8 Uhr |
+
 A place is 230 euros a month [1].`;
 const GERMAN_PAGE = {
   n: 1,
@@ -191,6 +197,29 @@ const GERMAN_PAGE = {
   quote: "Ein Platz kostet 230 Euro im Monat. Geschwister zahlen die Hälfte.",
   language: "de",
 };
+
+/** The same of a page in English, for a chat in German. */
+const KINDERBETREUUNG = `Diese Seite ist auf Englisch:
+
+„A place is **230 euros** a month. It is open on:“ [1]
+
+- Monday to Thursday
+- Friday until 2 pm
+
+**Opening hours** [1]
+
+| Day | Time |
+| --- | --- |
+| Monday | 8 am |
+
+Ein Platz kostet 230 Euro im Monat [1].`;
+const ENGLISH_PAGE = {
+  ...GERMAN_PAGE,
+  title: "Childcare",
+  quote: "A place is 230 euros a month. Siblings pay half of it.",
+  language: "en",
+};
+const NEXT = { childcare: ["Where is the nursery?"], kinderbetreuung: ["Wo ist die Kita?"] };
 
 const DATES = [
   { n: 1, label: "You pay it until 15 July.", begin: "2027-07-15", end: "", days: [] },
@@ -222,6 +251,7 @@ export function script(text, { asQuestion = false } = {}) {
       strategy: said.includes("quote") ? "extractive" : "generated",
       notice: "",
       ...(said.includes("dates") && { dates: DATES }),
+      related: Object.entries(NEXT).flatMap(([word, related]) => (said.includes(word) ? related : [])),
     },
   ];
   if (said.includes("a person"))
@@ -268,6 +298,7 @@ export function script(text, { asQuestion = false } = {}) {
   if (said.includes("hold")) return [...written(FEES).slice(0, 10), { hold: true }, ...written(FEES).slice(10)];
   if (said.includes("unknown")) return [{ type: "message_sparkle", message: 0 }, ...written(FEES)];
   if (said.includes("childcare")) return written(CHILDCARE, [GERMAN_PAGE]);
+  if (said.includes("kinderbetreuung")) return written(KINDERBETREUUNG, [ENGLISH_PAGE]);
   if (said.includes("three")) return written(LATE, THREE);
   if (said.includes("long list")) return written(LIST, [SOURCES[0]]);
   if (said.includes("pdf")) return written("Of the contribution, 196.20 euros are for the semester ticket [1].", [{ ...SOURCES[1], n: 1 }]);

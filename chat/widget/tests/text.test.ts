@@ -6,6 +6,7 @@ import { readEvent } from "../src/net/shapes.ts";
 import { contrast, palette, readColour } from "../src/text/colours.ts";
 import { mailAddress, phoneAddress, webAddress } from "../src/text/links.ts";
 import { plain } from "../src/text/plain.ts";
+import { quotedBlocks } from "../src/text/quoted.ts";
 import { finishedUpTo, spoken } from "../src/text/sentences.ts";
 
 const said = (text: string) => text.slice(0, finishedUpTo(text, 0));
@@ -131,4 +132,26 @@ test("a number that can be called is one: digits, after a plus at most", () => {
     assert.equal(phoneAddress(written), called);
   for (const other of ["", "  ", "-", "110 or 112", "0800 111 0 111, 0800 111 0 222", "1".repeat(16), "javascript:1", 112])
     assert.equal(phoneAddress(other), null);
+});
+
+test("what is quoted is read aloud in the language of its page, once its number is there", () => {
+  const page = { n: 1, title: "", url: "", heading: "", page: null, quote: "", language: "de" };
+  const before = "This page is in German:\n\n";
+  const quote = "„Ein Platz kostet 230 Euro. Geöffnet ist:“";
+  assert.deepEqual(quotedBlocks(`${before}${quote} [1`, [page]), [
+    [before, ""],
+    [`${quote} [1`, null],
+  ]);
+  const text = `${before}${quote} [1]\n\n- Montag\n- Dienstag\n\nA place is 230 euros [1].\n\n- one`;
+  const blocks = quotedBlocks(text, [page]).filter(([words]) => words);
+  assert.equal(blocks.map(([words]) => words).join(""), text);
+  assert.deepEqual(
+    blocks.map(([, language]) => language),
+    ["", "de", "de", "", ""],
+  );
+  const table = quotedBlocks("**Öffnungszeiten** [1]\n\n| Tag | Zeit |\n| --- | --- |\n\nMore", [page]);
+  assert.deepEqual(
+    table.map(([, language]) => language),
+    ["de", "de", ""],
+  );
 });

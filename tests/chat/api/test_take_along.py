@@ -1,6 +1,7 @@
 """What a student takes along: a conversation as a file, a date for the calendar."""
 
 import datetime
+import re
 
 import pytest
 from django.utils import timezone
@@ -27,6 +28,23 @@ def test_a_conversation_is_one_file_that_loads_nothing(server: Server) -> None:
     assert 'src="' not in page
     assert "https://" in page
     assert other.get(path).status == 404
+
+
+@pytest.mark.parametrize(
+    ("strategy", "mark"),
+    [("generated", "trainedAlgorithmicMedia"), ("extractive", "algorithmicMedia"), ("written", ""), ("fixed", "")],
+)
+def test_what_a_machine_made_is_marked_for_programs_in_the_api_and_in_the_file(
+    server: Server, strategy: str, mark: str
+) -> None:
+    client = Client.begin(server)
+    answer = client.ask(QUESTION)
+    Message.objects.filter(pk=answer.message).update(strategy=strategy)
+    path = f"/api/v1/conversations/{answer.conversation}"
+    messages = client.get(path).json["messages"]
+    assert [message["machine_made"] for message in messages] == [False, bool(mark)]
+    page = client.get(f"{path}/file").body.decode()
+    assert re.findall(r'data-digital-source-type="(\w+)"', page) == [mark][: bool(mark)]
 
 
 def test_a_date_of_an_answer_is_a_calendars_file(server: Server) -> None:

@@ -1,5 +1,6 @@
 // Reads an answer aloud for screen readers: finished sentences, not single words, and what else must be noticed.
 
+import type { Block } from "../text/quoted.ts";
 import { finishedUpTo, spoken } from "../text/sentences.ts";
 import { el } from "./dom.ts";
 
@@ -13,19 +14,30 @@ export class Announcer {
     this.#region = region;
   }
 
-  say(text: string): void {
+  /** `lang` is empty for the chat's own language. */
+  say(text: string, lang: string | null = ""): void {
     const words = text.replace(/\s+/g, " ").trim();
-    if (!words) return;
-    this.#region.append(el("p", {}, words));
+    // A quotation mark alone is nothing to read.
+    if (!/[\p{L}\p{N}]/u.test(words)) return;
+    this.#region.append(el("p", { lang: lang || null }, words));
     while (this.#region.childElementCount > KEPT) this.#region.firstElementChild?.remove();
   }
 
   /** Says what is new in a growing answer up to its last finished sentence; all of the rest when it is `done`. */
-  follow(id: number, text: string, done: boolean): void {
+  follow(id: number, blocks: readonly Block[], done: boolean): void {
+    const text = blocks.map(([words]) => words).join("");
     let said = this.#said.get(id) ?? 0;
     if (said > text.length) said = 0;
-    const end = done ? text.length : finishedUpTo(text, said);
-    if (end > said) this.say(spoken(text.slice(said, end)));
-    this.#said.set(id, end);
+    const until = done ? text.length : finishedUpTo(text, said);
+    let end = 0;
+    for (const [words, language] of blocks) {
+      end += words.length;
+      if (language === null && end === text.length && !done) break;
+      const to = Math.min(end, until);
+      if (to <= said) continue;
+      this.say(spoken(text.slice(said, to)), language);
+      said = to;
+    }
+    this.#said.set(id, said);
   }
 }

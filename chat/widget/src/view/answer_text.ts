@@ -6,7 +6,7 @@ import { CONTACT, withContacts } from "../text/contacts.ts";
 import { webAddress } from "../text/links.ts";
 import { blocks } from "../text/markdown.ts";
 import { settled } from "../text/streaming.ts";
-import { t } from "../words/words.ts";
+import { language, t } from "../words/words.ts";
 import { el, morph } from "./dom.ts";
 import { elementsOf } from "./markup.ts";
 import { outward } from "./outward.ts";
@@ -65,15 +65,17 @@ export class AnswerText {
     this.#tellLanguages(sources);
   }
 
-  /** What is quoted of a page, and the list or table below it, is read aloud in that page's language. */
+  /** What is quoted of a page, or a table is named by, and the list or table below are read aloud in the page's language. */
   #tellLanguages(sources: ReadonlyMap<number, Source>): void {
     let last: string | undefined;
     for (const { node } of this.#blocks) {
       if (!(node instanceof HTMLElement)) continue;
       const n = node.querySelector("[data-n]")?.getAttribute("data-n");
-      if (n) last = sources.get(+n)?.language;
-      else if (node.tagName === "P") last = "";
-      if (last && (!n || /^[\u201c\u201e]/.test(node.textContent ?? ""))) node.lang = last;
+      const names = node.firstElementChild?.tagName === "STRONG" && node.textContent === `${node.firstElementChild.textContent}\u00a0${n}`;
+      if (n && (names || /^[\u201c\u201e]/.test(node.textContent ?? ""))) last = sources.get(+n)?.language;
+      else if (n || node.tagName === "P") last = "";
+      // The name of a table's frame and of a number's link are the chat's.
+      if (last) (node.querySelector("table") ?? node).lang = last;
     }
   }
 }
@@ -136,7 +138,7 @@ function citation({ n, title }: Source): Element {
   const label = t("citation_label", { n, title: title || t("source_untitled") });
   return el(
     "sup",
-    {},
+    { lang: language() },
     el(
       "a",
       { href: `#source-${n}`, class: "citation", "data-test": "citation", "data-n": n, "aria-label": label },

@@ -245,6 +245,7 @@ export class AnswerView {
       const { changed, kept } = this.#plain;
       setText(said, !this.#isPlain ? "" : !changed ? t("plain_none") : kept ? count("plain_kept", kept) : "");
       setAttribute(way, "aria-pressed", String(this.#isPlain));
+      setAttribute(this.#text.element, "data-digital-source-type", this.#isPlain && changed && "trainedAlgorithmicMedia");
       this.#text.draw(this.#isPlain ? { ...message, text: this.#plain.text } : message, false);
     };
     const way = button("quiet", t("plain"), {
@@ -253,7 +254,7 @@ export class AnswerView {
         way.disabled = true;
         void attempt(show, said).finally(() => (way.disabled = false));
       },
-      more: { "aria-pressed": String(this.#isPlain) },
+      more: { class: "chip chip--words", "aria-pressed": String(this.#isPlain) },
     });
     return el("div", { class: "message__person" }, way, said);
   }
@@ -277,7 +278,7 @@ export class AnswerView {
         const address = webAddress(url);
         return `[${n}] ${title}${address ? ` – ${address}` : ""}`;
       });
-      const office = message.office ? spokenOffice(message.office) : "";
+      const office = message.office ? spokenOffice(message.office).map(([words]) => words).join("") : "";
       const text =
         office + [plain(message.text, { markers: true }), list.join("\n")].filter(Boolean).join("\n\n");
       try {

@@ -77,7 +77,7 @@ export class ConversationsPane {
     const moment = momentOf(row.updated_at, language());
     const title = row.title || t("untitled", { time: moment?.short ?? "" });
     const here = row.id === this.#current;
-    const facts = [here && t("open_now"), moment?.short, count("messages", row.messages)].filter(Boolean).join(" · ");
+    const facts = [here && !this.pane.isBeside && t("open_now"), moment?.short, count("messages", row.messages)].filter(Boolean).join(" · ");
     const item = el("li", { "data-test": "conversation", "data-id": row.id });
     const opening = el(
       "button",
@@ -181,8 +181,9 @@ export class ConversationsPane {
     if (next) item.remove();
     else this.#draw([]);
     this.#actions.announce(t("deleted"));
-    const target = next?.querySelector<HTMLElement>("button") ?? this.pane.content.querySelector<HTMLElement>("button");
-    target?.focus();
+    // Beside the chat there is no button without a conversation.
+    const here = this.pane.element.querySelector<HTMLElement>(this.pane.isBeside ? "h3" : ".pane__content button");
+    (next?.querySelector("button") ?? here)?.focus();
   }
 
   #leave(then: () => void): void {

@@ -59,7 +59,7 @@ export class FeedbackForm {
       el("button", submit, t("send_feedback")),
     );
     const chips = REASONS.map((reason) =>
-      el("label", { class: "chip reason" }, this.#boxes.get(reason), el("span", {}, t(`reason_${reason}`))),
+      el("label", { class: "chip chip--words reason" }, this.#boxes.get(reason), el("span", {}, t(`reason_${reason}`))),
     );
     const submitted = (event: Event) => {
       event.preventDefault();

@@ -19,6 +19,8 @@ export class Follower {
   #keep: HTMLElement | null = null;
   /** The reader went to the end, and wants to stay there. */
   #atEnd = false;
+  /** The reader did something since the end was gone to: a browser also scrolls by itself, where heights become known. */
+  #touched = false;
   /** What the reader was led to: following the end does not push it out of sight. */
   #held: Element | null = null;
   #list: HTMLElement;
@@ -38,7 +40,7 @@ export class Follower {
       // Only a movement upwards is the reader's wish to stay; at the very end it is a page that became shorter.
       const moved = Math.abs(box.scrollTop - this.#top) >= 1;
       const upwards = box.scrollTop < this.#top;
-      if (moved) this.#atEnd = !upwards && this.#distance() <= 4;
+      if (moved && this.#touched) this.#atEnd = !upwards && this.#distance() <= 4;
       if (this.#distance() <= (upwards ? 4 : NEAR)) this.#following = true;
       else if (upwards) this.#following = false;
       this.#top = box.scrollTop;
@@ -48,7 +50,10 @@ export class Follower {
     const stay = () => {
       if (box.scrollTop > 0) this.#following = false;
     };
-    const free = () => (this.#held = null);
+    const free = () => {
+      this.#held = null;
+      this.#touched = true;
+    };
     box.addEventListener("wheel", (event) => event.deltaY < 0 && stay(), { passive: true });
     box.addEventListener("touchmove", stay, { passive: true });
     for (const act of ["wheel", "pointerdown", "keydown"]) box.addEventListener(act, free, { passive: true });
@@ -61,7 +66,7 @@ export class Follower {
   /** To the end now, and on from there. */
   toEnd(): void {
     this.#held = null;
-    this.#atEnd = false;
+    this.#atEnd = this.#touched = false;
     this.#following = true;
     this.#unread = false;
     this.#scrollTo(this.#end());

@@ -3,6 +3,7 @@
 import type { OfficeWords, Source } from "../protocol.ts";
 import { webAddress } from "../text/links.ts";
 import { plain } from "../text/plain.ts";
+import type { Block } from "../text/quoted.ts";
 import { t } from "../words/words.ts";
 import { AnswerText } from "./answer_text.ts";
 import { el } from "./dom.ts";
@@ -31,6 +32,7 @@ export function officeAnswer(office: OfficeWords, sources: readonly Source[]): H
 }
 
 /** What is read aloud and copied. */
-export function spokenOffice({ note, signature, question, text }: OfficeWords): string {
-  return [note, signature, question, plain(text), ""].join("\n\n").trimStart();
+export function spokenOffice({ note, signature, question, text, language }: OfficeWords): Block[] {
+  const words = [signature, question, plain(text), ""].join("\n\n");
+  return [[note ? `${note}\n\n` : "", ""], [words, language]];
 }

@@ -2,7 +2,7 @@
 
 import { count, t } from "../words/words.ts";
 import { el, fill } from "./dom.ts";
-import { icon } from "./icons.ts";
+import { tool } from "./buttons.ts";
 
 const STARS = [1, 2, 3, 4, 5] as const;
 export type Stars = (typeof STARS)[number];
@@ -26,32 +26,18 @@ export class RatingForm {
 
   #question(): HTMLElement[] {
     const stars = STARS.map((star) =>
-      el(
-        "button",
-        {
-          type: "button",
-          class: "tool star",
-          "aria-label": count("rating_star", star),
-          title: count("rating_star", star),
-          "data-test": `star-${star}`,
-          on: { click: () => this.#actions.rate(star) },
-        },
-        icon("star"),
-      ),
+      tool("star", count("rating_star", star), {
+        test: `star-${star}`,
+        press: () => this.#actions.rate(star),
+        more: { class: "tool star" },
+      }),
     );
     const scale = el(
       "div",
       { class: "rating__stars", role: "group", "aria-label": t("rating_title") },
-      el("span", { "aria-hidden": "true" }, t("rating_low")),
       ...stars,
-      el("span", { "aria-hidden": "true" }, t("rating_high")),
     );
-    const decline = {
-      type: "button",
-      class: "button button--plain",
-      "data-test": "no-rating",
-      on: { click: () => this.#actions.decline() },
-    };
-    return [el("p", { class: "rating__title" }, t("rating_title")), scale, el("button", decline, t("rating_later"))];
+    const decline = tool("close", t("rating_later"), { test: "no-rating", press: () => this.#actions.decline() });
+    return [el("p", {}, t("rating_title")), scale, decline];
   }
 }

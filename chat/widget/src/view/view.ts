@@ -5,6 +5,7 @@ import type { Screen, Shown, Standing } from "../chat/screen.ts";
 import type { AssistantInfo } from "../protocol.ts";
 import type { Conversation } from "../state/conversation.ts";
 import type { Message } from "../state/message.ts";
+import { quotedBlocks } from "../text/quoted.ts";
 import { count, language, t } from "../words/words.ts";
 import { Announcer } from "./announcer.ts";
 import { tool } from "./buttons.ts";
@@ -307,8 +308,10 @@ export class View implements Screen {
   follow(message: Message, done: boolean): void {
     if (message.id === null) return;
     const { help, office } = message;
-    if (help) this.#announcer.follow(message.id, spokenHelp(message.text, help), true);
-    else this.#announcer.follow(message.id, (office ? spokenOffice(office) : "") + message.text, done);
+    const blocks = help
+      ? ([[spokenHelp(message.text, help), ""]] as const)
+      : [...(office ? spokenOffice(office) : []), ...quotedBlocks(message.text, message.sources)];
+    this.#announcer.follow(message.id, blocks, done || help !== null);
     if (!done) return;
     if (message.sources.length && !message.abstained) this.announce(count("announce_sources", message.sources.length));
     if (message.choices.length) this.announce(`${t("choices_title")} ${message.choices.join("; ")}`);

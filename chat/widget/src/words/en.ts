@@ -177,8 +177,6 @@ export const en = {
   rating_star_one: "{count} of 5 stars",
   rating_star_other: "{count} of 5 stars",
   rating_later: "No rating",
-  rating_low: "Not at all",
-  rating_high: "Very",
   rating_thanks: "Thank you for rating: {stars} of 5.",
   // Sources
   sources_title: "Sources",
