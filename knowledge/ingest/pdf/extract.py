@@ -15,7 +15,7 @@ from pdfplumber.pdf import PDF
 from pdfplumber.utils.exceptions import PdfminerException
 
 from knowledge.ingest.pdf.content import page_layout
-from knowledge.ingest.pdf.layout import arrange_lines
+from knowledge.ingest.pdf.layout.lines import arrange_lines
 from knowledge.ingest.pdf.tables.finder import find_tables
 from knowledge.ingest.pdf.tables.unruled import aligned
 from knowledge.ingest.pdf.types import BadPdf, Bookmark, Char, Limits, Page, Rule

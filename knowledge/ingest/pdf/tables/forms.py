@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from knowledge.ingest.pdf.layout import arrange_lines, is_bold
+from knowledge.ingest.pdf.layout.lines import arrange_lines, is_bold
 from knowledge.ingest.pdf.tables.grids import Cell, Grid
 from knowledge.ingest.pdf.tables.matrices import Band, Matrix, Said, as_matrix, is_label
 from knowledge.ingest.pdf.tables.records import is_name_of_record

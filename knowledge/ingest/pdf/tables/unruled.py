@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from knowledge.ingest.pdf.layout import arrange_lines
+from knowledge.ingest.pdf.layout.lines import arrange_lines
 from knowledge.ingest.pdf.types import Char, Element, Line, Rule, Table
 from knowledge.ingest.pdf.words import join_lines
 
