@@ -3,9 +3,7 @@
 import ipaddress
 import logging
 import socket
-from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -51,18 +49,6 @@ MAKE_RUN = range(8000, 8100)
 QUICK_HASHER = "django.contrib.auth.hashers.MD5PasswordHasher"
 #: Asks for what stands in PAGES.
 QUESTION = "How much is the semester contribution?"
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Begin with the files that may take longest, then with those of most tests, so that both workers end together."""
-    if not hasattr(config, "workerinput"):
-        return
-    limits: Counter[Path] = Counter()
-    counts = Counter(item.path for item in items)
-    for item in items:
-        if mark := item.get_closest_marker("timeout"):
-            limits[item.path] = max(limits[item.path], int(mark.args[0]))
-    items.sort(key=lambda item: (-limits[item.path], -counts[item.path]))
 
 
 @pytest.fixture(scope="session")
