@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.chat.data_sets import FOLDER, needs_data_sets
+from tests.chat.data_sets import FOLDER, skipped_without_data
 from tests.e2e.conftest import keep, violations
 from tests.widget.conftest import Stage, Student
 
@@ -808,7 +808,7 @@ def test_a_long_conversation_stays_fast(student: Student) -> None:
     expect(answer.locator('[data-test="sources"]')).to_be_in_viewport()
 
 
-@needs_data_sets
+@skipped_without_data
 def test_no_payload_runs_as_question_or_answer(student: Student) -> None:
     folder = FOLDER / "security"
     payloads = (folder / "xss-payloads.txt").read_text().splitlines()
