@@ -274,6 +274,7 @@ def test_a_server_that_stops_says_so_and_what_was_said_is_saved(llm: FakeLLM) ->
 # --- what people type ---
 
 
+@pytest.mark.timeout(300)
 @pytest.mark.slow
 @pytest.mark.skipif(not NAUGHTY.exists(), reason="the naughty strings are not here")
 def test_naughty_strings_come_back_as_they_were_sent(server: Server, settings: Settings) -> None:
