@@ -26,7 +26,7 @@ class Columnar:
         import pyarrow  # an extra, and slow to load
         from pyarrow import parquet
 
-        self._pyarrow, self._columns = pyarrow, columns
+        self._pyarrow = pyarrow
         fields = [(key, _arrow_type(COLUMNS[key].kind)) for key in columns]
         self._schema = pyarrow.schema(fields, metadata={"marcelcms": str(SCHEMA_VERSION)})
         self._file = parquet.ParquetWriter(path, self._schema, compression="zstd")

@@ -61,7 +61,7 @@ class ToolDefinition:
 
 
 async def ask(client: APIClient, arguments: Arguments, say: Say) -> Result:
-    """Answer a question, with citations; `say` hears its text as it comes."""
+    """Answer a question, with citations. `say` receives its text part by part."""
     text, assistant = _text(arguments, "question"), await _assistant(client, arguments)
     asked = await client_questions.ask(
         client, assistant=assistant, text=text, history=(), language=assistant.languages[0]

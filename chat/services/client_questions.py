@@ -24,7 +24,7 @@ from chat.streaming.plain_text import PlainAnswer
 from core.db.prepared import in_database
 
 History = Sequence[tuple[str, str]]
-#: Is told each further part of an answer's text.
+#: Receives each further part of an answer's text.
 Say = Callable[[str], Awaitable[None]]
 
 
@@ -66,7 +66,7 @@ async def ask(client: APIClient, *, assistant: Assistant, text: str, history: Hi
 
 
 async def read_whole(asked: Asked, *, say: Say | None = None) -> PlainAnswer:
-    """Wait for the end of an answer; `say` hears what comes until then, when it is proven."""
+    """Wait for the end of an answer. `say` receives each part of its text as soon as it is proven."""
     answer = PlainAnswer(asked.language)
     async with aclosing(asked.events) as events:
         async for event in events:

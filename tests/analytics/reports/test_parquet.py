@@ -76,7 +76,7 @@ def test_a_file_has_the_documented_columns_with_their_types(tmp_path: Path) -> N
     assert (row["site"], row["stars"], row["reasons"]) == (None, None, ["wrong"])
 
 
-def test_a_long_file_has_every_row_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_file_has_every_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(columnar, "ROWS_A_GROUP", 3)
     for number in range(8):
         asked(f"Question {number}?")

@@ -19,7 +19,7 @@ export class Follower {
   #keep: HTMLElement | null = null;
   /** The reader went to the end, and wants to stay there. */
   #atEnd = false;
-  /** The reader did something since the end was gone to: a browser also scrolls by itself, where heights become known. */
+  /** Whether the reader did something since `toEnd`. A browser also scrolls by itself when it learns the heights of messages. */
   #touched = false;
   /** What the reader was led to: following the end does not push it out of sight. */
   #held: Element | null = null;
