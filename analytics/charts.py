@@ -31,6 +31,13 @@ class Chart:
         return f"chart-{self.name}-data"
 
 
+def chart_top(data: Mapping[str, Any]) -> float:
+    """Return the highest value that a chart over time draws."""
+    columns = zip(*(series["values"] for series in data["series"]), strict=True)
+    together = sum if data["kind"] == "stacked" else max
+    return max((together(value or 0 for value in values) for values in columns), default=0)
+
+
 def chart_data(
     kind: str, labels: Sequence[str], series: Mapping[Any, Sequence[float | None]], links: Sequence[str] = ()
 ) -> dict[str, Any]:

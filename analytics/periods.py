@@ -35,6 +35,11 @@ class Period:
         """Return the period of as many days right before."""
         return Period(self.first - datetime.timedelta(days=self.days), self.first - ONE_DAY)
 
+    @property
+    def year_before(self) -> "Period":
+        """Return the same days of the year before; of 29 February the day before."""
+        return Period(_year_before(self.first), _year_before(self.last))
+
     def steps(self, step: Step) -> Iterator[datetime.date]:
         """Return where its days, weeks (from Monday) or months begin; the first may begin before the period."""
         at = step_start(self.first, step)
@@ -52,6 +57,11 @@ class Period:
         first = self.first if self.first.day == 1 else next_start(step_start(self.first, Step.MONTH), Step.MONTH)
         last = step_start(self.last + ONE_DAY, Step.MONTH) - ONE_DAY
         return Period(first, last) if last >= first else None
+
+
+def _year_before(day: datetime.date) -> datetime.date:
+    is_leap_day = (day.month, day.day) == (2, 29)
+    return day.replace(year=day.year - 1, day=28 if is_leap_day else day.day)
 
 
 def step_start(day: datetime.date, step: Step) -> datetime.date:

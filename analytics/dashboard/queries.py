@@ -177,23 +177,25 @@ SUMMED, HIGHEST = ("answers", "newcomers"), ("busiest",)
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """The key and name of a ranking; `further` are columns that are summed as well."""
+    """The key and name of a ranking; `further` are columns that are summed as well, `among` the only keys to rank."""
 
     of: str
     names: QuerySet[Any, Any]
     thumbs: Sequence[str] = ()
     further: Sequence[str] = ()
     limit: int = SHOWN
+    among: Sequence[int] | None = None
 
 
-def top_documents(view: View) -> list[Ranked]:
+def top_documents(view: View, among: Sequence[int] | None = None) -> list[Ranked]:
     """Return the publishable documents that most answers cite: one query."""
-    return rank(DocumentCount.objects.all(), view, Ranking("document", Document.objects.values("title")))
+    ranking = Ranking("document", Document.objects.values("title"), among=among)
+    return rank(DocumentCount.objects.all(), view, ranking)
 
 
-def top_faqs(view: View) -> list[Ranked]:
+def top_faqs(view: View, among: Sequence[int] | None = None) -> list[Ranked]:
     """Return the publishable FAQs that influenced most answers: one query."""
-    return rank(FAQCount.objects.all(), view, Ranking("faq", FAQ.objects.values("question"), THUMBS))
+    return rank(FAQCount.objects.all(), view, Ranking("faq", FAQ.objects.values("question"), THUMBS, among=among))
 
 
 def never_cited(view: View) -> NeverCited:
@@ -220,6 +222,8 @@ def rank(counts: OfAssistants[Row], view: View, ranking: Ranking) -> list[Ranked
     """
     now = Q(day__gte=view.period.first)
     rows = rows_in_view(counts, view).filter(span_filter(view.period) | span_filter(view.period.before))
+    if ranking.among is not None:
+        rows = rows.filter(**{f"{ranking.of}__in": ranking.among})
     sums: dict[str, Any] = {}
     for place in {INSIDE}.union(*wider(view).values()):
         is_there = Q(outside=place) if wider(view) else Q()

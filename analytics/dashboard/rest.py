@@ -11,9 +11,11 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from analytics.dashboard.admin.form import DashboardForm, site_names
-from analytics.dashboard.overview import Choices, Overview, choices_for, overview, reach
-from analytics.dashboard.suppression import OPINIONS, without_small_groups
+from analytics.dashboard.admin.comparison_form import ComparisonForm
+from analytics.dashboard.admin.form import site_names
+from analytics.dashboard.comparison import compare, publishable_overview
+from analytics.dashboard.overview import Choices, Overview, choices_for, reach
+from analytics.dashboard.suppression import OPINIONS
 from analytics.dashboard.types import NUMBERS
 from analytics.dashboard.visibility import View
 from analytics.dashboard.worth import read_assumptions, weigh
@@ -148,7 +150,7 @@ class FiguresShown(serializers.Serializer):
 @extend_schema_serializer(many=False)
 class DashboardShown(serializers.Serializer):
     period = PeriodShown()
-    before = PeriodShown(help_text="As many days right before.")
+    before = PeriodShown(help_text="As many days right before, or those of what is compared.")
     step = serializers.ChoiceField(choices=[step.value for step in Step])
     smallest_group = serializers.IntegerField(help_text="The fewest visitors that a figure may be about.")
     figures = FiguresShown(allow_null=True, help_text=HIDDEN)
@@ -161,6 +163,14 @@ PARAMETERS = [
     OpenApiParameter("assistant", OpenApiTypes.INT, description="Its id."),
     OpenApiParameter("site", OpenApiTypes.INT, description="Its id."),
     OpenApiParameter("language", enum=Language.values),
+    OpenApiParameter(
+        "compare",
+        OpenApiTypes.STR,
+        description="What `before` is: by default as many days right before; year: the same days a year before;"
+        " dates: those from compare_from to compare_to; assistant:ID, site:ID or language:CODE: the same days there.",
+    ),
+    OpenApiParameter("compare_from", OpenApiTypes.DATE, description="The first day, with compare=dates."),
+    OpenApiParameter("compare_to", OpenApiTypes.DATE, description="The last day, with compare=dates."),
 ]
 
 
@@ -180,23 +190,23 @@ class FigureViewSet(StaffViewSet):
         form = self._form(choices)
         if not form.is_valid():
             raise serializers.ValidationError({name: list(said) for name, said in form.errors.items()})
-        view = form.view(request.user)
-        found: Overview | None = overview(view, with_gaps=request.user.has_perm(VIEW_GAP))
-        if found and view.least > 1:
-            found = without_small_groups(found, least=view.least)
+        view, other = form.sides(request.user)
+        found = publishable_overview(view, with_gaps=request.user.has_perm(VIEW_GAP))
+        if found and other:
+            found, _beside = compare(found, other.view)
         shown = {
             "period": view.period,
-            "before": view.period.before,
+            "before": other.view.period if other else view.period.before,
             "step": view.step,
             "smallest_group": view.least,
             "figures": figures_data(found, view, choices) if found else None,
         }
         return Response(DashboardShown(shown).data)
 
-    def _form(self, choices: Choices) -> DashboardForm:
+    def _form(self, choices: Choices) -> ComparisonForm:
         """Return the valid form. Raise ValidationError."""
         given = self.request.query_params
-        known = DashboardForm.field_order
+        known = ComparisonForm.field_order
         for name, value in given.items():
             if name not in known:
                 said = _("There is no such filter here: %(known)s.") % {"known": ", ".join(sorted(known))}
@@ -205,7 +215,7 @@ class FigureViewSet(StaffViewSet):
                 raise serializers.ValidationError({name: _("Give a value, or leave this out.")})
         named = {str(pk): pk for pk in choices.assistants}
         reached = reach(self.request.user, named.get(given.get("assistant", "")))
-        return DashboardForm(given, choices=choices, reach=reached, today=timezone.localdate())
+        return ComparisonForm(given, choices=choices, reach=reached, today=timezone.localdate())
 
 
 def figures_data(found: Overview, view: View, choices: Choices) -> dict[str, Any]:

@@ -186,3 +186,26 @@ def test_a_period_without_questions_says_so(browser: Browser, used: Run) -> None
     expect(page.locator(".empty")).to_have_text("Nothing was asked in this period.")
     keep(page, "dashboard-empty")
     page.context.close()
+
+
+@pytest.mark.parametrize("width", [360, 768, 1440])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("locale", ["en-GB", "de-DE"])
+def test_two_sides_are_compared(browser: Browser, used: Run, width: int, scheme: str, locale: str) -> None:
+    size = {"width": width, "height": 800}
+    page = signed_in(browser, used, "reader", viewport=size, locale=locale, color_scheme=scheme)
+    expect(page.locator("#id_compare_from")).to_be_hidden()
+    page.locator("#id_compare").select_option("dates")
+    expect(page.locator("#id_compare_from")).to_be_visible()
+    page.locator(".choices__field--button input").click()
+    expect(page.locator(".choices .errorlist")).to_be_visible()
+    assert violations(page) == []
+    page.locator("#id_compare").select_option(index=4)
+    page.locator(".choices__field--button input").click()
+    drawn(page)
+    whole(page, f"compared-{width}-{scheme}-{locale[:2]}")
+    assert "compare=assistant" in page.url
+    assert page.locator(".charts--pair").count() == 5
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert violations(page) == []
+    page.context.close()

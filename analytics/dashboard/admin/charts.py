@@ -1,13 +1,13 @@
 """The charts of the dashboard."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from analytics.charts import Chart, ChartRow, chart_data
+from analytics.charts import Chart, ChartRow, chart_data, chart_top
 from analytics.counts.outcomes import OUTCOMES
 from analytics.dashboard.admin.form import STEP_NAMES, site_names
 from analytics.dashboard.admin.links import Links
@@ -36,9 +36,17 @@ OPINIONS: Series = {"thumbs_up": gettext_lazy("Thumbs up"), "thumbs_down": gette
 TOKENS: Series = {"prompt_tokens": gettext_lazy("Tokens read"), "answer_tokens": gettext_lazy("Tokens written")}
 
 
-def build_charts(found: Overview, view: View, choices: Choices, links: Links) -> list[Chart]:
+def build_charts(found: Overview, choices: Choices, links: Links) -> list[Chart]:
     """Return the charts that have something to show, in the order of the page."""
-    builder = _ChartBuilder(found, view, links)
+    return [
+        *build_time_charts(found, links),
+        *build_part_charts(found, choices, links, PartNames(_("This period"), _("Period before"))),
+    ]
+
+
+def build_time_charts(found: Overview, links: Links) -> list[Chart]:
+    """Return the charts over time."""
+    builder = _ChartBuilder(found, found.view, links)
     now = found.now
     charts = [builder.over_time("use", _("Use over time"), "line", USE, builder.use_summary())]
     if now.answered + now.abstained + now.asked_back + now.failed + now.stopped:
@@ -55,13 +63,54 @@ def build_charts(found: Overview, view: View, choices: Choices, links: Links) ->
         charts.append(
             builder.over_time("opinions", _("Opinions over time"), "bars", OPINIONS, builder.opinions_summary())
         )
-    if now.questions:
+    if now.prompt_tokens + now.answer_tokens:
+        charts.append(builder.over_time("tokens", _("Tokens over time"), "stacked", TOKENS, builder.tokens_summary()))
+    return charts
+
+
+@dataclass(frozen=True, slots=True)
+class PartNames:
+    """The names of both columns of charts that compare, and the splits that these leave out."""
+
+    now: str
+    before: str
+    without: Collection[str] = ()
+
+
+def build_part_charts(found: Overview, choices: Choices, links: Links, names: PartNames) -> list[Chart]:
+    """Return the charts of the period's parts: by hour, reason, assistant, site and language."""
+    builder = _ChartBuilder(found, found.view, links, names)
+    charts = []
+    if found.now.questions:
         charts.append(builder.hours())
     if any(count != 0 for count in found.spread.reasons.values()):
         charts.append(builder.reasons())
-    if now.prompt_tokens + now.answer_tokens:
-        charts.append(builder.over_time("tokens", _("Tokens over time"), "stacked", TOKENS, builder.tokens_summary()))
     return [*charts, *builder.splits(choices)]
+
+
+def pair_charts(
+    found: Overview, other: Overview | None, links: tuple[Links, Links], names: tuple[str, str]
+) -> list[list[Chart | None]]:
+    """Return the charts over time in pairs: both views side by side, on one scale. None: nothing to show."""
+    mine = {chart.name: chart for chart in build_time_charts(found, links[0])} if not found.now.is_empty else {}
+    others = {}
+    if other and not other.now.is_empty:
+        others = {chart.name: chart for chart in build_time_charts(other, links[1])}
+    return [_pair(mine.get(name), others.get(name), names) for name in [*mine, *(others.keys() - mine.keys())]]
+
+
+def _pair(mine: Chart | None, other: Chart | None, names: tuple[str, str]) -> list[Chart | None]:
+    highest = max(chart_top(chart.data) for chart in (mine, other) if chart)
+    return [
+        chart
+        and replace(
+            chart,
+            name=f"{chart.name}{suffix}",
+            title=f"{chart.title}: {name}",
+            data={**chart.data, "top": highest},
+        )
+        for chart, name, suffix in zip((mine, other), names, ("", "-other"), strict=True)
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +118,7 @@ class _ChartBuilder:
     found: Overview
     view: View
     links: Links
+    names: PartNames = PartNames("", "")
 
     def over_time(self, name: str, title: str, kind: str, series: Series, summary: str) -> Chart:
         points = self.found.points
@@ -93,7 +143,7 @@ class _ChartBuilder:
 
     def hours(self) -> Chart:
         now, before = self.found.spread.hours, self.found.spread_before
-        columns = {_("This period"): now} | ({_("Period before"): before.hours} if before else {})
+        columns = {self.names.now: now} | ({self.names.before: before.hours} if before else {})
         links = [self.links.asked(hour=hour) for hour in range(len(now))]
         names = [hour_name(hour) for hour in range(len(now))]
         most = highest(now)
@@ -107,9 +157,9 @@ class _ChartBuilder:
 
     def reasons(self) -> Chart:
         codes = list(self.found.spread.reasons)
-        columns = {_("This period"): [self.found.spread.reasons[code] for code in codes]}
+        columns = {self.names.now: [self.found.spread.reasons[code] for code in codes]}
         if before := self.found.spread_before:
-            columns[_("Period before")] = [before.reasons[code] for code in codes]
+            columns[self.names.before] = [before.reasons[code] for code in codes]
         names = [str(Feedback.Reason(code).label) for code in codes]
         most = highest(next(iter(columns.values())))
         summary = _("Why thumbs went down; a student may give several reasons.")
@@ -134,7 +184,7 @@ class _ChartBuilder:
         return [
             self._split(name, title, head, names, parameter)
             for name, title, head, names, parameter in wanted
-            if self.found.spread.parts[name] and not getattr(self.view, name)
+            if self.found.spread.parts[name] and not getattr(self.view, name) and name not in self.names.without
         ]
 
     def _split(self, name: str, title: str, head: str, names: Mapping[str, str], parameter: str) -> Chart:
@@ -142,11 +192,11 @@ class _ChartBuilder:
         before = self.found.spread_before.parts[name] if self.found.spread_before else {}
         keys = sorted(now, key=lambda key: -now[key].questions)
         labels = [names.get(key) or (_("deleted") if key else _("none")) for key in keys]
-        columns: dict[str, list[int | None]] = {_("This period"): [now[key].questions for key in keys]}
+        columns: dict[str, list[int | None]] = {self.names.now: [now[key].questions for key in keys]}
         if before:
             # A part that is missing was suppressed, unless nothing is.
             missing = None if self.view.least > 1 else 0
-            columns[_("Period before")] = [before[key].questions if key in before else missing for key in keys]
+            columns[self.names.before] = [before[key].questions if key in before else missing for key in keys]
         links = [self.links.asked(**{parameter: key}) if key in names else "" for key in keys]
         shares = [percent(now[key].questions / self.found.now.questions) for key in keys]
         summary = _("%(name)s: %(share)s of all questions.") % {"name": labels[0], "share": shares[0]}

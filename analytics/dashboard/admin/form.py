@@ -1,7 +1,7 @@
 """The dashboard's filters, read from its address."""
 
 import datetime
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from django import forms
@@ -56,12 +56,12 @@ class DashboardForm(forms.Form):
     site = forms.ChoiceField(label=_("Site"), required=False)
     language = forms.ChoiceField(label=_("Language"), required=False, choices=[("", _("all")), *Language.choices])
 
-    field_order = ("from", "to", "step", "assistant", "site", "language")
+    field_order: Sequence[str] = ("from", "to", "step", "assistant", "site", "language")
 
     def __init__(self, address: QueryDict, *, choices: Choices, reach: Reach, today: datetime.date) -> None:
         self.today, self._choices = today, choices
         self.range = range_in(address)
-        super().__init__(_days_filled_in(address, self.range, today=today, reach=reach))
+        super().__init__(_days_filled_in(address, self.field_order, self.range, today=today, reach=reach))
         # No class attribute can be called "from".
         self.fields["from"] = DayField(label=_("From"))
         self.fields["to"] = DayField(label=_("To"))
@@ -72,23 +72,27 @@ class DashboardForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         data: dict[str, Any] = super().clean() or self.cleaned_data
-        first, last = data.get("from"), data.get("to")
-        if self.range is None and not self.errors and not (first and last):
-            self.add_error("to" if first else "from", _("Please choose a day."))
-        if first and first > self.today:
-            self.add_error("from", _("This day is still to come."))
-        elif first and last and last < first:
-            self.add_error("to", _("The last day is before the first one."))
-        elif first and last:
-            self._check_length(Period(first, min(last, self.today)), data.get("step", ""))
+        self.check_days(data, "from", "to", are_needed=self.range is None)
         site, assistant = data.get("site"), data.get("assistant")
         if site and assistant and self._choices.sites[int(site)][1] != int(assistant):
             self.add_error("site", OF_ANOTHER)
         return data
 
-    def _check_length(self, period: Period, step: str) -> None:
+    def check_days(self, data: Mapping[str, Any], from_field: str, to_field: str, *, are_needed: bool) -> None:
+        """Add an error to the field of a day that is missing or wrong."""
+        first, last = data.get(from_field), data.get(to_field)
+        if are_needed and not self.errors and not (first and last):
+            self.add_error(to_field if first else from_field, _("Please choose a day."))
+        if first and first > self.today:
+            self.add_error(from_field, _("This day is still to come."))
+        elif first and last and last < first:
+            self.add_error(to_field, _("The last day is before the first one."))
+        elif first and last:
+            self._check_length(Period(first, min(last, self.today)), data.get("step", ""), from_field)
+
+    def _check_length(self, period: Period, step: str, from_field: str) -> None:
         if period.days > MOST_DAYS:
-            self.add_error("from", _("At most ten years are shown."))
+            self.add_error(from_field, _("At most ten years are shown."))
         elif step and period.days > LONGEST[Step(step)]:
             limit = LONGEST[Step(step)]
             self.add_error("step", forms.ValidationError(TOO_LONG[Step(step)], params={"days": limit}))
@@ -123,9 +127,9 @@ def range_in(address: QueryDict) -> Range | None:
 
 
 def _days_filled_in(
-    address: QueryDict, named: Range | None, *, today: datetime.date, reach: Reach
+    address: QueryDict, fields: Iterable[str], named: Range | None, *, today: datetime.date, reach: Reach
 ) -> Mapping[str, str]:
-    data = {name: address.get(name, "") for name in DashboardForm.field_order}
+    data = {name: address.get(name, "") for name in fields}
     if named:
         period = period_for(named, today=today, first_day=reach.first_day)
         data |= {"from": period.first.isoformat(), "to": period.last.isoformat()}

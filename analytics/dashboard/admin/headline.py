@@ -28,11 +28,12 @@ class Headline:
     cards: tuple[Card, ...]
 
 
-def build_headline(found: Overview, links: Links, assumed: Assumptions) -> Headline:
+def build_headline(found: Overview, links: Links, assumed: Assumptions, other: str = "") -> Headline:
+    """Return the headline; `other` is the name of what is compared, if that is not the period before."""
     now, before = found.now, found.before
     worth, worth_before = weigh(now, assumed), weigh(before, assumed) if before else None
     return Headline(
-        _sentence(now, before, worth),
+        _compared(now, worth, other, before, worth_before) if other else _sentence(now, before, worth),
         (
             _conversations(now, before, links),
             resolution_card(now, before),
@@ -76,6 +77,13 @@ def _without_answer(now: Totals, before: Totals | None, links: Links) -> Card:
     compared: Change = change(share, earlier, "" if earlier is None else percent(earlier), wanted=WORSE)
     said = NOTHING if share is None else percent(share)
     return Card(_("Without an answer"), said, compared, links.asked(answer="abstained"), _("of all answers"))
+
+
+def _compared(now: Totals, worth: Worth, other: str, before: Totals | None, worth_before: Worth | None) -> str:
+    mine = _sentence(now, None, worth)
+    if before is None or before.is_empty or worth_before is None:
+        return mine
+    return f"{mine} {other}: {_sentence(before, None, worth_before)}"
 
 
 def _sentence(now: Totals, before: Totals | None, worth: Worth) -> str:

@@ -15,13 +15,14 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_safe
 
 from analytics.dashboard.admin.cards import build_card_groups, judged_text
-from analytics.dashboard.admin.charts import build_charts
+from analytics.dashboard.admin.charts import PartNames, build_charts, build_part_charts, pair_charts
+from analytics.dashboard.admin.comparison_form import ComparisonForm, Other
 from analytics.dashboard.admin.form import RANGE_NAMES, DashboardForm
 from analytics.dashboard.admin.headline import build_headline
 from analytics.dashboard.admin.links import Links
+from analytics.dashboard.comparison import compare, publishable_overview
 from analytics.dashboard.formatting import NOTHING, Change, change, count_text, percent, period_name, whole
-from analytics.dashboard.overview import Choices, Overview, choices_for, overview, reach
-from analytics.dashboard.suppression import without_small_groups
+from analytics.dashboard.overview import Choices, Overview, choices_for, reach
 from analytics.dashboard.types import Ranked
 from analytics.dashboard.visibility import VIEW_DASHBOARD, View
 from analytics.dashboard.worth import read_assumptions
@@ -61,7 +62,7 @@ def dashboard_view(request: HttpRequest) -> HttpResponse:
     choices = choices_for(request.user)
     named = {str(pk): pk for pk in choices.assistants}
     reached = reach(request.user, named.get(request.GET.get("assistant", "")))
-    form = DashboardForm(request.GET, choices=choices, reach=reached, today=timezone.localdate())
+    form = ComparisonForm(request.GET, choices=choices, reach=reached, today=timezone.localdate())
     context: dict[str, Any] = {
         **admin.site.each_context(request),
         "title": _("Dashboard"),
@@ -72,7 +73,8 @@ def dashboard_view(request: HttpRequest) -> HttpResponse:
         "least": settings.SMALLEST_GROUP,
     }
     if form.is_valid():
-        context |= shown(form.view(request.user), form, choices, Links(form.view(request.user), reached))
+        view, other = form.sides(request.user)
+        context |= shown(view, other, form, choices, Links(view, reached))
     return TemplateResponse(request, TEMPLATE, context)
 
 
@@ -88,15 +90,14 @@ def range_links(request: HttpRequest, form: DashboardForm) -> list[tuple[str, st
     return found
 
 
-def shown(view: View, form: DashboardForm, choices: Choices, links: Links) -> dict[str, Any]:
-    """Return what the page shows of a view."""
-    found: Overview | None = overview(view, with_gaps=view.by.has_perm("analytics.view_gap"))
-    if found and view.least > 1:
-        found = without_small_groups(found, least=view.least)
+def shown(view: View, other: Other | None, form: DashboardForm, choices: Choices, links: Links) -> dict[str, Any]:
+    """Return what the page shows of a view, and of the one that it is compared with."""
+    found = publishable_overview(view, with_gaps=view.by.has_perm("analytics.view_gap"))
     context = {
         "view": view,
         "period": period_name(view.period),
-        "before": period_name(view.period.before),
+        "before": other.said if other else period_name(view.period.before),
+        "other": other,
         "is_today": view.period.last == form.today,
         "was_cut": form.cleaned_data["to"] > form.today,
         "is_too_small": found is None,
@@ -106,10 +107,15 @@ def shown(view: View, form: DashboardForm, choices: Choices, links: Links) -> di
     }
     if found is None:
         return context
+    if other:
+        found, beside = compare(found, other.view)
+        context |= compared(found, beside, other, choices, links)
+    else:
+        context["charts"] = build_charts(found, choices, links)
     assumed = read_assumptions()
     return context | {
         "found": found,
-        "headline": build_headline(found, links, assumed),
+        "headline": build_headline(found, links, assumed, other.name if other else ""),
         "assumed": assumed,
         "has_prices": bool(assumed.read_price or assumed.written_price),
         "assumptions_link": reverse("admin:analytics_assumptions_changelist")
@@ -118,13 +124,26 @@ def shown(view: View, form: DashboardForm, choices: Choices, links: Links) -> di
         "is_empty": found.now.is_empty,
         "is_cut": any(not point.is_whole for point in found.points),
         "groups": build_card_groups(found, links, assumed),
-        "charts": build_charts(found, view, choices, links),
         "faqs": [listed(each, links.asked(faq=each.pk), links.faq(each.pk)) for each in found.faqs],
         "documents": [listed(each, links.asked(document=each.pk), links.document(each.pk)) for each in found.documents],
         "never": [(title, links.document(pk)) for pk, title in found.never.documents],
         "gaps": [(gap, links.gap(gap.pk)) for gap in found.gaps],
         "written": written_by_assistant(found, choices),
         "may_see_gaps": view.by.has_perm("analytics.view_gap"),
+    }
+
+
+def compared(found: Overview, beside: Overview | None, other: Other, choices: Choices, links: Links) -> dict[str, Any]:
+    """Return the charts of both sides, and what is to be said of the other one."""
+    other_links = Links(other.view, reach(other.view.by, other.view.assistant))
+    days, other_days = found.view.period.days, other.view.period.days
+    parts = PartNames(other.mine, other.name, other.without)
+    return {
+        "pairs": pair_charts(found, beside, (links, other_links), (other.mine, other.name)),
+        "charts": build_part_charts(found, choices, links, parts),
+        "other_is_too_small": beside is None,
+        "other_is_empty": beside is not None and beside.now.is_empty,
+        "lengths": (days, other_days) if days != other_days else None,
     }
 
 

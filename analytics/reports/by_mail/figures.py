@@ -16,9 +16,9 @@ from analytics.dashboard.admin.cards import Group, build_card_groups
 from analytics.dashboard.admin.charts import build_charts
 from analytics.dashboard.admin.headline import build_headline
 from analytics.dashboard.admin.links import Links
+from analytics.dashboard.comparison import publishable_overview
 from analytics.dashboard.formatting import NOTHING, period_name
-from analytics.dashboard.overview import Choices, Reach, choices_for, overview
-from analytics.dashboard.suppression import without_small_groups
+from analytics.dashboard.overview import Choices, Reach, choices_for
 from analytics.dashboard.visibility import View
 from analytics.dashboard.worth import read_assumptions
 from analytics.periods import step_for
@@ -56,13 +56,10 @@ def _views(definition: Definition, choices: Choices, reader: "User") -> Iterator
 
 def _part(view: View, choices: Choices) -> Iterator[Flowable]:
     yield Paragraph(escape(_heading(view, choices)), STYLES["part"])
-    found = overview(view, with_gaps=False)
-    if view.least > 1:
-        shown = without_small_groups(found, least=view.least)
-        if shown is None:
-            yield Paragraph(_("Too few people asked in this period to show figures."), STYLES["text"])
-            return
-        found = shown
+    found = publishable_overview(view, with_gaps=False)
+    if found is None:
+        yield Paragraph(_("Too few people asked in this period to show figures."), STYLES["text"])
+        return
     if found.now.is_empty:
         yield Paragraph(_("Nobody asked in this period."), STYLES["text"])
         return
@@ -71,7 +68,7 @@ def _part(view: View, choices: Choices) -> Iterator[Flowable]:
     yield Paragraph(escape(headline.sentence), STYLES["text"])
     for group in (Group(_("At a glance"), headline.cards), *build_card_groups(found, links, assumed)):
         yield KeepTogether(_figures(group))
-    charts = build_charts(found, view, choices, links)
+    charts = build_charts(found, choices, links)
     for chart in charts:
         yield KeepTogether([*_title(chart), draw_chart(chart.data), Spacer(1, 6 * mm)])
     for chart in charts:

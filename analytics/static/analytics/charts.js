@@ -63,6 +63,7 @@ function options(drawn, colours) {
     const isMeasure = drawn.kind === "measure";
     const numbers = {
         beginAtZero: !isMeasure,
+        ...(drawn.top ? { suggestedMax: drawn.top } : {}),
         stacked: isStacked,
         grid: { color: colours.grid },
         border: { display: false },

@@ -188,7 +188,7 @@ def test_each_chart_has_a_table_of_the_numbers_that_it_draws(client):
     count_changed()
     html = visit(client, range="30").content.decode()
     names = re.findall(r'data-chart="([^"]+)"', html)
-    over_time = ("use", "answers", "outcomes", "opinions", "hours", "reasons", "tokens")
+    over_time = ("use", "answers", "outcomes", "opinions", "tokens", "hours", "reasons")
     assert names == [f"chart-{name}-data" for name in (*over_time, "assistant", "site", "language")]
     for name in names:
         figure = re.search(rf'<figure[^>]*data-chart="{name}".*?</figure>', html, re.S)[0]
