@@ -2,6 +2,7 @@
 
 from analytics.cases.admin.cases import CaseAdmin
 from analytics.dashboard.admin.assumptions import AssumptionsAdmin
+from analytics.dashboard.admin.timeline import TimelineDateAdmin
 from analytics.evaluation.admin.questions import EvaluationQuestionAdmin
 from analytics.evaluation.admin.runs import EvaluationRunAdmin
 from analytics.evaluation.admin.sets import EvaluationSetAdmin
@@ -32,6 +33,7 @@ __all__ = [
     "RetentionRunAdmin",
     "ReviewAdmin",
     "ShadowTestAdmin",
+    "TimelineDateAdmin",
     "faq_neighbourhood_view",
     "language_model_view",
     "model_switch_view",

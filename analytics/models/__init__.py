@@ -24,6 +24,7 @@ from analytics.models.reports import Report, StoredReport
 from analytics.models.retention import AnonymisedQuestion, RetentionRun
 from analytics.models.reviews import HeldBackRise, Review, ReviewFeed
 from analytics.models.shadow import AskedVector, ShadowResult, ShadowTest
+from analytics.models.timeline import TimelineDate
 from analytics.models.topics import Topic, TopicCount, TopicQuestion
 from analytics.models.trials import ModelTrial
 
@@ -60,6 +61,7 @@ __all__ = [
     "ShadowTest",
     "StatementWords",
     "StoredReport",
+    "TimelineDate",
     "Topic",
     "TopicCount",
     "TopicQuestion",

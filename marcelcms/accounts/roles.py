@@ -83,6 +83,7 @@ ROLES: Mapping[str, Mapping[str, Sequence[str]]] = {
         "chat.retrievalprofile": ("view",),
         "analytics.usagecount": (".view_dashboard",),
         "analytics.assumptions": ("view",),
+        "analytics.timelinedate": EVERYTHING,
         "analytics.topic": ("view", "change"),
         "analytics.report": (".export_reports",),
         "analytics.evaluationset": ("view",),

@@ -1,7 +1,7 @@
 """The charts of the dashboard."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
@@ -11,6 +11,7 @@ from analytics.charts import Chart, ChartRow, chart_data, chart_top
 from analytics.counts.outcomes import OUTCOMES
 from analytics.dashboard.admin.form import STEP_NAMES, site_names
 from analytics.dashboard.admin.links import Links
+from analytics.dashboard.annotations import Annotations
 from analytics.dashboard.formatting import count_text, highest, hour_name, long_name, percent, short_name, whole
 from analytics.dashboard.overview import Choices, Overview
 from analytics.dashboard.types import Point
@@ -36,17 +37,17 @@ OPINIONS: Series = {"thumbs_up": gettext_lazy("Thumbs up"), "thumbs_down": gette
 TOKENS: Series = {"prompt_tokens": gettext_lazy("Tokens read"), "answer_tokens": gettext_lazy("Tokens written")}
 
 
-def build_charts(found: Overview, choices: Choices, links: Links) -> list[Chart]:
+def build_charts(found: Overview, choices: Choices, links: Links, happened: Annotations | None = None) -> list[Chart]:
     """Return the charts that have something to show, in the order of the page."""
     return [
-        *build_time_charts(found, links),
+        *build_time_charts(found, links, happened or {}),
         *build_part_charts(found, choices, links, PartNames(_("This period"), _("Period before"))),
     ]
 
 
-def build_time_charts(found: Overview, links: Links) -> list[Chart]:
+def build_time_charts(found: Overview, links: Links, happened: Annotations) -> list[Chart]:
     """Return the charts over time."""
-    builder = _ChartBuilder(found, found.view, links)
+    builder = _ChartBuilder(found, found.view, links, happened=happened)
     now = found.now
     charts = [builder.over_time("use", _("Use over time"), "line", USE, builder.use_summary())]
     if now.answered + now.abstained + now.asked_back + now.failed + now.stopped:
@@ -88,15 +89,27 @@ def build_part_charts(found: Overview, choices: Choices, links: Links, names: Pa
     return [*charts, *builder.splits(choices)]
 
 
-def pair_charts(
-    found: Overview, other: Overview | None, links: tuple[Links, Links], names: tuple[str, str]
-) -> list[list[Chart | None]]:
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A side of a comparison: `found` is None if it is about too few people."""
+
+    name: str
+    found: Overview | None
+    links: Links
+    happened: Annotations
+
+    @property
+    def charts(self) -> dict[str, Chart]:
+        """Return its charts over time by their names."""
+        if self.found is None or self.found.now.is_empty:
+            return {}
+        return {chart.name: chart for chart in build_time_charts(self.found, self.links, self.happened)}
+
+
+def pair_charts(one: Side, another: Side) -> list[list[Chart | None]]:
     """Return the charts over time in pairs: both views side by side, on one scale. None: nothing to show."""
-    mine = {chart.name: chart for chart in build_time_charts(found, links[0])} if not found.now.is_empty else {}
-    others = {}
-    if other and not other.now.is_empty:
-        others = {chart.name: chart for chart in build_time_charts(other, links[1])}
-    return [_pair(mine.get(name), others.get(name), names) for name in [*mine, *(others.keys() - mine.keys())]]
+    mine, others, names = one.charts, another.charts, (one.name, another.name)
+    return [_pair(mine.get(name), others.get(name), names) for name in dict.fromkeys((*mine, *others))]
 
 
 def _pair(mine: Chart | None, other: Chart | None, names: tuple[str, str]) -> list[Chart | None]:
@@ -119,6 +132,7 @@ class _ChartBuilder:
     view: View
     links: Links
     names: PartNames = PartNames("", "")
+    happened: Annotations = field(default_factory=dict)
 
     def over_time(self, name: str, title: str, kind: str, series: Series, summary: str) -> Chart:
         points = self.found.points
@@ -126,7 +140,7 @@ class _ChartBuilder:
         rows = [
             ChartRow(
                 long_name(point.start, self.view.step),
-                [count_text(_value(point, field)) for field in series],
+                [*(count_text(_value(point, field)) for field in series), *self._told(point)],
                 link,
                 "" if point.is_whole else _("in part"),
             )
@@ -139,7 +153,14 @@ class _ChartBuilder:
             links,
         )
         head = [str(STEP_NAMES[self.view.step]), *map(str, series.values())]
+        if self.happened:
+            head.append(_("What happened"))
+            data["marks"] = [list(self.happened.get(point.start, ())) for point in points]
         return Chart(name, title, summary, head, rows, data)
+
+    def _told(self, point: Point) -> list[str]:
+        """Return the cell of what happened, if anything did in the period."""
+        return ["; ".join(self.happened.get(point.start, ()))] if self.happened else []
 
     def hours(self) -> Chart:
         now, before = self.found.spread.hours, self.found.spread_before

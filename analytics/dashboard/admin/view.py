@@ -15,11 +15,12 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_safe
 
 from analytics.dashboard.admin.cards import build_card_groups, judged_text
-from analytics.dashboard.admin.charts import PartNames, build_charts, build_part_charts, pair_charts
+from analytics.dashboard.admin.charts import PartNames, Side, build_charts, build_part_charts, pair_charts
 from analytics.dashboard.admin.comparison_form import ComparisonForm, Other
 from analytics.dashboard.admin.form import RANGE_NAMES, DashboardForm
 from analytics.dashboard.admin.headline import build_headline
 from analytics.dashboard.admin.links import Links
+from analytics.dashboard.annotations import annotations
 from analytics.dashboard.comparison import compare, publishable_overview
 from analytics.dashboard.formatting import NOTHING, Change, change, count_text, percent, period_name, whole
 from analytics.dashboard.overview import Choices, Overview, choices_for, reach
@@ -111,7 +112,7 @@ def shown(view: View, other: Other | None, form: DashboardForm, choices: Choices
         found, beside = compare(found, other.view)
         context |= compared(found, beside, other, choices, links)
     else:
-        context["charts"] = build_charts(found, choices, links)
+        context["charts"] = build_charts(found, choices, links, annotations(view))
     assumed = read_assumptions()
     return context | {
         "found": found,
@@ -129,6 +130,7 @@ def shown(view: View, other: Other | None, form: DashboardForm, choices: Choices
         "never": [(title, links.document(pk)) for pk, title in found.never.documents],
         "gaps": [(gap, links.gap(gap.pk)) for gap in found.gaps],
         "written": written_by_assistant(found, choices),
+        "dates_link": dates_link(view),
         "may_see_gaps": view.by.has_perm("analytics.view_gap"),
     }
 
@@ -139,12 +141,21 @@ def compared(found: Overview, beside: Overview | None, other: Other, choices: Ch
     days, other_days = found.view.period.days, other.view.period.days
     parts = PartNames(other.mine, other.name, other.without)
     return {
-        "pairs": pair_charts(found, beside, (links, other_links), (other.mine, other.name)),
+        "pairs": pair_charts(
+            Side(other.mine, found, links, annotations(found.view)),
+            Side(other.name, beside, other_links, annotations(other.view)),
+        ),
         "charts": build_part_charts(found, choices, links, parts),
         "other_is_too_small": beside is None,
         "other_is_empty": beside is not None and beside.now.is_empty,
         "lengths": (days, other_days) if days != other_days else None,
     }
+
+
+def dates_link(view: View) -> str:
+    """Return where dates of the time line are written, for who may."""
+    may = view.by.has_perm("analytics.view_timelinedate") or view.by.has_perm("analytics.change_timelinedate")
+    return reverse("admin:analytics_timelinedate_changelist") if may else ""
 
 
 def written_by_assistant(found: Overview, choices: Choices) -> list[WrittenListed]:

@@ -102,7 +102,9 @@ function options(drawn, colours) {
         onHover: (event, found) => {
             event.native.target.style.cursor = found.length && drawn.links.length ? "pointer" : "default";
         },
+        layout: { padding: { top: drawn.marks ? 8 : 0 } },
         plugins: {
+            marks: { drawn, colour: colours.text },
             legend: {
                 display: drawn.series.length > 1,
                 position: "bottom",
@@ -117,11 +119,45 @@ function options(drawn, colours) {
                 },
             },
             tooltip: {
-                callbacks: { label: (item) => ` ${item.dataset.label}: ${formatted(item.raw)}` },
+                callbacks: {
+                    label: (item) => ` ${item.dataset.label}: ${formatted(item.raw)}`,
+                    footer: (items) => (items.length ? happened(drawn, items[0].dataIndex) : []),
+                },
             },
         },
     };
 }
+
+function happened(drawn, index) {
+    return drawn.marks?.[index] ?? [];
+}
+
+/** A dashed line with a flag where something happened that may explain the figures. */
+const marks = {
+    id: "marks",
+    afterDatasetsDraw(chart, _drawing, { drawn, colour }) {
+        const { ctx: pen, chartArea: area, scales } = chart;
+        drawn.labels.forEach((_label, index) => {
+            if (!happened(drawn, index).length) {
+                return;
+            }
+            const x = scales.x.getPixelForValue(index);
+            pen.save();
+            pen.strokeStyle = pen.fillStyle = colour;
+            pen.setLineDash([2, 3]);
+            pen.beginPath();
+            pen.moveTo(x, area.top);
+            pen.lineTo(x, area.bottom);
+            pen.stroke();
+            pen.beginPath();
+            pen.moveTo(x - 4, area.top - 7);
+            pen.lineTo(x + 4, area.top - 7);
+            pen.lineTo(x, area.top);
+            pen.fill();
+            pen.restore();
+        });
+    },
+};
 
 function shortened(name) {
     return name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME - 1)}…` : name;
@@ -139,7 +175,7 @@ function follow(drawn, index) {
 
 function describe(drawn, index) {
     const values = drawn.series.map((series) => `${series.label} ${formatted(series.values[index])}`);
-    return `${drawn.labels[index]}: ${values.join(", ")}`;
+    return [`${drawn.labels[index]}: ${values.join(", ")}`, ...happened(drawn, index)].join("; ");
 }
 
 /** Arrow keys go from point to point, Enter to what is behind it. */
@@ -203,6 +239,7 @@ function draw(figure) {
             datasets: drawn.series.map((series, number) => dataset(series, number, drawn.kind, colours)),
         },
         options: options(drawn, colours),
+        plugins: drawn.marks ? [marks] : [],
     });
     addKeys(chart, canvas, drawn, figure.querySelector("[data-chart-point]"));
     charts.push([chart, drawn]);
