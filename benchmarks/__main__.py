@@ -30,6 +30,7 @@ NAMES = (
     "matching",
     "gaps",
     "topics",
+    "outcomes",
     "asked_again",
     "contradictions",
     "shadow",
@@ -126,6 +127,10 @@ def run(name: str, folder: Path, arguments: argparse.Namespace) -> object:
         from benchmarks import topics
 
         return topics.measure(arguments.data)
+    if name == "outcomes":
+        from benchmarks import outcomes
+
+        return outcomes.measure(arguments.data, quick=arguments.quick)
     if name == "asked_again":
         from benchmarks import asked_again
 

@@ -1,12 +1,10 @@
-"""Measures topics of everything asked, and what is found to have become of conversations.
+"""Measures topics of everything asked.
 
 V-measure (Rosenberg and Hirschberg 2007) against the intents of `clinc150` and the FAQs of `stackfaq-dev`, of topics
 that grew over ten nights and of one night, beside k-means told the true number, on the same vectors. Then the CPU
-seconds of a night with 10,000 distinct questions. Outcomes are those of made-up conversations: of an intent's
-questions, one may ask another one again, and questions of other intents follow on, which must not count as that.
+seconds of a night with 10,000 distinct questions.
 """
 
-import random
 import time
 import uuid
 from collections import Counter
@@ -17,21 +15,16 @@ from typing import Any
 import numpy as np
 from sklearn.cluster import KMeans
 
-from analytics.counts.outcomes import OUTCOMES, with_outcome
-from analytics.counts.rephrasing import SAME
 from analytics.gaps.clustering import Bridge, measured_bridge, to_cosine
-from analytics.models import AskedVector, Rephrasing, Topic, TopicQuestion
-from analytics.shadow.questions import embed_asked
+from analytics.models import AskedVector, Topic, TopicQuestion
 from analytics.topics.growing import Grown, grow
 from analytics.topics.run import SIMILARITY, update_topics
 from benchmarks.gaps import labelled, measures
 from benchmarks.measuring import say, table
-from chat.models import Assistant, Case, Conversation, Feedback, Message, Visitor
+from chat.models import Assistant, Conversation, Message, Visitor
 from core.inference.embeddings import get_embedder
 
 NIGHTS, MANY, NEW = 10, 10_000, 1_000
-#: Conversations of each outcome.
-EACH = 40
 TRIED = (0.42, 0.46, 0.5, 0.54, 0.58, 0.62)
 
 
@@ -52,7 +45,7 @@ def measure(data: Path | None) -> dict[str, Any]:
     say()
     table(("10,000 distinct questions", "CPU s"), list(night.items()))
     say()
-    return {"clusterings": rows, "night": night, "outcomes": outcomes(sets[1][1], sets[1][2])}
+    return {"clusterings": rows, "night": night}
 
 
 def _units(vectors: Any) -> Any:
@@ -126,67 +119,3 @@ def a_night(vectors: Any, bridge: Bridge) -> dict[str, float]:
     found["questions in a topic"] = TopicQuestion.objects.count()
     Conversation.objects.all().delete()
     return found
-
-
-# --- outcomes ---
-
-
-def outcomes(texts: Sequence[str], about: Sequence[str]) -> dict[str, Any]:
-    """Make conversations of each outcome, and return how many were found to have which."""
-    chance = random.Random(0)
-    by_intent: dict[str, list[str]] = {}
-    for text, intent in zip(texts, about, strict=True):
-        by_intent.setdefault(intent, []).append(text)
-    making = _Making(chance, [asked for asked in by_intent.values() if len(asked) > 1])
-    truth = {making.make(outcome): outcome for outcome in OUTCOMES for _ in range(EACH)}
-    embed_asked(get_embedder(), most=10 * len(truth))
-    found = dict(with_outcome(Conversation.objects.all()).values_list("pk", "outcome"))
-    matrix = {(outcome, found[pk]): 0 for pk, outcome in truth.items()}
-    for pk, outcome in truth.items():
-        matrix[outcome, found[pk]] += 1
-    head = ("made / found", *OUTCOMES)
-    table(head, [(made, *(matrix.get((made, other), 0) for other in OUTCOMES)) for made in OUTCOMES])
-    right = sum(count for (made, other), count in matrix.items() if made == other) / len(truth)
-    say(f"\n{right:.3f} of {len(truth)} conversations; asked again from a similarity of {SAME} on.")
-    say(f"Rephrasings found: {Rephrasing.objects.count()}.")
-    return {"matrix": {f"{made} / {other}": count for (made, other), count in matrix.items()}, "right": round(right, 3)}
-
-
-class _Making:
-    def __init__(self, chance: random.Random, intents: Sequence[Sequence[str]]) -> None:
-        self.chance, self.intents = chance, intents
-        self.assistant = Assistant.objects.create(slug="outcomes", name="Outcomes", institution="Outcomes")
-
-    def make(self, outcome: str) -> uuid.UUID:
-        said = Conversation.objects.create(pk=uuid.uuid4(), visitor=Visitor.objects.create(), assistant=self.assistant)
-        one, another = self.chance.sample(self.intents, 2)
-        first, again = self.chance.sample(one, 2)
-        answer = self._ask(said, first)
-        match outcome:
-            case "rephrased":
-                self._ask(said, again)
-            case "unanswered":
-                self._ask(said, self.chance.choice(another), status=self.chance.choice(("abstained", "failed")))
-            case "abandoned":
-                self._ask(said, self.chance.choice(another), status=self.chance.choice(("stopped", "clarifying")))
-            case _:
-                # Somebody who goes on to other matters does not ask again.
-                if self.chance.random() < 0.5:
-                    self._ask(said, self.chance.choice(another))
-        if outcome in {"confirmed", "disliked"}:
-            Feedback.objects.create(message=answer, value=1 if outcome == "confirmed" else -1)
-        if outcome == "handed_over":
-            Case.objects.create(
-                conversation=said,
-                assistant=self.assistant,
-                about=answer,
-                question=first,
-                language="en",
-                reason="person",
-                client_id=uuid.uuid4(),
-            )
-        return said.pk
-
-    def _ask(self, said: Conversation, text: str, status: str = "complete") -> Message:
-        asked = Message.objects.create(conversation=said, role="user", client_id=uuid.uuid4(), text=text, language="en")
-        return Message.objects.create(conversation=said, role="assistant", question=asked, status=status, language="en")

@@ -44,7 +44,10 @@ class FAQVersion(models.Model):
         verbose_name_plural = _("versions")
         ordering = ["-pk"]
         default_permissions = ()
-        indexes = [models.Index(fields=["faq", "-id"], name="version_by_faq")]
+        indexes = [
+            models.Index(fields=["faq", "-id"], name="version_by_faq"),
+            models.Index(fields=["made_at"], name="version_by_time"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.faq_id}: {self.made_at:%Y-%m-%d %H:%M}"

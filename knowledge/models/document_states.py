@@ -19,7 +19,10 @@ class FormerState(models.Model):
 
     class Meta:
         default_permissions = ()
-        indexes = [models.Index(fields=["document", "replaced_at"])]
+        indexes = [
+            models.Index(fields=["document", "replaced_at"]),
+            models.Index(fields=["replaced_at"], name="former_state_by_time"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.document_id}: {self.replaced_at:%Y-%m-%d %H:%M}"

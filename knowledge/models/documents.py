@@ -182,6 +182,7 @@ class Document(models.Model):
         indexes = [
             models.Index(fields=["-updated_at"]),
             models.Index(fields=["-altered_at"]),
+            models.Index(fields=["created_at"], name="document_by_creation"),
             models.Index(fields=["title", "id"], name="document_by_title"),
             models.Index(fields=["language"], name="document_by_language"),
             models.Index(MD5("url"), name="document_by_url"),

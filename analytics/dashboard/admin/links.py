@@ -1,6 +1,7 @@
-"""From a figure to the conversations behind it."""
+"""From a figure to what is behind it: the conversations, or a report of the answers where only that may be read."""
 
 import datetime
+from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
@@ -10,6 +11,16 @@ from analytics.dashboard.overview import Reach
 from analytics.dashboard.visibility import View
 from analytics.periods import Period, next_start
 from chat.admin.conversation_filters import period_text
+
+EXPORT_REPORTS = "analytics.export_reports"
+#: The field of a report's form for what conversations are narrowed by.
+REPORT_FIELDS = {
+    "assistant__id__exact": "assistants",
+    "site": "site",
+    "language": "language",
+    "answer": "statuses",
+    "feedback": "thumbs",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +37,7 @@ class Links:
 
     @property
     def may_open(self) -> bool:
+        """Return whether there are conversations of the period that the reader may open."""
         return self.view.by.has_perm("chat.view_conversation") and not self.are_deleted
 
     def asked(self, **more: str | int) -> str:
@@ -33,7 +45,7 @@ class Links:
         return self._asked_in(self.view.period, **more)
 
     def begun(self, **more: str | int) -> str:
-        return self._list(begun=period_text(self.view.period.first, self.view.period.last), **more)
+        return self._conversations(begun=period_text(self.view.period.first, self.view.period.last), **more)
 
     def step(self, start: datetime.date) -> str:
         """Link to conversations of one day, week or month, as far as the period holds it."""
@@ -41,18 +53,31 @@ class Links:
         return self._asked_in(Period(max(start, self.view.period.first), min(last, self.view.period.last)))
 
     def _asked_in(self, period: Period, **more: str | int) -> str:
-        return self._list(asked=period_text(period.first, period.last), **more)
+        if self.view.by.has_perm("chat.view_conversation"):
+            return self._conversations(asked=period_text(period.first, period.last), **more)
+        return self._report(period, more)
 
-    def _list(self, **chosen: str | int) -> str:
+    def _conversations(self, **chosen: str | int) -> str:
         if not self.may_open:
             return ""
+        return f"{reverse('admin:chat_conversation_changelist')}?{urlencode(self._narrowed(chosen))}"
+
+    def _report(self, period: Period, chosen: Mapping[str, str | int]) -> str:
+        """Link to a new report of these answers, which masks and hides as its reader's rights say."""
+        wanted = self._narrowed(chosen)
+        if self.are_deleted or not self.view.by.has_perm(EXPORT_REPORTS) or not wanted.keys() <= REPORT_FIELDS.keys():
+            return ""
+        fields = {REPORT_FIELDS[name]: value for name, value in wanted.items()}
+        days = {"span": "fixed", "first": period.first.isoformat(), "last": period.last.isoformat()}
+        return f"{reverse('admin:analytics_report_add')}?{urlencode(days | fields)}"
+
+    def _narrowed(self, chosen: Mapping[str, str | int]) -> dict[str, str | int]:
         narrowed = {
             "assistant__id__exact": self.view.assistant,
             "site": self.view.site,
             "language": self.view.language or None,
         }
-        address = {name: value for name, value in (narrowed | chosen).items() if value is not None}
-        return f"{reverse('admin:chat_conversation_changelist')}?{urlencode(address)}"
+        return {name: value for name, value in (narrowed | chosen).items() if value is not None}
 
     def faq(self, pk: int) -> str:
         return self._row("faqs", "faq", pk)

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.http import QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 #: Days of a report at most; nobody keeps conversations for longer.
 MOST_DAYS = 3_660
 STATUSES = [choice for choice in Message.Status.choices if choice[0] != Message.Status.GENERATING]
+#: Which answers an address may ask for; columns and file are the reader's choice.
+ASKED, ASKED_MANY = ("span", "first", "last", "site", "language", "thumbs"), ("assistants", "statuses")
 EVERY = ("", gettext_lazy("all"))
 
 
@@ -139,6 +142,12 @@ def initial_values(definition: Definition | None) -> dict[str, Any]:
     """Return the form's initial values; `definition` is None for a new report."""
     wanted = definition or Definition(columns=USUAL)
     return {**wanted.dump(), "first": wanted.first, "last": wanted.last, "order": ordered(list(wanted.columns))}
+
+
+def asked_data(address: QueryDict) -> dict[str, Any]:
+    """Return a new report as if the form had sent it, with the answers that an address asks for."""
+    given: dict[str, Any] = {name: address[name] for name in ASKED if name in address}
+    return as_data(None) | given | {name: address.getlist(name) for name in ASKED_MANY if name in address}
 
 
 def as_data(definition: Definition | None) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from django.views.decorators.http import require_POST, require_safe
 from analytics.dashboard.formatting import day_name
 from analytics.models import Report, StoredReport
 from analytics.reports.admin.download import attachment, opened
-from analytics.reports.admin.form import ReportForm, as_data, check_name, initial_values, moved
+from analytics.reports.admin.form import ReportForm, as_data, asked_data, check_name, initial_values, moved
 from analytics.reports.admin.lists import file_row, lists_for
 from analytics.reports.admin.preview import Preview, build_preview, column_choices
 from analytics.reports.audit import log, log_broken_off, log_download
@@ -176,14 +176,13 @@ class ReportAdmin(ReportModelAdmin):
             first = {name: getattr(report, name) for name in ("name", "is_shared")} if report else {}
             if report and report.owner_id == user.pk:
                 first["rhythm"] = report.rhythm
-            form = ReportForm(initial={**initial_values(saved), **first}, user=user)
             # What it would bring, unless it names assistants or a site of others.
-            tried = ReportForm(as_data(saved), user=user)
+            tried = ReportForm(as_data(saved) if saved else asked_data(request.GET), user=user)
+            shown = tried.definition if tried.is_valid() else saved
+            form = ReportForm(initial={**initial_values(shown), **first}, user=user)
             if not tried.is_valid():
                 messages.warning(request, _("This report names assistants or a site that you do not look after."))
-            return self._page(
-                request, report, form, build_preview(tried.definition, user) if tried.is_valid() else None
-            )
+            return self._page(request, report, form, build_preview(shown, user) if shown and tried.is_valid() else None)
         data = request.POST.copy()
         if "move" in data:
             data.setlist("order", moved(data.getlist("order"), request.POST["move"]))

@@ -6,6 +6,8 @@ import re
 
 import pytest
 from django.contrib.auth.models import Group
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
@@ -229,13 +231,14 @@ def test_programs_compare_too():
     assert shown["figures"]["before"]["questions"] == 3
 
 
-def test_comparing_costs_seven_queries_more_and_none_where_nothing_is_compared(client, django_assert_max_num_queries):
+def test_comparing_costs_eight_queries_more_and_none_where_nothing_is_compared(client):
     ask_by(6, day(7, 10), faq=FAQFactory())
     count_changed()
     client.force_login(UserFactory(permissions=[READS]))
-    for _time in range(2):
+    client.get(reverse("dashboard"), JULY)
+    with CaptureQueriesContext(connection) as alone:
         client.get(reverse("dashboard"), JULY)
-    with django_assert_max_num_queries(15):
-        client.get(reverse("dashboard"), JULY)
-    with django_assert_max_num_queries(22):
+    with CaptureQueriesContext(connection) as compared:
         client.get(reverse("dashboard"), {**JULY, "compare": "year"})
+    assert len(alone) <= 16
+    assert len(compared) <= len(alone) + 8

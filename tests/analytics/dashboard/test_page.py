@@ -459,7 +459,7 @@ def test_what_was_not_understood_is_said(client):
 @pytest.mark.slow
 @pytest.mark.parametrize("rights", [(), (SMALL,)])
 @pytest.mark.parametrize("period", [{"range": "7"}, {"from": "2026-01-03", "to": "2026-07-14"}, {"range": "all"}])
-def test_the_whole_page_costs_fifteen_queries(client, django_assert_max_num_queries, period, rights):
+def test_the_whole_page_costs_sixteen_queries(client, django_assert_max_num_queries, period, rights):
     site = SiteFactory()
     for month in range(1, 8):
         ask_by(
@@ -475,7 +475,7 @@ def test_the_whole_page_costs_fifteen_queries(client, django_assert_max_num_quer
     permissions = (READS, CONVERSATIONS, "analytics.view_gap", "faqs.view_faq", "knowledge.view_document", *rights)
     client.force_login(UserFactory(permissions=permissions, teams=None))
     for narrowed in ({}, {"assistant": str(site.assistant_id), "site": str(site.pk), "language": "en"}):
-        with django_assert_max_num_queries(15) as queries:
+        with django_assert_max_num_queries(16) as queries:
             page = client.get(reverse("dashboard"), {**period, **narrowed})
         assert b"cards__item" in page.content
         assert len(queries) > 8
@@ -581,3 +581,40 @@ def test_administrators_change_what_is_assumed_and_the_dashboard_leads_there(cli
     saved = client.post(reverse("admin:analytics_assumptions_change", args=[1]), values)
     assert saved.url == reverse("dashboard")
     assert Assumptions.objects.get().minutes == 8
+
+
+# --- the answers behind a figure ---
+
+
+def test_who_may_not_read_conversations_is_led_to_a_masked_report_of_the_answers(client):
+    site = SiteFactory()
+    for answer in ask_by(6, day(7, 10), status="abstained", site=site, assistant=site.assistant):
+        answer.question.text = "What are the fees? anna@uni.example"
+        answer.question.save()
+    ask_by(7, day(7, 11), site=site, assistant=site.assistant)
+    ask_by(9, day(6, 1), status="abstained")
+    count_changed()
+    address = {"from": "2026-07-01", "to": "2026-07-15", "site": str(site.pk)}
+    page = visit(client, READS, "analytics.export_reports", **address)
+    report = client.get(card_link(page, "No answer given"))
+    assert report.status_code == 200
+    form = report.context["form"]
+    assert (form["first"].value(), form["statuses"].value()) == (datetime.date(2026, 7, 1), ("abstained",))
+    assert report.context["preview"].rows == 6
+    assert "fees" in words(report)
+    assert "anna@uni.example" not in words(report)
+    assert card_link(page, "New visitors") is None
+    assert reverse("admin:chat_conversation_changelist") not in page.content.decode()
+    drawn = re.findall(r'"links": (\[.*?\])', page.content.decode())[0]
+    assert "/admin/analytics/report/add/?span=fixed&first=2026-07-10&last=2026-07-10" in json.loads(drawn)[9]
+
+
+def test_a_report_is_not_asked_for_others_answers_by_its_address(client):
+    team = Group.objects.create(name="Law")
+    own, others = AssistantFactory(name="Lexi"), AssistantFactory(name="Medi")
+    own.teams.add(team)
+    client.force_login(UserFactory(permissions=["analytics.export_reports"], teams=[team]))
+    page = client.get(reverse("admin:analytics_report_add"), {"assistants": others.pk})
+    assert "that you do not look after" in words(page)
+    assert "Medi" not in words(page)
+    assert page.context["preview"] is None

@@ -296,6 +296,13 @@ DOORS = _read(
     analytics_assumptions_delete POST                        . . . . . .
     analytics_assumptions_change GET                         . . x x . .
     analytics_assumptions_change POST                        . . . x . .
+    analytics_timelinedate_changelist GET                    . . x x . .
+    analytics_timelinedate_add GET                           . . x x . .
+    analytics_timelinedate_history GET                       . . x x . .
+    analytics_timelinedate_delete GET                        . . x x . .
+    analytics_timelinedate_delete POST                       . . x x . .
+    analytics_timelinedate_change GET                        . . x x . .
+    analytics_timelinedate_change POST                       . . x x . .
     analytics_report_progress GET                            . . x x . .
     analytics_report_download GET                            . . . . . .
     analytics_report_stop POST                               . . x x . .
@@ -452,6 +459,7 @@ ACTIONS = _read(
     chat_webhook delete_selected                             . . . x . .
     chat_office delete_selected                              . . . x . .
     chat_site delete_selected                                . . . x . .
+    analytics_timelinedate delete_selected                   . . x x . .
     analytics_gap take_on                                    x x . x x .
     analytics_gap solve                                      x x . x x .
     analytics_gap dismiss                                    x x . x x .

@@ -19,6 +19,7 @@ from analytics.models import (
     RetentionRun,
     ShadowTest,
     StoredReport,
+    TimelineDate,
     Topic,
 )
 from analytics.reports.definition import Definition
@@ -128,6 +129,7 @@ def make_world(team: str, owner: User, *, mark: str) -> World:
         "chat_webhookdelivery": WebhookDeliveryFactory(webhook=webhook, body=f"{mark} body", state="failed"),
         "chat_conversation": api.conversation,
         "chat_office": office,
+        "analytics_timelinedate": TimelineDate.objects.create(day=now.date(), text=f"{mark} day", assistant=assistant),
         "chat_case": Case.objects.create(
             conversation=api.conversation,
             assistant=assistant,
