@@ -147,7 +147,7 @@ class _Making:
                     answer = self._ask(said, text, status)
                 case ["thanks"]:
                     self._ask(said, "Thank you!", "complete", route=Message.Route.CHIT_CHAT)
-                case ["up" | "down" as thumb]:
+                case ["up" | "down" as thumb] if answer:
                     Feedback.objects.create(message=answer, value=1 if thumb == "up" else -1)
                 case ["leave"]:
                     self._leave(said, answer, text)

@@ -17,7 +17,7 @@ import datetime
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Permission
 from django.utils import timezone
-from analytics.models import EvaluationRun, EvaluationSet, Gap
+from analytics.models import EvaluationRun, EvaluationSet, Gap, TimelineDate
 from analytics.counts.refresh import count_changed
 from benchmarks.usage_data import add_usage, make_university
 from chat.models import Assistant
@@ -32,6 +32,8 @@ for number, name in enumerate(("Parking permits for bicycles", "Wie lange gilt d
         last_asked=timezone.now(), centroid=bytes(8), recipe="none",
     )
 count_changed()
+for days, text in ((12, "Lectures begin"), (40, "Enrolment ends")):
+    TimelineDate.objects.create(day=today - datetime.timedelta(days=days), text=text)
 measured = EvaluationSet.objects.create(name="Exams")
 profiles = ("default", "bm25", "dense", "hybrid with a long name and a reranker", "hyde", "faq", "wide")
 for number in range(28):
@@ -115,6 +117,11 @@ def test_a_figure_leads_to_its_conversations_by_mouse_and_by_keys(browser: Brows
     page.keyboard.press("End")
     said = page.locator("[data-chart-point]").first
     expect(said).to_contain_text("Questions")
+    for _day in range(12):
+        page.keyboard.press("ArrowLeft")
+    expect(said).to_contain_text("; Lectures begin")
+    keep(page, "dashboard-what-happened")
+    page.keyboard.press("End")
     page.keyboard.press("ArrowLeft")
     keep(page, "dashboard-keys")
     page.keyboard.press("Enter")

@@ -77,7 +77,7 @@ class Links:
             "site": self.view.site,
             "language": self.view.language or None,
         }
-        return {name: value for name, value in (narrowed | chosen).items() if value is not None}
+        return {name: value for name, value in {**narrowed, **chosen}.items() if value is not None}
 
     def faq(self, pk: int) -> str:
         return self._row("faqs", "faq", pk)
