@@ -24,7 +24,7 @@ from benchmarks.measuring import say, table
 from chat.models import Assistant, Case, Conversation, Feedback, Message, Visitor
 from core.inference.embeddings import get_embedder
 
-CONVERSATIONS, QUICK = 3_000, 300
+CONVERSATIONS, QUICK = 2_000, 500
 NEAREST = 0.5
 NONE = ""
 #: Outcome, what happens one after the other, and of how many of a hundred conversations. A question is "ask", "again"
