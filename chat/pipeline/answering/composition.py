@@ -104,7 +104,8 @@ def _choose(
                 has_row = any(_is_of(other, table) for other in chosen)
                 chosen += [] if has_row else [each]
                 continue
-            if is_foreign:
+            # Beside a table, a row of another one on its page is mostly about something else: two of 14 answers needed it.
+            if is_foreign or (each.quote.row and _is_on_page_of(each, table)):
                 continue
             length = len(text.split())
             is_too_long = length > MOST_FURTHER_WORDS or words + length > MOST_PROSE_WORDS
@@ -145,7 +146,11 @@ def _with_first_page(
 
 
 def _is_of(each: RankedSentence, table: Piece) -> bool:
-    return each.quote.row in table.table and each.candidate.document_id == table.candidate.document_id
+    return each.quote.row in table.table and _is_on_page_of(each, table)
+
+
+def _is_on_page_of(each: RankedSentence, table: Piece | None) -> bool:
+    return table is not None and each.candidate.document_id == table.candidate.document_id
 
 
 def _goes_on(before: RankedSentence, each: RankedSentence) -> bool:

@@ -1,5 +1,7 @@
 """Answers of the pages' own words: whole tables, several things asked at once, pages in another language."""
 
+from dataclasses import replace
+
 import pytest
 from pytest_django import Settings
 
@@ -53,6 +55,16 @@ def test_a_row_that_adds_to_a_sentence_is_shown_in_its_table() -> None:
     page = candidate(title="Contribution", text=f"The contribution is 318 euros per semester.\n\n{table}")
     pieces = quoted("How much is the contribution for the semester?", page)
     assert [bool(piece.table) for piece in pieces] == [False, True]
+
+
+def test_beside_a_table_no_row_of_another_one_on_its_page_is_quoted_but_one_of_another_page_is() -> None:
+    other = "| Repair | Rent of the tools |\n|---|---|\n| Seeblick | €5 a day |"
+    same = replace(HOUSING, text=f"{HOUSING.text}\n\nTools can be lent.\n\n{other}")
+    elsewhere = candidate(2, title="Tools", text=f"Tools can be lent.\n\n{other}")
+    question = "What is the rent in Seeblick?"
+    assert [bool(piece.table) for piece in quoted(question, same)] == [True]
+    texts = [piece.text for piece in quoted(question, HOUSING, elsewhere) if not piece.table]
+    assert texts == ["Repair: Seeblick; Rent of the tools: €5 a day"]
 
 
 def test_a_table_is_shown_without_the_links_and_images_of_its_page() -> None:
