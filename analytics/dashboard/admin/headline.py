@@ -102,14 +102,20 @@ def _sentence(now: Totals, before: Totals | None, worth: Worth) -> str:
     points = 0 if earlier is None else round(now.resolution_rate * 100) - round(earlier * 100)
     told["points"] = whole(abs(points))
     if points > 0:
-        said = _(
+        said = ngettext(
+            "Of %(count)s conversations %(share)s were resolved, %(points)s point more than in the period before; "
+            "that saved staff about %(saved)s of work.",
             "Of %(count)s conversations %(share)s were resolved, %(points)s points more than in the period before; "
-            "that saved staff about %(saved)s of work."
+            "that saved staff about %(saved)s of work.",
+            abs(points),
         )
     elif points < 0:
-        said = _(
+        said = ngettext(
+            "Of %(count)s conversations %(share)s were resolved, %(points)s point less than in the period before; "
+            "that saved staff about %(saved)s of work.",
             "Of %(count)s conversations %(share)s were resolved, %(points)s points less than in the period before; "
-            "that saved staff about %(saved)s of work."
+            "that saved staff about %(saved)s of work.",
+            abs(points),
         )
     elif earlier is not None:
         said = _(
