@@ -146,6 +146,16 @@ class Document(models.Model):
             "Empty: everyone."
         ),
     )
+    term = models.CharField(
+        _("term or year"),
+        max_length=100,
+        blank=True,
+        default="",
+        help_text=_(
+            "Only to correct what was read: the term, year or examination regulations that it is about, such as Winter "
+            "term 2025/26, WS 25/26, 2025 or PO 2019."
+        ),
+    )
     metadata = models.JSONField(_("further data"), default=dict, blank=True)
     # The answer of an FAQ, kept as a document: it is changed there only.
     is_written_answer = models.BooleanField(default=False, editable=False)
@@ -199,6 +209,7 @@ class Document(models.Model):
         self.text = self.text.replace("\x00", "")
         self.content_hash = fingerprint(self.title, self.text)
         scope = (str(self.valid_from), str(self.valid_until), *sorted(self.audience))
+        scope = (*scope, f"term {self.term}") if self.term else scope
         self.state_hash = fingerprint(self.content_hash, self.status, self.language, str(self.collection_id), *scope)
         now = timezone.now()
         # Locked: of two who save at once, the second replaces what the first wrote.
