@@ -7,6 +7,7 @@ from datetime import date, timedelta
 from typing import Self
 from urllib.parse import unquote, urlsplit
 
+from django.core.exceptions import ValidationError
 from django.utils import translation
 from django.utils.translation import gettext as _
 
@@ -114,6 +115,12 @@ def read_mentioned(text: str) -> list[Term]:
 def parse_term(text: str) -> Term | None:
     """Read a term that staff wrote; None if the text names none, or several that do not follow one another."""
     return _joined(read_mentioned(text))
+
+
+def check_term(text: str) -> None:
+    """Check that a term written by staff can be read; raises ValidationError."""
+    if text and parse_term(text) is None:
+        raise ValidationError(_("Write one term or year, such as Winter term 2025/26, WS 25/26, 2025 or PO 2019."))
 
 
 def read_term(*, title: str, url: str, text: str) -> Term | None:

@@ -100,7 +100,7 @@ class DocumentQuerySet(StaffScoped["Document"]):
         )
         counted = count_related(passages, by="document")
         annotated = self.of_university().annotate(passage_count=counted, indexed_now=Exists(states))
-        return annotated.select_related("collection").defer("text")
+        return annotated.select_related("collection", "edition").defer("text")
 
 
 class Document(models.Model):
@@ -151,6 +151,7 @@ class Document(models.Model):
         max_length=100,
         blank=True,
         default="",
+        db_default="",
         help_text=_(
             "Only to correct what was read: the term, year or examination regulations that it is about, such as Winter "
             "term 2025/26, WS 25/26, 2025 or PO 2019."
