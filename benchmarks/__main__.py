@@ -32,6 +32,7 @@ NAMES = (
     "topics",
     "asked_again",
     "contradictions",
+    "editions",
     "shadow",
     "exports",
     "usage",
@@ -134,6 +135,10 @@ def run(name: str, folder: Path, arguments: argparse.Namespace) -> object:
         from benchmarks import contradictions
 
         return contradictions.measure(folder, arguments.data, quick=arguments.quick)
+    if name == "editions":
+        from benchmarks import editions
+
+        return editions.measure()
     if name == "shadow":
         from benchmarks import shadow
 

@@ -12,6 +12,7 @@ from django.db import transaction
 
 from knowledge.courses.codes import code_key
 from knowledge.courses.sync import CODES, lock_and_read, relink
+from knowledge.editions.grouping import drop_small_groups
 from knowledge.editions.terms import check_term
 from knowledge.indexing.change_log import ABBREVIATIONS, record_change
 from knowledge.indexing.flags import withhold_passages
@@ -108,6 +109,7 @@ def delete_document(*, document: Document) -> None:
     _forget_files([document])
     with _sync_courses([document]):
         document.delete()
+    drop_small_groups()
     record_change(document_id)
 
 
@@ -119,6 +121,7 @@ def delete_documents(*, documents: Iterable[Document]) -> int:
     _forget_files(documents)
     with _sync_courses(documents):
         Document.objects.filter(pk__in=ids).delete()
+    drop_small_groups()
     for document_id in ids:
         record_change(document_id)
     return len(ids)
