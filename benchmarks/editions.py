@@ -1,4 +1,4 @@
-"""Editions: how well they are grouped, and which edition answers, before and after; `python -m benchmarks --only editions`.
+"""Editions: how well they are grouped, and which edition answers, before and after.
 
 Before is the same without any group: nothing tells the pages of several terms apart but the words of the question. All
 pages are made up (`benchmarks.editions_pages`), with a fixed seed.
@@ -136,8 +136,8 @@ def report(results: dict[str, Any]) -> None:
     found = results["grouping"]
     say(
         f"{results['matters']} matters in {results['pages']} pages, and {results['decoys']} that only look alike: "
-        f"{found['found']} of {found['pairs']} pairs found, {found['wrong']} wrong; precision {found['precision']:.3f}, "
-        f"recall {found['recall']:.3f}; terms read {found['terms_read']:.3f}"
+        f"{found['found']} of {found['pairs']} pairs found, {found['wrong']} wrong; "
+        f"precision {found['precision']:.3f}, recall {found['recall']:.3f}; terms read {found['terms_read']:.3f}"
     )
     columns = ("asked", "right", "mixed", "wrong", "none", "named")
     rows = [

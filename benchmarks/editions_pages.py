@@ -1,77 +1,18 @@
-"""Made-up pages of one matter for several terms, years and regulations, and pages that only look like editions; pure."""
+"""Made-up pages of one matter for several terms, years and regulations, and pages that only look like editions."""
 
+import json
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from knowledge.editions.terms import Term, name_term, term_at
 from knowledge.models import TermKind
 
 SEED = 23
-#: Per language: the matter, its sentence with a figure, and what is asked.
-ENGLISH = (
-    ("Semester contribution", "The semester contribution is {figure} euros.", "How much is the semester contribution"),
-    ("Parking permits", "A parking permit for students costs {figure} euros.", "How much is a parking permit for students"),
-    ("University sports pass", "The sports pass costs {figure} euros.", "How much is the sports pass"),
-    ("Application for a room", "The deposit for a room in a dormitory is {figure} euros.", "How much is the deposit for a room"),
-    ("Language courses", "A language course costs {figure} euros.", "How much is a language course"),
-    ("Late registration", "The fee for late registration is {figure} euros.", "How much is the fee for late registration"),
-    ("Guest students", "Guest students pay {figure} euros.", "How much do guest students pay"),
-    ("Application to the master of Informatics", "Applications are accepted until {day} June.", "Until when are applications to the master of Informatics accepted"),
-    ("Application to the master of Physics", "Applications are accepted until {day} May.", "Until when are applications to the master of Physics accepted"),
-    ("Exam registration at the faculty of Law", "Register for the exams by {day} January.", "By when must I register for exams at the faculty of Law"),
-    ("Exam registration at the faculty of Arts", "Register for the exams by {day} December.", "By when must I register for exams at the faculty of Arts"),
-    ("Orientation week", "The orientation week begins on {day} March.", "When does the orientation week begin"),
-    ("Scholarship for internationals", "The scholarship is {figure} euros a month.", "How much is the scholarship for internationals"),
-    ("Excursion to the observatory", "The excursion costs {figure} euros.", "How much is the excursion to the observatory"),
-    ("Course list Computer Science", "The course Databases takes {figure} participants.", "How many participants does the course Databases take"),
-    ("Printing quota", "The quota is {figure} pages.", "How many pages is the printing quota"),
-)  # fmt: skip
-GERMAN = (
-    ("Semesterbeitrag", "Der Semesterbeitrag beträgt {figure} Euro.", "Wie hoch ist der Semesterbeitrag"),
-    ("Parkausweis", "Ein Parkausweis kostet {figure} Euro.", "Was kostet ein Parkausweis"),
-    ("Hochschulsport", "Die Sportkarte kostet {figure} Euro.", "Was kostet die Sportkarte"),
-    ("Wohnheim", "Die Kaution für ein Zimmer beträgt {figure} Euro.", "Wie hoch ist die Kaution für ein Zimmer"),
-    ("Sprachkurse", "Ein Sprachkurs kostet {figure} Euro.", "Was kostet ein Sprachkurs"),
-    ("Säumnisgebühr", "Die Säumnisgebühr beträgt {figure} Euro.", "Wie hoch ist die Säumnisgebühr"),
-    ("Gasthörerschaft", "Gasthörer zahlen {figure} Euro.", "Was zahlen Gasthörer"),
-    ("Bewerbung zum Master Informatik", "Die Bewerbungsfrist endet am {day}. Juni.", "Wann endet die Bewerbungsfrist zum Master Informatik"),
-    ("Bewerbung zum Master Physik", "Die Bewerbungsfrist endet am {day}. Mai.", "Wann endet die Bewerbungsfrist zum Master Physik"),
-    ("Prüfungsanmeldung Jura", "Die Anmeldung zu Prüfungen in Jura endet am {day}. Januar.", "Wann endet die Anmeldung zu Prüfungen in Jura"),
-    ("Prüfungsanmeldung Biologie", "Die Anmeldung zu Prüfungen in Biologie endet am {day}. Dezember.", "Wann endet die Anmeldung zu Prüfungen in Biologie"),
-    ("Orientierungswoche", "Die Orientierungswoche beginnt am {day}. März.", "Wann beginnt die Orientierungswoche"),
-    ("Deutschlandstipendium", "Das Stipendium beträgt {figure} Euro im Monat.", "Wie hoch ist das Deutschlandstipendium"),
-    ("Exkursion zur Sternwarte", "Die Exkursion kostet {figure} Euro.", "Was kostet die Exkursion zur Sternwarte"),
-    ("Lehrangebot Informatik", "Die Veranstaltung Datenbanken hat {figure} Plätze.", "Wie viele Plätze hat die Veranstaltung Datenbanken"),
-    ("Druckkontingent", "Das Kontingent beträgt {figure} Seiten.", "Wie viele Seiten hat das Druckkontingent"),
-)  # fmt: skip
-REGULATIONS = (
-    ("en", "Handbook Chemistry", "The thesis in Chemistry has {figure} credits.", "How many credits has the thesis in Chemistry"),
-    ("de", "Modulhandbuch Geschichte", "Die Abschlussarbeit in Geschichte hat {figure} Leistungspunkte.", "Wie viele Leistungspunkte hat die Abschlussarbeit in Geschichte"),
-)  # fmt: skip
-FILLER = {
-    "en": (
-        "The office in the main building helps with questions on weekdays.",
-        "Forms are found on the pages of the student office.",
-        "Please keep the receipt until the end of your studies.",
-        "Students with a child or a disability ask the office for an exemption.",
-        "A confirmation is sent to the e-mail address of the university.",
-        "Payments are made to the account of the university with the student number.",
-        "Whoever misses this has to hand in a written reason.",
-        "The rules of the senate apply in addition.",
-    ),
-    "de": (
-        "Bei Fragen hilft das Büro im Hauptgebäude an Werktagen.",
-        "Formulare stehen auf den Seiten des Studierendensekretariats.",
-        "Bitte bewahren Sie den Beleg bis zum Ende des Studiums auf.",
-        "Studierende mit Kind oder Behinderung fragen das Büro nach einer Befreiung.",
-        "Eine Bestätigung geht an die E-Mail-Adresse der Universität.",
-        "Zahlungen gehen mit der Matrikelnummer auf das Konto der Universität.",
-        "Wer dies versäumt, reicht eine schriftliche Begründung ein.",
-        "Es gelten zusätzlich die Regeln des Senats.",
-    ),
-}
-FACULTIES = {"en": ("Chemistry", "History", "Medicine"), "de": ("Chemie", "Geschichte", "Medizin")}
+#: By language: a matter, its sentence with a figure, and the question to it; sentences to fill a page with.
+DATA = json.loads((Path(__file__).parent / "data" / "editions.json").read_text("utf-8"))
+MATTERS, REGULATIONS, FILLER, FACULTIES = (DATA[name] for name in ("matters", "regulations", "filler", "faculties"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +43,7 @@ def make_matters(now: int) -> list[Matter]:
     """Make the matters with three editions each: the term before the month `now`, the present one, the one to come."""
     draw = random.Random(SEED)
     found = []
-    for language, given in (("en", ENGLISH), ("de", GERMAN)):
+    for language, given in MATTERS.items():
         for number, (title, sentence, question) in enumerate(given):
             now_term = term_at(now)
             if number % 4 == 3:  # by academic years
@@ -137,7 +78,7 @@ def make_decoys(now: int) -> list[Page]:
                 found.append(
                     _decoy(
                         draw,
-                        f"p{number}-{whose}",
+                        f"p-{whose}",
                         f"{fees} {whose} {label}",
                         f"programme/{number}-{_slug(term)}",
                         "",
@@ -148,7 +89,7 @@ def make_decoys(now: int) -> list[Page]:
                 found.append(
                     _decoy(
                         draw,
-                        f"f{number}-{whose}",
+                        f"f-{whose}",
                         f"{notes} {label}",
                         f"node/{draw.randrange(1000, 9999)}",
                         f"{word} {whose}. ",
@@ -159,7 +100,7 @@ def make_decoys(now: int) -> list[Page]:
                 found.append(
                     _decoy(
                         draw,
-                        f"o{number}-{whose}",
+                        f"o-{whose}",
                         f"{fees} {label}",
                         f"{whose.lower()}{number}/{_slug(term)}",
                         f"{word} {whose}. ",

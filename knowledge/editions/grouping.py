@@ -1,6 +1,6 @@
 """Groups of editions: found anew when a document is indexed; what staff decided stays."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from django.db import transaction
 from django.db.models import Count
@@ -92,7 +92,8 @@ def _group_series(series: str) -> None:
     rows = Edition.objects.filter(series=series).exclude(group=None, is_by_staff=True)
     rows = rows.annotate(text=Left("document__text", COMPARED_CHARACTERS)).order_by("begins", "document_id")
     found = list(rows.select_related("document", "group").defer("document__text")[: MOST_EDITIONS + 1])
-    clusters = [] if len(found) > MOST_EDITIONS else list(_clusters(found))
+    texts = {each.pk: each.text for each in found}
+    clusters = [] if len(found) > MOST_EDITIONS else list(_clusters(found, texts))
     kept: set[int] = set()
     for cluster in clusters:
         group = _group_for(cluster, taken=kept)
@@ -117,9 +118,9 @@ def _group_for(cluster: list[Edition], *, taken: set[int]) -> EditionGroup:
     return EditionGroup.objects.create(collection_id=document.collection_id, title=shared_title(document.title))
 
 
-def _clusters(editions: list[Edition]) -> Iterator[list[Edition]]:
+def _clusters(editions: Sequence[Edition], texts: Mapping[int, str]) -> Iterator[list[Edition]]:
     """Yield the documents that are editions of one another, at least two; each is compared with the one before it."""
-    sketches = {each.pk: make_sketch(url=each.document.url, text=each.text) for each in editions}  # type: ignore[attr-defined]
+    sketches = {each.pk: make_sketch(url=each.document.url, text=texts[each.pk]) for each in editions}
     clusters: list[list[Edition]] = []
     for each in editions:
         home = next((cluster for cluster in clusters if _belongs(each, cluster, sketches)), None)

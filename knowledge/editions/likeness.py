@@ -107,7 +107,7 @@ def are_editions(one: Sketch, other: Sketch) -> bool:
 def are_same(one: Sketch, other: Sketch) -> bool:
     """Return whether two documents say the same, such as a page and its PDF."""
     most = max(len(one.shingles), len(other.shingles))
-    return len(one.shingles & other.shingles) >= LEAST_SAME * most
+    return len(one.shingles & other.shingles) >= LEAST_SAME * most and not _name_others(one, other)
 
 
 def _name_others(one: Sketch, other: Sketch) -> bool:

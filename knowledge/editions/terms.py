@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
+from functools import lru_cache
 from typing import Self
 from urllib.parse import unquote, urlsplit
 
@@ -69,6 +70,7 @@ def month_of(day: date) -> int:
     return day.year * YEAR_MONTHS + day.month - 1
 
 
+@lru_cache(maxsize=1024)
 def name_term(term: Term, language: str) -> str:
     """Return how students call it: "Winter term 2025/26", "Wintersemester 2025/26", "2024"."""
     year, last = term.begin // YEAR_MONTHS, (term.end - 1) // YEAR_MONTHS
@@ -89,7 +91,6 @@ def name_term(term: Term, language: str) -> str:
                 return _("Examination regulations %(year)s") % {"year": year}
             case Kind.YEARS:
                 return str(year) if last == year else f"{year}–{last}"
-    return ""
 
 
 def term_at(month: int) -> Term:

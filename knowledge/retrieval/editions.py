@@ -1,7 +1,7 @@
 """Editions in a ranking: of the documents about one matter, the one asked for or the current one comes first."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
@@ -10,11 +10,9 @@ from knowledge.chunking.periods import Period, without_periods
 from knowledge.editions.asked import Asked, Choice, DatedDocument, choose_editions, read_asked
 from knowledge.editions.terms import REGULATIONS, Term, month_of, name_term
 from knowledge.retrieval.scope import IN_SCOPE, scope_parameters
+from knowledge.retrieval.tuning import LEAST_EDITION_SHARE
 from knowledge.retrieval.types import Scope
 
-#: A passage gives way to one of the chosen edition that scores at least this share of what it scores itself. One that
-#: no passage of the chosen edition comes near says something that only its own edition says, and stays.
-LEAST_SHARE = 0.6
 EDITIONS = f"""
 SELECT document.id, matter.id, matter.title, edition.kind, edition.begins, edition.ends, document.valid_from,
     document.title, document.term <> ''
@@ -37,12 +35,15 @@ class Missing:
 
 @dataclass(frozen=True, slots=True)
 class EditionsFound:
-    """The groups of editions that a ranking's documents are in; `labels` are their titles with their terms."""
+    """The groups of editions that a ranking's documents are in.
+
+    `titles` are those of groups, `own_titles` those of documents without the terms that staff corrected.
+    """
 
     asked: Asked = field(default_factory=Asked)
     group_of: Mapping[int, int] = field(default_factory=dict)
     terms: Mapping[int, Term] = field(default_factory=dict)
-    labels: Mapping[int, str] = field(default_factory=dict)
+    own_titles: Mapping[int, str] = field(default_factory=dict)
     titles: Mapping[int, str] = field(default_factory=dict)
     choices: Mapping[int, Choice] = field(default_factory=dict)
 
@@ -58,7 +59,12 @@ class EditionsFound:
         if term.is_regulations:
             return regulations
         named = self.asked.periods or list(self.asked.dates)
-        return [*named, *regulations] if REGULATIONS.search(self.labels[document_id]) else named
+        return [*named, *regulations] if REGULATIONS.search(self.own_titles[document_id]) else named
+
+    def label(self, document_id: int, title: str) -> str:
+        """Return the title with the term, in words that are read as it."""
+        term = self.terms.get(document_id)
+        return f"{self.own_titles[document_id]} {name_term(term, 'en')}" if term else title
 
     def missing(self, documents: Sequence[int]) -> Missing | None:
         """Return what is missing of the matter that the first of these documents is about, best first."""
@@ -71,25 +77,25 @@ class EditionsFound:
         return Missing(self.titles[group], asked, tuple(sorted(there, key=lambda term: -term.begin)))
 
 
-def find_editions(documents: Sequence[int], question: str, scope: Scope) -> EditionsFound:
+def find_editions(documents: Collection[int], question: str, scope: Scope) -> EditionsFound:
     """Find the editions of these documents (ids), and choose among those in scope. One query."""
     rows = fetch_all(EDITIONS, scope_parameters(scope) | {"documents": list(documents)})
     if not rows:
         return EditionsFound()
     asked = read_asked(question, scope.on)
     members: dict[int, list[DatedDocument]] = defaultdict(list)
-    terms, labels, titles = {}, {}, {}
+    terms, own_titles, titles = {}, {}, {}
     for document_id, group, title, kind, begins, ends, valid_from, own_title, is_corrected in rows:
         term = Term.between(kind, begins, ends)
         since = max(term.begin, month_of(valid_from)) if valid_from else term.begin
         members[group].append(DatedDocument(document_id, term, since))
         terms[document_id], titles[group] = term, title
-        labels[document_id] = f"{without_periods(own_title) if is_corrected else own_title} {name_term(term, 'en')}"
+        own_titles[document_id] = without_periods(own_title) if is_corrected else own_title
     return EditionsFound(
         asked=asked,
         group_of={each.document_id: group for group, found in members.items() for each in found},
         terms=terms,
-        labels=labels,
+        own_titles=own_titles,
         titles=titles,
         choices={group: choose_editions(found, asked, scope.on) for group, found in members.items()},
     )
@@ -116,7 +122,7 @@ def prefer_editions(
         best = max((scores.get(passage, 0.0) for passage in first), default=None)
         if best is None:
             continue
-        replaced |= {passage for passage in others if best >= LEAST_SHARE * scores.get(passage, 0.0)}
+        replaced |= {passage for passage in others if best >= LEAST_EDITION_SHARE * scores.get(passage, 0.0)}
         for place, passage in zip(places, [*first, *others], strict=True):
             result[place] = passage
     kept = [passage for passage in result if passage not in replaced]

@@ -44,7 +44,7 @@ def put_other_periods_last(
         periods = editions.wanted(document, wanted)
         if not periods:
             continue
-        best, label = grade_passage(periods, (editions.labels.get(document, title), *path), text)
+        best, label = grade_passage(periods, (editions.label(document, title), *path), text)
         places[pk] = 2 if best == Grade.OTHER else 1 if label == Grade.OTHER else 0
     order = sorted(passages, key=lambda passage: places.get(passage, 0))
     return order, {passage for passage, place in places.items() if place == 2}

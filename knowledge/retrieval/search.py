@@ -18,7 +18,7 @@ from knowledge.retrieval.fusion import Fusion, weighted_rrf, weighted_scores
 from knowledge.retrieval.live_index import Served, lexical_index, served_generation
 from knowledge.retrieval.query_vectors import guess_vector, is_one_piece, search_vector
 from knowledge.retrieval.reordering import put_other_periods_last, rerank
-from knowledge.retrieval.tuning import PROTECTED_CONFIDENCE
+from knowledge.retrieval.tuning import EDITIONS_AMONG, PROTECTED_CONFIDENCE
 from knowledge.retrieval.types import Hit, Origin, Query, Retriever, Scope
 from knowledge.words.question import read_question
 from knowledge.words.readings import Reading, Step
@@ -131,14 +131,14 @@ def retrieve(text: str, *, plan: Plan, scope: Scope, k: int, guesses: Sequence[s
     replaced: AbstractSet[int] = frozenset()
     if plan.prefers_editions and generation.has_editions:
         with _timed(timings, "editions"):
-            editions = find_editions(list(set(documents.values())), read_as, scope)
+            editions = find_editions({documents[passage] for passage in order[:EDITIONS_AMONG]}, read_as, scope)
             missing = editions.missing([documents[passage] for passage in order[:1]])
     if wanted:
         with _timed(timings, "periods"):
             order, others = put_other_periods_last(order, wanted, editions)
     if editions.choices:
         with _timed(timings, "prefer"):
-            order, replaced = prefer_editions(order, documents, _fuse(plan, _without_faqs(runs)), editions)
+            order, replaced = prefer_editions(order, documents, _without_faqs(plan, runs, scores), editions)
     hits = [
         RankedPassage(passage, documents[passage], rank, scores[passage], ranks[passage])
         for rank, passage in enumerate(order[:k], start=1)
@@ -193,8 +193,10 @@ def _read_words(text: str, steps: AbstractSet[Step], generation: Served, scope: 
     return read_question(text, index.pages(scope, is_known=is_one_piece), steps=steps)
 
 
-def _without_faqs(runs: Mapping[str, Sequence[Hit]]) -> dict[str, Sequence[Hit]]:
-    return {origin: hits for origin, hits in runs.items() if not any(hit.faq_id for hit in hits[:1])}
+def _without_faqs(plan: Plan, runs: Mapping[str, Sequence[Hit]], scores: dict[int, float]) -> dict[int, float]:
+    """Return the fused scores as they would be without what staff linked to questions."""
+    others = {origin: hits for origin, hits in runs.items() if not any(hit.faq_id for hit in hits[:1])}
+    return scores if len(others) == len(runs) else _fuse(plan, others)
 
 
 def _fuse(plan: Plan, runs: Mapping[str, Sequence[Hit]]) -> dict[int, float]:

@@ -18,7 +18,7 @@ from chat.pipeline.run import collect
 from knowledge.retrieval.scope import UnknownCollection, build_scope
 
 #: What the contract tells of a citation.
-CITATION = ("n", "title", "url", "heading", "page", "quote")
+CITATION = ("n", "title", "url", "heading", "page", "quote", "edition")
 
 
 class Command(BaseCommand):
