@@ -46,7 +46,8 @@ class PlainAnswer:
                 self._office = OfficeWords(**event["answer"])
                 self._add(self._office.as_text)
             case "citation":
-                self.citations.append({name: event["source"][name] for name in CITATION})
+                # A process of the version before names no editions.
+                self.citations.append({name: ({"edition": ""} | event["source"])[name] for name in CITATION})
             case "abstain":
                 self.reason = event["reason"]
                 self._add(event["text"], *map(_contact_line, [event["contact"]] if event["contact"] else []))
