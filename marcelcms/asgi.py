@@ -23,8 +23,10 @@ from core.inference import embeddings, verifier  # noqa: E402
 from core.inference.llm import client  # noqa: E402
 from marcelcms.checks import refuse_unsafe  # noqa: E402
 from marcelcms.observability.asgi import Receive, Scope, Send, observed  # noqa: E402
+from marcelcms.observability.tracing import send_traces  # noqa: E402
 
 refuse_unsafe()
+send_traces()
 
 
 def warm_up() -> None:

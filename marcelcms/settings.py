@@ -150,6 +150,8 @@ STAFF_API_PER_MINUTE_AND_ADDRESS = env.integer("STAFF_API_PER_MINUTE_AND_ADDRESS
 # Who may read /metrics: who sends this token, and who asks from these networks, such as 10.0.0.0/8.
 METRICS_TOKEN = env.text("METRICS_TOKEN", "")
 METRICS_ADDRESSES = env.networks("METRICS_ADDRESSES")
+OTEL_EXPORTER_OTLP_ENDPOINT = env.text("OTEL_EXPORTER_OTLP_ENDPOINT", "")
+OTEL_SERVICE_NAME = env.text("OTEL_SERVICE_NAME", "marcelcms")
 # Whether events may be sent to machines of private networks, such as 10.0.0.0/8.
 WEBHOOKS_TO_PRIVATE_ADDRESSES = env.boolean("WEBHOOKS_TO_PRIVATE_ADDRESSES", default=False)
 # How many proxies stand before this server: so many entries at the end of X-Forwarded-For are theirs.

@@ -28,6 +28,7 @@ from chat.pipeline.understanding.kind_classifier import Kind
 from chat.pipeline.understanding.route import understand
 from chat.protocol.events import Abstain, Cited, Delta, End, Event, Help, Working
 from core.inference.llm import client
+from core.telemetry.tracing import span
 
 Route = Message.Route
 
@@ -38,8 +39,10 @@ async def answer(question: Question) -> AsyncGenerator[Event]:
     A failure outside (the model, the embedding endpoint) ends in an event that tells the student. Only our own
     mistakes raise, and an unknown collection: UnknownCollection.
     """
-    context = await understand(question)
-    await retrieve(context)
+    with span("understand"):
+        context = await understand(question)
+    with span("retrieve"):
+        await retrieve(context)
     if context.is_question and context.is_answerable:
         yield Working("reading", pages=len({each.document_id for each in context.candidates}))
     async with aclosing(respond(context)) as events:

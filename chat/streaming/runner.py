@@ -10,6 +10,7 @@ from uuid import UUID
 from django.db import DatabaseError, InterfaceError, OperationalError
 from django.utils import timezone, translation
 from django.utils.translation import gettext as _
+from structlog.contextvars import get_contextvars
 
 from chat.conversations.closing import close_answer
 from chat.conversations.opening import StartedAnswer
@@ -26,7 +27,8 @@ from chat.streaming.publisher import get_publisher
 from chat.take_along.appointments import appointments_of
 from core.db.prepared import in_database
 from core.inference.llm import client
-from core.metrics import count_answer
+from core.telemetry.metrics import count_answer
+from core.telemetry.tracing import note, span, trace
 
 logger = logging.getLogger(__name__)
 
@@ -85,7 +87,10 @@ class AnswerRunner:
             ).to_wire()
         )
         # An answer that is being saved is alive too: otherwise a tab that comes back would give it up meanwhile.
-        with get_monitor().watch(reply.pk) as stopped:
+        with (
+            trace("question", message=reply.pk, request_id=get_contextvars().get("request_id", "")),
+            get_monitor().watch(reply.pk) as stopped,
+        ):
             try:
                 await self._relay_until(stopped)
             except Exception:
@@ -120,12 +125,15 @@ class AnswerRunner:
 
     async def _finish(self) -> None:
         """Save the answer, then publish the last event: a page that reloads on it finds the answer."""
-        if not await self._save():
+        with span("save"):
+            is_saved = await self._save()
+        if not is_saved:
             self.reply.end, self.status = None, Message.Status.FAILED
             with translation.override(self.opened.ask.language):
                 detail = _("The service is interrupted. Please try again in a moment.")
             self._publish_part(Error("unavailable", detail))
         end = self.reply.end or End(status=self.status, strategy="")
+        note(status=self.status, strategy=end.strategy, notice=end.notice, model=end.model, profile=end.profile)
         count_answer(status=self.status, strategy=end.strategy, notice=end.notice, timings_ms=end.timings_ms)
         await self._publish_part(replace(end, finished_at=timezone.now().isoformat(), dates=self._dates())).wait()
 

@@ -130,6 +130,9 @@ SECTIONS = {
     "Logs and figures for machines": {
         "METRICS_TOKEN": "Who sends it as `Authorization: Bearer` may read `/metrics`.",
         "METRICS_ADDRESSES": "Networks, such as `10.0.0.0/8`, whose machines may read `/metrics` without the token.",
+        "OTEL_EXPORTER_OTLP_ENDPOINT": "Where traces of questions are sent, such as `http://collector:4318`, by OTLP "
+        "over HTTP; needs the extra `tracing`. The other `OTEL_…` variables of OpenTelemetry count too.",
+        "OTEL_SERVICE_NAME": "The name of this service in traces.",
         "LOG_LEVEL": "`DEBUG`, `INFO`, `WARNING` or `ERROR`.",
         "LOG_FORMAT": "`line` for people, `json` for programs: one object a line.",
     },

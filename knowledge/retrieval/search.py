@@ -6,12 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import copy_context
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from core.inference.embeddings.calibration import Scale
 from core.inference.reranker import get_reranker
+from core.telemetry.tracing import span
 from knowledge.chunking.periods import asked, in_full
 from knowledge.retrieval.editions import EditionsFound, Missing, find_editions, prefer_editions
 from knowledge.retrieval.fusion import Fusion, weighted_rrf, weighted_scores
@@ -171,7 +173,7 @@ def _run(
         with _timed(timings, "embed"):
             return search_vector(generation.model, text)
 
-    wanted = _embedding.submit(embed) if any(leg.retriever.needs_vector for leg in legs) else None
+    wanted = _embedding.submit(copy_context().run, embed) if any(leg.retriever.needs_vector for leg in legs) else None
     nothing = np.empty(0, dtype=np.float32)
     query = Query(
         text, nothing, generation.pk, generation.model, newest_change=generation.newest_change, readings=readings
@@ -214,5 +216,6 @@ def _fuse(plan: Plan, runs: Mapping[str, Sequence[Hit]]) -> dict[int, float]:
 @contextmanager
 def _timed(timings: dict[str, float], step: str) -> Iterator[None]:
     started = time.perf_counter()
-    yield
+    with span(step):
+        yield
     timings[step] = (time.perf_counter() - started) * 1000

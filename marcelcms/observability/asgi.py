@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils.decorators import sync_and_async_middleware
 
-from core.metrics import REQUEST_SECONDS, SOCKETS
+from core.telemetry.metrics import REQUEST_SECONDS, SOCKETS
 from marcelcms.observability import logs
 
 Scope = MutableMapping[str, Any]

@@ -1,6 +1,5 @@
 """A curator who was just invited answers what no page answers; a student who words it otherwise gets the answer."""
 
-import re
 import time
 
 import pytest

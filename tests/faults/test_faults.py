@@ -89,7 +89,7 @@ def test_a_valkey_that_was_away_costs_nothing(stack: Cluster) -> None:
 
 def test_a_worker_killed_in_the_middle_of_indexing_loses_and_doubles_nothing(stack: Cluster) -> None:
     with stack.busy() as going:
-        stack.run.does(MANY.format(name="killed", parts=60, count=40) + SAVE)
+        stack.run.does(MANY.format(name="killed", parts=20, count=40) + SAVE)
         wait_until(lambda: stack.row(INDEXED, "%killed-%")[0] >= 3, 120)
         stack.kill_worker("worker")
         began = time.monotonic()

@@ -17,6 +17,7 @@ from chat.pipeline.sentences.unit_vectors import embed_with_question
 from chat.protocol.events import Cited, Delta, Event, Sources
 from chat.protocol.shapes import Source
 from core.inference.embeddings import EmbeddingUnavailable
+from core.telemetry.tracing import span
 from knowledge.chunking.plain_text import escape_marks, make_plain
 from knowledge.editions.terms import names
 from knowledge.retrieval.types import Origin
@@ -26,7 +27,8 @@ QUOTATION_MARKS = {"en": ("“", "”"), "de": ("„", "“")}
 
 async def quote(context: Context, *, notice: str = "") -> AsyncGenerator[Event]:
     """Answer with quotes, one number a page; abstain if nothing can be quoted."""
-    pieces = await asyncio.to_thread(compose_quotes, context)
+    with span("choose quotes"):
+        pieces = await asyncio.to_thread(compose_quotes, context)
     if not pieces:
         async for event in abstain(context, "no_evidence"):
             yield event

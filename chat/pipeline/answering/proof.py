@@ -14,6 +14,7 @@ from chat.pipeline.verification.units import split_units
 from chat.pipeline.verification.verify import Embed, Passage, Reason, Verdict, choose_passage, verify
 from core.inference import verifier
 from core.inference.embeddings import EmbeddingUnavailable
+from core.telemetry.tracing import span
 from knowledge.chunking.sentences import sentence_spans
 from knowledge.guardrails.injection import flag_document
 
@@ -43,12 +44,13 @@ class Prover:
 
         `numbers` are the candidates that it cites; without one, the candidate that supports it best is taken.
         """
-        try:
-            verdict, candidate = self._prove(sentence, numbers)
-        except EmbeddingUnavailable:
-            self._embed = None
-            verdict, candidate = self._prove(sentence, numbers)
-        return (judge_again(verdict, sentence, candidate) if candidate else verdict), candidate
+        with span("check a sentence"):
+            try:
+                verdict, candidate = self._prove(sentence, numbers)
+            except EmbeddingUnavailable:
+                self._embed = None
+                verdict, candidate = self._prove(sentence, numbers)
+            return (judge_again(verdict, sentence, candidate) if candidate else verdict), candidate
 
     def _prove(self, sentence: str, numbers: Sequence[int]) -> tuple[Verdict, Candidate | None]:
         places = [place for place, each in enumerate(self._candidates) if each.number in numbers]

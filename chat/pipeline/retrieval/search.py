@@ -19,6 +19,7 @@ from chat.pipeline.understanding.rewrite import has_anaphora
 from core.db.prepared import in_database
 from core.inference.embeddings import EmbeddingUnavailable
 from core.inference.reranker import RerankerUnavailable
+from core.telemetry.tracing import span
 from core.terms import GENERAL_WORDS, content_words, topic_words
 from knowledge.chunking import periods
 from knowledge.chunking.period_match import grade_passage
@@ -110,7 +111,8 @@ async def retrieve(context: Context) -> None:
         await guess(context)
         # The connection is given back before the model speaks.
         await in_database(_gather)(context)
-        await asyncio.to_thread(choose_sources, context)
+        with span("choose sentences"):
+            await asyncio.to_thread(choose_sources, context)
 
 
 def _gather(context: Context) -> None:

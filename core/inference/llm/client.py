@@ -21,7 +21,7 @@ from core.inference.llm.queue import ModelQueue, QueueFull, QueueTicket
 from core.inference.llm.retry import Call
 from core.inference.llm.stream import StreamedAnswer, read_chunks
 from core.inference.llm.token_budget import estimate_tokens
-from core.metrics import model_call
+from core.telemetry.metrics import model_call
 from core.text import strip_nul
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from marcelcms.doctor.alerts import ALERTS
 from marcelcms.doctor.findings import Finding, Level
 from marcelcms.doctor.report import examine
 
@@ -20,10 +21,15 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--json", action="store_true", help="one JSON document on standard output")
+        parser.add_argument(
+            "--alert", metavar="NAME", choices=ALERTS, help="look only for the cause of this alert of Prometheus"
+        )
 
-    def handle(self, *, json: bool, **options: Any) -> None:
+    def handle(self, *, json: bool, alert: str | None, **options: Any) -> None:
         findings = []
-        for finding in examine():
+        if alert and not json:
+            self.stdout.write(f"{alert}: {ALERTS[alert].means}")
+        for finding in examine(ALERTS[alert].looks) if alert else examine():
             findings.append(finding)
             if not json:
                 self.show(finding)
@@ -32,6 +38,8 @@ class Command(BaseCommand):
             self.stdout.write(_as_json(findings))
         else:
             self.stdout.write(", ".join(f"{levels[level]} {level}" for level in Level))
+            if alert and ALERTS[alert].todo:
+                self.stdout.write(ALERTS[alert].todo)
         if levels[Level.FAIL]:
             raise CommandError(f"{levels[Level.FAIL]} of {len(findings)} looks found a fault.")
 

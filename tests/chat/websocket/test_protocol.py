@@ -22,7 +22,7 @@ from chat.models import Conversation, Message
 from chat.pipeline.guardrails.input import CONTROLS, clean_question
 from chat.protocol.frames import CloseCode
 from chat.websocket import consumer as websocket_consumer
-from core.metrics import SOCKETS
+from core.telemetry.metrics import SOCKETS
 from tests.chat.api_client import Client
 from tests.conftest import QUESTION
 from tests.factories import AssistantFactory

@@ -9,8 +9,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from pytest_django import Settings
 
 from core.inference.llm.client import ModelUnavailable
-from core.metrics import REQUEST_SECONDS, count_answer, model_call
 from core.redis import valkey
+from core.telemetry.metrics import REQUEST_SECONDS, count_answer, model_call
 from knowledge.models import Generation
 from marcelcms.tasks import sign_of_life
 from tests.conftest import QUESTION

@@ -10,6 +10,8 @@ from contextlib import contextmanager
 
 from prometheus_client import Counter, Gauge, Histogram, disable_created_metrics
 
+from core.telemetry.tracing import leaf
+
 disable_created_metrics()  # type: ignore[no-untyped-call]
 
 #: Seconds; a step of retrieval takes milliseconds, a language model seconds.
@@ -62,7 +64,8 @@ def model_call() -> Iterator[None]:
     """
     started, outcome = time.perf_counter(), "abandoned"
     try:
-        yield
+        with leaf("language model"):
+            yield
         outcome = "ok"
     except Exception as error:
         outcome = str(getattr(error, "code", "error"))
