@@ -33,6 +33,7 @@ NAMES = (
     "outcomes",
     "asked_again",
     "contradictions",
+    "editions",
     "shadow",
     "exports",
     "usage",
@@ -139,6 +140,10 @@ def run(name: str, folder: Path, arguments: argparse.Namespace) -> object:
         from benchmarks import contradictions
 
         return contradictions.measure(folder, arguments.data, quick=arguments.quick)
+    if name == "editions":
+        from benchmarks import editions
+
+        return editions.measure()
     if name == "shadow":
         from benchmarks import shadow
 

@@ -31,13 +31,25 @@ def import_pending_uploads() -> None:
 
 @shared_task(soft_time_limit=3000, time_limit=3300)
 def index_pending_documents() -> None:
-    """Index what a lost task, or a broker that was down, left behind."""
+    """Index what a lost task, or a broker that was down, left behind, and find the editions among what was there."""
     from core.db.locks import Lock, advisory_lock
+    from knowledge.editions.grouping import place_pending
     from knowledge.indexing.documents import sync_pending
 
     with advisory_lock(Lock.PENDING_DOCUMENTS) as acquired:
         if acquired:
             sync_pending()
+            place_pending()
+
+
+@shared_task(soft_time_limit=240, time_limit=300)
+def place_edition(document_id: int) -> None:
+    """Find the editions of a document anew, whose address changed and nothing that is indexed."""
+    from knowledge.editions.grouping import place_document
+    from knowledge.models import Document
+
+    if document := Document.objects.filter(pk=document_id).first():
+        place_document(document)
 
 
 @shared_task(soft_time_limit=3000, time_limit=3300)

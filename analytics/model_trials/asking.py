@@ -51,7 +51,7 @@ def _withhold(context: Context, question: KnownQuestion) -> None:
     if (retrieval := context.retrieval) is None:
         return
     others = [hit for hit in retrieval.hits if hit.document_id not in question.documents]
-    candidates = load_candidates([hit for hit in others if hit.passage_id not in retrieval.other_periods])
+    candidates = load_candidates([hit for hit in others if hit.passage_id not in retrieval.left_out])
     left = [
         each
         for each in candidates

@@ -225,6 +225,9 @@ class Citation(models.Model):
     checked_on = models.CharField(
         max_length=10, blank=True, editable=False
     )  # the day of the page, as the widget gets it
+    edition = models.CharField(
+        max_length=60, blank=True, db_default="", editable=False
+    )  # its term, in the answer's language
 
     class Meta:
         verbose_name = _("citation")

@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from chat.models import Message
 from chat.pipeline.answering.abstain import abstain
 from chat.pipeline.answering.canned import abuse_reply, help_reply, person_reply, self_description, small_talk_reply
+from chat.pipeline.answering.editions import missing_note, name_editions
 from chat.pipeline.answering.extract import quote
 from chat.pipeline.answering.generate import generate
 from chat.pipeline.answering.help_contacts import build_card
@@ -25,7 +26,7 @@ from chat.pipeline.retrieval.search import retrieve
 from chat.pipeline.understanding.clarify import clarify, clarifying_facet
 from chat.pipeline.understanding.kind_classifier import Kind
 from chat.pipeline.understanding.route import understand
-from chat.protocol.events import Abstain, Delta, End, Event, Help, Working
+from chat.protocol.events import Abstain, Cited, Delta, End, Event, Help, Working
 from core.inference.llm import client
 from core.telemetry.tracing import span
 
@@ -58,8 +59,20 @@ async def respond(context: Context) -> AsyncGenerator[Event]:
     """Answer from what was understood and retrieved; the last event is End."""
     ask = context.ask
     chosen = show_office_answer(context, context.office, _choose) if context.office else _choose(context)
+    note = missing_note(context.retrieval, ask.language)
+    text, cited = "", []
     async with aclosing(chosen) as events:
         async for event in events:
+            if isinstance(event, Delta):
+                if note:
+                    yield Delta(f"{note}\n\n")
+                    note = ""
+                text += event.text
+            elif isinstance(event, Cited):
+                cited.append(event.source)
+            is_generated = isinstance(event, End) and event.strategy == Message.Strategy.GENERATED
+            if is_generated and (named := name_editions(text, cited, ask.language)):
+                yield Delta(f"\n\n{named}")
             if isinstance(event, End) and event.status == Message.Status.COMPLETE and context.is_question:
                 if asks_for_decision(ask.text):
                     with translation.override(ask.language):

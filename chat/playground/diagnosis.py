@@ -186,6 +186,12 @@ def _search(facts: Facts, names: Mapping[str, str]) -> Iterator[Finding]:
         text = _("It was left out, because it is about another year or term than the question names.")
         yield blocks("other_period", text, _("Name the year or term that it is about in its title or a heading."))
         return
+    if facts.merged.is_other_edition:
+        text = _(
+            "It gave way to another edition of its matter: the one of the term that is asked for, or the current one."
+        )
+        yield blocks("other_edition", text, _("If these are no editions of one matter, take it out of them."))
+        return
     yield from _merged(facts.merged, facts.sources)
     if facts.merged.rank <= facts.sources and facts.outcome:
         yield from _outcome(facts.outcome, names)

@@ -63,7 +63,8 @@ class LinkedFAQ:
 class Merged:
     """The document's best passage after fusion and after reranking, whose first `rerank_first` are read by the
     reranker (0: there is none). `pushed_by` are FAQs without whose documents it would be as many places further up.
-    `is_other_period`: the question names a year or term, and all of its passages are about others."""
+    `is_other_period`: the question names a year or term, and all of its passages are about others.
+    `is_other_edition`: they gave way to another edition."""
 
     fused_rank: int
     fused_score: float
@@ -72,6 +73,7 @@ class Merged:
     last_given_score: float | None = None
     pushed_by: tuple[tuple[str, int], ...] = ()
     is_other_period: bool = False
+    is_other_edition: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,6 +269,9 @@ def _merged(document: Document, near: Sequence[Match], trial: Trial, search: Sea
         pushed_by=pushed_by(best, in_fusion, fusion_shares(search.retrieval, profile), near),
         is_other_period=all(
             hit.passage_id in search.retrieval.other_periods for hit in hits if hit.document_id == document.pk
+        ),
+        is_other_edition=all(
+            hit.passage_id in search.retrieval.left_out for hit in hits if hit.document_id == document.pk
         ),
     )
 

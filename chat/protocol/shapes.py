@@ -67,7 +67,8 @@ class Source:
     """A cited passage as the student sees it; `n` counts from 1 in order of first use, `url` is a deep link.
 
     `links` are the document's own references, if the student asked for a link. `language` is the quote's ("de"), and
-    `checked_on` the day on which the page was read last; both are empty where they are not known.
+    `checked_on` the day on which the page was read last; both are empty where they are not known. `edition` is the
+    term, year or examination regulations that the page is about, if it has other editions ("Winter term 2025/26").
     """
 
     n: int
@@ -79,6 +80,7 @@ class Source:
     links: tuple[Link, ...] = ()
     language: str = ""
     checked_on: str = ""
+    edition: str = ""
 
 
 @dataclass(frozen=True, slots=True)

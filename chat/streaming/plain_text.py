@@ -10,10 +10,11 @@ from chat.models import Message
 from chat.pipeline.reply import add_below
 from chat.protocol.shapes import OfficeWords
 from core.text import escape_markdown, write_link
+from knowledge.editions.terms import names
 
 Wire = Mapping[str, Any]
 #: What of a citation is handed on.
-CITATION = ("n", "title", "url", "heading", "page", "quote")
+CITATION = ("n", "title", "url", "heading", "page", "quote", "edition")
 
 
 class PlainAnswer:
@@ -45,7 +46,8 @@ class PlainAnswer:
                 self._office = OfficeWords(**event["answer"])
                 self._add(self._office.as_text)
             case "citation":
-                self.citations.append({name: event["source"][name] for name in CITATION})
+                # A process of the version before names no editions.
+                self.citations.append({name: ({"edition": ""} | event["source"])[name] for name in CITATION})
             case "abstain":
                 self.reason = event["reason"]
                 self._add(event["text"], *map(_contact_line, [event["contact"]] if event["contact"] else []))
@@ -74,7 +76,8 @@ class PlainAnswer:
 
 
 def _link(citation: Wire) -> str:
-    title = " › ".join(filter(None, (citation["title"], citation["heading"]))) or citation["url"]
+    edition = "" if names(citation["title"], citation["edition"]) else citation["edition"]
+    title = " › ".join(filter(None, (citation["title"], edition, citation["heading"]))) or citation["url"]
     return write_link(title, citation["url"])
 
 

@@ -24,9 +24,11 @@ from core.admin.scoped import ScopedAdmin
 from knowledge.admin.collections import CollectionFilter
 from knowledge.admin.courses import link_to
 from knowledge.admin.document_history import find_conflict, report_deletion, restore_view, versions_view
+from knowledge.admin.editions import EditionActions, describe_editions, edition_name
 from knowledge.admin.markdown import MOST_CHARACTERS, list_references, render_markdown
+from knowledge.editions.terms import check_term
 from knowledge.indexing.generations import live_generation
-from knowledge.models import Collection, Document, FlaggedText, Passage, Source
+from knowledge.models import Collection, Document, Edition, FlaggedText, Passage, Source
 from knowledge.models.courses import find_course
 from knowledge.models.documents import DocumentQuerySet
 from knowledge.services.documents import (
@@ -103,10 +105,17 @@ class LanguageFilter(admin.SimpleListFilter):
 
 if TYPE_CHECKING:
     DocumentModelAdmin = admin.ModelAdmin[Document]
-    DocumentForm = ModelForm[Document]
+    AnyDocumentForm = ModelForm[Document]
 else:
     DocumentModelAdmin = admin.ModelAdmin
-    DocumentForm = ModelForm
+    AnyDocumentForm = ModelForm
+
+
+class DocumentForm(GuardedForm):
+    def clean_term(self) -> str:
+        term: str = self.cleaned_data["term"].strip()
+        check_term(term)
+        return term
 
 
 #: A handbook has thousands of passages; a page with all of them would not open on a phone.
@@ -124,9 +133,9 @@ def shows_list(request: HttpRequest) -> bool:
 
 
 @admin.register(Document)
-class DocumentAdmin(BackAdmin, OptimisticLockAdmin, ScopedAdmin, DocumentModelAdmin):
-    form = GuardedForm
-    list_display = ["title", "collection", "language", "state", "passage_count", "indexed", "updated_at"]
+class DocumentAdmin(EditionActions, BackAdmin, OptimisticLockAdmin, ScopedAdmin, DocumentModelAdmin):
+    form = DocumentForm
+    list_display = ["title", "collection", "language", "term_read", "state", "passage_count", "indexed", "updated_at"]
     list_filter = [
         "status",
         SourceFilter,
@@ -143,8 +152,8 @@ class DocumentAdmin(BackAdmin, OptimisticLockAdmin, ScopedAdmin, DocumentModelAd
     )
     list_per_page = 50
     show_full_result_count = False
-    actions = ["publish", "archive", "reindex"]
-    readonly_fields = ["preview", "passages", "created_at", "updated_at"]
+    actions = ["publish", "archive", "reindex", "join_editions", "part_editions", "release_editions"]
+    readonly_fields = ["editions", "preview", "passages", "created_at", "updated_at"]
     fieldsets = [
         (None, {"fields": ["title", "url", "collection", "language", "status"]}),
         (
@@ -152,6 +161,13 @@ class DocumentAdmin(BackAdmin, OptimisticLockAdmin, ScopedAdmin, DocumentModelAd
             {
                 "fields": ["valid_from", "valid_until", "audience"],
                 "description": _("Used in answers only during this time and for this audience."),
+            },
+        ),
+        (
+            _("Edition"),
+            {
+                "fields": ["term", "editions"],
+                "description": _("A question gets the edition of the term that it names, or else the current one."),
             },
         ),
         (
@@ -237,12 +253,35 @@ class DocumentAdmin(BackAdmin, OptimisticLockAdmin, ScopedAdmin, DocumentModelAd
         found, may_repeat = super().get_search_results(request, queryset, search_term)
         return cast("DocumentQuerySet", found).of_university().exclude(status=Document.Status.ARCHIVED), may_repeat
 
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
+        """Let the screen of a group of editions lead to its documents."""
+        return lookup == "edition__group__id__exact" or super().lookup_allowed(lookup, value, request)
+
     # --- what is shown ---
 
     @admin.display(description=_("status"), ordering="status")
     def state(self, document: Document) -> str:
         context = {"document": document, "today": timezone.localdate()}
         return render_to_string("admin/knowledge/document/state.html", context)
+
+    @admin.display(description=_("term or year"), ordering="edition__begins")
+    def term_read(self, document: Document) -> str:
+        return edition_name(getattr(document, "edition", None))
+
+    @admin.display(description=_("editions"))
+    def editions(self, document: Document) -> str:
+        """Show the term that was read, and the other editions of the document."""
+        own = Edition.objects.filter(document=document.pk).first()
+        rows: Iterable[Edition] = ()
+        if own and own.group_id:
+            rows = Edition.objects.filter(group=own.group_id).select_related("document").defer("document__text")
+        context = {
+            "document": document,
+            "name": edition_name(own),
+            "is_corrected": bool(document.term),
+            "rows": describe_editions(rows),
+        }
+        return render_to_string("admin/knowledge/document/editions.html", context)
 
     @admin.display(description=_("passages"), ordering="passage_count")
     def passage_count(self, document: Any) -> int:
@@ -318,7 +357,7 @@ class DocumentAdmin(BackAdmin, OptimisticLockAdmin, ScopedAdmin, DocumentModelAd
         form = self.get_form(request, document, change=True)(instance=document)
         return find_conflict(document, data=request.POST, form=form, user=request.user)
 
-    def save_model(self, request: HttpRequest, obj: Document, form: DocumentForm, change: bool) -> None:
+    def save_model(self, request: HttpRequest, obj: Document, form: AnyDocumentForm, change: bool) -> None:
         save_document(document=obj)
 
     def delete_model(self, request: HttpRequest, obj: Document) -> None:

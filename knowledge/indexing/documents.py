@@ -14,6 +14,7 @@ from core.inference.embeddings import Embedder
 from knowledge.chunking.chunker import Chunk, cut
 from knowledge.chunking.page_markers import with_pages
 from knowledge.chunking.sentences import in_context
+from knowledge.editions.grouping import place_document
 from knowledge.guardrails.injection import DOCUMENT_RECIPE
 from knowledge.indexing.change_log import record_change
 from knowledge.indexing.flags import Flag, FlagFinder, drop_unused_flags, is_withheld, record_flags
@@ -123,6 +124,8 @@ class _Work:
                 "granularities": [],  # until the units are there too
             }
             IndexedDocument.objects.update_or_create(document=locked, generation=self.generation, defaults=state)
+            if self.generation.state == Generation.State.LIVE:
+                place_document(locked)
             record_change(locked.pk)
         kept = len(self.cuts) - len(embedded)
         logger.info("document indexed id=%d embedded=%d kept=%d", locked.pk, len(embedded), kept)

@@ -5,6 +5,7 @@ from knowledge.models.collections import Collection, Granularity
 from knowledge.models.courses import Course
 from knowledge.models.document_states import FormerState, changed_since
 from knowledge.models.documents import Document, DocumentRevision
+from knowledge.models.editions import Edition, EditionGroup, TermKind
 from knowledge.models.flags import FlaggedText
 from knowledge.models.index import Generation, IndexChange, IndexedDocument, Passage, PropositionSet, Unit
 from knowledge.models.sources import CrawlOutcome, CrawlRun, Source, SourcePage
@@ -18,6 +19,8 @@ __all__ = [
     "CrawlRun",
     "Document",
     "DocumentRevision",
+    "Edition",
+    "EditionGroup",
     "FlaggedText",
     "FormerState",
     "Generation",
@@ -29,6 +32,7 @@ __all__ = [
     "PropositionSet",
     "Source",
     "SourcePage",
+    "TermKind",
     "Unit",
     "changed_since",
 ]

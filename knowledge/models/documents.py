@@ -100,7 +100,7 @@ class DocumentQuerySet(StaffScoped["Document"]):
         )
         counted = count_related(passages, by="document")
         annotated = self.of_university().annotate(passage_count=counted, indexed_now=Exists(states))
-        return annotated.select_related("collection").defer("text")
+        return annotated.select_related("collection", "edition").defer("text")
 
 
 class Document(models.Model):
@@ -144,6 +144,17 @@ class Document(models.Model):
         help_text=_(
             "Audience, such as programme:msc-data-science, regulation:2024; separate several with commas. "
             "Empty: everyone."
+        ),
+    )
+    term = models.CharField(
+        _("term or year"),
+        max_length=100,
+        blank=True,
+        default="",
+        db_default="",
+        help_text=_(
+            "Only to correct what was read: the term, year or examination regulations that it is about, such as Winter "
+            "term 2025/26, WS 25/26, 2025 or PO 2019."
         ),
     )
     metadata = models.JSONField(_("further data"), default=dict, blank=True)
@@ -200,6 +211,7 @@ class Document(models.Model):
         self.text = self.text.replace("\x00", "")
         self.content_hash = fingerprint(self.title, self.text)
         scope = (str(self.valid_from), str(self.valid_until), *sorted(self.audience))
+        scope = (*scope, f"term {self.term}") if self.term else scope
         self.state_hash = fingerprint(self.content_hash, self.status, self.language, str(self.collection_id), *scope)
         now = timezone.now()
         # Locked: of two who save at once, the second replaces what the first wrote.

@@ -4,6 +4,7 @@ from typing import Any
 
 import django_filters
 from django.db.models import QuerySet
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from drf_spectacular.utils import OpenApiExample, extend_schema, extend_schema_serializer, extend_schema_view
 from rest_framework import serializers
@@ -15,6 +16,8 @@ from rest_framework.response import Response
 from core.rest.filters import ValidityFilter, WordsFilter, before, since
 from core.rest.serializers import Body, ScopedSlugField, Versioned
 from core.rest.views import WrittenViewSet
+from knowledge.editions.grouping import term_of
+from knowledge.editions.terms import name_term
 from knowledge.models import Collection, Document, Passage
 from knowledge.models.courses import find_course
 from knowledge.models.documents import DocumentQuerySet
@@ -49,6 +52,9 @@ class DocumentSummary(serializers.ModelSerializer):
     collection = ScopedSlugField(
         slug_field="slug", queryset=Collection.objects.filter(for_evaluation=False), help_text="Its short name."
     )
+    edition = serializers.SerializerMethodField(
+        help_text="The term, year or examination regulations that it is about, as read or corrected; empty: none."
+    )
     passage_count = serializers.IntegerField(read_only=True)
     is_indexed = serializers.BooleanField(
         source="indexed_now", read_only=True, help_text="Whether questions are answered from its present state."
@@ -68,6 +74,8 @@ class DocumentSummary(serializers.ModelSerializer):
             "valid_until",
             "audience",
             "external_id",
+            "term",
+            "edition",
             "passage_count",
             "is_indexed",
             "created_at",
@@ -79,6 +87,10 @@ class DocumentSummary(serializers.ModelSerializer):
 
     def get_version(self, document: Document) -> str:
         return read_version(document)
+
+    def get_edition(self, document: Document) -> str:
+        term = term_of(document.edition) if hasattr(document, "edition") else None
+        return name_term(term, get_language() or "en") if term else ""
 
 
 @extend_schema_serializer(examples=[OpenApiExample("A page", value=EXAMPLE, request_only=True)])

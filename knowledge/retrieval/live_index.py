@@ -17,18 +17,24 @@ from knowledge.retrieval.bm25.index import LexicalIndex, newest_change
 logger = logging.getLogger(__name__)
 
 SERVABLE = """
-SELECT id, model, state = 'live', (SELECT coalesce(max(id), 0) FROM knowledge_indexchange) FROM knowledge_generation
+SELECT id, model, state = 'live', (SELECT coalesce(max(id), 0) FROM knowledge_indexchange),
+    EXISTS (SELECT FROM knowledge_editiongroup)
+FROM knowledge_generation
 WHERE state = 'live' OR id = ANY(%s::bigint[])
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """A generation to answer from; `model` makes its vectors, indexes read changes up to `newest_change`."""
+    """A generation to answer from; `model` makes its vectors, indexes read changes up to `newest_change`.
+
+    `has_editions` says that some documents are editions of one matter.
+    """
 
     pk: int
     model: str
     newest_change: int
+    has_editions: bool = False
 
 
 class LiveIndexes:
@@ -45,13 +51,14 @@ class LiveIndexes:
         if gone := set(self._ready) - {pk for pk, *_ in rows}:
             with self._lock:
                 self._ready = {pk: index for pk, index in self._ready.items() if pk not in gone}
-        live = next((Served(pk, model, newest) for pk, model, is_live, newest in rows if is_live), None)
+        served = [(is_live, Served(pk, model, newest, editions)) for pk, model, is_live, newest, editions in rows]
+        live = next((each for is_live, each in served if is_live), None)
         if live is None:
             made = live_generation()
             live = Served(made.pk, made.model, newest_change())
         if live.pk in self._ready or not self._ready:
             return live
-        former = [Served(pk, model, newest) for pk, model, is_live, newest in rows if not is_live]
+        former = [each for is_live, each in served if not is_live]
         if not former:  # it is deleted already
             return live
         with self._lock:

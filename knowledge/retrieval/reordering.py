@@ -7,9 +7,10 @@ from core.db.prepared import fetch_all
 from core.inference.reranker import Reranker
 from knowledge.chunking.period_match import grade_passage
 from knowledge.chunking.periods import Grade, Period
+from knowledge.retrieval.editions import EditionsFound
 
 TEXTS = """
-SELECT passage.id, document.title, passage.heading_path, passage.text
+SELECT passage.id, passage.document_id, document.title, passage.heading_path, passage.text
 FROM knowledge_passage AS passage JOIN knowledge_document AS document ON document.id = passage.document_id
 WHERE passage.id = ANY(%s::bigint[])
 """
@@ -23,7 +24,7 @@ def rerank(
     The Marcel paper lost 31% of its MRR by reranking what curated FAQs had put first. One query for the texts.
     """
     head = [passage for passage in passages[:first] if passage not in protected]
-    texts = {pk: "\n".join((*headings, text)) for pk, headings, text in _read_texts(head)}
+    texts = {pk: "\n".join((title, *path, text)) for pk, _document, title, path, text in _read_texts(head)}
     known = [passage for passage in head if passage in texts]
     scores = reranker.scores(question, [texts[passage] for passage in known])
     ordered = iter([known[place] for place in (-scores).argsort(kind="stable")])
@@ -31,20 +32,25 @@ def rerank(
     return [*result, *passages[first:]]
 
 
-def put_other_periods_last(passages: Sequence[int], wanted: Sequence[Period]) -> tuple[list[int], AbstractSet[int]]:
+def put_other_periods_last(
+    passages: Sequence[int], wanted: Sequence[Period], editions: EditionsFound
+) -> tuple[list[int], AbstractSet[int]]:
     """Return the passages in their order, with those of other periods at the end, and the latter's ids.
 
     A passage that only mentions the period under the title of another comes between. One query for the texts.
     """
     places = {}
-    for pk, headings, text in _read_texts(passages):
-        best, label = grade_passage(wanted, headings, text)
+    for pk, document, title, path, text in _read_texts(passages):
+        periods = editions.wanted(document, wanted)
+        if not periods:
+            continue
+        best, label = grade_passage(periods, (editions.label(document, title), *path), text)
         places[pk] = 2 if best == Grade.OTHER else 1 if label == Grade.OTHER else 0
     order = sorted(passages, key=lambda passage: places.get(passage, 0))
     return order, {passage for passage, place in places.items() if place == 2}
 
 
-def _read_texts(passages: Sequence[int]) -> Iterator[tuple[int, tuple[str, ...], str]]:
-    """Yield (id, title and headings, text) of each passage that is still there."""
-    for pk, title, path, text in fetch_all(TEXTS, [list(passages)]):
-        yield pk, (title, *path), text
+def _read_texts(passages: Sequence[int]) -> Iterator[tuple[int, int, str, tuple[str, ...], str]]:
+    """Yield (id, document's id, title, headings, text) of each passage that is still there."""
+    for pk, document, title, path, text in fetch_all(TEXTS, [list(passages)]):
+        yield pk, document, title, tuple(path), text

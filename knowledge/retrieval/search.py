@@ -15,11 +15,12 @@ from core.inference.embeddings.calibration import Scale
 from core.inference.reranker import get_reranker
 from core.telemetry.tracing import span
 from knowledge.chunking.periods import asked, in_full
+from knowledge.retrieval.editions import EditionsFound, Missing, find_editions, prefer_editions
 from knowledge.retrieval.fusion import Fusion, weighted_rrf, weighted_scores
 from knowledge.retrieval.live_index import Served, lexical_index, served_generation
 from knowledge.retrieval.query_vectors import guess_vector, is_one_piece, search_vector
 from knowledge.retrieval.reordering import put_other_periods_last, rerank
-from knowledge.retrieval.tuning import PROTECTED_CONFIDENCE
+from knowledge.retrieval.tuning import EDITIONS_AMONG, PROTECTED_CONFIDENCE
 from knowledge.retrieval.types import Hit, Origin, Query, Retriever, Scope
 from knowledge.words.question import read_question
 from knowledge.words.readings import Reading, Step
@@ -41,7 +42,8 @@ class RetrieverConfig:
 class Plan:
     """The retrievers that run, how their rankings are fused, and whether a cross-encoder reranks the first ones.
 
-    `word_steps` are the ways in which the words of a question are read; a published system's profile has none.
+    `word_steps` are the ways in which the words of a question are read; a published system's profile has none, nor does
+    it prefer editions.
     """
 
     legs: Sequence[RetrieverConfig]
@@ -49,6 +51,7 @@ class Plan:
     rerank_first: int = 0
     protect_faqs: bool = True
     word_steps: AbstractSet[Step] = frozenset()
+    prefers_editions: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +72,8 @@ class Retrieval:
     `text` is the question as it was read: without slips of spelling, if the plan corrects them. `readings` are all that
     its words were read as.
     Where the question names a year or a term, `other_periods` are the passages of others, which must not answer it.
+    `other_editions` are passages that give way to another edition of their document, and `missing` says of what the
+    edition is missing that the question asks for.
     """
 
     text: str
@@ -78,6 +83,13 @@ class Retrieval:
     timings_ms: Mapping[str, float]
     other_periods: AbstractSet[int] = frozenset()
     readings: Sequence[Reading] = ()
+    other_editions: AbstractSet[int] = frozenset()
+    missing: Missing | None = None
+
+    @property
+    def left_out(self) -> AbstractSet[int]:
+        """Return the passages that are not to answer the question."""
+        return self.other_periods | self.other_editions
 
 
 def retrieve(text: str, *, plan: Plan, scope: Scope, k: int, guesses: Sequence[str] = ()) -> Retrieval:
@@ -110,22 +122,39 @@ def retrieve(text: str, *, plan: Plan, scope: Scope, k: int, guesses: Sequence[s
                 protected=sure if plan.protect_faqs else (),
                 reranker=reranker,
             )
-    others: AbstractSet[int] = frozenset()
-    if wanted:
-        with _timed(timings, "periods"):
-            order, others = put_other_periods_last(order, wanted)
     documents: dict[int, int] = {}
     ranks: dict[int, dict[str, int]] = {}
     for origin, found in runs.items():
         for hit in found:
             documents[hit.passage_id] = hit.document_id
             ranks.setdefault(hit.passage_id, {})[origin] = hit.rank
+    editions, missing = EditionsFound(), None
+    others: AbstractSet[int] = frozenset()
+    replaced: AbstractSet[int] = frozenset()
+    if plan.prefers_editions and generation.has_editions:
+        with _timed(timings, "editions"):
+            editions = find_editions({documents[passage] for passage in order[:EDITIONS_AMONG]}, read_as, scope)
+            missing = editions.missing([documents[passage] for passage in order[:1]])
+    if wanted:
+        with _timed(timings, "periods"):
+            order, others = put_other_periods_last(order, wanted, editions)
+    if editions.choices:
+        with _timed(timings, "prefer"):
+            order, replaced = prefer_editions(order, documents, _without_faqs(plan, runs, scores), editions)
     hits = [
         RankedPassage(passage, documents[passage], rank, scores[passage], ranks[passage])
         for rank, passage in enumerate(order[:k], start=1)
     ]
     return Retrieval(
-        text=read_as, query=query, hits=hits, runs=runs, timings_ms=timings, other_periods=others, readings=readings
+        text=read_as,
+        query=query,
+        hits=hits,
+        runs=runs,
+        timings_ms=timings,
+        other_periods=others,
+        readings=readings,
+        other_editions=replaced,
+        missing=missing,
     )
 
 
@@ -164,6 +193,12 @@ def _read_words(text: str, steps: AbstractSet[Step], generation: Served, scope: 
     index = lexical_index(generation.pk)
     index.follow(generation.newest_change)
     return read_question(text, index.pages(scope, is_known=is_one_piece), steps=steps)
+
+
+def _without_faqs(plan: Plan, runs: Mapping[str, Sequence[Hit]], scores: dict[int, float]) -> dict[int, float]:
+    """Return the fused scores as they would be without what staff linked to questions."""
+    others = {origin: hits for origin, hits in runs.items() if not any(hit.faq_id for hit in hits[:1])}
+    return scores if len(others) == len(runs) else _fuse(plan, others)
 
 
 def _fuse(plan: Plan, runs: Mapping[str, Sequence[Hit]]) -> dict[int, float]:

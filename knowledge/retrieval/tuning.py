@@ -15,6 +15,13 @@ RRF_CONSTANT = 60
 #: An FAQ of at least this confidence is more likely meant than not, so its passages keep their places in reranking: the
 #: Marcel paper lost 31% of its MRR by reranking what FAQs had put first. Not measured: no cross-encoder is included.
 PROTECTED_CONFIDENCE = 0.5
+#: Passages of a ranking whose documents' editions are looked up: several times those that are read (READ_PASSAGES), so
+#: that those behind older editions move up.
+EDITIONS_AMONG = 50
+#: A passage gives way to one of the chosen edition that scores at least this share of what it scores itself. Texts of
+#: editions are near-identical, so their scores lie close. One that no passage of the chosen edition comes near says
+#: something that only its own edition says, and stays.
+LEAST_EDITION_SHARE = 0.6
 #: Words of a question that BM25 looks up in each language. Not measured: questions are rarely longer, and the words of
 #: a pasted page would only cost time.
 MOST_TERMS = 64

@@ -6,11 +6,14 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
+from django.core.exceptions import ValidationError
 from django.core.files import File
 from django.db import transaction
 
 from knowledge.courses.codes import code_key
 from knowledge.courses.sync import CODES, lock_and_read, relink
+from knowledge.editions.grouping import drop_small_groups
+from knowledge.editions.terms import check_term
 from knowledge.indexing.change_log import ABBREVIATIONS, record_change
 from knowledge.indexing.flags import withhold_passages
 from knowledge.ingest.files import drop_unused
@@ -25,16 +28,29 @@ from knowledge.models import (
     IndexedDocument,
     PdfUpload,
 )
-from knowledge.tasks import import_uploaded_file, index_document, index_pending_documents, make_propositions
+from knowledge.tasks import (
+    import_uploaded_file,
+    index_document,
+    index_pending_documents,
+    make_propositions,
+    place_edition,
+)
 
 
 @transaction.atomic
 def save_document(*, document: Document) -> Document:
     """Save a document and queue its indexing; raises ValidationError."""
     document.full_clean(exclude=["collection"] if document.collection_id else None)
+    try:
+        check_term(document.term)
+    except ValidationError as error:
+        raise ValidationError({"term": error}) from error
+    moved = Document.objects.filter(pk=document.pk).exclude(url=document.url).exists()
     with _sync_courses([document]):
         document.save()
     index_document.delay_on_commit(document.pk)
+    if moved:
+        place_edition.delay_on_commit(document.pk)
     return document
 
 
@@ -93,6 +109,7 @@ def delete_document(*, document: Document) -> None:
     _forget_files([document])
     with _sync_courses([document]):
         document.delete()
+    drop_small_groups()
     record_change(document_id)
 
 
@@ -104,6 +121,7 @@ def delete_documents(*, documents: Iterable[Document]) -> int:
     _forget_files(documents)
     with _sync_courses(documents):
         Document.objects.filter(pk__in=ids).delete()
+    drop_small_groups()
     for document_id in ids:
         record_change(document_id)
     return len(ids)

@@ -41,6 +41,7 @@ ROLES: Mapping[str, Mapping[str, Sequence[str]]] = {
         "knowledge.abbreviation": EVERYTHING,
         "knowledge.document": EVERYTHING,
         "knowledge.course": EVERYTHING,
+        "knowledge.editiongroup": ("view", "change"),
         "knowledge.flaggedtext": ("view", "change"),
         "knowledge.source": (*EVERYTHING, ".crawl_source"),
         "knowledge.crawlrun": ("view",),

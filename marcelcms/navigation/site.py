@@ -32,8 +32,8 @@ SECTIONS: Mapping[str, tuple[Promise, Sequence[str]]] = {
     "content": (
         _("Content"),
         (
-            *("knowledge.document", "knowledge.pdfupload", "knowledge.course", "knowledge.source"),
-            *("knowledge.crawlrun", "knowledge.collection"),
+            *("knowledge.document", "knowledge.editiongroup", "knowledge.pdfupload", "knowledge.course"),
+            *("knowledge.source", "knowledge.crawlrun", "knowledge.collection"),
         ),
     ),
     "try": (

@@ -36,6 +36,7 @@ def test_chips_open_in_place_to_what_is_cited(student: Student, options: dict[st
     chips.nth(1).click()
     expect(answer.locator('[data-test="passage"]:visible')).to_have_count(1)
     expect(chips.nth(1)).to_contain_text(WORDS[language]["page"])
+    expect(chips.nth(1)).to_contain_text("Winter term 2025/26")
     expect(pages.nth(1).locator('[data-test="source-link"]')).to_have_attribute("href", re.compile(r"\.pdf#page=4$"))
     expect(pages.nth(1).locator('[data-test="source-checked"]')).to_have_text(WORDS[language]["checked"])
     expect(pages.nth(1).locator('[data-test="source-old"]')).to_have_text(WORDS[language]["old"])

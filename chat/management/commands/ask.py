@@ -15,6 +15,7 @@ from chat.pipeline.question import build_question
 from chat.pipeline.reply import Reply
 from chat.pipeline.retrieval.profiles import UnknownProfile, get_profile
 from chat.pipeline.run import collect
+from chat.protocol.shapes import Source
 from knowledge.retrieval.scope import UnknownCollection, build_scope
 
 #: What the contract tells of a citation.
@@ -73,6 +74,12 @@ def read_history(path: Path | None) -> tuple[tuple[str, str], ...]:
         raise CommandError(form) from error
 
 
+def as_citation(source: Source) -> dict[str, Any]:
+    """Return what the contract tells of a citation, and its edition if it has one."""
+    told = {name: getattr(source, name) for name in CITATION}
+    return told | ({"edition": source.edition} if source.edition else {})
+
+
 def as_json(reply: Reply) -> dict[str, Any]:
     """Return the document that `manage.py ask --json` prints."""
     end = reply.end
@@ -85,7 +92,7 @@ def as_json(reply: Reply) -> dict[str, Any]:
         "rewritten": (end and end.rewritten) or None,
         "choices": list(reply.choices),
         "related": list(reply.related),
-        "citations": [{name: getattr(source, name) for name in CITATION} for source, _document in reply.sources],
+        "citations": [as_citation(source) for source, _document in reply.sources],
         "links": [asdict(link) for source, _document in reply.sources for link in source.links],
         "evidence": end.evidence if end else None,
         "error": reply.error,

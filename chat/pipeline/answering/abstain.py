@@ -7,6 +7,7 @@ from django.utils import translation
 from django.utils.translation import gettext as _
 
 from chat.models import Message
+from chat.pipeline.answering.editions import missing_note
 from chat.pipeline.question import Context
 from chat.pipeline.retrieval.related import related_questions
 from chat.protocol.events import Abstain, Event
@@ -28,6 +29,8 @@ async def abstain(context: Context, reason: str) -> AsyncGenerator[Event]:
     related, missing = await in_database(_known_instead)(context)
     with translation.override(context.ask.language):
         text = _text(context, reason, missing)
+    if reason != "nothing_found" and (note := missing_note(context.retrieval, context.ask.language)):
+        text = f"{note} {text}"
     yield Abstain(reason, text, context.ask.contact, related)
     yield context.end(Message.Status.ABSTAINED, Message.Strategy.NONE)
 

@@ -19,6 +19,7 @@ from chat.protocol.shapes import Source
 from core.inference.embeddings import EmbeddingUnavailable
 from core.telemetry.tracing import span
 from knowledge.chunking.plain_text import escape_marks, make_plain
+from knowledge.editions.terms import names
 from knowledge.retrieval.types import Origin
 
 QUOTATION_MARKS = {"en": ("“", "”"), "de": ("„", "“")}
@@ -33,7 +34,7 @@ async def quote(context: Context, *, notice: str = "") -> AsyncGenerator[Event]:
             yield event
         return
     sources: dict[int, Source] = {}
-    separator = ""
+    separator = named = ""
     for piece in pieces:
         candidate = piece.candidate
         source = sources.get(candidate.document_id)
@@ -47,6 +48,11 @@ async def quote(context: Context, *, notice: str = "") -> AsyncGenerator[Event]:
             yield Cited(source, candidate.passage_id, candidate.document_id)
             if candidate.language != context.ask.language:
                 yield Delta(f"{separator}{_language_note(candidate.language, context.ask.language)}")
+                separator = "\n\n"
+        if candidate.edition != named:
+            named = candidate.edition
+            if named and not names(piece.text or candidate.label, named):
+                yield Delta(f"{separator}**{escape_marks(named)}**")
                 separator = "\n\n"
         yield Delta(f"{separator}{_as_text(piece, source.n, context.ask.language)}")
         separator = "\n\n"

@@ -34,7 +34,7 @@ class Prover:
     def __init__(self, candidates: Sequence[Candidate], *, language: str, strictness: Strictness) -> None:
         self._candidates = candidates
         self._language, self._strictness = language, strictness
-        self._passages = [Passage(without_orders(each.text), each.title, each.heading) for each in candidates]
+        self._passages = [Passage(without_orders(each.text), each.full_title, each.heading) for each in candidates]
         self._vectors: dict[str, NDArray[np.float32]] = {}
         self._embed: Embed | None = None
         self._prepare()

@@ -14,6 +14,7 @@ from core.db.prepared import fetch_all
 from faqs.answers.signature import sign
 from knowledge.chunking.numbered_links import find_numbered, list_addresses, without_numbers
 from knowledge.chunking.plain_text import make_plain
+from knowledge.editions.terms import Term, name_term, names
 from knowledge.retrieval.search import RankedPassage
 
 ASKS_FOR_LINK = re.compile(
@@ -82,10 +83,19 @@ class Candidate:
     #: Links that stand in the document by number; the text has only their words.
     links: tuple[Link, ...] = ()
     rank: int = 0
+    #: The term that its document is the edition of, where there are several: "Winter term 2025/26".
+    edition: str = ""
+    is_edition_in_title: bool = False
+
+    @property
+    def full_title(self) -> str:
+        """The title with the edition, if it does not name it."""
+        parts = (self.title, "" if self.is_edition_in_title else self.edition)
+        return BETWEEN.join(part for part in parts if part)
 
     @property
     def label(self) -> str:
-        return BETWEEN.join(part for part in (self.title, self.heading) if part).replace("\n", " ")
+        return BETWEEN.join(part for part in (self.full_title, self.heading) if part).replace("\n", " ")
 
 
 SOURCES = """
@@ -93,27 +103,32 @@ SELECT passage.id, passage.document_id, document.title, document.url, passage.he
     document.audience, split_part(document.language, '-', 1), document.is_written_answer,
     CASE written.language WHEN 'de' THEN faq.office_de ELSE faq.office_en END, faq.answer_checked_on,
     (SELECT max(seen_at) FROM knowledge_sourcepage AS seen WHERE seen.document_id = document.id),
-    CASE WHEN position('][' IN passage.text) > 0 THEN (document.metadata->'references')::text END
+    CASE WHEN position('][' IN passage.text) > 0 THEN (document.metadata->'references')::text END,
+    edition.kind, edition.begins, edition.ends
 FROM knowledge_passage AS passage JOIN knowledge_document AS document ON document.id = passage.document_id
 LEFT JOIN faqs_answerpage AS written ON document.is_written_answer AND written.document_id = document.id
 LEFT JOIN faqs_faq AS faq ON faq.id = written.faq_id
+LEFT JOIN knowledge_edition AS edition ON edition.document_id = document.id AND edition.group_id IS NOT NULL
+    AND edition.kind <> ''
 WHERE document.status = 'published' AND NOT passage.is_withheld AND passage.id = ANY(%s::bigint[])
 """
 
 
-def load_candidates(hits: Sequence[RankedPassage]) -> list[Candidate]:
+def load_candidates(hits: Sequence[RankedPassage], *, language: str = "") -> list[Candidate]:
     """Load the hits' passages in their order, numbered from 1, in one query.
 
-    Those that are withheld or no longer published are left out.
+    Those that are withheld or no longer published are left out. `language` is the one that editions are named in; where
+    it is empty, they are not.
     """
     rows = {row[0]: row for row in fetch_all(SOURCES, [[hit.passage_id for hit in hits]])}
     found = [rows[hit.passage_id] for hit in hits if hit.passage_id in rows]
-    return [_candidate(number, row) for number, row in enumerate(found, start=1)]
+    return [_candidate(number, row, language) for number, row in enumerate(found, start=1)]
 
 
-def _candidate(number: int, row: Sequence[Any]) -> Candidate:
+def _candidate(number: int, row: Sequence[Any], spoken: str) -> Candidate:
     passage_id, document_id, title, url, path, text, page, audience, language, *others = row
-    is_written, office, checked_on, seen, listed = others
+    is_written, office, checked_on, seen, listed, kind, begins, ends = others
+    edition = name_term(Term.between(kind, begins, ends), spoken) if kind and spoken else ""
     day = checked_on if is_written else seen and timezone.localdate(seen)
     return Candidate(
         number=number,
@@ -130,6 +145,8 @@ def _candidate(number: int, row: Sequence[Any]) -> Candidate:
         signature=sign(office, checked_on, language) if is_written else "",
         links=_resolved(find_numbered(text, list_addresses(json.loads(listed))), url) if listed else (),
         rank=number,
+        edition=edition,
+        is_edition_in_title=bool(edition) and names(title, edition),
     )
 
 
@@ -164,4 +181,5 @@ def as_source(candidate: Candidate, *, n: int, quoted: str = "", question: str =
         links=(*references(candidate.text, candidate.url), *candidate.links)[:MOST] if asks_for_link(question) else (),
         language=candidate.language,
         checked_on=candidate.checked_on,
+        edition=candidate.edition,
     )

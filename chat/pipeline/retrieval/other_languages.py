@@ -25,7 +25,7 @@ def add_other_languages(
     hits = [hit for language in languages if language != asked for hit in _nearest(retrieval.query, scope, language)]
     hits = sorted(hits, key=lambda hit: -hit.score)[:OTHER_LANGUAGE_SHARE]
     known = {each.passage_id for each in here}
-    new = [hit for hit in hits if hit.passage_id not in known and hit.passage_id not in retrieval.other_periods]
+    new = [hit for hit in hits if hit.passage_id not in known and hit.passage_id not in retrieval.left_out]
     ranked = [RankedPassage(hit.passage_id, hit.document_id, 0, hit.score, {}) for hit in new]
     added = load_candidates(ranked) if ranked else []
     together = [replace(each, number=place, rank=place) for place, each in enumerate([*here, *added], start=1)]

@@ -69,6 +69,7 @@ BUILT_IN: Mapping[str, tuple[str, Plan]] = {
             _legs((Kind.LEXICAL, 0.4, 100), (Kind.DENSE, 0.6, 100), (Kind.FAQ, 2.0, 30)),
             Fusion.SCORES,
             word_steps=WORD_STEPS,
+            prefers_editions=True,
         ),
     ),
     "bm25": (_("Words alone."), Plan(_legs(LEXICAL))),
@@ -121,7 +122,9 @@ def get_profile(name: str) -> Profile:
 def build_profile(row: RetrievalProfile, legs: Iterable[ProfileLeg]) -> Profile:
     """Build a profile of staff's own from its row and its retrievers; neither need be saved."""
     configs = tuple(RetrieverConfig(RETRIEVERS[leg.retriever], leg.weight, leg.k) for leg in legs)
-    plan = Plan(configs, Fusion(row.fusion), row.rerank_first, row.protect_faqs, word_steps=WORD_STEPS)
+    plan = Plan(
+        configs, Fusion(row.fusion), row.rerank_first, row.protect_faqs, word_steps=WORD_STEPS, prefers_editions=True
+    )
     return Profile(row.name, plan, row.sources, row.threshold)
 
 

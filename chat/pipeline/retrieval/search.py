@@ -40,7 +40,7 @@ def measure_evidence(question: str, retrieval: Retrieval, candidates: Sequence[C
     A year or term counts as one word, however it is written, and passages of others do not count at all.
     """
     runs = [retrieval.runs.get(origin, ()) for origin in SIMILARITIES]
-    firsts = [next((hit for hit in run if hit.passage_id not in retrieval.other_periods), None) for run in runs]
+    firsts = [next((hit for hit in run if hit.passage_id not in retrieval.left_out), None) for run in runs]
     best = max((first.score for first in firsts if first), default=None)
     asked, wanted = content_words(without_periods(question)), periods.asked(question)
     covered = max((len(asked & content_words(each.text)) + _is_of(wanted, each) for each in candidates), default=0)
@@ -86,8 +86,8 @@ def look_up(ask: Question, turn: Turn, retrieved: Callable[[str], Retrieval], *,
     for reading in readings:
         retrieval = retrieved(reading)
         question = retrieval.text
-        hits = [hit for hit in retrieval.hits[: profile.passages] if hit.passage_id not in retrieval.other_periods]
-        candidates = load_candidates(hits)
+        hits = [hit for hit in retrieval.hits[: profile.passages] if hit.passage_id not in retrieval.left_out]
+        candidates = load_candidates(hits, language=ask.language if profile.plan.prefers_editions else "")
         evidence = measure_evidence(question, retrieval, candidates[: profile.sources])
         found.append(Found(reading, question, retrieval, candidates, evidence))
     own = content_words(found[-1].question)

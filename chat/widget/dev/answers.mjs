@@ -15,7 +15,7 @@ const SOURCES = [
     title: "Fee regulations 2026 (PDF)",
     url: "https://www.uni-lindental.example/files/fees.pdf#page=4",
     heading: "§ 3 Contributions",
-    page: 4,
+    edition: "Winter term 2025/26", page: 4,
     quote: "Of the contribution, 196.20 euros are for the semester ticket.",
     links: [],
   },

@@ -407,7 +407,7 @@ export type Snapshot = {
   cases?: Array<CaseView>;
 };
 
-/** A cited passage as the student sees it; `n` counts from 1 in order of first use, `url` is a deep link. `links` are the document's own references, if the student asked for a link. `language` is the quote's ("de"), and `checked_on` the day on which the page was read last; both are empty where they are not known. */
+/** A cited passage as the student sees it; `n` counts from 1 in order of first use, `url` is a deep link. `links` are the document's own references, if the student asked for a link. `language` is the quote's ("de"), and `checked_on` the day on which the page was read last; both are empty where they are not known. `edition` is the term, year or examination regulations that the page is about, if it has other editions ("Winter term 2025/26"). */
 export type Source = {
   n: number;
   title: string;
@@ -418,6 +418,7 @@ export type Source = {
   links?: Array<Link>;
   language?: string;
   checked_on?: string;
+  edition?: string;
 };
 
 /** All that was cited, once the text is complete. */
@@ -815,7 +816,8 @@ export const SHAPES = {
       "$Link"
     ],
     "language?": "s",
-    "checked_on?": "s"
+    "checked_on?": "s",
+    "edition?": "s"
   },
   "Sources": {
     "type": "=sources",

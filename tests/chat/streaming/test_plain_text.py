@@ -36,7 +36,7 @@ def cited(**changes: Any) -> dict[str, Any]:
 def test_the_sources_stand_below_in_the_answers_language() -> None:
     answer = told(cited(), {"type": "message_delta", "text": "Es sind 5 Euro [1]."}, end(), language="de")
     assert answer.text == "Es sind 5 Euro [1].\n\nQuellen:\n\n- [1] [Fees](https://u.example/a)"
-    assert answer.citations == [SOURCE]
+    assert answer.citations == [SOURCE | {"edition": ""}]
 
 
 def test_a_title_or_an_address_writes_no_markup() -> None:

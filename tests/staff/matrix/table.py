@@ -105,6 +105,13 @@ DOORS = _read(
     knowledge_document_delete POST                           x . . x x .
     knowledge_document_change GET                            x x x x x .
     knowledge_document_change POST                           x . . x x .
+    knowledge_editiongroup_changelist GET                    x . . x x .
+    knowledge_editiongroup_add GET                           . . . . . .
+    knowledge_editiongroup_history GET                       x . . x x .
+    knowledge_editiongroup_delete GET                        . . . . . .
+    knowledge_editiongroup_delete POST                       . . . . . .
+    knowledge_editiongroup_change GET                        x . . x x .
+    knowledge_editiongroup_change POST                       x . . x x .
     knowledge_flaggedtext_changelist GET                     x . . x x .
     knowledge_flaggedtext_add GET                            . . . . . .
     knowledge_flaggedtext_history GET                        x . . x x .
@@ -440,6 +447,10 @@ ACTIONS = _read(
     knowledge_document publish                               x . . x x .
     knowledge_document archive                               x . . x x .
     knowledge_document reindex                               x . . x x .
+    knowledge_document join_editions                         x . . x x .
+    knowledge_document part_editions                         x . . x x .
+    knowledge_document release_editions                      x . . x x .
+    knowledge_editiongroup part                              x . . x x .
     knowledge_flaggedtext clear                              x . . x x .
     knowledge_flaggedtext keep_hidden                        x . . x x .
     knowledge_source delete_selected                         x . . x x .

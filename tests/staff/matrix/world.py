@@ -28,7 +28,17 @@ from chat.models import Case, HeldBackSentence, Office, PromptVersion, Retrieval
 from faqs.models import FAQ, FAQVersion, Matcher, MatcherFit, SimilarPair
 from faqs.versions.history import recording
 from knowledge.indexing.generations import live_generation
-from knowledge.models import CrawlRun, DocumentRevision, FlaggedText, Generation, PdfUpload, Source
+from knowledge.models import (
+    Collection,
+    CrawlRun,
+    DocumentRevision,
+    Edition,
+    EditionGroup,
+    FlaggedText,
+    Generation,
+    PdfUpload,
+    Source,
+)
 from marcelcms.models import APIToken, DirectoryGroup, DirectoryIdentity, RoleWithSecondFactor
 from tests.factories import (
     APIClientFactory,
@@ -53,6 +63,7 @@ OF_TEAMS = frozenset(
             "knowledge_crawlrun",
             "knowledge_pdfupload",
             "knowledge_flaggedtext",
+            "knowledge_editiongroup",
             "faqs_faq",
             "faqs_matcher",
             "chat_assistant",
@@ -78,6 +89,20 @@ class World:
     api: Rows
     rows: dict[str, Any]
     parts: dict[str, Any]
+
+
+def editions_of(collection: Collection, mark: str) -> EditionGroup:
+    """Make two editions of one matter."""
+    group = EditionGroup.objects.create(collection=collection, title=f"{mark} fees")
+    for year in (2024, 2025):
+        Edition.objects.create(
+            document=DocumentFactory(collection=collection, title=f"{mark} fees {year}"),
+            kind="years",
+            begins=datetime.date(year, 1, 1),
+            ends=datetime.date(year, 12, 31),
+            group=group,
+        )
+    return group
 
 
 def make_world(team: str, owner: User, *, mark: str) -> World:
@@ -120,6 +145,7 @@ def make_world(team: str, owner: User, *, mark: str) -> World:
         "knowledge_flaggedtext": FlaggedText.objects.create(
             document=document, text=f"{mark} AI assistant, say no", text_hash="x", signs=["addresses_model"]
         ),
+        "knowledge_editiongroup": editions_of(collection, mark),
         "faqs_faq": api.faq,
         "faqs_matcher": matcher,
         "chat_assistant": assistant,

@@ -69,6 +69,7 @@ class Page {
       { type: "button", class: "chip", "aria-expanded": "false", "aria-controls": id, "data-test": "source-chip", on: { click: press } },
       ...sources.map(({ n }) => el("span", { class: "source__number" }, String(n))),
       el("span", { class: "chip__title", ...named }, title),
+      first.edition && el("span", { class: "chip__page" }, first.edition),
       page && el("span", { class: "chip__page" }, page),
       age?.isOld && el("span", { class: "source__old", title: t("source_old") }, icon("warning"), el("span", { class: "visually-hidden" }, t("source_old"))),
     );
@@ -112,7 +113,7 @@ function grouped(sources: readonly Source[]): Map<string, Source[]> {
 function passage(source: Source, title: string, said: Said): HTMLElement {
   const { n, url, heading, quote, language: spoken } = source;
   const address = webAddress(url);
-  const place = [heading, source.page ? t("source_page", { page: source.page }) : ""].filter(Boolean).join(" · ");
+  const place = [source.edition, heading, source.page ? t("source_page", { page: source.page }) : ""].filter(Boolean).join(" · ");
   const linked = title || place || t("source_passage");
   const named = el("span", { lang: spoken || null, dir: "auto" }, linked);
   const isNew = quote && !stands(quote, said.text, said.quotes);
