@@ -104,7 +104,7 @@ def _choose(
                 has_row = any(_is_of(other, table) for other in chosen)
                 chosen += [] if has_row else [each]
                 continue
-            # Beside a table, a row of another one on its page is mostly about something else: two of 14 answers needed it.
+            # Beside a table, a row of another one on its page is mostly beside the point: two of 14 answers needed it.
             if is_foreign or (each.quote.row and _is_on_page_of(each, table)):
                 continue
             length = len(text.split())

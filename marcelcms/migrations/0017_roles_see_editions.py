@@ -5,8 +5,8 @@ from marcelcms.accounts.roles import make_roles
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("marcelcms", "0015_one_task_reads_uploads"),
-        ("knowledge", "0016_editions"),
+        ("marcelcms", "0016_roles_write_dates"),
+        ("knowledge", "0017_editions"),
     ]
 
     operations = [

@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('knowledge', '0015_uploaded_files'),
+        ('knowledge', '0016_documents_by_time'),
     ]
 
     operations = [
