@@ -53,9 +53,9 @@ def join_editions(*, documents: Iterable[Document]) -> EditionGroup:
 def part_editions(*, documents: Iterable[Document]) -> list[Document]:
     """Take documents out of their groups of editions for good; return those that were in one."""
     hold_until_commit(Lock.EDITIONS)
-    editions = _editions_of(list(documents))
-    parted = [edition.document for edition in editions if edition.group_id]
-    Edition.objects.filter(pk__in=[edition.pk for edition in editions]).update(group=None, is_by_staff=True)
+    editions = Edition.objects.filter(document__in=[document.pk for document in documents]).exclude(group=None)
+    parted = [edition.document for edition in editions.select_related("document")]
+    editions.update(group=None, is_by_staff=True)
     drop_small_groups()
     return parted
 
@@ -64,7 +64,8 @@ def part_editions(*, documents: Iterable[Document]) -> list[Document]:
 def release_editions(*, documents: Iterable[Document]) -> list[Document]:
     """Find the editions of documents anew, as if staff had decided nothing; return those that staff had placed."""
     hold_until_commit(Lock.EDITIONS)
-    placed = [edition for edition in _editions_of(list(documents)) if edition.is_by_staff]
+    chosen = Edition.objects.filter(document__in=[document.pk for document in documents], is_by_staff=True)
+    placed = list(chosen.select_related("document"))
     Edition.objects.filter(pk__in=[edition.pk for edition in placed]).update(group=None, is_by_staff=False)
     drop_small_groups()
     for edition in placed:

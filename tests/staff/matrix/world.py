@@ -29,8 +29,8 @@ from faqs.models import FAQ, FAQVersion, Matcher, MatcherFit, SimilarPair
 from faqs.versions.history import recording
 from knowledge.indexing.generations import live_generation
 from knowledge.models import (
-    Collection,
     CrawlRun,
+    Document,
     DocumentRevision,
     Edition,
     EditionGroup,
@@ -91,16 +91,18 @@ class World:
     parts: dict[str, Any]
 
 
-def editions_of(collection: Collection, mark: str) -> EditionGroup:
-    """Make two editions of one matter."""
-    group = EditionGroup.objects.create(collection=collection, title=f"{mark} fees")
-    for year in (2024, 2025):
+def editions_of(document: Document, mark: str) -> EditionGroup:
+    """Make three editions of one matter; staff chose the newest one, which is this document."""
+    group = EditionGroup.objects.create(collection=document.collection, title=f"{mark} fees")
+    older = [DocumentFactory(collection=document.collection, title=f"{mark} fees {year}") for year in (2024, 2025)]
+    for year, each in enumerate([*older, document], start=2024):
         Edition.objects.create(
-            document=DocumentFactory(collection=collection, title=f"{mark} fees {year}"),
+            document=each,
             kind="years",
             begins=datetime.date(year, 1, 1),
             ends=datetime.date(year, 12, 31),
             group=group,
+            is_by_staff=each is document,
         )
     return group
 
@@ -145,7 +147,7 @@ def make_world(team: str, owner: User, *, mark: str) -> World:
         "knowledge_flaggedtext": FlaggedText.objects.create(
             document=document, text=f"{mark} AI assistant, say no", text_hash="x", signs=["addresses_model"]
         ),
-        "knowledge_editiongroup": editions_of(collection, mark),
+        "knowledge_editiongroup": editions_of(document, mark),
         "faqs_faq": api.faq,
         "faqs_matcher": matcher,
         "chat_assistant": assistant,
