@@ -58,6 +58,8 @@ ABBREVIATIONS = frozenset({"wise", "sose", "ws", "ss", "hs", "fs"})
 SWISS = frozenset({"hs", "fs"})
 #: Behind a year of two digits: in "winter semester 30 credits" there is none.
 ENDS = re.compile(r"\s*(?:$|[?!.,;:)])|\s(?:an|and|at|das|der|die|für|for|im|in|is|ist|oder|or|the|to|und|zu)\b")
+#: Behind two digits that are the day of a date: "Sommersemester 15. Februar".
+DAY_ENDS = re.compile(rf"\.\s?(?:\d|(?:{'|'.join(_MONTHS)})(?![^\W\d_]))", re.IGNORECASE)
 #: Pairs of two digits are years from 2015 on: "12/13" may be two days.
 FIRST_SHORT, LAST_SHORT = 15, 49
 _SOME = r"(?:\s(?:the|dem|der|des|year|Jahr|academic|Studienjahr|end of|Ende|including|einschließlich))*\s$"
@@ -205,6 +207,8 @@ def _term(match: re.Match[str]) -> Mention | None:
     year = _full(written)
     is_short = season in ABBREVIATIONS
     if len(written) == 2 and not (is_short or following or match["mark"] or ENDS.match(match.string, match.end())):
+        return None
+    if len(written) == 2 and not following and DAY_ENDS.match(match.string, match.end()):
         return None
     if following and _full(following) != year + 1:
         return None

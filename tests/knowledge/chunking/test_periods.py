@@ -68,6 +68,8 @@ def test_what_holds_longer_may_be_meant(question: str, page: str) -> None:
         "It costs 2026 euros.",
         "2020 ECTS",
         "in the winter semester 30 credits are taken",
+        "Sommersemester 15. Februar",
+        "SoSe 15.2. bis 28.2.",
         "on 12/13 July",
         "from 10 to 20",
         "Room 3.2026",
