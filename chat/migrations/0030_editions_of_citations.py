@@ -13,6 +13,6 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='citation',
             name='edition',
-            field=models.CharField(blank=True, db_default='', editable=False, max_length=60),
+            field=models.CharField(blank=True, db_default='', default='', editable=False, max_length=60),
         ),
     ]

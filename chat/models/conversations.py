@@ -226,7 +226,7 @@ class Citation(models.Model):
         max_length=10, blank=True, editable=False
     )  # the day of the page, as the widget gets it
     edition = models.CharField(
-        max_length=60, blank=True, db_default="", editable=False
+        max_length=60, blank=True, default="", db_default="", editable=False
     )  # its term, in the answer's language
 
     class Meta:
