@@ -201,9 +201,9 @@ def test_a_period_without_questions_says_so(browser: Browser, used: Run) -> None
     page.context.close()
 
 
-@pytest.mark.parametrize("width", [360, 768, 1440])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("locale", ["en-GB", "de-DE"])
+@pytest.mark.parametrize(
+    ("width", "scheme", "locale"), [(360, "light", "de-DE"), (768, "dark", "en-GB"), (1440, "light", "en-GB")]
+)
 def test_two_sides_are_compared(browser: Browser, used: Run, width: int, scheme: str, locale: str) -> None:
     size = {"width": width, "height": 800}
     page = signed_in(browser, used, "reader", viewport=size, locale=locale, color_scheme=scheme)
