@@ -1,7 +1,8 @@
-"""What happened on the days of a period and may explain its figures, read from what is recorded already.
+"""Marks of a period's time line: what may explain its figures, read from what is recorded already.
 
-Published pages and FAQs, visits to websites that changed something, changes of assistants by the audit log, semesters,
-and the dates that staff wrote: one query. By month there are only the latter two: a month has some of all others.
+They are published pages and FAQs, visits to websites that changed something, changes of assistants by the audit log,
+semesters, and the dates that staff wrote. One query reads them. By month only semesters and written dates are marked,
+since every month has some of the others.
 """
 
 import datetime
@@ -62,7 +63,11 @@ Annotations = Mapping[datetime.date, Sequence[str]]
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """One kind on one day: how many, of what name or audit message, with a crawl's new, changed and gone pages."""
+    """What happened of one kind on one day.
+
+    `number` counts it; of visits to websites `number`, `more` and `gone` are their new, changed and removed pages.
+    `told` is a name, or an audit message.
+    """
 
     kind: str
     on_day: datetime.date

@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from analytics.dashboard.cases import CaseFigures, case_figures
-from analytics.dashboard.overview import Overview, overview
-from analytics.dashboard.queries import series, spreads, top_documents, top_faqs
+from analytics.dashboard.cases import CaseFigures
+from analytics.dashboard.overview import Overview, overview, overview_beside
 from analytics.dashboard.suppression import without_small_groups
-from analytics.dashboard.types import NeverCited, Ranked
+from analytics.dashboard.types import Ranked
 from analytics.dashboard.visibility import View
 
 
@@ -21,7 +20,7 @@ def compare(found: Overview, view: View) -> tuple[Overview, Overview | None]:
 
     The other one is None if it is about too few people. Its lists hold what is in those of `found` alone.
     """
-    other = _publishable(_beside(view, found))
+    other = _publishable(overview_beside(view, found))
     missing = 0 if view.least <= 1 else None
     return replace(
         found,
@@ -36,26 +35,6 @@ def compare(found: Overview, view: View) -> tuple[Overview, Overview | None]:
 def _publishable(found: Overview) -> Overview | None:
     least = found.view.least
     return found if least <= 1 else without_small_groups(found, least=least)
-
-
-def _beside(view: View, found: Overview) -> Overview:
-    points, now, before = series(view)
-    spread, spread_before = spreads(view)
-    cases, cases_before = case_figures(view)
-    return Overview(
-        view=view,
-        points=points,
-        now=now,
-        before=before,
-        spread=spread,
-        spread_before=spread_before,
-        faqs=top_faqs(view, [row.pk for row in found.faqs]),
-        documents=top_documents(view, [row.pk for row in found.documents]),
-        never=NeverCited(0, []),
-        gaps=[],
-        cases=cases,
-        cases_before=cases_before,
-    )
 
 
 def _with_before(rows: Sequence[Ranked], others: Sequence[Ranked], missing: int | None) -> list[Ranked]:

@@ -55,6 +55,27 @@ class Reach:
 
 def overview(view: View, *, with_gaps: bool) -> Overview:
     """Read an overview in six queries, and one for gaps."""
+    return _read(
+        view,
+        faqs=top_faqs(view),
+        documents=top_documents(view),
+        never=never_cited(view),
+        gaps=top_gaps(view) if with_gaps else [],
+    )
+
+
+def overview_beside(view: View, found: Overview) -> Overview:
+    """Read what is compared with an overview: its lists hold what is in those of `found` alone."""
+    return _read(
+        view,
+        faqs=top_faqs(view, [row.pk for row in found.faqs]),
+        documents=top_documents(view, [row.pk for row in found.documents]),
+        never=NeverCited(0, []),
+        gaps=[],
+    )
+
+
+def _read(view: View, *, faqs: list[Ranked], documents: list[Ranked], never: NeverCited, gaps: list[Gap]) -> Overview:
     points, now, before = series(view)
     spread, spread_before = spreads(view)
     cases, cases_before = case_figures(view)
@@ -65,10 +86,10 @@ def overview(view: View, *, with_gaps: bool) -> Overview:
         before=before,
         spread=spread,
         spread_before=spread_before,
-        faqs=top_faqs(view),
-        documents=top_documents(view),
-        never=never_cited(view),
-        gaps=top_gaps(view) if with_gaps else [],
+        faqs=faqs,
+        documents=documents,
+        never=never,
+        gaps=gaps,
         cases=cases,
         cases_before=cases_before,
     )

@@ -24,11 +24,11 @@ from core.admin.scoped import ScopedAdmin
 from knowledge.admin.collections import CollectionFilter
 from knowledge.admin.courses import link_to
 from knowledge.admin.document_history import find_conflict, report_deletion, restore_view, versions_view
-from knowledge.admin.editions import EditionActions, describe_editions, edition_name
+from knowledge.admin.editions import DocumentEditions
 from knowledge.admin.markdown import MOST_CHARACTERS, list_references, render_markdown
 from knowledge.editions.terms import check_term
 from knowledge.indexing.generations import live_generation
-from knowledge.models import Collection, Document, Edition, FlaggedText, Passage, Source
+from knowledge.models import Collection, Document, FlaggedText, Passage, Source
 from knowledge.models.courses import find_course
 from knowledge.models.documents import DocumentQuerySet
 from knowledge.services.documents import (
@@ -133,7 +133,7 @@ def shows_list(request: HttpRequest) -> bool:
 
 
 @admin.register(Document)
-class DocumentAdmin(EditionActions, BackAdmin, OptimisticLockAdmin, ScopedAdmin, DocumentModelAdmin):
+class DocumentAdmin(DocumentEditions, BackAdmin, OptimisticLockAdmin, ScopedAdmin, DocumentModelAdmin):
     form = DocumentForm
     list_display = ["title", "collection", "language", "term_read", "state", "passage_count", "indexed", "updated_at"]
     list_filter = [
@@ -263,25 +263,6 @@ class DocumentAdmin(EditionActions, BackAdmin, OptimisticLockAdmin, ScopedAdmin,
     def state(self, document: Document) -> str:
         context = {"document": document, "today": timezone.localdate()}
         return render_to_string("admin/knowledge/document/state.html", context)
-
-    @admin.display(description=_("term or year"), ordering="edition__begins")
-    def term_read(self, document: Document) -> str:
-        return edition_name(getattr(document, "edition", None))
-
-    @admin.display(description=_("editions"))
-    def editions(self, document: Document) -> str:
-        """Show the term that was read, and the other editions of the document."""
-        own = Edition.objects.filter(document=document.pk).first()
-        rows: Iterable[Edition] = ()
-        if own and own.group_id:
-            rows = Edition.objects.filter(group=own.group_id).select_related("document").defer("document__text")
-        context = {
-            "document": document,
-            "name": edition_name(own),
-            "is_corrected": bool(document.term),
-            "rows": describe_editions(rows),
-        }
-        return render_to_string("admin/knowledge/document/editions.html", context)
 
     @admin.display(description=_("passages"), ordering="passage_count")
     def passage_count(self, document: Any) -> int:

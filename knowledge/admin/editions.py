@@ -17,7 +17,7 @@ from core.admin.scoped import ScopedAdmin
 from knowledge.admin.collections import CollectionFilter
 from knowledge.editions.asked import Asked, DatedDocument, choose_editions
 from knowledge.editions.grouping import term_of
-from knowledge.editions.terms import month_of, name_term
+from knowledge.editions.terms import name_term
 from knowledge.models import Document, Edition, EditionGroup
 from knowledge.models.editions import EditionGroupQuerySet
 from knowledge.services.editions import join_editions, part_editions, release_editions
@@ -41,12 +41,11 @@ def describe_editions(editions: Iterable[Edition]) -> list[dict[str, Any]]:
     rows = list(editions)
     valid = Document.objects.published().valid_on(today).filter(pk__in=[row.pk for row in rows])
     in_use = set(valid.values_list("pk", flat=True))
-    dated = []
-    for row in rows:
-        if (term := term_of(row)) and row.pk in in_use:
-            begun = row.document.valid_from
-            since = max(term.begin, month_of(begun)) if begun else term.begin
-            dated.append(DatedDocument(row.pk, term, since))
+    dated = [
+        DatedDocument.valid_from(row.pk, term, row.document.valid_from)
+        for row in rows
+        if row.pk in in_use and (term := term_of(row))
+    ]
     current = choose_editions(dated, Asked(), today).documents if dated else frozenset()
     return [
         {
@@ -113,8 +112,27 @@ def log(request: HttpRequest, documents: Iterable[Document], said: str) -> None:
     LogEntry.objects.log_actions(cast("int", request.user.pk), list(documents), CHANGE, said)
 
 
-class EditionActions(AnyModelAdmin):
-    """Actions of the list of documents, to be named before ModelAdmin."""
+class DocumentEditions(AnyModelAdmin):
+    """Editions in the list of documents and in their form, to be named before ModelAdmin."""
+
+    @admin.display(description=_("term or year"), ordering="edition__begins")
+    def term_read(self, document: Document) -> str:
+        return edition_name(getattr(document, "edition", None))
+
+    @admin.display(description=_("editions"))
+    def editions(self, document: Document) -> str:
+        """Show the term that was read, and the other editions of the document."""
+        own = Edition.objects.filter(document=document.pk).first()
+        rows: Iterable[Edition] = ()
+        if own and own.group_id:
+            rows = Edition.objects.filter(group=own.group_id).select_related("document").defer("document__text")
+        context = {
+            "document": document,
+            "name": edition_name(own),
+            "is_corrected": bool(document.term),
+            "rows": describe_editions(rows),
+        }
+        return render_to_string("admin/knowledge/document/editions.html", context)
 
     @admin.action(description=_("Make the selected documents editions of one matter"), permissions=["change"])
     def join_editions(self, request: HttpRequest, queryset: QuerySet[Document]) -> None:

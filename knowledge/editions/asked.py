@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
+from typing import Self
 
 from knowledge.chunking.periods import Grade, Period, grade, mentions
 from knowledge.editions.terms import APRIL, HALF_YEAR, OCTOBER, YEAR_MONTHS, Term, month_of, read_mentioned, term_at
@@ -49,6 +50,11 @@ class DatedDocument:
     document_id: int
     term: Term
     since: int
+
+    @classmethod
+    def valid_from(cls, document_id: int, term: Term, day: date | None) -> Self:
+        """Make one that is in force once its term has begun, and not before `day`."""
+        return cls(document_id, term, max(term.begin, month_of(day)) if day else term.begin)
 
 
 @dataclass(frozen=True, slots=True)

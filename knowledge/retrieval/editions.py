@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from core.db.prepared import fetch_all
 from knowledge.chunking.periods import Period, without_periods
 from knowledge.editions.asked import Asked, Choice, DatedDocument, choose_editions, read_asked
-from knowledge.editions.terms import REGULATIONS, Term, month_of, name_term
+from knowledge.editions.terms import REGULATIONS, Term, name_term
 from knowledge.retrieval.scope import IN_SCOPE, scope_parameters
 from knowledge.retrieval.tuning import LEAST_EDITION_SHARE
 from knowledge.retrieval.types import Scope
@@ -87,8 +87,7 @@ def find_editions(documents: Collection[int], question: str, scope: Scope) -> Ed
     terms, own_titles, titles = {}, {}, {}
     for document_id, group, title, kind, begins, ends, valid_from, own_title, is_corrected in rows:
         term = Term.between(kind, begins, ends)
-        since = max(term.begin, month_of(valid_from)) if valid_from else term.begin
-        members[group].append(DatedDocument(document_id, term, since))
+        members[group].append(DatedDocument.valid_from(document_id, term, valid_from))
         terms[document_id], titles[group] = term, title
         own_titles[document_id] = without_periods(own_title) if is_corrected else own_title
     return EditionsFound(

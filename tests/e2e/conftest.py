@@ -3,6 +3,7 @@
 import shutil
 import tempfile
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -25,25 +26,30 @@ def llm() -> Iterator[FakeLLM]:
     fake.close()
 
 
+@contextmanager
 def start(**variables: str) -> Iterator[Run]:
+    """Start a stack, which ends with the block, also where filling it fails."""
     folder = Path(tempfile.mkdtemp(prefix="marcelcms-e2e-"))
     folder.chmod(0o711)
-    run = Run(folder, QUESTIONS_PER_MINUTE="1000", **variables)
-    yield run
-    run.end()
-    shutil.rmtree(folder, ignore_errors=True)
+    with ExitStack() as parts:
+        parts.callback(shutil.rmtree, folder, ignore_errors=True)
+        run = Run(folder, QUESTIONS_PER_MINUTE="1000", **variables)
+        parts.callback(run.end)
+        yield run
 
 
 @pytest.fixture(scope="session")
 def quoting() -> Iterator[Run]:
     """Provide the stack as a newcomer starts it, without a language model."""
-    yield from start()
+    with start() as run:
+        yield run
 
 
 @pytest.fixture(scope="session")
 def writing(llm: FakeLLM) -> Iterator[Run]:
     """Provide the stack with a language model that says what the test tells it to."""
-    yield from start(LLM_BASE_URL=llm.base_url, LLM_MODEL="fake", LLM_FIRST_TOKEN_SECONDS="5")
+    with start(LLM_BASE_URL=llm.base_url, LLM_MODEL="fake", LLM_FIRST_TOKEN_SECONDS="5") as run:
+        yield run
 
 
 @pytest.fixture

@@ -54,7 +54,7 @@ print(university.assistants[0].pk)
 
 @pytest.fixture(scope="module")
 def used() -> Iterator[Run]:
-    for run in start():
+    with start() as run:
         run.does(FILL)
         yield run
 

@@ -57,7 +57,7 @@ LIST = "/admin/chat/heldbacksentence/"
 @pytest.fixture(scope="module")
 def addresses() -> Iterator[tuple[Run, dict[str, str]]]:
     """Provide the stack with an answer of which four sentences were held back, and the pages that show them."""
-    for run in start():
+    with start() as run:
         empty = {"list": LIST, "home": "/admin/", "dashboard": "/admin/dashboard/"}
         conversation, review = run.does(HELD_BACK).split()
         yield (

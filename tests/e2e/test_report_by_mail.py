@@ -67,7 +67,8 @@ def smtp() -> Iterator[MailServer]:
 
 @pytest.fixture(scope="module")
 def mailing(smtp: MailServer) -> Iterator[Run]:
-    yield from start(EMAIL_URL=f"smtp://127.0.0.1:{smtp.port}", DEFAULT_FROM_EMAIL="marcel@uni.example")
+    with start(EMAIL_URL=f"smtp://127.0.0.1:{smtp.port}", DEFAULT_FROM_EMAIL="marcel@uni.example") as run:
+        yield run
 
 
 def test_from_the_dashboard_to_a_monthly_mail(page: Page, mailing: Run, smtp: MailServer) -> None:

@@ -122,7 +122,8 @@ ENGLISH = {"site": "/admin/chat/site/{site}/change/"}
 
 @pytest.fixture(scope="module")
 def demo() -> Iterator[Run]:
-    yield from start()
+    with start() as run:
+        yield run
 
 
 def opened(browser: Browser, size: dict[str, int], language: str) -> Page:

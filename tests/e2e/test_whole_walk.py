@@ -48,12 +48,13 @@ def imap() -> Iterator[MailboxServer]:
 @pytest.fixture(scope="module")
 def mailing(smtp: MailServer, imap: MailboxServer) -> Iterator[Run]:
     """Provide the stack with both mail servers."""
-    yield from start(
+    with start(
         EMAIL_URL=f"smtp://127.0.0.1:{smtp.port}",
         DEFAULT_FROM_EMAIL="Lindi <chat@uni.example>",
         CASE_MAIL_ADDRESS="replies@uni.example",
         IMAP_URL=f"imap://{USER}:{PASSWORD.replace(' ', '%20')}@127.0.0.1:{imap.port}",
-    )
+    ) as run:
+        yield run
 
 
 @pytest.fixture
