@@ -46,7 +46,8 @@ async def until_answered(_scope: Scope, receive: Receive, send: Send) -> None:
     await send({"type": "lifespan.shutdown.complete"})
 
 
-threading.Thread(target=warm_up, name="warm-up", daemon=True).start()
+# No daemon: a process that ends while a model is being loaded would abort.
+threading.Thread(target=warm_up, name="warm-up").start()
 
 application = observed(
     ProtocolTypeRouter(

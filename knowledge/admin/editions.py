@@ -19,7 +19,6 @@ from knowledge.editions.asked import Asked, DatedDocument, choose_editions
 from knowledge.editions.grouping import term_of
 from knowledge.editions.terms import name_term
 from knowledge.models import Document, Edition, EditionGroup
-from knowledge.models.editions import EditionGroupQuerySet
 from knowledge.services.editions import join_editions, part_editions, release_editions
 
 if TYPE_CHECKING:
@@ -63,6 +62,7 @@ class EditionGroupAdmin(ScopedAdmin, EditionGroupModelAdmin):
     list_display = ["title", "collection", "terms", "is_by_staff"]
     list_filter = [("collection", CollectionFilter), "is_by_staff"]
     search_fields = ["title", "editions__document__title", "editions__document__url"]
+    list_select_related = ["collection"]
     list_per_page = 50
     show_full_result_count = False
     actions = ["part"]
@@ -79,9 +79,8 @@ class EditionGroupAdmin(ScopedAdmin, EditionGroupModelAdmin):
         return False
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[EditionGroup]:
-        groups = cast("EditionGroupQuerySet", super().get_queryset(request)).for_list()
         editions = Edition.objects.select_related("document").defer("document__text")
-        return groups.prefetch_related(Prefetch("editions", queryset=editions))
+        return super().get_queryset(request).prefetch_related(Prefetch("editions", queryset=editions))
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
         """Refuse a decision plainly; Django would only not offer it."""

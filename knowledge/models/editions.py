@@ -1,10 +1,8 @@
 """Editions: what term, year or examination regulations a document is about, and its other editions."""
 
 from datetime import date
-from typing import Self
 
 from django.db import models
-from django.db.models import Count, Q
 from django.utils.translation import gettext_lazy as _
 
 from core.access import StaffScoped
@@ -24,16 +22,6 @@ class TermKind(models.TextChoices):
     REGULATIONS = "regulations", _("examination regulations")
 
 
-class EditionGroupQuerySet(StaffScoped["EditionGroup"]):
-    def for_list(self) -> Self:
-        """Filter groups of several documents, with their number and their newest term's first day."""
-        counted = self.annotate(
-            document_count=Count("editions", filter=Q(editions__document__status="published")),
-            newest=models.Max("editions__begins"),
-        )
-        return counted.filter(document_count__gt=1).select_related("collection")
-
-
 class EditionGroup(models.Model):
     """Documents about one matter that differ in their term; `title` is what their titles have in common."""
 
@@ -42,7 +30,7 @@ class EditionGroup(models.Model):
     is_by_staff = models.BooleanField(_("put together by staff"), default=False, editable=False)
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
 
-    objects = EditionGroupQuerySet.as_manager()
+    objects = StaffScoped.as_manager()
 
     class Meta:
         verbose_name = _("group of editions")
