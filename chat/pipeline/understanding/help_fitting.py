@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 #: Chosen on ordinary questions of public data sets (`docs/decisions/0023-cries-for-help.md`).
 C, GAMMA = 1.0, 0.07
-#: The least sum of kernels of a cry for help: with it 7 of 688 personal questions raise an alarm, and 6 of 1,647 others.
+#: The least sum of kernels of a cry for help: with it 7 of 700 students' questions raise an alarm, 6 of 1,647 others.
 THRESHOLD = -0.19
 
 

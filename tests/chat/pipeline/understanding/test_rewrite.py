@@ -123,8 +123,8 @@ def test_a_model_rewrites_a_follow_up(llm: FakeLLM) -> None:
 
 
 def test_a_model_may_find_that_it_is_small_talk(llm: FakeLLM) -> None:
-    llm.completes(lambda _: '{"kind": "chit-chat", "question": "so it is not that"}')
-    assert understood("so it is not that")[0].route == Message.Route.CHIT_CHAT
+    llm.completes(lambda _: '{"kind": "chit-chat", "question": "and what about it then"}')
+    assert understood("and what about it then")[0].route == Message.Route.CHIT_CHAT
 
 
 def test_a_question_that_stands_alone_costs_no_model(llm: FakeLLM) -> None:
