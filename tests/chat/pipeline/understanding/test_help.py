@@ -75,6 +75,9 @@ def test_a_cry_for_help_gets_help_and_nothing_else(server: Server, llm: FakeLLM,
         "Gibt es eine Vorlesung über Suizidprävention?",
         "Hilfe!",
         "I want to quit my studies",
+        "got married, new surname. who do I tell?",
+        "My daughter had a fever on the morning of my exam, so I stayed home. Does that count as an excuse?",
+        "Ich stehe auf der Warteliste fürs Wohnheim. Muss ich mich melden, damit ich nicht rausfliege?",
     ],
 )
 def test_an_ordinary_message_is_no_cry_for_help(server: Server, text: str) -> None:
