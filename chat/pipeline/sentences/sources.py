@@ -23,7 +23,8 @@ def choose_sources(context: Context) -> None:
     if context.retrieval is None or not context.candidates or not profile.reads_sentences:
         return
     began = time.perf_counter()
-    curated = {hit.passage_id: hit for hit in context.retrieval.runs.get(Origin.FAQ, ())}
+    faqs = context.retrieval.runs.get(Origin.FAQ, ())
+    curated = {hit.passage_id: hit for hit in faqs}
     first, *_others = context.candidates
     chosen = context.candidates[: profile.sources]
     try:
@@ -31,7 +32,8 @@ def choose_sources(context: Context) -> None:
     except EmbeddingUnavailable:
         logger.exception("sources chosen without their sentences")
     else:
-        context.evidence = weigh_sentences(context.evidence or 0.0, ranked)
+        asked_before = max((hit.score for hit in faqs), default=0.0)
+        context.evidence = weigh_sentences(context.evidence or 0.0, ranked, asked_before=asked_before)
         if len(context.candidates) > profile.sources:
             best = {each.candidate.passage_id: each.candidate for each in ranked}
             others = (each for each in context.candidates if each.passage_id not in best)
@@ -42,9 +44,13 @@ def choose_sources(context: Context) -> None:
     context.timings_ms["sentences"] = (time.perf_counter() - began) * 1000
 
 
-def weigh_sentences(evidence: float, ranked: Sequence[RankedSentence]) -> float:
-    """Return the evidence, from 0 to 1, more where the best sentences are close to the question, else less."""
+def weigh_sentences(evidence: float, ranked: Sequence[RankedSentence], *, asked_before: float) -> float:
+    """Return the evidence, from 0 to 1, more where the best sentences are close to the question, else less.
+
+    `asked_before` is the similarity of the closest curated question: the closer it is, the less the sentences tell.
+    """
     if not ranked:
         return evidence
     closeness = statistics.fmean(each.closeness for each in ranked[:WEIGHED_SENTENCES])
-    return min(1.0, max(0.0, evidence + CLOSENESS_WEIGHT * (closeness - MIDDLE_CLOSENESS)))
+    weight = CLOSENESS_WEIGHT * (1 - min(1.0, max(0.0, asked_before)))
+    return min(1.0, max(0.0, evidence + weight * (closeness - MIDDLE_CLOSENESS)))

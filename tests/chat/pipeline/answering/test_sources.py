@@ -59,16 +59,20 @@ def test_without_the_embedding_model_the_first_of_the_ranking_are_the_sources(mo
     assert chosen.evidence == 0.5
 
 
-def weighed(evidence: float, *closeness: float) -> float:
+def weighed(evidence: float, *closeness: float, asked_before: float = 0.0) -> float:
     quote = Quotable("A sentence.", "A sentence.")
     ranked = [RankedSentence(READ[0], quote, 0, place, 1.0, close) for place, close in enumerate(closeness)]
-    return weigh_sentences(evidence, ranked)
+    return weigh_sentences(evidence, ranked, asked_before=asked_before)
 
 
 def test_close_sentences_raise_the_evidence_and_distant_ones_lower_it() -> None:
     assert weighed(0.5, 0.79, 0.79, 0.79, 0.79) < 0.5 < weighed(0.5, 0.88, 0.88, 0.88, 0.88)
     assert weighed(0.5, 0.88, 0.88, 0.88, 0.88, 0.1) == weighed(0.5, 0.88, 0.88, 0.88, 0.88)
     assert (weighed(0.02, 0.5), weighed(0.98, 1.0), weighed(0.5)) == (0.0, 1.0, 0.5)
+
+
+def test_beside_a_close_curated_question_sentences_tell_little() -> None:
+    assert weighed(0.5, 0.9) > weighed(0.5, 0.9, asked_before=0.5) > weighed(0.5, 0.9, asked_before=1.0) == 0.5
 
 
 def test_a_question_that_the_pages_answer_has_more_evidence_than_one_that_they_do_not() -> None:
