@@ -28,7 +28,7 @@ from knowledge.retrieval.live_index import forget_indexes
 from tests.upgrade.make import DUMPS
 
 #: The fixture's database is committed; what a test adds to it is rolled back.
-pytestmark = [pytest.mark.django_db, pytest.mark.slow]
+pytestmark = [pytest.mark.django_db, pytest.mark.slow, pytest.mark.timeout(600)]
 
 OURS = ("knowledge", "faqs", "chat", "analytics", "marcelcms")
 #: What a migration of a later version changes or removes on purpose, as `table` or `table.column`.

@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 FITTED = Path(__file__).parent / "fitted_ranking.json"
 SHORTEST = 20
 FEATURES = ("closeness", "own_words", "words", "fits", "fits_or_not", "length", "figures", "other_language")
-CLOSENESS = FEATURES.index("closeness")
 #: What a question asks for, English and German.
 SORTS = {
     "money": re.compile(
@@ -73,17 +72,13 @@ PLACE = re.compile(r"@|room|building|office|centre|raum|gebäude|büro|stelle|am
 
 @dataclass(frozen=True, slots=True)
 class RankedSentence:
-    """A quote of a candidate; `passage` and `place` say where it stands, `score` how well it answers.
-
-    `closeness` is its cosine with the question, 0 without vectors.
-    """
+    """A quote of a candidate; `passage` and `place` say where it stands, `score` how well it answers."""
 
     candidate: Candidate
     quote: Quotable
     passage: int
     place: int
     score: float
-    closeness: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,17 +107,12 @@ def rank_sentences(
     ]
     if not units:
         return []
-    features = compute_features(question, [(unit.candidate, unit.quote) for unit in units], embed)
+    scores = score_features(compute_features(question, [(unit.candidate, unit.quote) for unit in units], embed))
     ranked = [
         RankedSentence(
-            unit.candidate,
-            unit.quote,
-            unit.passage,
-            unit.place,
-            float(score) + _bonus(unit, wanted, curated),
-            float(close),
+            unit.candidate, unit.quote, unit.passage, unit.place, float(score) + _bonus(unit, wanted, curated)
         )
-        for unit, score, close in zip(units, score_features(features), features[:, CLOSENESS], strict=True)
+        for unit, score in zip(units, scores, strict=True)
     ]
     return sorted(ranked, key=lambda each: -each.score)
 
