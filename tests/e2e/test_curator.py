@@ -17,8 +17,6 @@ PARAPHRASE = "Can students borrow a projector somewhere for a party?"
 PAGE = "University Library"
 #: What a job of the worker may take on a busy machine, in milliseconds.
 PATIENT = 120_000
-#: The curator's own clicking and reading of what comes; waiting for the worker is not in it.
-MOST_SECONDS = 120
 A_CURATOR = """
 from django.contrib.auth.models import Group, User
 from chat.models import Assistant
@@ -145,7 +143,6 @@ def test_an_unanswered_question_becomes_an_faq_that_answers_it(page: Page, offic
     is_answered_with(finished(ask(page, PARAPHRASE)), PAGE)
     keep(page, "curator-9-answered")
     assert steps.faults == []
-    assert steps.seconds < MOST_SECONDS
 
 
 def test_boxes_have_their_fields_names_however_late_they_come(office: Page, quoting: Run) -> None:

@@ -14,8 +14,8 @@ pytestmark = [pytest.mark.e2e, pytest.mark.timeout(600)]
 QUESTION = "Where can I store my surfboard during lectures?"
 PARAPHRASE = "Is there a place to store my surfboard while lectures go on?"
 ANSWER = "In the bicycle cellar of the Harbour Hall, between 8 am and 6 pm."
-#: From the link in the e-mail to the published answer: what the curator presses and chooses, and their seconds.
-MOST_PRESSED, MOST_SECONDS = 10, 180
+#: From the link in the e-mail to the published answer: what the curator presses and chooses.
+MOST_PRESSED = 10
 
 
 class Curator:
@@ -94,4 +94,3 @@ def test_from_the_invitation_to_a_students_screen(browser: Browser, page: Page, 
     keep(page, "invited-answered")
     context.close()
     assert curator.pressed <= MOST_PRESSED
-    assert curator.seconds < MOST_SECONDS

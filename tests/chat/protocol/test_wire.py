@@ -147,4 +147,4 @@ def test_writing_a_delta_costs_little_more_than_writing_a_plain_dataclass() -> N
     # By turns, so that another load on the machine meets both.
     turns = [(timeit.timeit(write_plain, number=1000), timeit.timeit(write_delta, number=1000)) for _ in range(10)]
     plain, delta = map(min, zip(*turns, strict=True))
-    assert delta < 1.5 * plain, f"{delta / plain:.2f} times as long"
+    assert delta < 2 * plain, f"{delta / plain:.2f} times as long"

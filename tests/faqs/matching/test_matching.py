@@ -2,7 +2,6 @@
 
 import datetime
 import logging
-import time
 
 import numpy as np
 import pytest
@@ -189,10 +188,8 @@ def test_a_confirmed_question_counts_for_the_next_like_it(
     if is_learned:
         learned(collection)
     odd = "The blinking cursor laughs at me every morning"
-    began = time.monotonic()
     question = confirm_question(text=odd, faq=faqs[PASSWORD], collections=[collection.pk], by=None)
     (best, *_others) = match(ask("The blinking cursor laughs at me each morning"), scope=build_scope(), learned=True)
-    assert time.monotonic() - began < 5
     assert (best.question, best.similarity > 0.8) == (PASSWORD, True)
     refit_pending()
     assert MatcherFit.objects.first().confirmed == 1  # type: ignore[union-attr]

@@ -117,11 +117,14 @@ def test_without_valkey_the_process_still_tells_its_own(settings: Settings) -> N
 
 
 def test_an_observation_costs_next_to_nothing() -> None:
-    def cost(observe: object, times: int = 2000) -> float:
-        started = time.perf_counter()
-        for _ in range(times):
-            observe()  # type: ignore[operator]
-        return (time.perf_counter() - started) / times
+    def cost(observe: object, times: int = 500) -> float:
+        taken = []
+        for _turn in range(5):
+            started = time.thread_time()
+            for _ in range(times):
+                observe()  # type: ignore[operator]
+            taken.append((time.thread_time() - started) / times)
+        return min(taken)
 
     timings = {"total": 900.0, "first_token": 300.0, "lexical": 1.0, "embed": 4.0, "dense": 6.0, "retrieval": 20.0}
     request = cost(lambda: REQUEST_SECONDS.labels("chat", "GET", "200").observe(0.1))

