@@ -34,6 +34,7 @@ NAMES = (
     "asked_again",
     "contradictions",
     "editions",
+    "replay",
     "shadow",
     "exports",
     "usage",
@@ -144,6 +145,10 @@ def run(name: str, folder: Path, arguments: argparse.Namespace) -> object:
         from benchmarks import editions
 
         return editions.measure()
+    if name == "replay":
+        from benchmarks import replay
+
+        return replay.measure(quick=arguments.quick)
     if name == "shadow":
         from benchmarks import shadow
 
