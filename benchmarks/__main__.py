@@ -148,7 +148,9 @@ def run(name: str, folder: Path, arguments: argparse.Namespace) -> object:
     if name == "replay":
         from benchmarks import replay
 
-        return replay.measure(quick=arguments.quick)
+        if arguments.quick:
+            return replay.measure(answers=40, edits=400)
+        return replay.measure(answers=500, edits=2_000)
     if name == "shadow":
         from benchmarks import shadow
 

@@ -1,8 +1,8 @@
 """Records of answers: are they the same after much has changed, how large are they, and what do they cost?
 
-Half of the questions are about the demo, half about a website of made-up pages that is crawled. In between come edits of
-documents and FAQs, changed profiles and assistants, two other embedding models, and a crawl that finds a third of the
-website changed and a tenth of it gone. Digests are taken of what staff are shown, and of the citations.
+Half of the questions are about the demo, half about a website of made-up pages that is crawled. In between come edits
+of documents and FAQs, changed profiles and assistants, two other embedding models, and a crawl that finds a third of
+the website changed and a tenth of it gone. Digests are taken of what staff are shown, and of the citations.
 """
 
 import hashlib
@@ -25,8 +25,8 @@ from chat.conversations.opening import open_question
 from chat.conversations.visitors import new_visitor
 from chat.models import AnswerRecord, Assistant, Message, RetrievalProfile
 from chat.pipeline.moment import describe_moment
-from chat.pipeline.run import collect
 from chat.pipeline.retrieval.search import retrieve
+from chat.pipeline.run import collect
 from chat.pipeline.understanding.route import understand
 from chat.protocol.events import End
 from chat.protocol.moment import read_moment
@@ -51,18 +51,19 @@ MODELS = (MINILM, MULTILINGUAL, MINILM)
 
 
 @override_settings(EMBEDDING_MODEL=MODELS[0])
-def measure(*, quick: bool) -> dict[str, Any]:
-    answers, edits = (40, 400) if quick else (500, 2_000)
+def measure(*, answers: int, edits: int) -> dict[str, Any]:
     call_command("load_demo", verbosity=0)
     corpus, site = Corpus(), Site()
     try:
         publish(site, corpus, range(WEBSITE))
         source = make_source(site)
         crawl_again(source)
+        say(f"{Document.objects.count()} pages are indexed")
         assistant = Assistant.objects.get()
         assistant.collections.clear()
         ask_all(corpus.questions(answers, pages=WEBSITE))
         before = digests()
+        say(f"{len(before)} answers are saved")
         results: dict[str, Any] = {"answers": len(before), "records": AnswerRecord.objects.count(), **sizes()}
         results["ms"] = milliseconds(corpus.questions(MEASURED, pages=WEBSITE, kind=1))
         models = change_everything(assistant, source, site, corpus, edits=edits)
@@ -141,9 +142,7 @@ def digests() -> dict[int, str]:
 # --- what changes in between ---
 
 
-def change_everything(
-    assistant: Assistant, source: Source, site: Site, corpus: Corpus, *, edits: int
-) -> list[str]:
+def change_everything(assistant: Assistant, source: Source, site: Site, corpus: Corpus, *, edits: int) -> list[str]:
     """Return the embedding models that answered one after the other."""
     used = [Generation.objects.get(state="live").model]
     waiting = iter(edit(assistant))
@@ -167,8 +166,8 @@ def change_everything(
 
 
 def edit(assistant: Assistant) -> Iterator[None]:
-    """Make one edit after the other: of twenty, fifteen are of documents, three of FAQs, and one each of the profile and
-    of the assistant; now and then a document or an FAQ goes."""
+    """Make one edit after the other: of twenty, fifteen are of documents, three of FAQs, one of the profile and one of
+    the assistant; now and then a document or an FAQ goes."""
     documents = list(Document.objects.order_by("pk").values_list("pk", flat=True))
     faqs = list(FAQ.objects.order_by("pk").values_list("pk", flat=True))
     profile = RetrievalProfile.objects.create(name="changing")
@@ -269,8 +268,8 @@ def milliseconds(questions: list[str]) -> dict[str, Any]:
 
 def report(results: dict[str, Any]) -> None:
     say(
-        f"{results['same']} of {results['answers']} answers ({results['records']} with a record) are as they were after "
-        f"{results['edits']} edits, the models {' → '.join(results['models'])}, and a crawl"
+        f"{results['same']} of {results['answers']} answers ({results['records']} with a record) are as they were "
+        f"after {results['edits']} edits, the models {' → '.join(results['models'])}, and a crawl"
     )
     say(
         f"kB a record: {results['kb_as_json']} as JSON, {results['kb_by_zlib']} by zlib, {results['kb_on_disk']} on "

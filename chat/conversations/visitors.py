@@ -159,7 +159,7 @@ def _export_messages(conversation: Conversation) -> Iterable[dict[str, Any]]:
 
 
 def _export_moment(stored: dict[str, Any]) -> dict[str, Any]:
-    """What of an answer's record is of the visitor or of pages; instructions and FAQs are the university's own."""
+    """Return what of an answer's record is of the visitor or of pages: the rest is the university's own."""
     moment = read_moment(stored)
     return {
         "said_of_themselves": moment.audience,

@@ -79,13 +79,12 @@ def describe_profile(profile: Profile) -> ProfileUsed:
 
 
 def _passages(context: Context, given: Sequence[Candidate]) -> Iterator[PassageRead]:
-    """Those that were given first, with their text as it was sent."""
-    numbered = {each.passage_id for each in given}
+    """Those that were given first, and each whole, though a long one may have been cut to a model's window."""
+    whole = {each.passage_id: each for each in context.found}
     for each in given:
-        yield _passage(each, each.number)
-    for each in context.found:
-        if each.passage_id not in numbered:
-            yield _passage(each, 0)
+        yield _passage(whole.pop(each.passage_id, each), each.number)
+    for each in whole.values():
+        yield _passage(each, 0)
 
 
 def _passage(candidate: Candidate, number: int) -> PassageRead:

@@ -1,7 +1,7 @@
 """What an answer was made from at its moment: the texts that were read, the FAQs near it, instructions and settings.
 
-It is stored as JSON beside the answer (`chat.models.AnswerRecord`). A field that is added later needs a default, so that
-what is stored already can be read.
+It is stored as JSON beside the answer (`chat.models.AnswerRecord`). A field that is added later needs a default, so
+that what is stored already can be read.
 """
 
 from dataclasses import asdict, dataclass

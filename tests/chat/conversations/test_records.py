@@ -30,7 +30,7 @@ FEES = "https://www.uni.example/fees"
 
 
 @pytest.fixture(autouse=True)
-def _assistant(monkeypatch: pytest.MonkeyPatch) -> Assistant:
+def assistant(monkeypatch: pytest.MonkeyPatch) -> Assistant:
     monkeypatch.setitem(connections["default"].settings_dict, "CONN_MAX_AGE", 0)
     made: Assistant = AssistantFactory()
     return made
@@ -55,7 +55,7 @@ def test_a_quoted_answer_keeps_the_texts_that_were_read_and_which_were_cited() -
 
 
 @pytest.mark.usefixtures("pages")
-def test_it_says_the_same_when_pages_faqs_and_the_profile_have_changed(_assistant: Assistant) -> None:
+def test_it_says_the_same_when_pages_faqs_and_the_profile_have_changed(assistant: Assistant) -> None:
     fees = Document.objects.get(url=FEES)
     faq = FAQFactory(
         question="How high is the semester contribution?",
@@ -67,8 +67,8 @@ def test_it_says_the_same_when_pages_faqs_and_the_profile_have_changed(_assistan
     profile = RetrievalProfile.objects.create(name="ours", sources=3, threshold=0.1)
     for retriever in ("lexical", "faq"):
         profile.legs.create(retriever=retriever, weight=1.5, k=20)
-    _assistant.profile = profile
-    _assistant.save()
+    assistant.profile = profile
+    assistant.save()
     answer = ask_and_save(QUESTION)
     before = moment_of(answer)
     assert [(each.faq_id, each.question, each.answer) for each in before.faqs] == [
@@ -123,7 +123,9 @@ def test_it_is_saved_with_the_answer_in_one_statement() -> None:
     AnswerRecord.objects.all().delete()
     answer.citations.all().delete()
     with statements() as sent:
-        close_answer(reply_id=answer.pk, reply=Reply(text="", end=End("complete", "", moment=moment)), status="complete")
+        close_answer(
+            reply_id=answer.pk, reply=Reply(text="", end=End("complete", "", moment=moment)), status="complete"
+        )
     assert len(sent) == 1
     assert AnswerRecord.objects.count() == 1
 
