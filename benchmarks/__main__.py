@@ -34,6 +34,7 @@ NAMES = (
     "asked_again",
     "contradictions",
     "editions",
+    "replay",
     "shadow",
     "exports",
     "usage",
@@ -144,6 +145,12 @@ def run(name: str, folder: Path, arguments: argparse.Namespace) -> object:
         from benchmarks import editions
 
         return editions.measure()
+    if name == "replay":
+        from benchmarks import replay
+
+        if arguments.quick:
+            return replay.measure(answers=40, edits=400)
+        return replay.measure(answers=500, edits=2_000)
     if name == "shadow":
         from benchmarks import shadow
 

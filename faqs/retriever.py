@@ -235,6 +235,7 @@ class FAQRetriever:
                     self.weight(found, best),
                     found.reference_answer,
                     faq_id=found.faq_id,
+                    faq_question=found.question,
                 )
                 places[found.faq_id] += 1
         return list(hits.values())

@@ -161,6 +161,8 @@ PDF_MAX_MEGABYTES = env.integer("PDF_MAX_MEGABYTES", default=100, least=1)
 # How long a web process that is told to stop goes on writing answers whose sockets it has closed.
 STOP_SECONDS = env.integer("STOP_SECONDS", default=5)
 RETENTION_DAYS = env.integer("RETENTION_DAYS", default=90, least=1)
+# What an answer was made from is kept so long, and no longer than its conversation.
+ANSWER_RECORD_DAYS = env.integer("ANSWER_RECORD_DAYS", default=90, least=1)
 # Files of long reports are kept so long.
 REPORT_DAYS = env.integer("REPORT_DAYS", default=14, least=1)
 # Figures of fewer people than this are shown only to who may see small groups.

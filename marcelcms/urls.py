@@ -16,7 +16,7 @@ from analytics.contradictions.admin import contradiction_view, contradictions_vi
 from analytics.dashboard.admin.view import dashboard_view
 from analytics.inbox.admin.preferences import preferences_view
 from analytics.topics.admin.pages import topic_change_view, topic_view, topics_view
-from chat.admin import impact_document_view, impact_list_view, try_question_view
+from chat.admin import impact_document_view, impact_list_view, try_question_view, why_answer_view
 from chat.api import api
 from chat.mail_views import confirm_page, stop_page
 from chat.views import chat_page, site_logo, widget_frame, widget_script, widget_test
@@ -44,6 +44,7 @@ urlpatterns = [
     path("widget/test", widget_test, name="widget-test"),
     path("widget/logo/<slug:public_id>", site_logo, name="site-logo"),
     path("admin/try/", admin.site.admin_view(try_question_view), name="try-question"),
+    path("admin/answers/<int:message_id>/why/", admin.site.admin_view(why_answer_view), name="why-answer"),
     path("admin/impact/", admin.site.admin_view(impact_list_view), name="impact"),
     path("admin/impact/<int:document_id>/", admin.site.admin_view(impact_document_view), name="impact-document"),
     path("admin/search/", admin.site.admin_view(search_view), name="search-everything"),

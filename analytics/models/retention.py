@@ -43,6 +43,7 @@ class RetentionRun(models.Model):
     gone = models.JSONField(default=list)
     visitors = models.PositiveIntegerField(_("visitors"), default=0)
     reports = models.PositiveIntegerField(_("stored reports"), default=0)
+    records = models.PositiveIntegerField(_("records of answers"), default=0, db_default=0)
 
     class Meta:
         verbose_name = _("deletion by night")

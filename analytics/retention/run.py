@@ -12,7 +12,7 @@ from analytics.counts.refresh import TABLES, freeze
 from analytics.models import AnonymisedQuestion, RetentionRun, TopicCount
 from analytics.privacy import anonymised_texts
 from analytics.reports.files import expire
-from chat.conversations.retention import delete_idle_visitors, expired, oldest_kept
+from chat.conversations.retention import delete_idle_visitors, delete_old_records, expired, oldest_kept
 from chat.models import Assistant, Conversation, Message
 from core.db.locks import Lock, advisory_lock
 from core.redis import rewrite_file
@@ -68,11 +68,14 @@ def apply_retention() -> RetentionRun | None:
             if any(gone.values()):
                 run.gone.append({"assistant": assistant.name if assistant else "", **gone})
                 run.save(update_fields=["gone"])
-        run.visitors, run.reports = delete_idle_visitors(), expire()
+        run.visitors, run.reports, run.records = delete_idle_visitors(), expire(), delete_old_records()
         rewrite_file()
         run.finished_at = timezone.now()
         run.save()
-        logger.info("retention applied assistants=%d visitors=%d reports=%d", len(run.gone), run.visitors, run.reports)
+        logger.info(
+            "retention applied assistants=%d visitors=%d reports=%d records=%d",
+            *(len(run.gone), run.visitors, run.reports, run.records),
+        )
         return run
 
 

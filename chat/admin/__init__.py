@@ -11,6 +11,7 @@ from chat.admin.prompts import PromptVersionAdmin
 from chat.admin.sites import SiteAdmin
 from chat.admin.trying.page import try_question_view
 from chat.admin.webhooks import WebhookAdmin, WebhookDeliveryAdmin
+from chat.admin.why import why_answer_view
 
 __all__ = [
     "APIClientAdmin",
@@ -26,4 +27,5 @@ __all__ = [
     "impact_document_view",
     "impact_list_view",
     "try_question_view",
+    "why_answer_view",
 ]

@@ -12,11 +12,13 @@ from django.utils import timezone
 from psycopg.types.json import Jsonb
 
 from chat.conversations.inserts import insert
-from chat.models import Citation, HeldBackSentence, Message
+from chat.models import AnswerRecord, Citation, HeldBackSentence, Message
+from chat.pipeline.moment import with_citations
 from chat.pipeline.reply import Reply
 from chat.pipeline.understanding.clarify import stored
 from chat.pipeline.understanding.help_classifier import recognised_need
 from chat.protocol.events import Cited, End, HeldBack, Outcome
+from chat.protocol.moment import Moment
 from chat.protocol.shapes import OfficeWords
 from chat.webhooks.answers import announcing_abstention
 from core.db.prepared import fetch_all
@@ -69,8 +71,12 @@ LEFT JOIN knowledge_document AS document ON document.id = held.document
     **{name: f"held.{name}" for name in ("n", "text", "reasons", "parts", "outcome", "page_words")},
     **{name: f"held.{name}" for name in ("title", "url", "heading", "page")},
 )
+RECORD = insert(
+    "record", AnswerRecord, "FROM saved WHERE %(moment)s::jsonb IS NOT NULL", message_id="saved.id", moment="%(moment)s"
+)
 CLOSE_WITH_PARTS = f"""
-WITH saved AS ({CLOSE}), cited AS ({CITATION.sql} RETURNING n), held_back AS ({HELD_BACK.sql} RETURNING n)
+WITH saved AS ({CLOSE}), cited AS ({CITATION.sql} RETURNING n), held_back AS ({HELD_BACK.sql} RETURNING n),
+    recorded AS ({RECORD.sql} RETURNING message_id)
 SELECT id FROM saved
 """  # noqa: S608
 #: What the last event tells of an answer that its row keeps under the same name.
@@ -102,13 +108,22 @@ def close_answer(*, reply_id: int, reply: Reply, status: str) -> None:
         row |= {name: getattr(end, name) for name in (*RECORDED, "faq")}
         row["timings_ms"] = {name: round(value, 1) for name, value in (end.timings_ms or {}).items()}
         row |= count_sentences(end)
+    moment = with_citations(end.moment, reply.cited) if end and end.moment else None
     # A passage may have been re-cut or deleted while the model wrote: the citation keeps its words all the same.
     passages = flagged_texts({event.passage_id for event in reply.cited}) if reply.cited else []
     row["flags"] = sorted({flag for passage in passages for flag in flag_document(passage)})
     held_back = end.held_back if end else ()
     abstains = status == Message.Status.ABSTAINED
     with announcing_abstention(reply_id) if abstains else nullcontext():
-        save_answer(reply_id, cited=reply.cited, held_back=held_back, status=str(status), now=timezone.now(), **row)
+        save_answer(
+            reply_id,
+            cited=reply.cited,
+            held_back=held_back,
+            moment=moment,
+            status=str(status),
+            now=timezone.now(),
+            **row,
+        )
 
 
 def count_sentences(end: End) -> dict[str, int]:
@@ -123,7 +138,9 @@ def count_sentences(end: End) -> dict[str, int]:
     }
 
 
-def save_answer(reply_id: int, *, cited: Sequence[Cited], held_back: Sequence[HeldBack] = (), **row: Any) -> None:
+def save_answer(
+    reply_id: int, *, cited: Sequence[Cited], held_back: Sequence[HeldBack] = (), moment: Moment | None, **row: Any
+) -> None:
     """Update the row if it is still there.
 
     `row` has text, status, now and flags, and what is known of KEPT and `faq`.
@@ -131,13 +148,14 @@ def save_answer(reply_id: int, *, cited: Sequence[Cited], held_back: Sequence[He
     known = dict.fromkeys((*KEPT, "faq")) | row | {"id": reply_id}
     for name in ("choices", "related", "readings", "office", "retrieved", "timings_ms"):
         known[name] = None if known[name] is None else Jsonb(known[name])
-    if not cited and not held_back:
+    if not cited and not held_back and moment is None:
         fetch_all(CLOSE, known)
         return
     sources = [{"document": each.document_id, "passage": each.passage_id, **asdict(each.source)} for each in cited]
-    known |= {name: make() for statement in (CITATION, HELD_BACK) for name, make in statement.made.items()}
+    known |= {name: make() for statement in (CITATION, HELD_BACK, RECORD) for name, make in statement.made.items()}
     held = [_held_row(n, each) for n, each in enumerate(held_back[:MOST_HELD_BACK], start=1)]
-    fetch_all(CLOSE_WITH_PARTS, known | {"cited": Jsonb(sources), "held": Jsonb(held)})
+    known |= {"cited": Jsonb(sources), "held": Jsonb(held), "moment": Jsonb(moment.to_json()) if moment else None}
+    fetch_all(CLOSE_WITH_PARTS, known)
 
 
 def _held_row(n: int, held: HeldBack) -> dict[str, Any]:

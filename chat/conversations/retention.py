@@ -1,4 +1,4 @@
-"""Deletes conversations after a set time, as the consent notice promises."""
+"""Deletes conversations, and what answers were made from, after a set time, as the consent notice promises."""
 
 import datetime
 
@@ -6,7 +6,7 @@ from django.conf import settings
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from chat.models import Assistant, Conversation, Visitor
+from chat.models import AnswerRecord, Assistant, Conversation, Visitor
 
 
 def kept_days(assistant: Assistant | None) -> int:
@@ -34,3 +34,10 @@ def delete_idle_visitors() -> int:
     idle = Visitor.objects.filter(consented_at__lt=before, conversations=None, api_clients=None)
     _rows, by_model = idle.delete()
     return by_model.get(Visitor._meta.label, 0)
+
+
+def delete_old_records() -> int:
+    """Delete what answers were made from, where that is older than is kept; return how many."""
+    before = timezone.now() - datetime.timedelta(days=settings.ANSWER_RECORD_DAYS)
+    count, _by_model = AnswerRecord.objects.filter(made_at__lt=before).delete()
+    return count

@@ -16,6 +16,7 @@ from chat.conversations.store import own_conversation, saved_messages
 from chat.errors import NotFound, Refused
 from chat.models import Conversation, HeldBackSentence, Message, Visitor
 from chat.pipeline.guardrails.input import CONTROLS, LONE_SURROGATES
+from chat.protocol.moment import read_moment
 from chat.sites.lookup import SiteContext, load_site
 from chat.sites.session_tokens import InvalidToken, Session
 
@@ -137,7 +138,7 @@ def export_visitor(visitor: UUID) -> dict[str, Any]:
 def _export_messages(conversation: Conversation) -> Iterable[dict[str, Any]]:
     """Also what the widget does not show."""
     more = conversation.messages.order_by("pk").values(
-        "rewritten", "readings", "flags", "feedback__comment", "is_replaced"
+        "rewritten", "readings", "flags", "feedback__comment", "is_replaced", "record__moment"
     )
     held_back = defaultdict(list)
     for each in HeldBackSentence.objects.filter(message__conversation=conversation).order_by("message", "n"):
@@ -153,4 +154,18 @@ def _export_messages(conversation: Conversation) -> Iterable[dict[str, Any]]:
             "replaced": hidden["is_replaced"],
             "feedback_comment": hidden["feedback__comment"] or "",
             "held_back": held_back[message["id"]],
+            "made_from": _export_moment(hidden["record__moment"]) if hidden["record__moment"] else None,
         }
+
+
+def _export_moment(stored: dict[str, Any]) -> dict[str, Any]:
+    """Return what of an answer's record is of the visitor or of pages: the rest is the university's own."""
+    moment = read_moment(stored)
+    return {
+        "said_of_themselves": moment.audience,
+        "language": moment.language,
+        "pages_read": [
+            {"title": each.title, "address": each.url, "heading": each.heading, "text": each.text, "cited": each.cited}
+            for each in moment.passages
+        ],
+    }

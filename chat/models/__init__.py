@@ -3,7 +3,7 @@
 from chat.models.api_clients import APIClient
 from chat.models.assistants import Assistant, Language
 from chat.models.cases import Case, CaseAddress, CaseMail, CaseMessage
-from chat.models.conversations import Citation, Conversation, Feedback, Message, Visitor
+from chat.models.conversations import AnswerRecord, Citation, Conversation, Feedback, Message, Visitor
 from chat.models.emergency_contacts import EmergencyContact, Need
 from chat.models.held_back import HeldBackSentence
 from chat.models.offices import Office, OfficeHours, OfficeRule
@@ -14,6 +14,7 @@ from chat.models.webhooks import Webhook, WebhookDelivery, WebhookEvent
 
 __all__ = [
     "APIClient",
+    "AnswerRecord",
     "Assistant",
     "Case",
     "CaseAddress",

@@ -239,6 +239,23 @@ class Citation(models.Model):
         return f"[{self.n}] {self.title}"
 
 
+class AnswerRecord(models.Model):
+    """What an answer was made from, in the words of its moment, as `chat.pipeline.moment` describes it.
+
+    It goes with its message, and before that where it is older than ANSWER_RECORD_DAYS.
+    """
+
+    message = models.OneToOneField(Message, on_delete=models.CASCADE, primary_key=True, related_name="record")
+    moment = models.JSONField()
+    made_at = models.DateTimeField(auto_now_add=True, db_index=True)
+
+    class Meta:
+        default_permissions = ()
+
+    def __str__(self) -> str:
+        return f"{self.message_id}: {self.made_at:%Y-%m-%d %H:%M}"
+
+
 class Feedback(models.Model):
     """Thumbs up (1) or down (-1) on an answer, and why."""
 

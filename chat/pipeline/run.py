@@ -20,6 +20,7 @@ from chat.pipeline.answering.generate import generate
 from chat.pipeline.answering.help_contacts import build_card
 from chat.pipeline.answering.office.answer import show_office_answer
 from chat.pipeline.guardrails.eligibility import asks_for_decision
+from chat.pipeline.moment import describe_moment
 from chat.pipeline.question import Context, Question
 from chat.pipeline.reply import Reply, fold
 from chat.pipeline.retrieval.search import retrieve
@@ -70,6 +71,8 @@ async def respond(context: Context) -> AsyncGenerator[Event]:
                 text += event.text
             elif isinstance(event, Cited):
                 cited.append(event.source)
+            elif isinstance(event, End):
+                event = replace(event, moment=describe_moment(context, event.strategy))
             is_generated = isinstance(event, End) and event.strategy == Message.Strategy.GENERATED
             if is_generated and (named := name_editions(text, cited, ask.language)):
                 yield Delta(f"\n\n{named}")

@@ -14,6 +14,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, SchemaSerializer
 from typing_extensions import TypeAliasType
 
+from chat.protocol.moment import Moment
 from chat.protocol.shapes import (
     Appointment,
     CaseView,
@@ -248,6 +249,7 @@ class End(AnswerEvent):
     answer_tokens: Annotated[int | None, Recorded] = None
     evidence: Annotated[float | None, Recorded] = None
     retrieved: Annotated[list[dict[str, Any]], Recorded] = field(default_factory=list)
+    moment: Annotated[Moment | None, Recorded] = None
     faq: Annotated[int | None, Recorded] = None
     faq_similarity: Annotated[float | None, Recorded] = None
     timings_ms: Annotated[dict[str, float] | None, Recorded] = None

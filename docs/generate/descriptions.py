@@ -123,6 +123,8 @@ SECTIONS = {
         "STOP_SECONDS": "How long a web process that is told to stop goes on writing answers, in seconds.",
         "RETENTION_DAYS": "After how many days without a message a conversation is deleted. An assistant may keep them "
         "for fewer days, not for more.",
+        "ANSWER_RECORD_DAYS": "For how many days it is kept what an answer was made from, for staff who ask why. "
+        "It goes with its conversation at the latest.",
         "REPORT_DAYS": "How long files of long reports are kept.",
         "SMALLEST_GROUP": "Figures of fewer visitors than this are shown only to who has the permission “Can see "
         "figures of fewer people than SMALLEST_GROUP”.",

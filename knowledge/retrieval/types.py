@@ -66,8 +66,8 @@ class Hit:
     """One retrieved passage; `rank` counts from 1, `score` is the origin's own and not comparable across origins.
 
     `confidence` (0 to 1) scales the retriever's weight in the fusion. If staff linked the passage to a question,
-    `faq_id` is that question's and `hint` its reference answer. If a finer part was compared, `matched` is that part: a
-    sentence in the passage's words, or a proposition in its own.
+    `faq_id` is that question's, `faq_question` its words and `hint` its reference answer. If a finer part was compared,
+    `matched` is that part: a sentence in the passage's words, or a proposition in its own.
     """
 
     passage_id: int
@@ -79,6 +79,7 @@ class Hit:
     hint: str = ""
     matched: str = ""
     faq_id: int | None = None
+    faq_question: str = ""
 
 
 def matched_parts(runs: Iterable[Sequence[Hit]]) -> dict[int, str]:

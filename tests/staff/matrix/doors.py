@@ -82,6 +82,7 @@ POSTS = frozenset(
 #: Pages that show something to a GET and change it with a POST.
 BOTH = frozenset(
     {
+        "why-answer",
         "impact-document",
         "to-do",
         "inbox-preferences",

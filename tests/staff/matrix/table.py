@@ -18,6 +18,8 @@ def _read(table: str) -> dict[str, str]:
 DOORS = _read(
     """
     try-question GET                                         x x x x x .
+    why-answer GET                                           x x . x x .
+    why-answer POST                                          x x . x x .
     impact GET                                               x x x x x .
     impact-document GET                                      x x x x x .
     impact-document POST                                     x . . x x .
