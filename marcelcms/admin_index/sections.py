@@ -14,6 +14,7 @@ from marcelcms.admin_index.pending import count_pending
 from marcelcms.admin_index.questions import (
     Section,
     gaps_section,
+    list_quality,
     list_reviews,
     list_rises,
     list_told,
@@ -41,7 +42,7 @@ def sections_for(user: "User") -> list[Section]:
         Section(_("Assigned to you"), assigned),
         Section(_("Comments of colleagues"), commented),
         Section(_("Questions to the office"), items["cases"]),
-        Section(_("Answers to review"), [*list_reviews(user), *list_rises(user)]),
+        Section(_("Answers to review"), [*list_reviews(user), *list_rises(user), *list_quality(user)]),
         gaps_section(user, [*items["own"], *items["watched"]]),
         Section(_("FAQs, pages and websites"), items["content"]),
         Section(_("Jobs in the background"), [*silent_workers(), *items["jobs"]]),

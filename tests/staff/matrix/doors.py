@@ -83,6 +83,8 @@ POSTS = frozenset(
 BOTH = frozenset(
     {
         "impact-document",
+        "quality-judge",
+        "quality-promise",
         "to-do",
         "inbox-preferences",
         "my-login",
@@ -107,6 +109,8 @@ BODIES: Mapping[str, Callable[[World], dict[str, object]]] = {
     "chat_case_comment": lambda _world: {"comment": "Who knows this?"},
     "_assign": lambda _world: {"due_on": "2099-03-31", "version": 0},
     "contradiction": lambda _world: {"step": "dismiss"},
+    "quality-judge": lambda world: {"answer": world.parts["sampled_id"], "verdict": "correct_answer"},
+    "quality-promise": lambda _world: {"share": 50, "form": "mean"},
     "to-do": lambda world: {"step": "finish", "item": f"topic-{world.rows['analytics_gap'].pk}"},
     "invite": lambda _world: {
         "first_name": "Bo",
@@ -127,7 +131,7 @@ BODIES: Mapping[str, Callable[[World], dict[str, object]]] = {
         "language": "en",
     },
 }
-NAMING_ROWS = ("analytics_shadowtest_again", "chat_promptversion_use")
+NAMING_ROWS = ("analytics_shadowtest_again", "chat_promptversion_use", "quality-judge")
 
 
 @dataclass(frozen=True)
