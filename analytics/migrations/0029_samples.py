@@ -20,6 +20,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('day', models.DateField(verbose_name='day')),
                 ('evidence', models.FloatField(null=True, verbose_name='evidence')),
+                ('threshold', models.FloatField()),
                 ('is_shown', models.BooleanField(verbose_name='answered')),
                 ('is_newcomer', models.BooleanField()),
                 ('assistant', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='sampled_answers', to='chat.assistant', verbose_name='assistant')),

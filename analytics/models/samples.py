@@ -12,8 +12,8 @@ class SampledAnswer(models.Model):
     """One answer of a night's sample (`analytics.quality.sampling`), apart from what is reviewed for other reasons.
 
     What figures need stands here and outlives the conversation: the assistant, the day, the evidence (None: no
-    threshold holds the answer back) and whether there was an answer or an abstention; never a word. `is_newcomer` marks
-    the first of a visitor in a week, so that people are counted without knowing them.
+    threshold holds the answer back), the `threshold` of then, and whether there was an answer or an abstention; never a
+    word. `is_newcomer` marks the first of a visitor in a week, so that people are counted without knowing them.
     """
 
     message = models.OneToOneField(Message, on_delete=models.SET_NULL, null=True, related_name="sampled")
@@ -22,6 +22,7 @@ class SampledAnswer(models.Model):
     )
     day = models.DateField(_("day"))
     evidence = models.FloatField(_("evidence"), null=True)
+    threshold = models.FloatField()
     is_shown = models.BooleanField(_("answered"))
     is_newcomer = models.BooleanField()
 

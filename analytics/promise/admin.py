@@ -92,8 +92,8 @@ def _apply(request: HttpRequest, user: "User", assistant: Assistant, chosen: dic
 
 def _support(assistant: Assistant, user: "User", chosen: dict[str, Any]) -> dict[str, Any]:
     promise, form = chosen["share"] / 100, Form(chosen["form"])
-    judged = read_judged(assistant)
-    outcomes, lowest = outcomes_of(judged), lowest_threshold(assistant)
+    judged, lowest = read_judged(assistant), lowest_threshold(assistant)
+    outcomes = outcomes_of(judged, lowest=lowest)
     needed = least_outcomes(promise, form)
     least = 1 if user.has_perm(SEE_SMALL_GROUPS) else settings.SMALLEST_GROUP
     facts: dict[str, Any] = {
@@ -131,7 +131,7 @@ def _chart(points: list[Point]) -> Chart:
     return Chart(
         "promise",
         _("Wrong answers and abstentions by threshold"),
-        _("From today’s threshold up: what is right of it would have been held back."),
+        _("With a higher threshold fewer answers are wrong, and fewer questions are answered."),
         [_("Threshold"), _("Wrong answers, of all questions"), _("Abstained, of all questions")],
         [
             ChartRow(name, [percent(point.wrong), percent(1 - point.answered)])

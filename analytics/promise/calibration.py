@@ -10,6 +10,7 @@ calibrations the expected share is at most the promise. Learn then Test (Angelop
 """
 
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -62,11 +63,13 @@ def grid(lowest: float) -> list[float]:
 def curve(outcomes: Sequence[Outcome], thresholds: Sequence[float]) -> list[Point]:
     """Return the shares at each threshold; without outcomes they are 0."""
     count = max(1, len(outcomes))
-    points = []
-    for threshold in thresholds:
-        shown = [each for each in outcomes if each.is_shown and each.score >= threshold]
-        points.append(Point(threshold, sum(each.is_wrong for each in shown) / count, len(shown) / count))
-    return points
+    shown = sorted(each.score for each in outcomes if each.is_shown)
+    wrong = sorted(each.score for each in outcomes if each.is_shown and each.is_wrong)
+
+    def share(scores: list[float], threshold: float) -> float:
+        return (len(scores) - bisect_left(scores, threshold)) / count
+
+    return [Point(each, share(wrong, each), share(shown, each)) for each in thresholds]
 
 
 def least_outcomes(promise: float, form: Form) -> int:

@@ -18,10 +18,16 @@ def lowest_threshold(assistant: Assistant) -> float:
     return profile_for(assistant).threshold
 
 
-def outcomes_of(judged: Sequence[Judged]) -> list[Outcome]:
-    """Return what the promise is calibrated on; an answer without evidence is shown at every threshold."""
+def outcomes_of(judged: Sequence[Judged], *, lowest: float) -> list[Outcome]:
+    """Return what the promise is calibrated on: the answers of days on which no more evidence than `lowest` was needed.
+
+    Of other days nobody saw the answers between that threshold and the one of then. An answer without evidence is shown
+    at every threshold.
+    """
     return [
-        Outcome(math.inf if each.evidence is None else each.evidence, each.is_wrong, each.is_shown) for each in judged
+        Outcome(math.inf if each.evidence is None else each.evidence, each.is_wrong, each.is_shown)
+        for each in judged
+        if each.threshold <= lowest
     ]
 
 
@@ -29,7 +35,8 @@ def outcomes_of(judged: Sequence[Judged]) -> list[Outcome]:
 def keep_promise(*, assistant: Assistant, promise: float, form: Form) -> Assistant:
     """Set the threshold that keeps the promise now. Raise ValidationError if there is none."""
     row = Assistant.objects.select_for_update(of=("self",)).select_related("profile").get(pk=assistant.pk)
-    threshold = choose_threshold(outcomes_of(read_judged(row)), promise, form, lowest=lowest_threshold(row))
+    lowest = lowest_threshold(row)
+    threshold = choose_threshold(outcomes_of(read_judged(row), lowest=lowest), promise, form, lowest=lowest)
     if threshold is None:
         raise ValidationError(_("The verdicts do not support this promise."))
     row.evidence_needed = threshold

@@ -21,6 +21,7 @@ class Judged:
 
     day: datetime.date
     evidence: float | None
+    threshold: float
     is_shown: bool
     is_newcomer: bool
     verdicts: tuple[str, ...]
@@ -55,7 +56,9 @@ def read_judged(assistant: Assistant) -> list[Judged]:
     for day, night in itertools.groupby(rows, key=lambda row: row.day):
         judged = [(row, tuple(each.verdict for each in row.verdicts.all())) for row in night]
         if all(len(verdicts) >= REVIEWERS for _row, verdicts in judged):
-            found += [Judged(day, row.evidence, row.is_shown, row.is_newcomer, said) for row, said in judged]
+            found += [
+                Judged(day, row.evidence, row.threshold, row.is_shown, row.is_newcomer, said) for row, said in judged
+            ]
     return found
 
 

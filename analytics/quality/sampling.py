@@ -12,6 +12,7 @@ from django.utils import timezone
 from analytics.counts.daily import find_day_bounds
 from analytics.models import SampledAnswer, SampleNight
 from chat.models import Assistant, Message
+from chat.pipeline.question import profile_for
 
 Status = Message.Status
 #: Those who judge an answer.
@@ -26,7 +27,7 @@ def draw_samples(day: datetime.date | None = None) -> int:
     lost = SampledAnswer.objects.filter(message=None).annotate(count=Count("verdicts")).filter(count__lt=REVIEWERS)
     SampledAnswer.objects.filter(pk__in=list(lost.values_list("pk", flat=True))).delete()
     chosen = day or timezone.localdate() - datetime.timedelta(days=1)
-    return sum(_draw(assistant, chosen) for assistant in Assistant.objects.order_by("pk"))
+    return sum(_draw(assistant, chosen) for assistant in Assistant.objects.select_related("profile").order_by("pk"))
 
 
 def answers_of(assistant: Assistant, day: datetime.date) -> QuerySet[Message]:
@@ -81,6 +82,7 @@ def _sampled(answer: Message, assistant: Assistant, day: datetime.date, *, is_ne
         assistant=assistant,
         day=day,
         evidence=None if answer.office else answer.evidence,
+        threshold=profile_for(assistant).threshold,
         is_shown=answer.status == Status.COMPLETE,
         is_newcomer=is_newcomer,
     )

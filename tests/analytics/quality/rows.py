@@ -32,12 +32,18 @@ def sampled(
     *verdicts: str,
     day: datetime.date | None = None,
     evidence: float | None = 0.7,
+    threshold: float = 0.4,
     is_shown: bool = True,
     by: Any = (),
 ) -> SampledAnswer:
     """Create a sampled answer whose conversation is gone, with a verdict each of two members."""
     row = SampledAnswer.objects.create(
-        assistant=assistant, day=day or yesterday(), evidence=evidence, is_shown=is_shown, is_newcomer=True
+        assistant=assistant,
+        day=day or yesterday(),
+        evidence=evidence,
+        threshold=threshold,
+        is_shown=is_shown,
+        is_newcomer=True,
     )
     members = by or [UserFactory() for _ in verdicts]
     for verdict, member in zip(verdicts, members, strict=False):

@@ -145,6 +145,15 @@ def test_a_promise_is_kept_in_one_click_and_recorded() -> None:
     )
 
 
+def test_days_on_which_more_evidence_was_needed_tell_nothing_of_less() -> None:
+    assistant = AssistantFactory(evidence_needed=0.5)
+    sampled(assistant, "correct_abstention", "correct_abstention", evidence=0.55, threshold=0.6, is_shown=False)
+    for _ in range(7):
+        sampled(assistant, "correct_answer", "correct_answer", threshold=0.5)
+    page = member(VIEW).get(f"/admin/quality/promise/{assistant.pk}/").content.decode()
+    assert "Not enough verdicts yet: 7 of 19." in page
+
+
 def test_who_may_not_change_the_assistant_only_reads_the_promise() -> None:
     assistant = AssistantFactory()
     judged_month(assistant)

@@ -250,6 +250,7 @@ def _mark(api: Rows, mark: str) -> None:
 def _sampled(api: Rows) -> SampledAnswer:
     """Create an answer of a sample that nobody has judged, and one of another day that two have."""
     values: dict[str, Any] = {"assistant": api.review.assistant, "is_shown": True, "is_newcomer": True, "evidence": 0.9}
+    values |= {"threshold": 0.4}
     judged = SampledAnswer.objects.create(day=datetime.date(2026, 3, 2), **values)
     for _ in range(2):
         judged.verdicts.create(by=UserFactory(teams=[]), verdict="correct_answer")
