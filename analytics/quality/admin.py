@@ -90,7 +90,7 @@ def _judge(request: HttpRequest, user: "User") -> HttpResponse:
 
 def _said(answer: SampledAnswer, user: "User") -> dict[str, Any]:
     rows = Message.objects.select_related("question", "feedback").prefetch_related("citations", prefetch_held_back())
-    message = rows.get(pk=answer.message_id)
+    message = rows.get(sampled=answer)
     before = rows.filter(conversation=message.conversation_id, pk__lt=message.question_id or message.pk)
     return {
         "before": [build_turn(each, user) for each in reversed(before.order_by("-pk")[:4])],
@@ -143,7 +143,9 @@ def _kappa_word(value: float) -> str:
 
 def _drop(assistant: Assistant) -> dict[str, Any] | None:
     drop = QualityDrop.objects.filter(assistant=assistant, ended_at=None).first()
-    return drop and {"share": percent(drop.share), "before": percent(drop.share_before), "since": drop.first_day}
+    if drop is None:
+        return None
+    return {"share": percent(drop.share), "before": percent(drop.share_before), "since": drop.first_day}
 
 
 def _chart(weeks: list[Week]) -> Chart:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from django.db.models import Count, Q
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -17,7 +16,7 @@ from analytics.inbox.colleagues import CASES, may_work
 from analytics.inbox.items import TO_DO, listed_alone
 from analytics.inbox.notices import describe, unread_notices, with_names
 from analytics.inbox.preferences import assigned_to
-from analytics.models import Gap, GapRun, HeldBackRise, Notice, QualityDrop, Review
+from analytics.models import Gap, GapRun, HeldBackRise, Notice, QualityDrop, Review, SampledAnswer
 from analytics.quality.judging import left_to_judge
 from chat.models import Case
 from marcelcms.admin_index.pending import PendingCount, PendingItem, list_url, news_start, to_do_url
@@ -124,24 +123,26 @@ def list_rises(user: "User") -> Iterator[PendingItem]:
         yield PendingItem(said % values, list_url("chat_heldbacksentence", **filters))
 
 
-def list_quality(user: "User") -> Iterator[PendingItem]:
+def sampled_answers(user: "User") -> Iterator[PendingCount]:
     """Yield the assistants of which clearly fewer answers are right than before, and what is to be judged."""
     if user.has_perm("analytics.view_sampledanswer"):
-        drops = QualityDrop.objects.visible_to(user).filter(ended_at=None, noticed_at__gte=news_start())
-        for drop in drops.select_related("assistant").order_by("assistant__name", "pk"):
-            values = {
-                "assistant": drop.assistant,
-                "share": percent(drop.share),
-                "before": percent(drop.share_before),
-                "since": date_format(drop.first_day),
-            }
-            said = _("%(assistant)s: fewer answers are right, %(share)s since %(since)s after %(before)s.")
-            yield PendingItem(said % values, f"{reverse('quality')}?assistant={drop.assistant_id}")
-    if user.has_perm("analytics.change_sampledanswer") and (count := left_to_judge(user).count()):
-        said = ngettext(
-            "%d answer of the nightly sample to judge.", "%d answers of the nightly sample to judge.", count
+        yield PendingCount(
+            QualityDrop.objects.visible_to(user).filter(ended_at=None, noticed_at__gte=news_start()),
+            lambda n: ngettext(
+                "Fewer answers of %d assistant are right than before.",
+                "Fewer answers of %d assistants are right than before.",
+                n,
+            ),
+            reverse("quality"),
         )
-        yield PendingItem(said % count, reverse("quality-judge"))
+    if user.has_perm("analytics.change_sampledanswer"):
+        yield PendingCount(
+            SampledAnswer.objects.filter(pk__in=left_to_judge(user).values("pk")),
+            lambda n: ngettext(
+                "%d answer of the nightly sample to judge.", "%d answers of the nightly sample to judge.", n
+            ),
+            reverse("quality-judge"),
+        )
 
 
 def gaps_section(user: "User", others: Sequence[PendingItem]) -> Section:

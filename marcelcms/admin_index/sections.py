@@ -14,11 +14,11 @@ from marcelcms.admin_index.pending import count_pending
 from marcelcms.admin_index.questions import (
     Section,
     gaps_section,
-    list_quality,
     list_reviews,
     list_rises,
     list_told,
     own_topics,
+    sampled_answers,
     waiting_cases,
     watched_topics,
 )
@@ -33,6 +33,7 @@ def sections_for(user: "User") -> list[Section]:
         "cases": list(waiting_cases(user)),
         "own": list(own_topics(user)),
         "watched": list(watched_topics(user)),
+        "sampled": list(sampled_answers(user)),
         "content": list(pending_content(user)),
         "jobs": list(failed_jobs(user)),
     }
@@ -42,7 +43,7 @@ def sections_for(user: "User") -> list[Section]:
         Section(_("Assigned to you"), assigned),
         Section(_("Comments of colleagues"), commented),
         Section(_("Questions to the office"), items["cases"]),
-        Section(_("Answers to review"), [*list_reviews(user), *list_rises(user), *list_quality(user)]),
+        Section(_("Answers to review"), [*list_reviews(user), *list_rises(user), *items["sampled"]]),
         gaps_section(user, [*items["own"], *items["watched"]]),
         Section(_("FAQs, pages and websites"), items["content"]),
         Section(_("Jobs in the background"), [*silent_workers(), *items["jobs"]]),

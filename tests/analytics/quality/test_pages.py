@@ -105,10 +105,10 @@ def test_a_drop_stands_on_the_first_page_for_a_week() -> None:
     assistant = AssistantFactory(name="Info desk")
     drop = QualityDrop.objects.create(assistant=assistant, share=0.3, share_before=0.9, first_day=yesterday())
     client = member(VIEW)
-    assert "Info desk: fewer answers are right, 30" in client.get("/admin/").content.decode()
+    assert "Fewer answers of 1 assistant are right than before." in client.get("/admin/").content.decode()
     assert "Fewer answers are right than before" in client.get("/admin/quality/").content.decode()
     QualityDrop.objects.filter(pk=drop.pk).update(noticed_at=timezone.now() - datetime.timedelta(days=8))
-    assert "fewer answers are right" not in client.get("/admin/").content.decode()
+    assert "Fewer answers of" not in client.get("/admin/").content.decode()
 
 
 def test_without_verdicts_enough_the_promise_says_how_many_are_missing() -> None:

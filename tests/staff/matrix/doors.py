@@ -131,7 +131,7 @@ BODIES: Mapping[str, Callable[[World], dict[str, object]]] = {
         "language": "en",
     },
 }
-NAMING_ROWS = ("analytics_shadowtest_again", "chat_promptversion_use", "quality-judge")
+NAMING_ROWS = ("analytics_shadowtest_again", "chat_promptversion_use")
 
 
 @dataclass(frozen=True)
