@@ -18,7 +18,7 @@ from analytics.charts import Chart, ChartRow, chart_data
 from analytics.dashboard.formatting import NOTHING, decimal, percent, whole
 from analytics.dashboard.visibility import SEE_SMALL_GROUPS
 from analytics.models import QualityDrop, SampledAnswer
-from analytics.quality.figures import Week, by_week, read_judged, verdict_pairs
+from analytics.quality.figures import Judged, Week, by_week, read_judged, verdict_pairs
 from analytics.quality.judging import judge_answer, left_to_judge, verdicts_for
 from analytics.quality.statistics import Kappa, cohens_kappa
 from chat.admin.conversations import build_turn
@@ -113,7 +113,7 @@ def _figures(assistant: Assistant, user: "User") -> dict[str, Any]:
         "hides": is_hidden and bool(judged),
         "right": None if is_hidden else percent(sum(each.is_right for each in judged) / len(judged)),
         "kappa": kappa and _kappa_facts(kappa),
-        "drop": _drop(assistant),
+        "drop": _drop(assistant, judged, least=least),
         "chart": _chart(weeks) if any(week.share is not None for week in weeks) else None,
     }
 
@@ -141,11 +141,14 @@ def _kappa_word(value: float) -> str:
     return _("slight agreement: talk about what is right and what is wrong before you rely on these figures")
 
 
-def _drop(assistant: Assistant) -> dict[str, Any] | None:
+def _drop(assistant: Assistant, judged: list[Judged], *, least: int) -> dict[str, Any] | None:
+    """Return the drop that goes on, with its shares unless they are about fewer than `least` people."""
     drop = QualityDrop.objects.filter(assistant=assistant, ended_at=None).first()
     if drop is None:
         return None
-    return {"share": percent(drop.share), "before": percent(drop.share_before), "since": drop.first_day}
+    people = sum(each.is_newcomer for each in judged if each.day >= drop.first_day)
+    shares = {"share": percent(drop.share), "before": percent(drop.share_before)} if people >= least else {}
+    return {"since": drop.first_day, **shares}
 
 
 def _chart(weeks: list[Week]) -> Chart:

@@ -106,7 +106,11 @@ def test_a_drop_stands_on_the_first_page_for_a_week() -> None:
     drop = QualityDrop.objects.create(assistant=assistant, share=0.3, share_before=0.9, first_day=yesterday())
     client = member(VIEW)
     assert "Fewer answers of 1 assistant are right than before." in client.get("/admin/").content.decode()
-    assert "Fewer answers are right than before" in client.get("/admin/quality/").content.decode()
+    shown = client.get("/admin/quality/").content.decode()
+    assert "Fewer answers are right than before, since" in shown  # of few people, so without their share
+    judged_month(assistant)
+    shown = client.get("/admin/quality/").content.decode()
+    assert "Fewer answers are right than before: 30\N{NO-BREAK SPACE}% since" in shown
     QualityDrop.objects.filter(pk=drop.pk).update(noticed_at=timezone.now() - datetime.timedelta(days=8))
     assert "Fewer answers of" not in client.get("/admin/").content.decode()
 
