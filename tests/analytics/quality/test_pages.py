@@ -15,7 +15,7 @@ from analytics.tasks import draw_samples
 from chat.models import Assistant
 from chat.pipeline.question import profile_for
 from tests.analytics.quality.rows import asked, sampled, yesterday
-from tests.factories import AssistantFactory, UserFactory
+from tests.factories import AssistantFactory, CitationFactory, UserFactory
 
 pytestmark = pytest.mark.django_db
 VIEW, JUDGE = "analytics.view_sampledanswer", "analytics.change_sampledanswer"
@@ -51,6 +51,15 @@ def test_an_answer_is_judged_without_seeing_the_colleagues_verdict_and_recorded(
     assert "checked" not in shown
     second.post("/admin/quality/judge/", {"answer": row.pk, "verdict": "correct_answer"})
     assert SampleVerdict.objects.count() == 2
+
+
+def test_a_source_whose_address_is_no_web_page_is_no_link() -> None:
+    answer = asked(AssistantFactory())
+    CitationFactory(message=answer, document=None, title="Fees", url="javascript:hacked()")
+    draw_samples()
+    page = member(JUDGE).get("/admin/quality/judge/").content.decode()
+    assert "Fees" in page
+    assert "javascript:" not in page
 
 
 def test_a_second_verdict_of_one_member_is_refused() -> None:
