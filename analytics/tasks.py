@@ -98,6 +98,22 @@ def notice_held_back() -> None:
     notice_rises()
 
 
+@shared_task(soft_time_limit=240, time_limit=300)
+def draw_samples() -> None:
+    """Draw yesterday's random sample of answers, which staff judge."""
+    from analytics.quality.sampling import draw_samples as draw
+
+    draw()
+
+
+@shared_task(soft_time_limit=240, time_limit=300)
+def notice_quality_drops() -> None:
+    """Notice, every morning, where clearly fewer sampled answers are right than before."""
+    from analytics.quality.drops import notice_drops
+
+    notice_drops()
+
+
 #: Hundreds of questions answered twice by a language model take hours.
 SHADOW_SECONDS = 12 * 3600
 

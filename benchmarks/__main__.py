@@ -31,6 +31,7 @@ NAMES = (
     "gaps",
     "topics",
     "outcomes",
+    "promise",
     "asked_again",
     "contradictions",
     "editions",
@@ -133,6 +134,10 @@ def run(name: str, folder: Path, arguments: argparse.Namespace) -> object:
         from benchmarks import outcomes
 
         return outcomes.measure(arguments.data, quick=arguments.quick)
+    if name == "promise":
+        from benchmarks import promise
+
+        return promise.measure(arguments.data)
     if name == "asked_again":
         from benchmarks import asked_again
 

@@ -167,6 +167,8 @@ ANSWER_RECORD_DAYS = env.integer("ANSWER_RECORD_DAYS", default=90, least=1)
 REPORT_DAYS = env.integer("REPORT_DAYS", default=14, least=1)
 # Figures of fewer people than this are shown only to who may see small groups.
 SMALLEST_GROUP = env.integer("SMALLEST_GROUP", default=5, least=1)
+# Answers of each assistant that are drawn every night for staff to judge; 0: none.
+QUALITY_SAMPLE = env.integer("QUALITY_SAMPLE", default=5, least=0)
 # Renewed with the old one as long as its visitor's conversations are kept.
 SESSION_TOKEN_SECONDS = 3600
 
@@ -403,6 +405,11 @@ CELERY_BEAT_SCHEDULE = {
     "notice-held-back": {
         "task": "analytics.tasks.notice_held_back",
         "schedule": crontab(hour="5", minute="0"),
+    },
+    "draw-samples": {"task": "analytics.tasks.draw_samples", "schedule": crontab(hour="0", minute="20")},
+    "notice-quality-drops": {
+        "task": "analytics.tasks.notice_quality_drops",
+        "schedule": crontab(hour="5", minute="10"),
     },
     "apply-retention": {
         "task": "analytics.tasks.apply_retention",

@@ -15,6 +15,8 @@ from analytics.admin import (
 from analytics.contradictions.admin import contradiction_view, contradictions_view
 from analytics.dashboard.admin.view import dashboard_view
 from analytics.inbox.admin.preferences import preferences_view
+from analytics.promise.admin import promise_view
+from analytics.quality.admin import judge_view, quality_view
 from analytics.topics.admin.pages import topic_change_view, topic_view, topics_view
 from chat.admin import impact_document_view, impact_list_view, try_question_view, why_answer_view
 from chat.api import api
@@ -78,6 +80,9 @@ urlpatterns = [
     path("admin/topics/", admin.site.admin_view(topics_view), name="topics"),
     path("admin/topics/<int:topic_id>/", admin.site.admin_view(topic_view), name="topic"),
     path("admin/topics/<int:topic_id>/change/", admin.site.admin_view(topic_change_view), name="topic-change"),
+    path("admin/quality/", admin.site.admin_view(quality_view), name="quality"),
+    path("admin/quality/judge/", admin.site.admin_view(judge_view), name="quality-judge"),
+    path("admin/quality/promise/<int:assistant_id>/", admin.site.admin_view(promise_view), name="quality-promise"),
     path("admin/shadow/faq/", admin.site.admin_view(faq_neighbourhood_view), name="shadow-faq"),
     path(f"{MODEL}/", admin.site.admin_view(language_model_view), name="language-model"),
     path(f"{MODEL}/progress/", admin.site.admin_view(trial_progress_view), name="language-model-progress"),

@@ -22,7 +22,15 @@ from analytics.models.gaps import Gap, GapQuestion, GapRun
 from analytics.models.inbox import Comment, InboxPreferences, Notice, Reader
 from analytics.models.reports import Report, StoredReport
 from analytics.models.retention import AnonymisedQuestion, RetentionRun
-from analytics.models.reviews import HeldBackRise, Review, ReviewFeed
+from analytics.models.reviews import (
+    HeldBackRise,
+    QualityDrop,
+    Review,
+    ReviewFeed,
+    SampledAnswer,
+    SampleNight,
+    SampleVerdict,
+)
 from analytics.models.shadow import AskedVector, ShadowResult, ShadowTest
 from analytics.models.timeline import TimelineDate
 from analytics.models.topics import Topic, TopicCount, TopicQuestion
@@ -50,6 +58,7 @@ __all__ = [
     "ModelRequest",
     "ModelTrial",
     "Notice",
+    "QualityDrop",
     "QuestionResult",
     "Reader",
     "Rephrasing",
@@ -57,6 +66,9 @@ __all__ = [
     "RetentionRun",
     "Review",
     "ReviewFeed",
+    "SampleNight",
+    "SampleVerdict",
+    "SampledAnswer",
     "ShadowResult",
     "ShadowTest",
     "StatementWords",

@@ -9,7 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from analytics.counts.refresh import TABLES, freeze
-from analytics.models import AnonymisedQuestion, RetentionRun, TopicCount
+from analytics.models import AnonymisedQuestion, RetentionRun, SampledAnswer, TopicCount
 from analytics.privacy import anonymised_texts
 from analytics.reports.files import expire
 from chat.conversations.retention import delete_idle_visitors, delete_old_records, expired, oldest_kept
@@ -107,4 +107,4 @@ def _delete_counts(assistant: Assistant) -> int:
     months = today.year * 12 + today.month - 1 - assistant.keep_counts_months
     before = datetime.date(months // 12, months % 12 + 1, 1)
     kept: Any = {"assistant": assistant, "day__lt": before}
-    return sum(table.objects.filter(**kept).delete()[0] for table in (*TABLES, TopicCount))
+    return sum(table.objects.filter(**kept).delete()[0] for table in (*TABLES, TopicCount, SampledAnswer))

@@ -72,7 +72,10 @@ class AssistantAdmin(TeamsAdmin, AssistantModelAdmin):
         (
             _("When it does not know"),
             {
-                "fields": ["abstention", "abstention_de", "contact_name", "contact_email", "contact_url"],
+                "fields": [
+                    *("evidence_needed", "abstention", "abstention_de"),
+                    *("contact_name", "contact_email", "contact_url"),
+                ],
                 "description": _("It says so rather than guess, and names who can help."),
             },
         ),

@@ -141,6 +141,14 @@ class Assistant(models.Model):
         verbose_name=_("retrieval profile"),
         help_text=_("How it looks for answers; empty: the recommended way."),
     )
+    evidence_needed = models.FloatField(
+        _("evidence needed"),
+        null=True,
+        blank=True,
+        default=None,
+        validators=[MinValueValidator(0), MaxValueValidator(1)],
+        help_text=_("From 0 to 1; below it the assistant says that it does not know. Empty: as its profile says."),
+    )
     contact_name = models.CharField(
         _("contact"),
         max_length=200,

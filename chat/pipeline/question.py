@@ -223,11 +223,15 @@ def assistant_config(assistant: Assistant | None, language: str) -> Question:
 
 
 def profile_for(assistant: Assistant | None) -> Profile:
-    """Return the assistant's retrieval profile."""
+    """Return the assistant's retrieval profile, with the threshold of its own if it has one."""
     row = assistant.profile if assistant else None
     if row is None or row.is_built_in:
-        return PROFILES[row.name if row else "default"]
-    return build_profile(row, row.legs.all())
+        found = PROFILES[row.name if row else "default"]
+    else:
+        found = build_profile(row, row.legs.all())
+    if assistant is None or assistant.evidence_needed is None:
+        return found
+    return replace(found, threshold=assistant.evidence_needed)
 
 
 def build_contact(assistant: Assistant | None) -> Contact | None:

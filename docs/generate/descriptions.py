@@ -128,6 +128,8 @@ SECTIONS = {
         "REPORT_DAYS": "How long files of long reports are kept.",
         "SMALLEST_GROUP": "Figures of fewer visitors than this are shown only to who has the permission “Can see "
         "figures of fewer people than SMALLEST_GROUP”.",
+        "QUALITY_SAMPLE": "Answers of each assistant that are drawn every night for two members of staff to judge. "
+        "`0`: none.",
     },
     "Logs and figures for machines": {
         "METRICS_TOKEN": "Who sends it as `Authorization: Bearer` may read `/metrics`.",

@@ -16,7 +16,8 @@ from analytics.inbox.colleagues import CASES, may_work
 from analytics.inbox.items import TO_DO, listed_alone
 from analytics.inbox.notices import describe, unread_notices, with_names
 from analytics.inbox.preferences import assigned_to
-from analytics.models import Gap, GapRun, HeldBackRise, Notice, Review
+from analytics.models import Gap, GapRun, HeldBackRise, Notice, QualityDrop, Review, SampledAnswer
+from analytics.quality.judging import left_to_judge
 from chat.models import Case
 from marcelcms.admin_index.pending import PendingCount, PendingItem, list_url, news_start, to_do_url
 
@@ -120,6 +121,28 @@ def list_rises(user: "User") -> Iterator[PendingItem]:
         since = timezone.make_aware(datetime.combine(rise.first_day, time.min))
         filters = {"assistant__id__exact": rise.assistant_id, "reason": rise.reason, "created_at__gte": since}
         yield PendingItem(said % values, list_url("chat_heldbacksentence", **filters))
+
+
+def sampled_answers(user: "User") -> Iterator[PendingCount]:
+    """Yield the assistants of which clearly fewer answers are right than before, and what is to be judged."""
+    if user.has_perm("analytics.view_sampledanswer"):
+        yield PendingCount(
+            QualityDrop.objects.visible_to(user).filter(ended_at=None, noticed_at__gte=news_start()),
+            lambda n: ngettext(
+                "Fewer answers of %d assistant are right than before.",
+                "Fewer answers of %d assistants are right than before.",
+                n,
+            ),
+            reverse("quality"),
+        )
+    if user.has_perm("analytics.change_sampledanswer"):
+        yield PendingCount(
+            SampledAnswer.objects.filter(pk__in=left_to_judge(user).values("pk")),
+            lambda n: ngettext(
+                "%d answer of the nightly sample to judge.", "%d answers of the nightly sample to judge.", n
+            ),
+            reverse("quality-judge"),
+        )
 
 
 def gaps_section(user: "User", others: Sequence[PendingItem]) -> Section:

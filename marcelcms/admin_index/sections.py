@@ -18,6 +18,7 @@ from marcelcms.admin_index.questions import (
     list_rises,
     list_told,
     own_topics,
+    sampled_answers,
     waiting_cases,
     watched_topics,
 )
@@ -32,6 +33,7 @@ def sections_for(user: "User") -> list[Section]:
         "cases": list(waiting_cases(user)),
         "own": list(own_topics(user)),
         "watched": list(watched_topics(user)),
+        "sampled": list(sampled_answers(user)),
         "content": list(pending_content(user)),
         "jobs": list(failed_jobs(user)),
     }
@@ -41,7 +43,7 @@ def sections_for(user: "User") -> list[Section]:
         Section(_("Assigned to you"), assigned),
         Section(_("Comments of colleagues"), commented),
         Section(_("Questions to the office"), items["cases"]),
-        Section(_("Answers to review"), [*list_reviews(user), *list_rises(user)]),
+        Section(_("Answers to review"), [*list_reviews(user), *list_rises(user), *items["sampled"]]),
         gaps_section(user, [*items["own"], *items["watched"]]),
         Section(_("FAQs, pages and websites"), items["content"]),
         Section(_("Jobs in the background"), [*silent_workers(), *items["jobs"]]),

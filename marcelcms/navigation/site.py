@@ -24,6 +24,7 @@ PAGES: Mapping[str, tuple[Promise, Sequence[str]]] = {
     "try-question": (_("Try a question"), ("chat.view_conversation", "faqs.view_faq")),
     "dashboard": (_("Dashboard"), ("analytics.view_dashboard",)),
     "topics": (_("Topics"), ("analytics.view_topic",)),
+    "quality": (_("Quality of answers"), ("analytics.view_sampledanswer",)),
 }
 #: Sections by name: title, and their screens in order, models as app.model and pages by the names above.
 SECTIONS: Mapping[str, tuple[Promise, Sequence[str]]] = {
@@ -45,7 +46,10 @@ SECTIONS: Mapping[str, tuple[Promise, Sequence[str]]] = {
     ),
     "insights": (
         _("Insights"),
-        ("dashboard", "topics", "analytics.report", "chat.conversation", "analytics.anonymisedquestion"),
+        (
+            *("dashboard", "topics", "quality"),
+            *("analytics.report", "chat.conversation", "analytics.anonymisedquestion"),
+        ),
     ),
     "settings": (
         _("Settings"),

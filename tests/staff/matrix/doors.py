@@ -84,6 +84,8 @@ BOTH = frozenset(
     {
         "why-answer",
         "impact-document",
+        "quality-judge",
+        "quality-promise",
         "to-do",
         "inbox-preferences",
         "my-login",
@@ -108,6 +110,8 @@ BODIES: Mapping[str, Callable[[World], dict[str, object]]] = {
     "chat_case_comment": lambda _world: {"comment": "Who knows this?"},
     "_assign": lambda _world: {"due_on": "2099-03-31", "version": 0},
     "contradiction": lambda _world: {"step": "dismiss"},
+    "quality-judge": lambda world: {"answer": world.parts["sampled_id"], "verdict": "correct_answer"},
+    "quality-promise": lambda _world: {"share": 50, "form": "mean"},
     "to-do": lambda world: {"step": "finish", "item": f"topic-{world.rows['analytics_gap'].pk}"},
     "invite": lambda _world: {
         "first_name": "Bo",

@@ -43,6 +43,11 @@ DOORS = _read(
     topics GET                                               x x x x x .
     topic GET                                                x x x x x .
     topic-change POST                                        x . x x x .
+    quality GET                                              x x x x x .
+    quality-judge GET                                        x x . x x .
+    quality-judge POST                                       x x . x x .
+    quality-promise GET                                      x x x x x .
+    quality-promise POST                                     x . . x x .
     shadow-faq POST                                          x . . x x .
     language-model GET                                       x x x x x .
     language-model-progress GET                              x x x x x .

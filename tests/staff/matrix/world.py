@@ -17,6 +17,7 @@ from analytics.models import (
     EvaluationQuestion,
     Report,
     RetentionRun,
+    SampledAnswer,
     ShadowTest,
     StoredReport,
     TimelineDate,
@@ -205,6 +206,7 @@ def make_world(team: str, owner: User, *, mark: str) -> World:
         "topic_id": Topic.objects.create(
             assistant=assistant, name=f"{mark} topic", named_by="staff", centroid=bytes(8)
         ).pk,
+        "sampled_id": _sampled(api).pk,
         "revision_id": revision.pk,
         "pair_id": pair.pk,
         "fit_id": fit.pk,
@@ -243,6 +245,19 @@ def _mark(api: Rows, mark: str) -> None:
     for question in api.gap.questions.all():
         question.message.text = f"{mark} in vain?"
         question.message.save()
+
+
+def _sampled(api: Rows) -> SampledAnswer:
+    """Create an answer of a sample that nobody has judged, and one of another day that two have."""
+    values: dict[str, Any] = {"assistant": api.review.assistant, "is_shown": True, "is_newcomer": True, "evidence": 0.9}
+    values |= {"threshold": 0.4}
+    judged = SampledAnswer.objects.create(day=datetime.date(2026, 3, 2), **values)
+    for _ in range(2):
+        judged.verdicts.create(by=UserFactory(teams=[]), verdict="correct_answer")
+    made: SampledAnswer = SampledAnswer.objects.create(
+        day=datetime.date(2026, 3, 3), message=api.review.message, **values
+    )
+    return made
 
 
 def _contradiction(api: Rows, mark: str) -> Contradiction:

@@ -1,0 +1,1 @@
+"""A promise about wrong answers, kept by statistics."""

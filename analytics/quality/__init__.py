@@ -1,0 +1,1 @@
+"""Quality over time, from a nightly random sample of real answers that staff judge."""
