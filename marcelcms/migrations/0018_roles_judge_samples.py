@@ -6,7 +6,7 @@ from marcelcms.accounts.roles import make_roles
 class Migration(migrations.Migration):
     dependencies = [
         ("marcelcms", "0017_roles_see_editions"),
-        ("analytics", "0029_samples"),
+        ("analytics", "0030_samples"),
     ]
 
     operations = [

@@ -8,8 +8,8 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('analytics', '0028_timeline_dates'),
-        ('chat', '0031_evidence_of_assistants'),
+        ('analytics', '0029_records_of_answers'),
+        ('chat', '0032_evidence_of_assistants'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

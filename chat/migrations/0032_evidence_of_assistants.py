@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('chat', '0030_editions_of_citations'),
+        ('chat', '0031_answer_records'),
     ]
 
     operations = [
