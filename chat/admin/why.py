@@ -28,6 +28,7 @@ from chat.protocol.shapes import Source
 from core.diffs import Comparison as Diff
 from core.diffs import compare
 from knowledge.admin.markdown import render_markdown
+from knowledge.chunking.plain_text import make_plain
 from knowledge.retrieval.registry import LABELS
 
 FATES: dict[tuple[str, Fate], str | Promise] = {
@@ -49,6 +50,10 @@ class ShownPassage:
     code: str
     fate: str
     diff: Diff | None
+
+    @property
+    def excerpt(self) -> str:
+        return make_plain(self.passage.text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,13 +11,17 @@ from core.inference.llm.queue import ModelQueue, QueueFull, QueueTicket
 
 
 class Line:
-    """Calls that wait for one another, named by caller and number; `order` is how their turns came."""
+    """Calls that wait for one another, named by caller and number; `order` is how their turns came.
+
+    The first one holds its place until all have joined.
+    """
 
     def __init__(self, queue: ModelQueue) -> None:
         self.queue = queue
         self.order: list[str] = []
         self.seen: dict[str, list[int]] = {}
         self.tasks: dict[str, asyncio.Task[None]] = {}
+        self.is_joined = asyncio.Event()
 
     async def join(self, *names: str) -> None:
         for name in names:
@@ -30,17 +34,19 @@ class Line:
             while position := await place.moved():
                 positions.append(position)
             self.order.append(name)
-            await asyncio.sleep(0.005)
+            await self.is_joined.wait()
+            await asyncio.sleep(0.005)  # the others see that they moved up
 
 
 @pytest.fixture
 async def line() -> AsyncIterator[Line]:
     line = Line(ModelQueue(at_once=1, most=10))
     yield line
-    await asyncio.gather(*line.tasks.values(), return_exceptions=True)
+    await settled(line)
 
 
 async def settled(line: Line) -> None:
+    line.is_joined.set()
     await asyncio.gather(*line.tasks.values(), return_exceptions=True)
 
 
