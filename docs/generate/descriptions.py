@@ -80,8 +80,8 @@ SECTIONS = {
         "LLM_ANSWERS_PER_MINUTE": "How many answers the model may write in a minute, all processes together. Beyond "
         "it pages are quoted. 0: no limit.",
         "JUDGE_BASE_URL": "An endpoint that judges answers in `evaluate --answers` and, every night, those of "
-        "`QUALITY_SAMPLE`; better another model than the one that answers. It is sent students' questions of the "
-        "sample with the answers, and these go to no other place.",
+        "`QUALITY_SAMPLE`; better another model than the one that answers. For the sample it is sent students' "
+        "questions with the answers and passages; judging sends them to no other place.",
         "JUDGE_API_KEY": "Its key.",
         "JUDGE_MODEL": "Its model.",
     },
