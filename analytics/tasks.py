@@ -106,6 +106,21 @@ def draw_samples() -> None:
     draw()
 
 
+#: From twenty to one until the drops are noticed; the next night goes on.
+JUDGE_SECONDS = 4 * 3600
+
+
+@shared_task(soft_time_limit=JUDGE_SECONDS, time_limit=JUDGE_SECONDS + 300)
+def judge_samples() -> None:
+    """Have the judging model, where one is configured, judge the samples of the last nights."""
+    from analytics.evaluation.answers.configured import is_configured
+
+    if is_configured():
+        from analytics.quality.by_model import judge_samples as judge
+
+        judge()
+
+
 @shared_task(soft_time_limit=240, time_limit=300)
 def notice_quality_drops() -> None:
     """Notice, every morning, where clearly fewer sampled answers are right than before."""

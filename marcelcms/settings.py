@@ -371,6 +371,7 @@ LONG = (
     "analytics.tasks.run_shadow_test",
     "analytics.tasks.run_model_trial",
     "analytics.tasks.embed_asked_questions",
+    "analytics.tasks.judge_samples",
 )
 # A crawl waits for a site all the time, for hours: it takes little, and nobody should wait behind it.
 CELERY_TASK_ROUTES = {task: {"queue": "long"} for task in LONG} | {
@@ -407,6 +408,7 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": crontab(hour="5", minute="0"),
     },
     "draw-samples": {"task": "analytics.tasks.draw_samples", "schedule": crontab(hour="0", minute="20")},
+    "judge-samples": {"task": "analytics.tasks.judge_samples", "schedule": crontab(hour="0", minute="40")},
     "notice-quality-drops": {
         "task": "analytics.tasks.notice_quality_drops",
         "schedule": crontab(hour="5", minute="10"),

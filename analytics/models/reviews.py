@@ -133,12 +133,39 @@ class ReviewFeed(models.Model):
         return self.name
 
 
+class SampleVerdict(models.Model):
+    """What one member of staff found of a sampled answer, without having seen what another one did."""
+
+    class Verdict(models.TextChoices):
+        """Those of a review that say the same have the same name."""
+
+        RIGHT = "correct_answer", _("Right")
+        WRONG = "wrong_answer", _("Wrong")
+        SHOULD_ABSTAIN = "should_abstain", _("Should not have answered")
+        RIGHTLY_ABSTAINED = "correct_abstention", _("Right not to answer")
+        SHOULD_ANSWER = "missing_knowledge", _("Should have answered")
+
+    answer = models.ForeignKey("SampledAnswer", on_delete=models.CASCADE, related_name="verdicts")
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+    verdict = models.CharField(_("verdict"), max_length=20, choices=Verdict)
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["pk"]
+        default_permissions = ()
+        constraints = [models.UniqueConstraint(fields=["answer", "by"], name="one_verdict_a_member_and_answer")]
+
+    def __str__(self) -> str:
+        return f"{self.answer_id}: {self.verdict}"
+
+
 class SampledAnswer(models.Model):
     """One answer of a night's sample (`analytics.quality.sampling`), apart from what is reviewed for other reasons.
 
     What figures need stands here and outlives the conversation: the assistant, the day, the evidence (None: no
     threshold holds the answer back), the `threshold` of then, and whether there was an answer or an abstention; never a
     word. `is_newcomer` marks the first of a visitor in a week, so that people are counted without knowing them.
+    `model_verdict` is what a judging model found (`analytics.quality.by_model`), and empty where none has judged.
     """
 
     message = models.OneToOneField(Message, on_delete=models.SET_NULL, null=True, related_name="sampled")
@@ -150,6 +177,9 @@ class SampledAnswer(models.Model):
     threshold = models.FloatField()
     is_shown = models.BooleanField(_("answered"))
     is_newcomer = models.BooleanField()
+    model_verdict = models.CharField(
+        max_length=20, choices=SampleVerdict.Verdict, blank=True, default="", db_default="", editable=False
+    )
 
     objects = OfAssistants.as_manager()
 
@@ -178,32 +208,6 @@ class SampleNight(models.Model):
 
     def __str__(self) -> str:
         return f"{self.assistant_id}: {self.day}"
-
-
-class SampleVerdict(models.Model):
-    """What one member of staff found of a sampled answer, without having seen what another one did."""
-
-    class Verdict(models.TextChoices):
-        """Those of a review that say the same have the same name."""
-
-        RIGHT = "correct_answer", _("Right")
-        WRONG = "wrong_answer", _("Wrong")
-        SHOULD_ABSTAIN = "should_abstain", _("Should not have answered")
-        RIGHTLY_ABSTAINED = "correct_abstention", _("Right not to answer")
-        SHOULD_ANSWER = "missing_knowledge", _("Should have answered")
-
-    answer = models.ForeignKey(SampledAnswer, on_delete=models.CASCADE, related_name="verdicts")
-    by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
-    verdict = models.CharField(_("verdict"), max_length=20, choices=Verdict)
-    at = models.DateTimeField(auto_now_add=True)
-
-    class Meta:
-        ordering = ["pk"]
-        default_permissions = ()
-        constraints = [models.UniqueConstraint(fields=["answer", "by"], name="one_verdict_a_member_and_answer")]
-
-    def __str__(self) -> str:
-        return f"{self.answer_id}: {self.verdict}"
 
 
 class QualityDrop(models.Model):

@@ -17,8 +17,9 @@ from django.views.decorators.http import require_http_methods, require_safe
 from analytics.charts import Chart, ChartRow, chart_data
 from analytics.dashboard.formatting import NOTHING, decimal, percent, whole
 from analytics.dashboard.visibility import SEE_SMALL_GROUPS
+from analytics.evaluation.answers.configured import is_configured
 from analytics.models import QualityDrop, SampledAnswer
-from analytics.quality.figures import Judged, Week, by_week, read_judged, verdict_pairs
+from analytics.quality.figures import Judged, Week, by_week, pairs_with_model, read_sample, verdict_pairs
 from analytics.quality.judging import judge_answer, left_to_judge, verdicts_for
 from analytics.quality.statistics import Kappa, cohens_kappa
 from chat.admin.conversations import build_turn
@@ -47,6 +48,7 @@ def quality_view(request: HttpRequest) -> HttpResponse:
         "assistants": assistants,
         "assistant": assistant,
         "size": settings.QUALITY_SAMPLE,
+        "judging_model": settings.JUDGE_MODEL if is_configured() else "",
         "may_judge": may_judge,
         "left": left_to_judge(user).count() if may_judge else 0,
         **(_figures(assistant, user) if assistant else {}),
@@ -103,23 +105,38 @@ def _said(answer: SampledAnswer, user: "User") -> dict[str, Any]:
 
 def _figures(assistant: Assistant, user: "User") -> dict[str, Any]:
     least = 1 if user.has_perm(SEE_SMALL_GROUPS) else settings.SMALLEST_GROUP
-    judged = read_judged(assistant)
-    weeks = by_week(judged, least=least)
-    is_hidden = sum(week.people for week in weeks) < least
-    kappa = None if is_hidden else cohens_kappa(verdict_pairs(judged))
+    sample = read_sample(assistant)
+    staff, both = _side(sample.staff, least=least), [each for each in sample.staff if each.of_model]
+    kappa = None if staff["hides"] else cohens_kappa(verdict_pairs(sample.staff))
+    with_model = None if _are_few(both, least) else cohens_kappa(pairs_with_model(both))
+    weeks, of_model = by_week(sample.staff, least=least), by_week(sample.model, least=least)
     return {
-        "judged": len(judged),
         "least": least,
-        "hides": is_hidden and bool(judged),
-        "right": None if is_hidden else percent(sum(each.is_right for each in judged) / len(judged)),
+        "staff": staff,
+        "model": _side(sample.model, least=least),
         "kappa": kappa and _kappa_facts(kappa),
-        "drop": _drop(assistant, judged, least=least),
-        "chart": _chart(weeks) if any(week.share is not None for week in weeks) else None,
+        "is_compared": not _are_few(both, least),
+        "model_kappa": with_model and _kappa_facts(with_model),
+        "is_watched_by_model": sample.is_watched_by_model,
+        "drop": _drop(assistant, sample.watched, least=least),
+        "chart": _chart(weeks, of_model) if any(week.share is not None for week in (*weeks, *of_model)) else None,
     }
 
 
-def _kappa_facts(kappa: Kappa) -> dict[str, str]:
+def _side(judged: list[Judged], *, least: int) -> dict[str, Any]:
+    """Return what is shown of staff's verdicts or of the model's."""
+    hides = _are_few(judged, least)
+    right = None if hides else percent(sum(each.is_right for each in judged) / len(judged))
+    return {"judged": len(judged), "hides": hides and bool(judged), "right": right}
+
+
+def _are_few(judged: list[Judged], least: int) -> bool:
+    return sum(each.is_newcomer for each in judged) < least or not judged
+
+
+def _kappa_facts(kappa: Kappa) -> dict[str, Any]:
     return {
+        "items": kappa.items,
         "value": decimal(kappa.value, 2),
         "low": decimal(kappa.low, 2),
         "high": decimal(kappa.high, 2),
@@ -151,20 +168,54 @@ def _drop(assistant: Assistant, judged: list[Judged], *, least: int) -> dict[str
     return {"since": drop.first_day, **shares}
 
 
-def _chart(weeks: list[Week]) -> Chart:
-    names = [date_format(week.monday, "SHORT_DATE_FORMAT") for week in weeks]
-    shown = [week for week in weeks if week.share is not None]
+def _chart(staff: list[Week], model: list[Week]) -> Chart:
+    """Draw staff's line, and the model's where it has judged; a week that one of both has not judged is a gap."""
+    sides = [({week.monday: week for week in weeks}, name) for weeks, name in _named_sides(staff, model)]
+    mondays = sorted({monday for weeks, _name in sides for monday in weeks})
+    names = [date_format(monday, "SHORT_DATE_FORMAT") for monday in mondays]
     rows = [
-        ChartRow(name, [NOTHING, NOTHING] if week.share is None else [percent(week.share), whole(week.judged)])
-        for name, week in zip(names, weeks, strict=True)
+        ChartRow(name, [cell for weeks, _name in sides for cell in _cells(weeks.get(monday))])
+        for name, monday in zip(names, mondays, strict=True)
     ]
-    values = [None if week.share is None else round(week.share * 100, 1) for week in weeks]
+    heads = [head for _weeks, (_line, *heads) in sides for head in heads]
+    lines = {line: [_in_percent(weeks.get(monday)) for monday in mondays] for weeks, (line, *_heads) in sides}
     return Chart(
         "quality",
         _("Right answers by week"),
-        _("%(share)s right in the newest week that is shown, of %(count)s answers.")
-        % {"share": percent(shown[-1].share or 0), "count": whole(shown[-1].judged)},
-        [_("Week from"), _("Right"), _("Judged answers")],
+        " ".join(_newest(weeks, by_model=weeks is model) for weeks in (staff, model) if _shown(weeks)),
+        [_("Week from"), *heads],
         rows,
-        chart_data("line", names, {_("Right, in %"): values}),
+        chart_data("line", names, lines),
     )
+
+
+def _named_sides(staff: list[Week], model: list[Week]) -> list[tuple[list[Week], tuple[str, str, str]]]:
+    """Return who judged, each with the names of the line and of the table's columns."""
+    if not model:
+        return [(staff, (_("Right, in %"), _("Right"), _("Judged answers")))]
+    return [
+        (staff, (_("Right by staff, in %"), _("Right by staff"), _("Judged by staff"))),
+        (model, (_("Right by the model, in %"), _("Right by the model"), _("Judged by the model"))),
+    ]
+
+
+def _shown(weeks: list[Week]) -> list[Week]:
+    return [week for week in weeks if week.share is not None]
+
+
+def _cells(week: Week | None) -> list[str]:
+    return [NOTHING, NOTHING] if week is None or week.share is None else [percent(week.share), whole(week.judged)]
+
+
+def _in_percent(week: Week | None) -> float | None:
+    return None if week is None or week.share is None else round(week.share * 100, 1)
+
+
+def _newest(weeks: list[Week], *, by_model: bool) -> str:
+    newest = _shown(weeks)[-1]
+    said = (
+        _("By the judging model %(share)s right in its newest week that is shown, of %(count)s answers.")
+        if by_model
+        else _("%(share)s right in the newest week that is shown, of %(count)s answers.")
+    )
+    return said % {"share": percent(newest.share or 0), "count": whole(newest.judged)}

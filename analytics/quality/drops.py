@@ -1,4 +1,4 @@
-"""Notices, every morning, where clearly fewer sampled answers are right than before."""
+"""Notices, every morning, where clearly fewer sampled answers are right than before: by the model, else by staff."""
 
 import datetime
 
@@ -6,7 +6,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from analytics.models import QualityDrop
-from analytics.quality.figures import Judged, by_night, read_judged
+from analytics.quality.figures import Judged, by_night, read_sample
 from analytics.quality.statistics import OVER, find_drop
 from chat.models import Assistant
 
@@ -18,7 +18,7 @@ def notice_drops() -> list[QualityDrop]:
     """
     found = []
     for assistant in Assistant.objects.order_by("pk"):
-        judged = read_judged(assistant)
+        judged = read_sample(assistant).watched
         nights = by_night(judged)
         with transaction.atomic():
             Assistant.objects.select_for_update(no_key=True).get(pk=assistant.pk)

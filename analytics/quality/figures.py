@@ -1,14 +1,15 @@
-"""What the judged samples of an assistant say: the share of right answers by week, agreement."""
+"""What the judged samples of an assistant say: the share of right answers by week, agreement; of staff, of a model."""
 
 import datetime
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from analytics.evaluation.answers.configured import is_configured
 from analytics.models import SampledAnswer
-from analytics.quality.judging import Verdict
+from analytics.quality.judging import Verdict, model_can_judge
 from analytics.quality.sampling import REVIEWERS
-from analytics.quality.statistics import Night
+from analytics.quality.statistics import LEAST_EARLIER, Night
 from chat.models import Assistant
 
 GOOD = frozenset({Verdict.RIGHT, Verdict.RIGHTLY_ABSTAINED})
@@ -17,7 +18,11 @@ BAD_ANSWER = frozenset({Verdict.WRONG, Verdict.SHOULD_ABSTAIN})
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A sampled answer with the verdicts of both judges; where they disagree, the worse one counts."""
+    """A sampled answer with the verdicts of its judges; where they disagree, the worse one counts.
+
+    `of_model` is the judging model's verdict, and empty without one. It counts among the `verdicts` only where a model
+    is the judge.
+    """
 
     day: datetime.date
     evidence: float | None
@@ -25,6 +30,7 @@ class Judged:
     is_shown: bool
     is_newcomer: bool
     verdicts: tuple[str, ...]
+    of_model: str
 
     @property
     def is_right(self) -> bool:
@@ -46,20 +52,64 @@ class Week:
     share: float | None
 
 
-def read_judged(assistant: Assistant) -> list[Judged]:
-    """Return the answers of all nights of which each answer is judged by two, oldest first: two queries.
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """The answers of the nights of which staff judged all, and of those of which the judging model did; oldest first.
 
     A night of which some are judged would be no random sample: what is hard to judge waits longest.
     """
-    rows = SampledAnswer.objects.filter(assistant=assistant).prefetch_related("verdicts").order_by("day", "pk")
-    found: list[Judged] = []
-    for day, night in itertools.groupby(rows, key=lambda row: row.day):
-        judged = [(row, tuple(each.verdict for each in row.verdicts.all())) for row in night]
-        if all(len(verdicts) >= REVIEWERS for _row, verdicts in judged):
-            found += [
-                Judged(day, row.evidence, row.threshold, row.is_shown, row.is_newcomer, said) for row, said in judged
-            ]
-    return found
+
+    staff: list[Judged]
+    model: list[Judged]
+
+    @property
+    def is_watched_by_model(self) -> bool:
+        """Return whether a drop is told from the model's nights: those are complete the next morning.
+
+        Until it has judged as many answers as are compared with, staff's nights are watched on.
+        """
+        return is_configured() and len(self.model) >= LEAST_EARLIER
+
+    @property
+    def watched(self) -> list[Judged]:
+        return self.model if self.is_watched_by_model else self.staff
+
+
+def read_sample(assistant: Assistant) -> Sample:
+    """Return what is judged of an assistant's answers: two queries.
+
+    What nobody of that kind can judge any more is left out: for staff an answer whose conversation is gone, for the
+    model that or one that it never could judge.
+    """
+    rows = SampledAnswer.objects.filter(assistant=assistant).annotate(can_judge=model_can_judge())
+    sample = Sample([], [])
+    ordered = rows.prefetch_related("verdicts").order_by("day", "pk")
+    for _day, night in itertools.groupby(ordered, key=lambda row: row.day):
+        by_staff, by_model, staff_wait, model_waits = [], [], False, False
+        for row in night:
+            verdicts = tuple(each.verdict for each in row.verdicts.all())
+            if len(verdicts) >= REVIEWERS:
+                by_staff.append(_judged(row, verdicts))
+            else:
+                staff_wait |= row.message_id is not None
+            if row.model_verdict:
+                by_model.append(_judged(row, (row.model_verdict,)))
+            else:
+                model_waits |= bool(row.can_judge)
+        sample.staff.extend([] if staff_wait else by_staff)
+        sample.model.extend([] if model_waits else by_model)
+    return sample
+
+
+def read_judged(assistant: Assistant) -> list[Judged]:
+    """Return what two of staff judged; a promise rests on these alone."""
+    return read_sample(assistant).staff
+
+
+def _judged(row: SampledAnswer, verdicts: tuple[str, ...]) -> Judged:
+    return Judged(
+        row.day, row.evidence, row.threshold, row.is_shown, row.is_newcomer, verdicts, of_model=row.model_verdict
+    )
 
 
 def by_week(judged: Sequence[Judged], *, least: int) -> list[Week]:
@@ -84,3 +134,11 @@ def by_night(judged: Sequence[Judged]) -> list[Night]:
 def verdict_pairs(judged: Sequence[Judged]) -> list[tuple[str, str]]:
     """Return the verdicts of who judged first and of who judged second."""
     return [(each.verdicts[0], each.verdicts[1]) for each in judged]
+
+
+def pairs_with_model(judged: Sequence[Judged]) -> list[tuple[bool, bool]]:
+    """Return whether staff found right what the model judged too, and whether the model did.
+
+    Right or not: “should not have answered” is no verdict of the model's.
+    """
+    return [(each.is_right, each.of_model in GOOD) for each in judged if each.of_model]

@@ -1,15 +1,15 @@
-"""Staff's verdicts on the sample: two members judge each answer, and neither sees what the other one found."""
+"""Who judges the sample: two members each answer, and neither sees what the other one found; a model what it can."""
 
 from typing import TYPE_CHECKING
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.db.models import Count, F, QuerySet
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 from django.utils.translation import gettext as _
 
 from analytics.models import SampledAnswer, SampleVerdict
 from analytics.quality.sampling import REVIEWERS
-from chat.models import Message
+from chat.models import Citation, Message
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -28,6 +28,15 @@ def left_to_judge(user: "User") -> QuerySet[SampledAnswer]:
     rows = SampledAnswer.objects.visible_to(user).filter(message__route=Message.Route.QUESTION)
     counted = rows.exclude(verdicts__by=user.pk).annotate(count=Count("verdicts", distinct=True))
     return counted.filter(count__lt=REVIEWERS).order_by(F("count").desc(), "day", "pk")
+
+
+def model_can_judge() -> Q:
+    """Return which rows of `SampledAnswer` a model can judge: those whose words and passages are still known.
+
+    What staff wrote (`office`) is left out: it is their word, which no passage has to hold.
+    """
+    has_passages = Q(message__record__isnull=False) | Q(Exists(Citation.objects.filter(message=OuterRef("message"))))
+    return Q(message__route=Message.Route.QUESTION, message__office__isnull=True) & has_passages
 
 
 @transaction.atomic

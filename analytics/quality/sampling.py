@@ -22,9 +22,11 @@ REVIEWERS = 2
 def draw_samples(day: datetime.date | None = None) -> int:
     """Draw the samples of a day, yesterday's by default, and return how many answers; a second call draws none.
 
-    Rows whose conversation was deleted before two had judged them are deleted first: nobody can judge them any more.
+    Rows whose conversation was deleted before two members or the model had judged them are deleted first: nobody can
+    judge them any more.
     """
-    lost = SampledAnswer.objects.filter(message=None).annotate(count=Count("verdicts")).filter(count__lt=REVIEWERS)
+    unjudged = SampledAnswer.objects.filter(message=None, model_verdict="").annotate(count=Count("verdicts"))
+    lost = unjudged.filter(count__lt=REVIEWERS)
     SampledAnswer.objects.filter(pk__in=list(lost.values_list("pk", flat=True))).delete()
     chosen = day or timezone.localdate() - datetime.timedelta(days=1)
     return sum(_draw(assistant, chosen) for assistant in Assistant.objects.select_related("profile").order_by("pk"))

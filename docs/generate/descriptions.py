@@ -79,8 +79,9 @@ SECTIONS = {
         "LLM_QUEUE_SECONDS": "How long they may wait. Then pages are quoted.",
         "LLM_ANSWERS_PER_MINUTE": "How many answers the model may write in a minute, all processes together. Beyond "
         "it pages are quoted. 0: no limit.",
-        "JUDGE_BASE_URL": "An endpoint that judges answers in `evaluate --answers`; better another model than the one "
-        "that answers.",
+        "JUDGE_BASE_URL": "An endpoint that judges answers in `evaluate --answers` and, every night, those of "
+        "`QUALITY_SAMPLE`; better another model than the one that answers. For the sample it is sent students' "
+        "questions with the answers and passages; judging sends them to no other place.",
         "JUDGE_API_KEY": "Its key.",
         "JUDGE_MODEL": "Its model.",
     },

@@ -24,12 +24,13 @@ for days in range(70, 1, -1):
     for number in range(5):
         evidence = round(0.4 + chance.random() * 0.5, 2)
         is_right = chance.random() < 0.75 + evidence / 4
+        good, bad = ("correct_answer", "wrong_answer") if number != 4 else ("correct_abstention", "missing_knowledge")
+        said = good if is_right else bad
+        of_model = (bad if said == good else good) if chance.random() < 0.1 else said
         row = SampledAnswer.objects.create(
             assistant=assistant, day=today - datetime.timedelta(days=days), evidence=evidence, is_shown=number != 4,
-            is_newcomer=True, threshold=0.4,
+            is_newcomer=True, threshold=0.4, model_verdict=of_model if days < 50 else "",
         )
-        good, bad = ("correct_answer", "wrong_answer") if row.is_shown else ("correct_abstention", "missing_knowledge")
-        said = good if is_right else bad
         for at, member in enumerate(members):
             other = bad if said == good else good
             given = other if at and chance.random() < 0.08 else said
@@ -62,7 +63,7 @@ print(assistant.pk)
 @pytest.fixture(scope="module")
 def pages() -> Iterator[tuple[Run, dict[str, str]]]:
     """Provide the stack with ten weeks of judged samples, and two answers to judge."""
-    with start() as run:
+    with start(JUDGE_BASE_URL="http://127.0.0.1:9/v1", JUDGE_MODEL="judge-8b") as run:
         assistant = run.does(SAMPLES).strip()
         promise = f"/admin/quality/promise/{assistant}/"
         yield (

@@ -28,10 +28,6 @@ OPENING = re.compile(r"\{")
 Read = TypeVar("Read")
 
 
-def is_configured() -> bool:
-    return bool(settings.JUDGE_BASE_URL and settings.JUDGE_MODEL)
-
-
 class Judge:
     """A client for one event loop. Its methods return None without a usable reply, and raise JudgeUnavailable."""
 
@@ -61,6 +57,11 @@ class Judge:
     async def declined(self, question: str, answer: str) -> bool | None:
         messages = prompts.declined_messages(question, answer)
         return await self._ask(messages, prompts.DECLINED_SCHEMA, prompts.read_declined)
+
+    async def answerable(self, question: str, passages: Sequence[str]) -> bool | None:
+        """Return whether the passages hold what answers the question."""
+        messages = prompts.answerable_messages(question, passages)
+        return await self._ask(messages, prompts.ANSWERABLE_SCHEMA, prompts.read_answerable)
 
     async def close(self) -> None:
         await self._client.close()

@@ -47,6 +47,13 @@ Examples: "I could not find that; ask the registrar." true. "The sources do not 
 "The fee is 318 euros; I found nothing on refunds." false. "It depends: in winter until 15 July." false.
 Reply as {"declined": true} or {"declined": false}."""
 
+ANSWERABLE_TASK = """Do the passages hold what answers the question?
+true: somebody who reads them alone can answer it, or its main point.
+false: they are about something else, or leave out what was asked.
+Examples: asked for a fee, "The fee is 318 euros." true. "Fees are due in July." false.
+Asked for a deadline of winter, "Apply by 15 January for summer." false.
+Reply as {"answerable": true} or {"answerable": false}."""
+
 
 def _object(**properties: Any) -> dict[str, Any]:
     return {
@@ -63,6 +70,7 @@ CLAIMS_SCHEMA = _object(
 )
 QUESTIONS_SCHEMA = _object(questions={"type": "array", "items": {"type": "string"}})
 DECLINED_SCHEMA = _object(declined={"type": "boolean"})
+ANSWERABLE_SCHEMA = _object(answerable={"type": "boolean"})
 
 
 def score_messages(question: str, answer: str, reference: str, passages: Sequence[str]) -> list[dict[str, str]]:
@@ -80,6 +88,10 @@ def questions_messages(answer: str) -> list[dict[str, str]]:
 
 def declined_messages(question: str, answer: str) -> list[dict[str, str]]:
     return _messages({"Question": question, "Reply": answer}, DECLINED_TASK)
+
+
+def answerable_messages(question: str, passages: Sequence[str]) -> list[dict[str, str]]:
+    return _messages({"Question": question, **_numbered("Passage", passages)}, ANSWERABLE_TASK)
 
 
 def read_scores(data: Any) -> dict[str, int] | None:
@@ -113,7 +125,15 @@ def read_questions(data: Any) -> list[str] | None:
 
 
 def read_declined(data: Any) -> bool | None:
-    found = data.get("declined") if isinstance(data, dict) else None
+    return _read_bool(data, "declined")
+
+
+def read_answerable(data: Any) -> bool | None:
+    return _read_bool(data, "answerable")
+
+
+def _read_bool(data: Any, name: str) -> bool | None:
+    found = data.get(name) if isinstance(data, dict) else None
     return found if isinstance(found, bool) else None
 
 

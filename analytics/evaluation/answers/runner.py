@@ -11,8 +11,7 @@ from typing import Any
 
 from django.conf import settings
 
-from analytics.evaluation.answers import judge as judging
-from analytics.evaluation.answers import judge_prompts
+from analytics.evaluation.answers import configured, judge_prompts
 from analytics.evaluation.answers.options import AnswerOptions
 from analytics.evaluation.answers.scoring import Measurer, Said
 from analytics.evaluation.answers.summary import Answered, summed_up
@@ -163,7 +162,7 @@ def _summary(
         memory=options.memory,
     )
     replies = [reply for _question, record in answered for reply in (*record["replies"], *record["without_history"])]
-    has_judge, has_model = judging.is_configured(), client.is_configured()
+    has_judge, has_model = configured.is_configured(), client.is_configured()
     reasons = missing(
         found["all"],
         has_references=any(question.reference for question, _record in answered),

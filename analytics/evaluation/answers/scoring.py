@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from django.conf import settings
 
-from analytics.evaluation.answers import judge as judging
+from analytics.evaluation.answers import configured
 from analytics.evaluation.answers.judge import Judge
 from analytics.evaluation.metrics.answers import MEASURES, faithfulness_overlap, split_claims
 from analytics.evaluation.metrics.perplexity import Perplexity
@@ -40,7 +40,7 @@ class Measurer:
     """Measures the replies of one run, within one event loop."""
 
     def __init__(self) -> None:
-        self.judge = Judge() if judging.is_configured() else None
+        self.judge = Judge() if configured.is_configured() else None
         self.perplexity = Perplexity() if llm_client.is_configured() else None
 
     async def measure(self, said: Said) -> tuple[bool, dict[str, float | None]]:

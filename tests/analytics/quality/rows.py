@@ -6,7 +6,8 @@ from typing import Any
 from django.utils import timezone
 
 from analytics.models import SampledAnswer, SampleVerdict
-from chat.models import Assistant, Message
+from chat.models import AnswerRecord, Assistant, Message
+from chat.protocol.moment import Moment, PassageRead, ProfileUsed
 from tests.factories import AnswerFactory, ConversationFactory, UserFactory
 
 
@@ -27,6 +28,29 @@ def asked(assistant: Assistant, *, days_ago: int = 1, **values: Any) -> Message:
     return made
 
 
+def recorded(answer: Message, *given: str, read: tuple[str, ...] = ()) -> Message:
+    """Keep that the answer was made from the `given` passages, and that the others were `read`."""
+    texts = [*enumerate(given, start=1), *((0, text) for text in read)]
+    moment = Moment(
+        passages=tuple(PassageRead(at, at, number, "Fees", "", "", text) for at, (number, text) in enumerate(texts)),
+        faqs=(),
+        office=None,
+        profile=ProfileUsed("default", (), "rrf", 5, 0.4, 0, False, (), False),
+        instructions=None,
+        model="",
+        temperature=0,
+        longest_answer=0,
+        strictness="",
+        collections=(),
+        audience=(),
+        language="en",
+        generation=1,
+        embedding_model="small",
+    )
+    AnswerRecord.objects.create(message=answer, moment=moment.to_json())
+    return answer
+
+
 def sampled(
     assistant: Assistant,
     *verdicts: str,
@@ -35,8 +59,9 @@ def sampled(
     threshold: float = 0.4,
     is_shown: bool = True,
     by: Any = (),
+    model: str = "",
 ) -> SampledAnswer:
-    """Create a sampled answer whose conversation is gone, with a verdict each of two members."""
+    """Create a sampled answer whose conversation is gone, with a verdict each of two members, or the model's."""
     row = SampledAnswer.objects.create(
         assistant=assistant,
         day=day or yesterday(),
@@ -44,6 +69,7 @@ def sampled(
         threshold=threshold,
         is_shown=is_shown,
         is_newcomer=True,
+        model_verdict=model,
     )
     members = by or [UserFactory() for _ in verdicts]
     for verdict, member in zip(verdicts, members, strict=False):

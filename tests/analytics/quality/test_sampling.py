@@ -136,10 +136,13 @@ def test_figures_outlive_the_conversation_and_what_nobody_can_judge_any_more_goe
 
 def test_a_day_counts_once_all_of_it_is_judged() -> None:
     assistant = AssistantFactory()
+    asked(assistant)
+    draw_samples()
     sampled(assistant, "correct_answer", "correct_answer")
-    sampled(assistant, "correct_answer")
+    waiting = SampledAnswer.objects.exclude(message=None).get()
+    judge_answer(answer=waiting, verdict="correct_answer", by=UserFactory())
     assert read_judged(assistant) == []
-    SampleVerdict.objects.create(answer=SampledAnswer.objects.last(), by=UserFactory(), verdict="correct_answer")
+    judge_answer(answer=waiting, verdict="correct_answer", by=UserFactory())
     assert len(read_judged(assistant)) == 2
 
 

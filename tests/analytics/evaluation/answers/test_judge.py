@@ -2,12 +2,11 @@
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from math import exp, log
 from typing import Any
 
 import pytest
-from pytest_django import Settings
 
 from analytics.evaluation.answers import judge_prompts as prompts
 from analytics.evaluation.answers.errors import JudgeUnavailable
@@ -16,15 +15,6 @@ from analytics.evaluation.metrics.perplexity import PROMPT, Perplexity
 from tests.fakes.llm import FakeLLM
 
 SCORES = dict(zip(prompts.SCORES, (5, 4, 3, 2, 1), strict=True))
-
-
-@pytest.fixture
-def judging(_fake_llm: FakeLLM, settings: Settings) -> Iterator[FakeLLM]:
-    """Configure a judge's endpoint; no model that answers."""
-    _fake_llm.reset()
-    settings.JUDGE_BASE_URL, settings.JUDGE_MODEL = _fake_llm.base_url, "judge"
-    yield _fake_llm
-    _fake_llm.release()
 
 
 def ask(question: Callable[[Judge], Awaitable[Any]]) -> Any:
@@ -76,6 +66,14 @@ def test_claims_questions_and_refusals_are_read(judging: FakeLLM) -> None:
     assert ask(lambda judge: judge.supported(["One.", "Two.", "Three."], ["One."])) is None
     assert ask(lambda judge: judge.questions("It is so.")) == ["A?", "B?"]
     assert ask(lambda judge: judge.declined("How much?", "I do not know.")) is True
+
+
+@pytest.mark.parametrize(
+    ("reply", "found"), [('{"answerable": true}', True), ('{"answerable": false}', False), ('{"answerable": 1}', None)]
+)
+def test_whether_passages_hold_an_answer_is_read(judging: FakeLLM, reply: str, found: bool | None) -> None:
+    judging.completes(lambda _text: reply)
+    assert ask(lambda judge: judge.answerable("How much?", ["It is 318 euros."])) is found
 
 
 @pytest.mark.parametrize("status", [401, 404, 500, 503])
