@@ -15,6 +15,7 @@ from analytics.models import EvaluationQuestion, EvaluationRun, QuestionResult
 from chat.pipeline.question import Question
 from chat.pipeline.retrieval.profiles import Profile, UnknownProfile, get_profile
 from chat.pipeline.retrieval.search import find_passages, guess
+from chat.pipeline.sentences.sources import choose_sources
 from chat.pipeline.understanding.route import understand
 from core.db.locks import Lock, advisory_lock
 from core.inference.embeddings import EmbeddingUnavailable
@@ -112,6 +113,7 @@ def ask(profile: Profile, text: str, scope: Scope, history: Sequence[tuple[str, 
         async_to_sync(guess)(context)
         find_passages(context, depth=PASSAGES, degrades=False)
     seconds = time.perf_counter() - started
+    choose_sources(context)  # it weighs the evidence
     hits = context.retrieval.hits if context.retrieval else ()
     documents = list(dict.fromkeys(hit.document_id for hit in hits))[:DEPTH]
     return Asked(documents, context.evidence or 0.0, seconds)

@@ -36,12 +36,14 @@ class Profile:
         return self.plan.legs
 
     @property
-    def passages(self) -> int:
-        """Return how many passages are read.
+    def reads_sentences(self) -> bool:
+        """Return whether sentences are compared with the question. Published systems take the first passages."""
+        return bool(self.plan.word_steps)
 
-        Those that answer best are the sources. Published systems take the first ones.
-        """
-        return max(self.sources, READ_PASSAGES) if self.plan.word_steps else self.sources
+    @property
+    def passages(self) -> int:
+        """Return how many passages are read; those that answer best are the sources."""
+        return max(self.sources, READ_PASSAGES) if self.reads_sentences else self.sources
 
     @property
     def origins(self) -> list[str]:

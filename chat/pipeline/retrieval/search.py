@@ -161,7 +161,7 @@ def find_passages(context: Context, *, depth: int = 0, degrades: bool = True) ->
     context.retrieval, context.evidence = found.retrieval, max(found.evidence, foreign)
     context.found = context.candidates = read
     context.office = find_office_answer(found.retrieval, language=ask.language, scope=scope)
-    if context.is_answerable and (named := mentioned_tags(context.turn.question, read)):
+    if named := mentioned_tags(context.turn.question, read):
         context.named = named
         context.candidates = [each for each in read if matches_audience(each, named)]
     context.timings_ms.update(found.retrieval.timings_ms)

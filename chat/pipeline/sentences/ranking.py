@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 FITTED = Path(__file__).parent / "fitted_ranking.json"
 SHORTEST = 20
 FEATURES = ("closeness", "own_words", "words", "fits", "fits_or_not", "length", "figures", "other_language")
+CLOSENESS = FEATURES.index("closeness")
 #: What a question asks for, English and German.
 SORTS = {
     "money": re.compile(
@@ -72,13 +73,17 @@ PLACE = re.compile(r"@|room|building|office|centre|raum|gebäude|büro|stelle|am
 
 @dataclass(frozen=True, slots=True)
 class RankedSentence:
-    """A quote of a candidate; `passage` and `place` say where it stands, `score` how well it answers."""
+    """A quote of a candidate; `passage` and `place` say where it stands, `score` how well it answers.
+
+    `closeness` is its cosine with the question, 0 without vectors.
+    """
 
     candidate: Candidate
     quote: Quotable
     passage: int
     place: int
     score: float
+    closeness: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,12 +112,17 @@ def rank_sentences(
     ]
     if not units:
         return []
-    scores = score_features(compute_features(question, [(unit.candidate, unit.quote) for unit in units], embed))
+    features = compute_features(question, [(unit.candidate, unit.quote) for unit in units], embed)
     ranked = [
         RankedSentence(
-            unit.candidate, unit.quote, unit.passage, unit.place, float(score) + _bonus(unit, wanted, curated)
+            unit.candidate,
+            unit.quote,
+            unit.passage,
+            unit.place,
+            float(score) + _bonus(unit, wanted, curated),
+            float(close),
         )
-        for unit, score in zip(units, scores, strict=True)
+        for unit, score, close in zip(units, score_features(features), features[:, CLOSENESS], strict=True)
     ]
     return sorted(ranked, key=lambda each: -each.score)
 
