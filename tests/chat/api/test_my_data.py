@@ -13,12 +13,13 @@ from tests.fakes.llm import FakeLLM
 from tests.servers import Server, Tab, wait_until
 
 pytestmark = pytest.mark.usefixtures("pages")
+OF_ANOTHER = "What does the library lend?"
 
 
 def test_my_data_is_a_file_with_all_that_is_stored(server: Server) -> None:
     client, other = Client.begin(server), Client.begin(server)
     answer = client.ask(QUESTION)
-    other.ask("What does the library lend?")
+    other.ask(OF_ANOTHER)
     client.put(f"/api/v1/messages/{answer.message}/feedback", {"value": -1, "reasons": ["wrong"], "comment": "No."})
     client.put(f"/api/v1/conversations/{answer.conversation}/rating", {"stars": 2})
     Conversation.objects.filter(pk=answer.conversation).update(audience=["degree:master"])
@@ -39,7 +40,8 @@ def test_my_data_is_a_file_with_all_that_is_stored(server: Server) -> None:
     assert (said["feedback"], said["feedback_reasons"], said["feedback_comment"]) == (-1, ["wrong"], "No.")
     assert said["looked_up_as"] == "How much is the fee?"
     assert said["words_read_as"] == [{"step": "synonyms", "word": "fee", "read_as": ["price"]}]
-    assert "library" not in reply.body.decode()
+    assert said["made_from"]["pages_read"]
+    assert OF_ANOTHER not in reply.body.decode()
 
 
 def test_erasing_takes_everything_with_it_and_nothing_of_others(server: Server, settings: Settings) -> None:
