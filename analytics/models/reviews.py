@@ -1,4 +1,4 @@
-"""Answers that staff should look at, and what they found: those that may have gone wrong, and a random sample."""
+"""Answers that staff judge: those that may have gone wrong, and a random sample."""
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
@@ -134,7 +134,7 @@ class ReviewFeed(models.Model):
 
 
 class SampleVerdict(models.Model):
-    """What one member of staff found of a sampled answer, without having seen what another one did."""
+    """A verdict of one member of staff on a sampled answer. Members do not see each other's verdicts."""
 
     class Verdict(models.TextChoices):
         """Those of a review that say the same have the same name."""

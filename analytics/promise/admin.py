@@ -46,7 +46,7 @@ FORMS = [
 
 
 class PromiseForm(forms.Form):
-    """What is promised: at most this share of all questions gets a wrong answer, on average or almost surely."""
+    """The highest share of questions that may get a wrong answer, and whether it holds on average or almost surely."""
 
     share = forms.IntegerField(label=gettext_lazy("Wrong answers at most, in %"), min_value=1, max_value=50, initial=5)
     form = forms.ChoiceField(label=gettext_lazy("How it holds"), choices=FORMS, initial=Form.MEAN.value)

@@ -22,7 +22,7 @@ STEP = 0.01
 
 
 class Form(StrEnum):
-    """What holds: the expected share, or the share with a probability of 1 − `MISS`."""
+    """Kinds of promise: about the expected share, or about the share with a probability of 1 − `MISS`."""
 
     MEAN = "mean"
     PROBABLE = "probable"

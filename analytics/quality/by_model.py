@@ -29,7 +29,7 @@ DECISIVE = ("correctness", "relevance", "faithfulness")
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """What the model is sent of a row."""
+    """The parts of a sampled answer that are sent to the model."""
 
     row: int
     question: str

@@ -1,4 +1,4 @@
-"""What the judged samples of an assistant say: the share of right answers by week, agreement; of staff, of a model."""
+"""Computes figures of judged samples: the share of right answers by week and the agreement, of staff and of a model."""
 
 import datetime
 import itertools

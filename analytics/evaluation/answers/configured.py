@@ -1,4 +1,4 @@
-"""Whether a judging model is configured, in a module of its own, so that pages that say so load no library."""
+"""Tells whether a judging model is configured. Pages that show it need not load the client's library."""
 
 from django.conf import settings
 
