@@ -12,6 +12,7 @@ from django.core.mail.backends.base import BaseEmailBackend
 from django.urls import reverse
 from django.utils import translation
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from core.access import name_of
 from core.db.locks import Lock, advisory_lock
@@ -26,6 +27,9 @@ logger = logging.getLogger(__name__)
 FOR_GOOD = 500
 #: A file that goes with a mail: its name, its bytes, its media type.
 Attached = tuple[str, bytes, str]
+
+
+NO_MAILS = gettext_lazy("This installation sends no e-mails. Ask whoever runs it.")
 
 
 def sends_mails() -> bool:

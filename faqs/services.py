@@ -84,10 +84,10 @@ def restore_version(*, version: FAQVersion, by: "Staff | None") -> FAQ:
 
 
 @transaction.atomic
-def merge_faqs(*, keep: FAQ, other: FAQ, by: "Staff | None") -> FAQ:
+def merge_faqs(*, keep: FAQ, other: FAQ, with_answer: bool, by: "Staff | None") -> FAQ:
     """Give the question, phrasings and documents of `other` to `keep`, and retire `other`.
 
-    If `keep` has no answer of staff's own, it gets that of `other`, signed as it is.
+    `with_answer` gives it the answer of `other` in staff's own words too, signed as it is, if `keep` has none.
 
     Raise ValidationError if they are the same FAQ, or one of them is retired.
     """
@@ -103,7 +103,7 @@ def merge_faqs(*, keep: FAQ, other: FAQ, by: "Staff | None") -> FAQ:
         set_phrasings(keep, [text for text in [*own, *more] if text != keep.question])
         documents = [*keep.sources.values_list("document_id", flat=True)]
         set_sources(keep, [*documents, *other.sources.values_list("document_id", flat=True)])
-        if not keep.written_answers:
+        if with_answer and not keep.written_answers:
             for name in ANSWER_FIELDS:
                 setattr(keep, name, getattr(other, name))
         keep.save(update_fields=["updated_at", *ANSWER_FIELDS])

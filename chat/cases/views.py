@@ -6,6 +6,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 from django.utils import translation
+from django.utils.timezone import localtime
 
 from chat.cases.hours import describe_hours, is_open, reply_due
 from chat.errors import NotFound
@@ -24,7 +25,7 @@ def view_office(office: Office, language: str) -> OfficeChoice:
             name=office.name_in(language),
             hours=tuple(describe_hours(office)),
             is_open=is_open(office),
-            reply_due=reply_due(office).isoformat(),
+            reply_due=localtime(reply_due(office)).isoformat(),
         )
 
 
@@ -48,7 +49,7 @@ def view_case(case: Case) -> CaseView:
         question=case.question,
         about=case.about_id,
         opened_at=case.opened_at.isoformat(),
-        reply_due=case.reply_due.isoformat() if case.reply_due else "",
+        reply_due=localtime(case.reply_due).isoformat() if case.reply_due else "",
         mails="" if address is None else "confirmed" if address.confirmed_at else "unconfirmed",
         helped=case.helped,
         messages=tuple(view_message(each) for each in case.messages.all()),

@@ -106,7 +106,8 @@ def merge_view(request: HttpRequest, pair_id: int, *, model_admin: Any) -> HttpR
     if request.method != "POST":
         return _ask_to_confirm(request, pair, keep, other, model_admin=model_admin)
     try:
-        merge_faqs(keep=keep, other=other, by=request.user)
+        with_answer = request.POST.get("answer") == "take"
+        merge_faqs(keep=keep, other=other, with_answer=with_answer, by=request.user)
     except ValidationError as error:
         messages.error(request, " ".join(error.messages))
         return redirect("admin:faqs_faq_duplicates")
@@ -137,7 +138,6 @@ def _ask_to_confirm(
         "documents": [
             each.document for each in other.sources.select_related("document") if each.document_id not in linked
         ],
-        "moves_answer": bool(other.written_answers and not keep.written_answers),
         "loses_answer": bool(other.written_answers and keep.written_answers),
         "media": model_admin.media,
     }

@@ -75,7 +75,7 @@ def _steps() -> Sequence[tuple[str, str, str]]:
         ),
         (
             _("A colleague"),
-            _("They get an e-mail with a link and choose their password."),
+            _("By a link they choose their password."),
             "invite",
         ),
     )

@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy
 
 from analytics.dashboard.admin.form import OF_ANOTHER, site_names
 from analytics.dashboard.overview import choices_for
+from analytics.mails import NO_MAILS, sends_mails
 from analytics.models import Report, Review
 from analytics.periods import Period
 from analytics.reports.columns import COLUMNS, USUAL
@@ -91,6 +92,9 @@ class ReportForm(forms.Form):
         for name, model in (("assistants", Assistant), ("site", Site)):
             field: Any = self.fields[name]
             field.queryset = model.objects.visible_to(user)
+        if not sends_mails():
+            rhythm = self.fields["rhythm"]
+            rhythm.disabled, rhythm.help_text = True, NO_MAILS
         names = site_names(choices_for(user))
         field.label_from_instance = lambda site: names.get(site.pk, site.name)
 

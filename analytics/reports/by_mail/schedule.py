@@ -7,7 +7,7 @@ from django.core.exceptions import ValidationError
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from analytics.mails import sends_mails
+from analytics.mails import NO_MAILS, sends_mails
 from analytics.models import Report
 from analytics.periods import ONE_DAY, Step, next_start, step_start
 from analytics.reports.definition import Definition, Span
@@ -51,7 +51,7 @@ def set_rhythm(report: Report, rhythm: str, definition: Definition) -> None:
         report.rhythm, report.mailed_until = Report.Rhythm.NEVER, None
         return
     if not sends_mails():
-        raise ValidationError({"rhythm": _("This installation sends no e-mails. Ask whoever runs it.")})
+        raise ValidationError({"rhythm": NO_MAILS})
     if not report.owner.email:
         raise ValidationError({"rhythm": _("Your account has no e-mail address. Ask an administrator to add it.")})
     if definition.span == Span.FIXED:

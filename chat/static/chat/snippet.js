@@ -1,4 +1,4 @@
-// The panel in which staff copy what goes on their pages.
+// A panel in which staff copy a text: the code for their pages, a link for a colleague.
 
 for (const panel of document.querySelectorAll(".snippet")) {
   const button = panel.querySelector("[data-copy]");
@@ -7,11 +7,12 @@ for (const panel of document.querySelectorAll(".snippet")) {
   button.hidden = false;
   button.addEventListener("click", async () => {
     try {
-      await navigator.clipboard.writeText(code.textContent);
+      await navigator.clipboard.writeText(code.value ?? code.textContent);
       status.textContent = button.dataset.copied;
     } catch {
       // No clipboard without https: the text is marked, to be copied by hand.
-      getSelection().selectAllChildren(code);
+      if (code.select) code.select();
+      else getSelection().selectAllChildren(code);
     }
   });
 }

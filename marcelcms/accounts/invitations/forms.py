@@ -25,7 +25,7 @@ class InvitationForm(forms.Form):
     email = forms.EmailField(
         label=_("E-mail address"),
         max_length=NAME_LETTERS,
-        help_text=_("The link to choose a password goes there, and they sign in with it."),
+        help_text=_("The person signs in with it."),
     )
     role = forms.ChoiceField(label=_("Role"), initial=CURATOR, widget=forms.RadioSelect)
     is_everywhere = forms.BooleanField(

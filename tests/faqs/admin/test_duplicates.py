@@ -131,6 +131,23 @@ def test_merging_moves_phrasings_and_documents_and_retires_the_other(admin_clien
 
 
 @pytest.mark.django_db
+@pytest.mark.parametrize(("answer", "taken"), [("take", "Five days."), ("leave", "")])
+def test_an_answer_that_only_the_other_one_has_is_shown_and_taken_along_only_if_chosen(
+    admin_client: Client, answer: str, taken: str
+) -> None:
+    keep = indexed("How much is the semester fee?", status="published")
+    other = indexed("How high is the semester fee?", answer_en="Five days.", office_en="the Office")
+    address = reverse("admin:faqs_faq_merge", args=[SimilarPair.objects.get().pk])
+    said = admin_client.get(address, {"keep": keep.pk}).content.decode()
+    for part in ("Five days.", "Merge with this answer", "Merge without it"):
+        assert part in said, part
+    assert "Five days." not in admin_client.get(address, {"keep": other.pk}).content.decode()
+    admin_client.post(address, {"keep": keep.pk, "answer": answer})
+    keep.refresh_from_db()
+    assert keep.answer_en == taken
+
+
+@pytest.mark.django_db
 def test_keeping_one_says_first_what_moves_and_what_retires(admin_client: Client) -> None:
     page = DocumentFactory(title="Fees of the term")
     keep = indexed("How much is the semester fee?", phrasings=["a"], status="published")

@@ -228,10 +228,10 @@ def test_a_deleted_faqs_answer_is_gone_with_its_document() -> None:
 def test_merging_keeps_ones_own_answer_else_takes_the_others(admin_user: Any) -> None:
     one, other = written(), written(question="Are there lockers?", answer_de=GERMAN, answer_en="")
     bare = FAQFactory(question="Lockers?", documents=[DocumentFactory()])
-    merge_faqs(keep=one, other=other, by=admin_user)
+    merge_faqs(keep=one, other=other, with_answer=True, by=admin_user)
     one.refresh_from_db()
     assert one.written_answers == {"en": ANSWER}
-    merge_faqs(keep=bare, other=one, by=admin_user)
+    merge_faqs(keep=bare, other=one, with_answer=True, by=admin_user)
     bare.refresh_from_db()
     assert bare.written_answers == {"en": ANSWER}
     assert bare.office_en == "the University Library"

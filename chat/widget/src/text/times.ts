@@ -10,17 +10,16 @@ export interface Moment {
   full: string;
 }
 
-/** Whether the browser has a clock of 12 hours, whatever the language. */
-const usual = () => new Intl.DateTimeFormat(undefined, { hour: "numeric" }).resolvedOptions().hour12 ?? false;
-
-/** The day and the time by which something is to be expected; empty for what is no time. */
-export function dueOf(iso: string, language: string, hour12 = usual()): string {
-  const moment = new Date(iso);
+/** By when an office means to reply, on the office's own clock, as its opening hours are; empty for what is no time. */
+export function dueOf(iso: string, language: string): string {
+  const moment = new Date(`${iso.slice(0, 19)}Z`);
   if (Number.isNaN(moment.getTime())) return "";
-  const day: Intl.DateTimeFormatOptions = { weekday: "long", day: "numeric", month: "long" };
-  const time: Intl.DateTimeFormatOptions = { hour: hour12 ? "numeric" : "2-digit", minute: "2-digit", hour12 };
+  const parts: Intl.DateTimeFormatOptions[] = [
+    { weekday: "long", day: "numeric", month: "long" },
+    { hour: "2-digit", minute: "2-digit" },
+  ];
   const locale = LOCALES[language] ?? language;
-  return [day, time].map((part) => new Intl.DateTimeFormat(locale, part).format(moment)).join(", ");
+  return parts.map((part) => new Intl.DateTimeFormat(locale, { ...part, timeZone: "UTC" }).format(moment)).join(", ");
 }
 
 const A_YEAR = 365 * 24 * 3_600_000;
