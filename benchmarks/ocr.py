@@ -53,6 +53,7 @@ def measure(count: int, *, show: bool = False) -> dict[str, Any]:
         text, seconds = read_scan(as_pdf([page.picture]))
         expected, said = words_of(page.text), words_of(text)
         wrong = Levenshtein.distance(expected, said)
+        unquoted = Levenshtein.distance(*([word.replace('"', "") for word in words] for words in (expected, said)))
         letters = Levenshtein.distance(" ".join(expected), " ".join(said))
         rows.append(
             {
@@ -62,6 +63,7 @@ def measure(count: int, *, show: bool = False) -> dict[str, Any]:
                 "dpi": page.dpi,
                 "words": len(expected),
                 "wrong": wrong,
+                "wrong_but_for_quotation_marks": unquoted,
                 "letters": sum(map(len, expected)),
                 "letters_wrong": letters,
                 "seconds": round(seconds, 1),
@@ -77,6 +79,7 @@ def measure(count: int, *, show: bool = False) -> dict[str, Any]:
         "pages": rows,
         "words": total,
         "word_error_rate": round(sum(row["wrong"] for row in rows) / total, 4),
+        "but_for_quotation_marks": round(sum(row["wrong_but_for_quotation_marks"] for row in rows) / total, 4),
         "letter_error_rate": round(sum(row["letters_wrong"] for row in rows) / sum(row["letters"] for row in rows), 4),
         "worst_page": max(round(row["wrong"] / row["words"], 4) for row in rows),
         "seconds_a_page": statistics.median(row["seconds"] for row in rows),
@@ -90,7 +93,7 @@ def main() -> int:
     parser.add_argument("--json", type=Path, metavar="FILE")
     args = parser.parse_args()
     result = measure(args.pages, show=args.show)
-    names = ("words", "word_error_rate", "letter_error_rate", "worst_page", "seconds_a_page")
+    names = ("words", "word_error_rate", "but_for_quotation_marks", "letter_error_rate", "worst_page", "seconds_a_page")
     table(["measure", "value"], [[name, result[name]] for name in names])
     if args.json:
         args.json.write_text(json.dumps(result, indent=1))

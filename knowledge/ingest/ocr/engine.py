@@ -18,8 +18,8 @@ DETECTION, RECOGNITION = MODELS / "PP-OCRv6_det_small.onnx", MODELS / "PP-OCRv6_
 LONGEST = 3_000
 #: With a lower mean score a page may lie upside down.
 POOR = 0.8
-#: The model does not know the quotation mark below, which it reads as two commas.
-LOW_QUOTES = re.compile(r"(?<!\S),,(?=\w)")
+#: The model does not know the quotation mark below, which it reads as commas, if at all.
+LOW_QUOTES = re.compile(r"(?<![^\s(]),{1,2}(?=\w)")
 
 
 class Engine:
