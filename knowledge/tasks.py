@@ -29,6 +29,26 @@ def import_pending_uploads() -> None:
         import_uploaded_file(upload_id)
 
 
+#: A run of OCR: short, so that uploads need not wait long for the worker.
+PICTURE_SECONDS = 120
+
+
+@shared_task(soft_time_limit=1500, time_limit=1800)
+def read_pictures() -> None:
+    """Read some of the pages that are pictures by OCR, one at a time, if it is installed; the next run goes on."""
+    from core.db.locks import Lock, advisory_lock
+    from knowledge.indexing.documents import sync_document
+    from knowledge.ingest.ocr.reader import is_installed
+    from knowledge.ingest.recognition import read_waiting
+
+    if not is_installed():
+        return
+    with advisory_lock(Lock.PICTURES) as acquired:
+        if acquired:
+            for document_id in read_waiting(seconds=PICTURE_SECONDS):
+                sync_document(document_id)
+
+
 @shared_task(soft_time_limit=3000, time_limit=3300)
 def index_pending_documents() -> None:
     """Index what a lost task, or a broker that was down, left behind, and find the editions among what was there."""

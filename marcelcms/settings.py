@@ -358,6 +358,7 @@ CELERY_TASK_PUBLISH_RETRY_POLICY = {"max_retries": 1, "interval_start": 0, "inte
 LONG = (
     "knowledge.tasks.import_uploaded_file",
     "knowledge.tasks.import_pending_uploads",
+    "knowledge.tasks.read_pictures",
     "knowledge.tasks.index_pending_documents",
     "knowledge.tasks.build_generation",
     "knowledge.tasks.make_propositions",
@@ -389,6 +390,7 @@ CELERY_BEAT_SCHEDULE = {
     "clear-sessions": {"task": "marcelcms.tasks.clear_sessions", "schedule": crontab(hour="3", minute="0")},
     "requeue-lost-jobs": {"task": "marcelcms.tasks.requeue_lost_jobs", "schedule": 15.0},
     "import-pending-uploads": {"task": "knowledge.tasks.import_pending_uploads", "schedule": 60.0},
+    "read-pictures": {"task": "knowledge.tasks.read_pictures", "schedule": 60.0},
     "index-pending-faqs": {"task": "faqs.tasks.index_pending_faqs", "schedule": 60.0},
     "collect-reviews": {"task": "analytics.tasks.collect_reviews", "schedule": 60.0},
     "sweep-reports": {"task": "analytics.tasks.sweep_reports", "schedule": 60.0},

@@ -26,6 +26,7 @@ from knowledge.admin.courses import link_to
 from knowledge.admin.document_history import find_conflict, report_deletion, restore_view, versions_view
 from knowledge.admin.editions import DocumentEditions
 from knowledge.admin.markdown import MOST_CHARACTERS, list_references, render_markdown
+from knowledge.admin.uploads import PictureFilter, describe_pictures, list_read_pages
 from knowledge.editions.terms import check_term
 from knowledge.indexing.generations import live_generation
 from knowledge.models import Collection, Document, FlaggedText, Passage, Source
@@ -143,6 +144,7 @@ class DocumentAdmin(DocumentEditions, BackAdmin, OptimisticLockAdmin, ScopedAdmi
         DocumentValidityFilter,
         LanguageFilter,
         IndexedFilter,
+        PictureFilter,
         "updated_at",
     ]
     search_fields = ["title", "url", "external_id"]
@@ -296,6 +298,7 @@ class DocumentAdmin(DocumentEditions, BackAdmin, OptimisticLockAdmin, ScopedAdmi
             "passages": shown,
             "count": count,
             "more": max(0, count - PASSAGES_SHOWN),
+            "read_by_ocr": list_read_pages(document),
         }
         return render_to_string("admin/knowledge/document/passages.html", context)
 
@@ -324,7 +327,7 @@ class DocumentAdmin(DocumentEditions, BackAdmin, OptimisticLockAdmin, ScopedAdmi
             "may_take_back": status == Document.Status.PUBLISHED,
         }
         if obj:
-            context |= describe_usage(obj)
+            context |= describe_usage(obj) | describe_pictures(obj)
         return super().render_change_form(request, context, add, change, form_url, obj)
 
     # --- what is done ---

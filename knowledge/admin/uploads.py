@@ -1,4 +1,4 @@
-"""Admin of uploaded files, several at once, with the result of each."""
+"""Admin of uploaded files, several at once, with the result of each, and of pages in them that are pictures of text."""
 
 from typing import TYPE_CHECKING, Any, cast
 
@@ -7,7 +7,7 @@ from django.conf import settings
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.core.files.uploadedfile import UploadedFile
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.loader import render_to_string
@@ -20,7 +20,8 @@ from core.admin.scoped import ScopedAdmin
 from knowledge.admin.collections import CollectionFilter, university_collections
 from knowledge.ingest.formats.registry import FORMATS, find_format
 from knowledge.ingest.formats.types import BadFile, Said
-from knowledge.models import Collection, PdfUpload
+from knowledge.ingest.ocr.reader import is_installed
+from knowledge.models import Collection, Document, PdfUpload, PicturePage
 from knowledge.models.collections import CollectionQuerySet
 from knowledge.services.documents import upload_files
 
@@ -91,6 +92,49 @@ class UploadForm(forms.Form):
 def say(said: Said) -> str:
     """Return the sentence in the reader's language."""
     return gettext(said.template).format(**said.values)
+
+
+class PictureFilter(admin.SimpleListFilter):
+    title = _("pictures of text")
+    parameter_name = "pictures"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        return [("read", _("Read by OCR")), ("waiting", _("Not read yet")), ("left_out", _("Left out"))]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Document]) -> QuerySet[Document]:
+        states = {
+            "read": [PicturePage.State.IN_TEXT],
+            "waiting": [PicturePage.State.WAITING, PicturePage.State.READ],
+            "left_out": [PicturePage.State.LEFT_OUT],
+        }
+        chosen = states.get(self.value() or "")
+        pages = PicturePage.objects.filter(document=OuterRef("pk"), state__in=chosen or [])
+        return queryset.filter(Exists(pages)) if chosen else queryset
+
+
+def describe_pictures(document: Document) -> dict[str, Any]:
+    """Describe which pages of its file are pictures of text, and what became of them."""
+    groups: dict[tuple[PicturePage.State, str], list[int]] = {}
+    rows = document.picture_pages.defer("lines").order_by("page") if document.file else ()
+    for row in rows:
+        state, reason = PicturePage.State(row.state), say(Said(**row.reason)) if row.reason else ""
+        if state == PicturePage.State.WAITING and not is_installed():
+            state, reason = PicturePage.State.LEFT_OUT, gettext("OCR is not installed here")
+        groups.setdefault((state, reason), []).append(row.page)
+    return {
+        "pictures": [
+            {"label": state.label, "reason": reason, "pages": ", ".join(map(str, pages)), "count": len(pages)}
+            for (state, reason), pages in groups.items()
+        ],
+        "is_read_by_ocr": any(state == PicturePage.State.IN_TEXT for state, _reason in groups),
+    }
+
+
+def list_read_pages(document: Document) -> set[int]:
+    """List the pages whose text OCR has read."""
+    if not document.file:
+        return set()
+    return set(document.picture_pages.filter(state=PicturePage.State.IN_TEXT).values_list("page", flat=True))
 
 
 @admin.register(PdfUpload)

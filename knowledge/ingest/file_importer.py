@@ -9,8 +9,10 @@ from urllib.parse import quote
 
 from django.conf import settings
 from django.core.files.storage import default_storage
+from django.db import transaction
 from django.utils import timezone
 
+from core.hashing import fingerprint
 from core.text import strip_nul
 from knowledge.ingest.files import drop_unused, keep, stored_name
 from knowledge.ingest.formats.reader import read_file
@@ -18,11 +20,13 @@ from knowledge.ingest.formats.registry import find_format
 from knowledge.ingest.formats.types import BadFile, FileText, Format, Limits, Progress, Said
 from knowledge.ingest.formats.types import gettext_noop as _
 from knowledge.ingest.importer import DocumentRecord, import_records, readable_title
+from knowledge.ingest.ocr.reader import is_installed
+from knowledge.ingest.pictures import Recognised, name_pages, note_pictures, reading_options, recognised_pages
 from knowledge.ingest.titles import tell_apart
-from knowledge.models import Collection, PdfUpload
+from knowledge.models import Collection, Document, PdfUpload
 
 #: Increased when the reader improves: the same file is then read again.
-READER = 1
+READER = 2
 #: An upload whose reading reports no page for so long has lost its task.
 LOST = timedelta(minutes=3)
 TELL = timedelta(seconds=1)
@@ -62,24 +66,46 @@ def import_file(
     before = str(there.file) if there else ""
     if there and before == kept and there.metadata.get("reader") == READER and default_storage.exists(kept):
         return Imported("unchanged", there.pk)
-    text = read_file(path, kind=kind, name=name, limits=limits(), progress=progress)
-    remarks = (*text.warnings, *_namesakes(collection, name, url))
+    recognised = recognised_pages(digest)
+    text = _read(path, kind=kind, name=name, recognised=recognised, progress=progress)
+    remarks = (*text.warnings, *_pictures(text), *_namesakes(collection, name, url))
     keep(path, kept)
-    own = (text.title or readable_title(name))[:500]
-    title = tell_apart(own, text=text.markdown, name=readable_title(name), collection=collection, url=url)
-    record = _record(text, title=title, url=url, name=name, digest=digest, kept=kept)
-    report = import_records([(1, record)], collection=collection)
+    record = _record(text, collection=collection, url=url, name=name, digest=digest, kept=kept)
+    with transaction.atomic():
+        report = import_records([(1, record)], collection=collection)
+        if not report.problems:
+            document = collection.documents.get(url=url)
+            note_pictures(document, text, recognised, digest)
     if report.problems:
         drop_unused(kept)
         raise BadFile("{reason}", name=name, reason=report.problems[0][1])
     if before and before != kept:
         drop_unused(before)
     outcome = "created" if report.created else "changed" if report.changed else "unchanged"
-    return Imported(outcome, collection.documents.get(url=url).pk, remarks)
+    return Imported(outcome, document.pk, remarks)
 
 
-def _record(text: FileText, *, title: str, url: str, name: str, digest: str, kept: str) -> DocumentRecord:
+def read_again(document: Document) -> DocumentRecord:
+    """Read a document's file again, with what OCR has read by now. Raises BadFile and OSError."""
+    kept, name, digest = str(document.file), document.metadata["file_name"], document.metadata["sha256"]
+    recognised = recognised_pages(digest)
+    text = _read(Path(document.file.path), kind=find_format(kept), name=name, recognised=recognised, progress=None)
+    return _record(text, collection=document.collection, url=document.url, name=name, digest=digest, kept=kept)
+
+
+def _read(path: Path, *, kind: Format, name: str, recognised: Recognised, progress: Progress | None) -> FileText:
+    if kind.suffix != ".pdf":
+        return read_file(path, kind=kind, name=name, limits=limits(), progress=progress)
+    with reading_options(recognised) as options:
+        return read_file(path, kind=kind, name=name, limits=limits(), progress=progress, **options)
+
+
+def _record(text: FileText, *, collection: Collection, url: str, name: str, digest: str, kept: str) -> DocumentRecord:
+    own = (text.title or readable_title(name))[:500]
+    title = tell_apart(own, text=text.markdown, name=readable_title(name), collection=collection, url=url)
     metadata = {"file_name": name, "sha256": digest, "pages": text.pages, "reader": READER}
+    if text.pictures:  # by which an edit is recognised, once they are read
+        metadata["content_hash"] = fingerprint(title, text.markdown)
     if text.references:
         metadata["references"] = [{"text": words, "url": address} for words, address in text.references]
     return DocumentRecord(
@@ -94,6 +120,17 @@ def _record(text: FileText, *, title: str, url: str, name: str, digest: str, kep
 
 def limits() -> Limits:
     return Limits(pages=settings.PDF_MAX_PAGES, file_bytes=settings.PDF_MAX_MEGABYTES * 1_000_000)
+
+
+def _pictures(text: FileText) -> list[Said]:
+    """Tell of pages that are pictures."""
+    if not text.pictures:
+        return []
+    left_out = _("{scanned} of {count} pages are pictures of text and were left out: {pages}")
+    waiting = _("{scanned} of {count} pages are pictures of text and are being read by OCR: {pages}")
+    named = name_pages(text.pictures)
+    template = waiting if is_installed() else left_out
+    return [Said(template, {"scanned": len(text.pictures), "count": text.pages, "pages": named})]
 
 
 def _namesakes(collection: Collection, name: str, url: str) -> list[Said]:

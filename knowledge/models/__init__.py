@@ -8,6 +8,7 @@ from knowledge.models.documents import Document, DocumentRevision
 from knowledge.models.editions import Edition, EditionGroup, TermKind
 from knowledge.models.flags import FlaggedText
 from knowledge.models.index import Generation, IndexChange, IndexedDocument, Passage, PropositionSet, Unit
+from knowledge.models.pictures import PicturePage
 from knowledge.models.sources import CrawlOutcome, CrawlRun, Source, SourcePage
 from knowledge.models.uploads import PdfUpload
 
@@ -29,6 +30,7 @@ __all__ = [
     "IndexedDocument",
     "Passage",
     "PdfUpload",
+    "PicturePage",
     "PropositionSet",
     "Source",
     "SourcePage",

@@ -124,8 +124,10 @@ def scanned(pages: int = 3) -> bytes:
     return out.getvalue()
 
 
-def raw_pdf(content: bytes, *, extra: bytes = b"", count: int = 1, kids: bytes = b"3 0 R") -> bytes:
-    """Write by hand a page with this stream object as its content."""
+def raw_pdf(
+    content: bytes, *, extra: bytes = b"", count: int = 1, kids: bytes = b"3 0 R", more: Sequence[bytes] = ()
+) -> bytes:
+    """Write by hand a page with this stream object as its content; `more` objects are numbered from 6."""
     objects = [
         b"<< /Type /Catalog /Pages 2 0 R >>",
         b"<< /Type /Pages /Kids [" + kids + b"] /Count " + str(count).encode() + b" >>",
@@ -133,6 +135,7 @@ def raw_pdf(content: bytes, *, extra: bytes = b"", count: int = 1, kids: bytes =
         b"/Resources << /Font << /F1 5 0 R >> " + extra + b" >> >>",
         content,
         b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+        *more,
     ]
     out = b"%PDF-1.4\n"
     offsets = []

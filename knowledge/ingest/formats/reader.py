@@ -28,7 +28,7 @@ def read_file(
     name: str = "",
     limits: Limits | None = None,
     progress: Progress | None = None,
-    **options: bool,
+    **options: bool | str,
 ) -> FileText:
     """Read a file of a format as Markdown; `options` are that format's own.
 
@@ -37,7 +37,7 @@ def read_file(
     limits = limits or Limits()
     name = name or ("" if isinstance(source, bytes) else Path(source).name)
     settings = {"suffix": kind.suffix, "limits": asdict(limits), "options": options}
-    with _opened(source) as file:
+    with opened(source) as file:
         process = subprocess.Popen(  # noqa: S603
             [sys.executable, "-m", "knowledge.ingest.formats.sandbox", json.dumps(settings)],
             stdin=file,
@@ -56,7 +56,7 @@ def read_file(
 def _result(process: "subprocess.Popen[bytes]", name: str, limits: Limits, progress: Progress | None) -> FileText:
     started = time.monotonic()
     page: int | None = None  # not opened yet
-    said = _lines(process)
+    said = said_by(process)
     while True:
         left = started + limits.total_seconds - time.monotonic()
         patience = START_SECONDS if page is None else limits.page_seconds
@@ -79,7 +79,7 @@ def _result(process: "subprocess.Popen[bytes]", name: str, limits: Limits, progr
             progress(page, value["of"])
 
 
-def _lines(process: "subprocess.Popen[bytes]") -> "Queue[dict[str, Any] | None]":
+def said_by(process: "subprocess.Popen[bytes]") -> "Queue[dict[str, Any] | None]":
     """Queue the lines that the process writes, and None at its end; a thread reads them, so that waiting can end."""
     said: Queue[dict[str, Any] | None] = Queue()
     output = process.stdout
@@ -100,7 +100,7 @@ def _lines(process: "subprocess.Popen[bytes]") -> "Queue[dict[str, Any] | None]"
 
 
 @contextmanager
-def _opened(source: Path | str | bytes) -> Iterator[IO[bytes]]:
+def opened(source: Path | str | bytes) -> Iterator[IO[bytes]]:
     if isinstance(source, bytes):
         with tempfile.TemporaryFile() as file:
             file.write(source)

@@ -64,6 +64,8 @@ class FileText:
     pages: int = 0  # slides or sheets too; 0 where the format has none
     warnings: tuple[Said, ...] = ()
     references: tuple[tuple[str, str], ...] = ()
+    #: The pages whose text is a picture, which nobody has read yet.
+    pictures: tuple[int, ...] = ()
 
     def to_wire(self) -> dict[str, Any]:
         return asdict(self)
@@ -71,7 +73,9 @@ class FileText:
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> "FileText":
         warnings = tuple(Said(**said) for said in wire["warnings"])
-        return cls(**{**wire, "warnings": warnings, "references": tuple((a, b) for a, b in wire["references"])})
+        references = tuple((text, address) for text, address in wire["references"])
+        pictures = tuple(wire["pictures"])
+        return cls(**{**wire, "warnings": warnings, "references": references, "pictures": pictures})
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
 """Extraction with pdfplumber: pages with their characters and rules, the outline, the title."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, BinaryIO
 
@@ -14,8 +15,10 @@ from pdfplumber.page import Page as PlumberPage
 from pdfplumber.pdf import PDF
 from pdfplumber.utils.exceptions import PdfminerException
 
+from knowledge.ingest.ocr.types import ReadLine
 from knowledge.ingest.pdf.content import page_layout
 from knowledge.ingest.pdf.layout.lines import arrange_lines
+from knowledge.ingest.pdf.layout.recognised import characters_read
 from knowledge.ingest.pdf.tables.finder import find_tables
 from knowledge.ingest.pdf.tables.unruled import aligned
 from knowledge.ingest.pdf.types import BadPdf, Bookmark, Char, Limits, Page, Rule
@@ -82,11 +85,14 @@ def _refusal(error: object) -> BadPdf:
     return BadPdf(_("it is damaged and cannot be opened ({kind})"), kind=type(error).__name__)
 
 
-def read_pages(pdf: PDF, limits: Limits) -> Iterator[Page]:
-    """Yield the pages one by one, each released by pdfplumber before the next; raises BadPdf."""
+def read_pages(pdf: PDF, limits: Limits, recognised: Mapping[int, Sequence[ReadLine]] | None = None) -> Iterator[Page]:
+    """Yield the pages one by one, each released by pdfplumber before the next; raises BadPdf.
+
+    `recognised` is what OCR has read, by page.
+    """
     for number, page in enumerate(pdf.pages, start=1):
         try:
-            yield _page(page, number, limits)
+            yield _page(page, number, limits, (recognised or {}).get(number))
         except (BadPdf, MemoryError):
             raise
         except RecursionError as error:
@@ -114,19 +120,19 @@ def _forget(pdf: PDF) -> None:
             del pdf.doc._cached_objs[key]
 
 
-def _page(page: PlumberPage, number: int, limits: Limits) -> Page:
+def _page(page: PlumberPage, number: int, limits: Limits, read: Sequence[ReadLine] | None) -> Page:
     _check_content(page, number)
     raw: list[LTChar] = []
     rules: list[Rule] = []
-    has_pictures = False
+    pictures: list[LTImage] = []
     left, above = float(page.mediabox[0]), float(page.height + page.mediabox[1])
     for thing in _things(page_layout(page)):
         if isinstance(thing, LTChar):
             raw.append(thing)
         elif isinstance(thing, LTCurve):
             rules += _rules(thing, left, above)
-        else:
-            has_pictures |= isinstance(thing, LTImage)
+        elif isinstance(thing, LTImage):
+            pictures.append(thing)
     if len(raw) > limits.page_characters:
         raise BadPdf(
             _("it has {count} characters; {limit} are allowed"),
@@ -136,11 +142,41 @@ def _page(page: PlumberPage, number: int, limits: Limits) -> Page:
         )
     width, height = float(page.width), float(page.height)
     chars, unmapped = _upright(raw, width, height, left, above)
-    found = Page(number, width, height, has_pictures=has_pictures, unmapped=unmapped)
+    found = Page(number, width, height, unmapped=unmapped, is_recognised=read is not None)
+    places = [_clipped(picture, width, height, left, above) for picture in pictures]
+    found.pictures = min(1.0, sum(place.area for place in places) / (width * height))
+    found.on_pictures = sum(any(place.holds(char) for place in places) for char in chars) if places else 0
+    chars += characters_read(read or (), width=width, height=height, beside=chars)
     found.characters = sum(not char.text.isspace() for char in chars)
     boxes, rest = find_tables(chars, rules, number=number)
     found.elements = aligned(arrange_lines(rest, boxes, number=number))
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    x0: float
+    x1: float
+    top: float
+    bottom: float
+
+    @property
+    def area(self) -> float:
+        return max(0.0, self.x1 - self.x0) * max(0.0, self.bottom - self.top)
+
+    def holds(self, char: Char) -> bool:
+        x, y = (char.x0 + char.x1) / 2, (char.top + char.bottom) / 2
+        return self.x0 <= x <= self.x1 and self.top <= y <= self.bottom and not char.text.isspace()
+
+
+def _clipped(picture: LTImage, width: float, height: float, left: float, above: float) -> _Place:
+    """Return what a picture covers of the page."""
+    return _Place(
+        max(0.0, picture.x0 + left),
+        min(width, picture.x1 + left),
+        max(0.0, above - picture.y1),
+        min(height, above - picture.y0),
+    )
 
 
 def _things(container: LTContainer[Any]) -> Iterator[LTComponent]:

@@ -109,6 +109,11 @@ class Line:
 
 
 Element = Line | Table
+#: Fewer letters a page than this are a stamp or a page number on a picture.
+LETTERS = 20
+#: A page whose text is a picture may have a heading, a header and a page number beside it.
+LETTERS_BESIDE = 250
+PICTURE_SHARE = 0.4
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +144,16 @@ class Page:
     width: float
     height: float
     elements: list[Element] = field(default_factory=list)
-    has_pictures: bool = False
     characters: int = 0
     unmapped: int = 0
+    #: The share of the page that pictures cover, and the letters that stand on them.
+    pictures: float = 0.0
+    on_pictures: int = 0
+    #: Whether OCR has read it.
+    is_recognised: bool = False
+
+    @property
+    def is_picture(self) -> bool:
+        """Return whether what it says is in a picture: a scan, or a plan below a heading, but no backdrop of words."""
+        is_mostly = self.pictures >= PICTURE_SHARE and self.characters < LETTERS_BESIDE
+        return is_mostly and self.on_pictures < LETTERS and not self.is_recognised

@@ -17,7 +17,7 @@ from knowledge.ingest.file_importer import import_upload, lost_uploads
 from knowledge.models import Collection, Document, PdfUpload
 from knowledge.tasks import import_pending_uploads, import_uploaded_file
 from tests.factories import CollectionFactory, UserFactory, is_indexed
-from tests.knowledge import pdfs
+from tests.knowledge import pdfs, scans
 
 UPLOAD, LIST = "admin:knowledge_pdfupload_add", "admin:knowledge_pdfupload_changelist"
 
@@ -41,8 +41,13 @@ def upload(client: Client, collection: Collection, **files: bytes) -> Any:
 
 
 def test_several_files_are_handed_in_and_each_is_told_of(
-    admin_client: Client, queued: Mock, django_capture_on_commit_callbacks: Callable[..., Any], media: Path
+    admin_client: Client,
+    queued: Mock,
+    django_capture_on_commit_callbacks: Callable[..., Any],
+    media: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    scans.remove_ocr(monkeypatch)
     with django_capture_on_commit_callbacks(execute=True):
         answer = upload(admin_client, CollectionFactory(), good=pdfs.handbook(2), scan=pdfs.scanned(2))
     assert answer.status_code == 302

@@ -18,7 +18,7 @@ from knowledge.ingest.file_importer import import_file
 from knowledge.ingest.files import stored_name
 from knowledge.models import Collection, Document, Passage
 from tests.factories import CollectionFactory
-from tests.knowledge import pdfs
+from tests.knowledge import pdfs, scans
 from tests.servers import Server
 
 
@@ -79,7 +79,8 @@ def test_a_name_that_cannot_be_saved_stops_nothing(tmp_path: Path, media: Path) 
 
 
 @pytest.mark.django_db
-def test_a_bad_file_is_one_line_and_the_others_are_imported(tmp_path: Path) -> None:
+def test_a_bad_file_is_one_line_and_the_others_are_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scans.remove_ocr(monkeypatch)
     good = write(tmp_path / "good.pdf", pdfs.handbook(2))
     cut = write(tmp_path / "cut.pdf", good.read_bytes()[:2000])
     scan = write(tmp_path / "scan.pdf", pdfs.scanned(1))
@@ -91,7 +92,10 @@ def test_a_bad_file_is_one_line_and_the_others_are_imported(tmp_path: Path) -> N
 
 
 @pytest.mark.django_db
-def test_nothing_imported_is_an_error_and_leaves_nothing(tmp_path: Path, media: Path) -> None:
+def test_nothing_imported_is_an_error_and_leaves_nothing(
+    tmp_path: Path, media: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scans.remove_ocr(monkeypatch)
     with pytest.raises(CommandError, match=r"Nothing was imported\."):
         run(write(tmp_path / "scan.pdf", pdfs.scanned(1)), collection="none")
     assert not Document.objects.exists()
