@@ -48,8 +48,8 @@ def import_file(
 ) -> Imported:
     """Import a file as one document, published at `url`, or by ourselves if none is given.
 
-    Its format is `kind`, or what its name ends in. A file that was imported before is left as it is, with what staff
-    have changed since. The caller indexes next.
+    Its format is `kind`, or what its name ends in. A file that was imported before is left as it is; of one that
+    changed, what staff corrected stays. The caller indexes next.
     Raises BadFile, with nothing saved, and OSError.
     """
     name = strip_nul(name or path.name)
@@ -75,7 +75,8 @@ def import_file(
     if before and before != kept:
         drop_unused(before)
     outcome = "created" if report.created else "changed" if report.changed else "unchanged"
-    return Imported(outcome, collection.documents.get(url=url).pk, remarks)
+    said = (remark for _line, remark in report.remarks)
+    return Imported(outcome, collection.documents.get(url=url).pk, (*said, *remarks))
 
 
 def _record(text: FileText, *, title: str, url: str, name: str, digest: str, kept: str) -> DocumentRecord:
