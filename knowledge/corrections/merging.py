@@ -5,14 +5,17 @@ unchanged unit lies between them. So does a correction whose headings the source
 """
 
 import re
+from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from enum import Enum
-from itertools import takewhile
+from itertools import accumulate
+from typing import Self
 
-#: More changed units than these are one change: comparing them takes seconds.
-MOST_UNITS = 2_000
+#: More units than these, of which none stands once in both texts, are one change: comparing them takes seconds.
+MOST_UNITS = 500
 UNIT = re.compile(r"[^\n]*\n\s*\n|[^\n]*\n|[^\n]+")
 HEADING = re.compile(r"(#{1,6})\s")
 
@@ -93,6 +96,7 @@ def _merge_titles(original: Words, corrected: Words, new: Words) -> tuple[str, l
 def _merge_texts(original: str, corrected: str, new: str) -> tuple[str, list[Place]]:
     base, mine, theirs = _units(original), _units(corrected), _units(new)
     base_keys, my_keys, their_keys = _keys(base), _keys(mine), _keys(theirs)
+    outline, their_outline = _Outline.of(base_keys), _Outline.of(their_keys)
     changes = [*_changes(base_keys, my_keys, is_staff=True), *_changes(base_keys, their_keys, is_staff=False)]
     written, places = list[str](), list[Place]()
     at = my_at = their_at = 0
@@ -107,11 +111,11 @@ def _merge_texts(original: str, corrected: str, new: str) -> tuple[str, list[Pla
         by = _by(group)
         if by is By.TOUCHING and my_keys[my_at:my_end] == their_keys[their_at:their_end]:
             by = By.BOTH
-        elif by is By.STAFF and _headings(base_keys, first) != _headings(their_keys, their_at):
+        elif by is By.STAFF and outline.headings(first) != their_outline.headings(their_at):
             by = By.TOUCHING
         sides = base[first:last], mine[my_at:my_end], theirs[their_at:their_end]
         written += sides[2] if by is By.SOURCE else sides[1]
-        places.append(Place(by, _above(base_keys, first), *("".join(side).strip("\n") for side in sides)))
+        places.append(Place(by, outline.above(first), *("".join(side).strip("\n") for side in sides)))
         at, my_at, their_at = last, my_end, their_end
     for each in zip(base[at:], mine[my_at:], theirs[their_at:], strict=True):
         written.append(max(each, key=_blank_lines))
@@ -131,17 +135,34 @@ def _blank_lines(unit: str) -> int:
 
 
 def _changes(before: Sequence[str], after: Sequence[str], *, is_staff: bool) -> Iterator[_Change]:
-    shortest = min(len(before), len(after))
-    start = sum(1 for _ in takewhile(bool, (a == b for a, b in zip(before, after, strict=False))))
-    end = sum(1 for _ in takewhile(bool, (a == b for a, b in zip(reversed(before), reversed(after), strict=False))))
-    end = min(end, shortest - start)
-    old, new = before[start : len(before) - end], after[start : len(after) - end]
-    if max(len(old), len(new)) > MOST_UNITS:
-        yield _Change(start, start + len(old), len(new), is_staff)
-        return
-    for operation, i1, i2, j1, j2 in SequenceMatcher(None, old, new).get_opcodes():
-        if operation != "equal":
-            yield _Change(start + i1, start + i2, j2 - j1, is_staff)
+    """Yield what differs, between units that stand once in each text: these are compared in no time."""
+    at, there = 0, 0
+    for anchor, place in [*_anchors(before, after), (len(before), len(after))]:
+        old, new = before[at:anchor], after[there:place]
+        if max(len(old), len(new)) > MOST_UNITS:
+            yield _Change(at, anchor, len(new), is_staff)
+        else:
+            for operation, i1, i2, j1, j2 in SequenceMatcher(None, old, new).get_opcodes():
+                if operation != "equal":
+                    yield _Change(at + i1, at + i2, j2 - j1, is_staff)
+        at, there = anchor + 1, place + 1
+
+
+def _anchors(before: Sequence[str], after: Sequence[str]) -> list[tuple[int, int]]:
+    """List the places of units that stand once in both, the most of them that keep their order (patience diff)."""
+    in_before, in_after = Counter(before), Counter(after)
+    places = {unit: place for place, unit in enumerate(after) if in_after[unit] == 1}
+    pairs = [(at, places[unit]) for at, unit in enumerate(before) if in_before[unit] == 1 and unit in places]
+    ends, lasts, previous = list[int](), list[int](), list[int]()
+    for number, (_at, place) in enumerate(pairs):
+        length = bisect_left(ends, place)
+        previous.append(lasts[length - 1] if length else -1)
+        ends[length : length + 1], lasts[length : length + 1] = [place], [number]
+    kept, number = list[tuple[int, int]](), lasts[-1] if lasts else -1
+    while number >= 0:
+        kept.append(pairs[number])
+        number = previous[number]
+    return kept[::-1]
 
 
 def _touching(changes: Sequence[_Change]) -> Iterator[list[_Change]]:
@@ -165,18 +186,33 @@ def _by(group: Sequence[_Change]) -> By:
     return By.TOUCHING if len(sides) == 2 else By.STAFF if True in sides else By.SOURCE
 
 
-def _headings(keys: Sequence[str], place: int) -> list[str]:
-    """List the headings that a place stands under, the nearest first."""
-    found, level = list[str](), 7
-    for key in reversed(keys[:place]):
-        if (heading := HEADING.match(key)) and len(heading[1]) < level:
-            level = len(heading[1])
-            found.append(key)
-    return found
+@dataclass(frozen=True, slots=True)
+class _Outline:
+    """The headings of a text; `nearest` has for each place the last heading above it, or -1."""
 
+    keys: Sequence[str]
+    nearest: Sequence[int]
 
-def _above(keys: Sequence[str], place: int) -> str:
-    return next(iter(_headings(keys, place)), keys[place - 1] if place else "").lstrip("# ")
+    @classmethod
+    def of(cls, keys: Sequence[str]) -> Self:
+        found = accumulate(enumerate(keys), lambda last, each: each[0] if HEADING.match(each[1]) else last, initial=-1)
+        return cls(keys, list(found))
+
+    def headings(self, place: int) -> list[str]:
+        """List the headings that a place stands under, the nearest first."""
+        found, level, at = list[str](), 7, self.nearest[place]
+        while at >= 0:
+            heading = HEADING.match(self.keys[at])
+            if heading and len(heading[1]) < level:
+                level = len(heading[1])
+                found.append(self.keys[at])
+            at = self.nearest[at]
+        return found
+
+    def above(self, place: int) -> str:
+        """Return the nearest heading, else the line above."""
+        at = self.nearest[place] if self.nearest[place] >= 0 else place - 1
+        return self.keys[at].lstrip("# ") if at >= 0 else ""
 
 
 def _joined(units: Sequence[str], *, like: str) -> str:

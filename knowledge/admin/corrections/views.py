@@ -17,7 +17,7 @@ from core.diffs import compare
 from knowledge.admin.corrections.shown import show_places
 from knowledge.admin.document_history import may_restore
 from knowledge.admin.markdown import list_references
-from knowledge.corrections.merging import Words
+from knowledge.corrections.merging import Merged, Words
 from knowledge.corrections.readings import merge_with
 from knowledge.models import Correction, Document
 from knowledge.services.corrections import (
@@ -117,7 +117,7 @@ def _kept(seen: Corrected) -> Words:
     return _merge(seen.document, seen.correction).words
 
 
-def _merge(document: Document, correction: Correction) -> Any:
+def _merge(document: Document, correction: Correction) -> Merged:
     new = Words(correction.new_title, correction.new_text)
     return merge_with(document, correction, new, correction.new_references)
 
