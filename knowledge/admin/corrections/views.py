@@ -35,9 +35,9 @@ KEEP, TAKE, SAVE = "keep", "take", "save"
 class WordsForm(forms.Form):
     """The text that is to be read from now on."""
 
-    title = forms.CharField(label=gettext_lazy("title"), max_length=500)
+    title = forms.CharField(label=gettext_lazy("Title"), max_length=500)
     text = forms.CharField(
-        label=gettext_lazy("text"), strip=False, widget=MarkdownTextarea({"rows": 24, "class": "document-text"})
+        label=gettext_lazy("Text"), strip=False, widget=MarkdownTextarea({"rows": 24, "class": "document-text"})
     )
 
 

@@ -1,12 +1,16 @@
 """What staff correct in a text that was read stays until its source changes in the same places."""
 
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any
 
 import pytest
+from django.apps import apps
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from core.hashing import fingerprint
+from knowledge import migrations
 from knowledge.corrections.merging import Words
 from knowledge.ingest.importer import ImportReport, document_record, import_records
 from knowledge.ingest.remarks import HELD, MERGED, OVERWRITTEN
@@ -242,3 +246,16 @@ def test_what_a_program_changed_is_overwritten_with_a_remark(collection: Collect
     document.text = "Something else."
     document.save()
     assert said(read(collection, PAGE.replace("30", "40"))) == [OVERWRITTEN]
+
+
+def test_an_edit_from_before_corrections_were_kept_becomes_one(collection: Collection) -> None:
+    read(collection)
+    document = there()
+    document.text = document.text.replace("30 euros", "300 euros")
+    document.save()  # as an earlier version did, which kept a version
+    (migration,) = (each.name for each in iter_modules(migrations.__path__) if each.name.endswith("_corrections"))
+    import_module(f"{migrations.__name__}.{migration}").keep_corrections(apps, None)
+    kept = Correction.objects.get()
+    assert "30 euros" in kept.text
+    assert kept.corrected_at == there().altered_at
+    assert fingerprint(kept.title, kept.text) == there().read_hash
