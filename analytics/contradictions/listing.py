@@ -1,4 +1,4 @@
-"""One list of texts that do not go together: contradictions, two FAQs that ask the same, and pages that changed."""
+"""One list of texts that do not go together: contradictions, FAQs that ask the same, and pages that changed."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,18 +19,19 @@ from analytics.models.contradictions import FEED, count_recent_answers
 from chat.conversations.impact import stale_documents
 from core.diffs import Part, compare
 from faqs.models import FAQ, SimilarPair
-from knowledge.models import Document
+from knowledge.models import Correction, Document
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
     from django.utils.functional import Promise
 
-CONTRADICTION, DUPLICATE, CHANGED = "contradiction", "duplicate", "changed"
+CONTRADICTION, DUPLICATE, CHANGED, CORRECTED = "contradiction", "duplicate", "changed", "corrected"
 Kind, State = Contradiction.Kind, Contradiction.State
 KINDS: "dict[str, str | Promise]" = {
     **dict(Kind.choices),
     DUPLICATE: gettext_lazy("two FAQs that ask the same"),
     CHANGED: gettext_lazy("a page that changed"),
+    CORRECTED: gettext_lazy("a correction whose source changed"),
 }
 #: Characters of an FAQ's answer in the list.
 SHOWN = 300
@@ -77,7 +78,7 @@ class Row:
 def list_keys(user: "User", *, kind: str, state: str) -> QuerySet[Any, Any]:
     """Return the keys (as tuples) of what the user may see, those first that recent answers cited most.
 
-    Duplicates and changed pages are open until they are decided on their own screens.
+    Duplicates, changed pages and corrections are open until they are decided on their own screens.
     """
     contradictions = Contradiction.objects.visible_to(user).filter(state=state).with_touched()
     if kind in Kind:
@@ -88,7 +89,10 @@ def list_keys(user: "User", *, kind: str, state: str) -> QuerySet[Any, Any]:
             found[DUPLICATE] = _keys(_pairs(user), DUPLICATE, F("similarity"))
         changed = stale_documents().visible_to(user).annotate(touched=F("answer_count"))
         found[CHANGED] = _keys(changed, CHANGED, Value(0.0, FloatField()))
-    if kind in (DUPLICATE, CHANGED):
+        cited = count_recent_answers(Q(document=OuterRef("document")))
+        corrected = Correction.objects.in_conflict().visible_to(user).annotate(touched=cited)
+        found[CORRECTED] = _keys(corrected, CORRECTED, Value(0.0, FloatField()))
+    if kind in (DUPLICATE, CHANGED, CORRECTED):
         chosen = [found[kind]] if kind in found else [found[CONTRADICTION].none()]
     else:
         chosen = list(found.values())
@@ -98,7 +102,8 @@ def list_keys(user: "User", *, kind: str, state: str) -> QuerySet[Any, Any]:
 def read_rows(keys: Sequence[Key], user: "User") -> list[Row]:
     """Return the rows of these keys, in their order; what was deleted meanwhile is left out."""
     found: dict[tuple[str, int], Row] = {}
-    for source, read in ((CONTRADICTION, _contradictions), (DUPLICATE, _duplicates), (CHANGED, _changed)):
+    readers = {CONTRADICTION: _contradictions, DUPLICATE: _duplicates, CHANGED: _changed, CORRECTED: _corrected}
+    for source, read in readers.items():
         if wanted := {key.pk: key for key in keys if key.source == source}:
             found |= {(source, row.key.pk): row for row in read(wanted, user)}
     return [found[key.source, key.pk] for key in keys if (key.source, key.pk) in found]
@@ -176,3 +181,17 @@ def _changed(keys: Mapping[int, Key], user: "User") -> Iterator[Row]:
         side = Side(_("Page"), str(page), "", "", [Part(text, False)], address, page.url)
         step_url = reverse("impact-document", args=[page.pk])
         yield Row(keys[page.pk], str(KINDS[CHANGED]), [side], _("Check what relied on it"), step_url)
+
+
+def _corrected(keys: Mapping[int, Key], user: "User") -> Iterator[Row]:
+    rows = Correction.objects.filter(pk__in=keys).select_related("document").defer("text", "new_text", "document__text")
+    for each in rows:
+        page, found_at = each.document, each.found_at
+        if found_at is None:
+            continue
+        day = date_format(localtime(found_at), "SHORT_DATE_FORMAT")
+        said = _("Its source changed on %(day)s where staff had corrected it. Students get the correction.")
+        address = reverse("admin:knowledge_document_change", args=[page.pk])
+        side = Side(_("Page"), str(page), "", "", [Part(said % {"day": day}, False)], address, page.url)
+        step_url = reverse("admin:knowledge_document_correction", args=[page.pk])
+        yield Row(keys[each.pk], str(KINDS[CORRECTED]), [side], _("Compare and decide"), step_url)

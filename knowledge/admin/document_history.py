@@ -58,7 +58,7 @@ def versions_view(request: HttpRequest, document_id: int, *, model_admin: Any) -
         "versions": revisions[:VERSIONS_SHOWN],
         "preset": revisions.first(),
         "more": max(0, count - VERSIONS_SHOWN),
-        "may_restore": _may_restore(model_admin, request, document),
+        "may_restore": may_restore(model_admin, request, document),
         "media": model_admin.media,
     }
     if asked := request.GET.get("old"):
@@ -79,7 +79,7 @@ def restore_view(request: HttpRequest, document_id: int, revision_id: int, *, mo
     revision = get_object_or_404(
         DocumentRevision.objects.select_related("document"), pk=revision_id, document__in=own.values("pk")
     )
-    if not _may_restore(model_admin, request, revision.document):
+    if not may_restore(model_admin, request, revision.document):
         raise PermissionDenied
     try:
         document = restore_revision(revision=revision)
@@ -109,7 +109,7 @@ def select_editors(document: Document) -> QuerySet[LogEntry, str]:
     return entries.order_by("pk").values_list("user__username", flat=True)
 
 
-def _may_restore(model_admin: Any, request: HttpRequest, document: Document) -> bool:
+def may_restore(model_admin: Any, request: HttpRequest, document: Document) -> bool:
     """Allow restoring, except for a course: its text is written from its record, which would overwrite it."""
     return bool(model_admin.has_change_permission(request, document)) and find_course(document) is None
 

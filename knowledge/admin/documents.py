@@ -22,6 +22,8 @@ from core.admin.edit_conflicts import Conflict, GuardedForm, OptimisticLockAdmin
 from core.admin.markdown_widget import MarkdownTextarea
 from core.admin.scoped import ScopedAdmin
 from knowledge.admin.collections import CollectionFilter
+from knowledge.admin.corrections.shown import CorrectedFilter, describe_correction
+from knowledge.admin.corrections.views import correction_view, original_view
 from knowledge.admin.courses import link_to
 from knowledge.admin.document_history import find_conflict, report_deletion, restore_view, versions_view
 from knowledge.admin.editions import DocumentEditions
@@ -139,6 +141,7 @@ class DocumentAdmin(DocumentEditions, BackAdmin, OptimisticLockAdmin, ScopedAdmi
     list_display = ["title", "collection", "language", "term_read", "state", "passage_count", "indexed", "updated_at"]
     list_filter = [
         "status",
+        CorrectedFilter,
         SourceFilter,
         ("collection", CollectionFilter),
         DocumentValidityFilter,
@@ -193,6 +196,8 @@ class DocumentAdmin(DocumentEditions, BackAdmin, OptimisticLockAdmin, ScopedAdmi
 
         return [
             path("<int:document_id>/versions/", view(versions_view), name="knowledge_document_versions"),
+            path("<int:document_id>/correction/", view(correction_view), name="knowledge_document_correction"),
+            path("<int:document_id>/original/", view(original_view), name="knowledge_document_original"),
             path("<int:document_id>/restore/<int:revision_id>/", view(restore_view), name="knowledge_document_restore"),
             *super().get_urls(),
         ]
@@ -327,7 +332,7 @@ class DocumentAdmin(DocumentEditions, BackAdmin, OptimisticLockAdmin, ScopedAdmi
             "may_take_back": status == Document.Status.PUBLISHED,
         }
         if obj:
-            context |= describe_usage(obj) | describe_pictures(obj)
+            context |= describe_usage(obj) | describe_pictures(obj) | describe_correction(obj)
         return super().render_change_form(request, context, add, change, form_url, obj)
 
     # --- what is done ---

@@ -33,3 +33,23 @@ def find_numbered(text: str, addresses: Sequence[str]) -> Iterator[tuple[str, st
         number = int(link["number"])
         if 0 < number <= len(addresses) and addresses[number - 1]:
             yield link["words"], addresses[number - 1]
+
+
+def renumber(text: str, old: Sequence[str], new: Sequence[str]) -> str:
+    """Write the links with their numbers in another list of addresses; one that it lacks gets its address instead."""
+    if list(old) == list(new):
+        return text
+    numbers: dict[str, int] = {}
+    for number, address in enumerate(new, start=1):
+        numbers.setdefault(address, number)
+
+    def write(link: re.Match[str]) -> str:
+        number = int(link["number"])
+        address = old[number - 1] if 0 < number <= len(old) else ""
+        if not address or new[number - 1 : number] == [address]:
+            return link[0]
+        if address in numbers:
+            return f"[{link['words']}][{numbers[address]}]"
+        return f"[{link['words']}](<{address}>)"
+
+    return NUMBERED_LINK.sub(write, text)

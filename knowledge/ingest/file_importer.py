@@ -12,7 +12,6 @@ from django.core.files.storage import default_storage
 from django.db import transaction
 from django.utils import timezone
 
-from core.hashing import fingerprint
 from core.text import strip_nul
 from knowledge.ingest.files import drop_unused, keep, stored_name
 from knowledge.ingest.formats.reader import read_file
@@ -52,8 +51,8 @@ def import_file(
 ) -> Imported:
     """Import a file as one document, published at `url`, or by ourselves if none is given.
 
-    Its format is `kind`, or what its name ends in. A file that was imported before is left as it is, with what staff
-    have changed since. The caller indexes next.
+    Its format is `kind`, or what its name ends in. A file that was imported before is left as it is; of one that
+    changed, what staff corrected stays. The caller indexes next.
     Raises BadFile, with nothing saved, and OSError.
     """
     name = strip_nul(name or path.name)
@@ -82,7 +81,8 @@ def import_file(
     if before and before != kept:
         drop_unused(before)
     outcome = "created" if report.created else "changed" if report.changed else "unchanged"
-    return Imported(outcome, document.pk, remarks)
+    said = (remark for _line, remark in report.remarks)
+    return Imported(outcome, document.pk, (*said, *remarks))
 
 
 def read_again(document: Document) -> DocumentRecord:
@@ -104,8 +104,6 @@ def _record(text: FileText, *, collection: Collection, url: str, name: str, dige
     own = (text.title or readable_title(name))[:500]
     title = tell_apart(own, text=text.markdown, name=readable_title(name), collection=collection, url=url)
     metadata = {"file_name": name, "sha256": digest, "pages": text.pages, "reader": READER}
-    if text.pictures:  # by which an edit is recognised, once they are read
-        metadata["content_hash"] = fingerprint(title, text.markdown)
     if text.references:
         metadata["references"] = [{"text": words, "url": address} for words, address in text.references]
     return DocumentRecord(

@@ -14,8 +14,11 @@ from django.utils.translation import gettext as _
 from core.language import tag_in
 from core.text import strip_nul
 from knowledge.chunking.plain_text import make_plain
+from knowledge.corrections.readings import Reading, take_reading
 from knowledge.ingest.formats.registry import FORMATS
+from knowledge.ingest.formats.types import Said
 from knowledge.ingest.html import HtmlPage, UnreadablePage, read_html
+from knowledge.ingest.remarks import remark_on
 from knowledge.models import Collection, Course, Document
 
 TEXT_KEYS = ("text", "content", "html")
@@ -141,12 +144,13 @@ MAX_LINE_BYTES = 50_000_000
 
 @dataclass(slots=True)
 class ImportReport:
-    """The result of an import; `problems` are (line, reason)."""
+    """The result of an import; `problems` are (line, reason), `remarks` on what was not simply taken over too."""
 
     created: int = 0
     changed: int = 0
     unchanged: int = 0
     problems: list[tuple[int, str]] = field(default_factory=list)
+    remarks: list[tuple[int, Said]] = field(default_factory=list)
 
 
 def collection_for(slug: str) -> Collection:
@@ -180,8 +184,8 @@ def import_records(
 ) -> ImportReport:
     """Create or update one document for each URL; valid records are saved even if others are not.
 
-    A document that staff archived stays archived, and a course's document is left to its record. The caller indexes
-    next.
+    A document that staff archived stays archived, what they corrected stays, and a course's document is left to its
+    record. The caller indexes next.
     """
     report = ImportReport()
     batch: dict[str, DocumentRecord] = {}
@@ -208,25 +212,35 @@ def _save(
     there = {document.url: document for document in collection.documents.filter(url__in=batch).select_for_update()}
     courses = {course.document_id: course for course in Course.objects.filter(document__in=there.values())}
     for url, record in batch.items():
-        values = {
-            "external_id": record.external_id,
-            "title": record.title,
-            "text": record.text,
-            "language": record.language,
-            "metadata": dict(record.metadata),
-            "file": record.file,
-        }
         document = there.get(url)
         if document and document.pk in courses:
             reason = f"{url} is the page of the course {courses[document.pk]}; change that course's record instead"
             report.problems.append((numbers[url], reason))
-        elif document is None:
-            Document.objects.create(collection=collection, url=url, **values)
+            continue
+        is_new = document is None
+        document = document or Document(collection=collection, url=url)
+        before = document.read_hash
+        reading, is_changed = _take(document, record)
+        if remark := remark_on(reading):
+            report.remarks.append((numbers[url], remark))
+        if is_new:
+            document.save()
             report.created += 1
-        elif all(getattr(document, name) == value for name, value in values.items()):
-            report.unchanged += 1
-        else:
-            for name, value in values.items():
-                setattr(document, name, value)
+        elif is_changed:
             document.save()
             report.changed += 1
+        else:
+            report.unchanged += 1
+            if document.read_hash != before:
+                Document.objects.filter(pk=document.pk).update(read_hash=document.read_hash)
+
+
+def _take(document: Document, record: DocumentRecord) -> tuple[Reading, bool]:
+    """Set what the record says; return also whether that changed anything but how it was read."""
+    metadata = document.metadata
+    reading = take_reading(document, title=record.title, text=record.text, metadata=dict(record.metadata))
+    is_changed = reading is not Reading.SAME or document.metadata != metadata
+    for name, value in (("external_id", record.external_id), ("language", record.language), ("file", record.file)):
+        is_changed = is_changed or getattr(document, name) != value
+        setattr(document, name, value)
+    return reading, is_changed

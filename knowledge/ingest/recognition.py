@@ -7,6 +7,7 @@ from typing import Any
 
 from django.db import transaction
 
+from knowledge.corrections.readings import Reading, take_reading
 from knowledge.ingest.file_importer import read_again
 from knowledge.ingest.formats.types import BadFile, Said
 from knowledge.ingest.formats.types import gettext_noop as _
@@ -15,7 +16,6 @@ from knowledge.ingest.pictures import recognised_pages
 from knowledge.models import Document, PicturePage
 
 State = PicturePage.State
-EDITED = _("the document was edited here before they were read; its text was kept")
 GONE = _("the file is gone: upload it again")
 
 
@@ -81,7 +81,7 @@ def _save(row: PicturePage, **values: Any) -> None:
 def complete_text(document_id: int) -> bool:
     """Put what was read into the document's text, page by page; return whether that changed it.
 
-    A text that staff have edited since the import is kept.
+    To a correction of staff's it is a new reading of the file like any other.
     """
     document = Document.objects.filter(pk=document_id).first()
     read = PicturePage.objects.filter(document=document_id, state=State.READ)
@@ -99,16 +99,11 @@ def complete_text(document_id: int) -> bool:
         now = Document.objects.select_for_update().get(pk=document_id)
         if now.metadata.get("sha256", "") != digest:
             return False  # another file by now, whose pages are noted
-        if now.content_hash != now.metadata.get("content_hash"):
-            for row in read:
-                _leave_out(row, Said(EDITED))
-            return False
         before = now.content_hash
-        now.title, now.text, now.language = record.title, record.text, record.language
-        now.metadata = {**now.metadata, **record.metadata}
+        metadata = {**now.metadata, **record.metadata}
+        if take_reading(now, title=record.title, text=record.text, metadata=metadata) is not Reading.HELD:
+            now.language = record.language
         now.save()
-        # A crawl takes another text than it has seen for an edit.
-        now.source_pages.filter(content_hash=before).update(content_hash=now.content_hash)
         read.filter(lines=[]).update(state=State.EMPTY)
         read.update(state=State.IN_TEXT)
     return now.content_hash != before

@@ -2,6 +2,7 @@
 
 from knowledge.models.abbreviations import Abbreviation
 from knowledge.models.collections import Collection, Granularity
+from knowledge.models.corrections import Correction
 from knowledge.models.courses import Course
 from knowledge.models.document_states import FormerState, changed_since
 from knowledge.models.documents import Document, DocumentRevision
@@ -15,6 +16,7 @@ from knowledge.models.uploads import PdfUpload
 __all__ = [
     "Abbreviation",
     "Collection",
+    "Correction",
     "Course",
     "CrawlOutcome",
     "CrawlRun",

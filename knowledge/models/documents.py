@@ -100,7 +100,8 @@ class DocumentQuerySet(StaffScoped["Document"]):
         )
         counted = count_related(passages, by="document")
         annotated = self.of_university().annotate(passage_count=counted, indexed_now=Exists(states))
-        return annotated.select_related("collection", "edition").defer("text")
+        unread = ("text", "correction__text", "correction__new_text")
+        return annotated.select_related("collection", "edition", "correction").defer(*unread)
 
 
 class Document(models.Model):
@@ -164,6 +165,8 @@ class Document(models.Model):
     updated_at = models.DateTimeField(_("last change"), auto_now=True)
 
     content_hash = models.CharField(max_length=32, editable=False)
+    # `content_hash` of what was last read at its source; empty: it was written here.
+    read_hash = models.CharField(max_length=32, editable=False, blank=True, default="", db_default="")
     state_hash = models.CharField(max_length=32, editable=False)
     # When its text, or whether it is used, last changed: FAQs and answers that rely on it may be wrong since.
     altered_at = models.DateTimeField(null=True, editable=False)

@@ -108,7 +108,6 @@ class SourcePage(models.Model):
     document = models.ForeignKey(Document, on_delete=models.SET_NULL, null=True, related_name="source_pages")
     etag = models.CharField(max_length=500, blank=True)
     last_modified = models.CharField(max_length=100, blank=True)
-    content_hash = models.CharField(max_length=32, blank=True)
     likeness = models.CharField(max_length=32, blank=True)  # of title and text: finds duplicates
     links = models.JSONField(default=list)
     missing_runs = models.PositiveSmallIntegerField(default=0)

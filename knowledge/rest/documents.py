@@ -1,5 +1,6 @@
 """Documents: read, written as in the admin, and cut into the passages that questions find."""
 
+from datetime import datetime
 from typing import Any
 
 import django_filters
@@ -55,6 +56,9 @@ class DocumentSummary(serializers.ModelSerializer):
     edition = serializers.SerializerMethodField(
         help_text="The term, year or examination regulations that it is about, as read or corrected; empty: none."
     )
+    corrected_at = serializers.SerializerMethodField(
+        help_text="When staff last corrected what was read from its source; null: it is as read, or written here."
+    )
     passage_count = serializers.IntegerField(read_only=True)
     is_indexed = serializers.BooleanField(
         source="indexed_now", read_only=True, help_text="Whether questions are answered from its present state."
@@ -76,6 +80,7 @@ class DocumentSummary(serializers.ModelSerializer):
             "external_id",
             "term",
             "edition",
+            "corrected_at",
             "passage_count",
             "is_indexed",
             "created_at",
@@ -87,6 +92,9 @@ class DocumentSummary(serializers.ModelSerializer):
 
     def get_version(self, document: Document) -> str:
         return read_version(document)
+
+    def get_corrected_at(self, document: Document) -> datetime | None:
+        return document.correction.corrected_at if hasattr(document, "correction") else None
 
     def get_edition(self, document: Document) -> str:
         term = term_of(document.edition) if hasattr(document, "edition") else None

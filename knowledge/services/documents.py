@@ -10,6 +10,7 @@ from django.core.exceptions import ValidationError
 from django.core.files import File
 from django.db import transaction
 
+from knowledge.corrections.readings import note_edit
 from knowledge.courses.codes import code_key
 from knowledge.courses.sync import CODES, lock_and_read, relink
 from knowledge.editions.grouping import drop_small_groups
@@ -39,7 +40,10 @@ from knowledge.tasks import (
 
 @transaction.atomic
 def save_document(*, document: Document) -> Document:
-    """Save a document and queue its indexing; raises ValidationError."""
+    """Save a document and queue its indexing; raises ValidationError.
+
+    What it changes in a text that was read from a source is a correction, which later readings keep.
+    """
     document.full_clean(exclude=["collection"] if document.collection_id else None)
     try:
         check_term(document.term)
@@ -47,6 +51,7 @@ def save_document(*, document: Document) -> Document:
         raise ValidationError({"term": error}) from error
     moved = Document.objects.filter(pk=document.pk).exclude(url=document.url).exists()
     with _sync_courses([document]):
+        note_edit(document)
         document.save()
     index_document.delay_on_commit(document.pk)
     if moved:

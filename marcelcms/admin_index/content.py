@@ -9,7 +9,7 @@ from django.utils.translation import ngettext
 from analytics.models import Contradiction
 from chat.conversations.impact import stale_documents
 from faqs.models import FAQ
-from knowledge.models import CrawlRun, FlaggedText, PdfUpload, Source
+from knowledge.models import Correction, CrawlRun, FlaggedText, PdfUpload, Source
 from marcelcms.admin_index.pending import PendingCount, list_url, news_start
 
 if TYPE_CHECKING:
@@ -59,6 +59,15 @@ def pending_content(user: "User") -> Iterator[PendingCount]:
                 n,
             ),
             reverse("impact"),
+        )
+        yield PendingCount(
+            Correction.objects.in_conflict().visible_to(user),
+            lambda n: ngettext(
+                "%d corrected page changed at its source: what is right?",
+                "%d corrected pages changed at their sources: what is right?",
+                n,
+            ),
+            list_url("knowledge_document", corrected="conflict"),
         )
     if user.has_perm("knowledge.change_flaggedtext"):
         yield PendingCount(

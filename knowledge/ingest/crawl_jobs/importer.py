@@ -9,21 +9,21 @@ from urllib.parse import urlsplit
 from django.db import transaction
 from django.utils import timezone
 
-from core.hashing import fingerprint
 from core.language import guess_language
 from core.text import strip_nul
 from knowledge.chunking.plain_text import make_plain
+from knowledge.corrections.readings import Reading, take_reading
 from knowledge.ingest.crawler.messages import FetchedFile, Page
 from knowledge.ingest.file_importer import import_file
 from knowledge.ingest.formats.registry import find_format
 from knowledge.ingest.formats.types import Said
 from knowledge.ingest.formats.types import gettext_noop as _
 from knowledge.ingest.importer import readable_title
+from knowledge.ingest.remarks import remark_on
 from knowledge.ingest.titles import tell_apart
 from knowledge.models import Course, CrawlOutcome, Document, Source, SourcePage
 
 Kind = CrawlOutcome.Kind
-OVERWRITTEN = _("it had been edited here; that version is kept among the document's older ones")
 BACK = _("it is there again, and published again")
 OF_A_COURSE = _("it is the page of a course here; that course's record counts")
 #: In how many crawls in a row a page must be missing before its document is archived.
@@ -41,41 +41,37 @@ class Applied:
 
 @transaction.atomic
 def save_page(source: Source, page: Page) -> Applied:
-    """Create or update the page's document. What staff changed stays until the page itself changes."""
+    """Create or update the page's document. What staff corrected stays."""
     document = source.collection.documents.select_for_update().filter(url=page.url).first()
     if document and Course.objects.filter(document=document).exists():
         return Applied(Kind.SKIPPED, reason=Said(OF_A_COURSE))
     name = readable_title(urlsplit(page.url).path.rstrip("/").rpartition("/")[2]) or page.url
     title, text = (strip_nul(page.title) or name)[:500], strip_nul(page.markdown)
     title = tell_apart(title, text=text, name=_heading(text, title) or name, collection=source.collection, url=page.url)
-    seen_hash = fingerprint(title, text)
     row = source.pages.select_for_update().filter(url=page.url).first()
-    last_hash = row.content_hash if row and row.document_id else ""
     links = [{"text": words, "url": address} for words, address in page.references]
     further = {"references": links, "og": page.open_graph, "favicon": page.favicon, "modified": page.modified}
     metadata = {name: strip_nul(value) for name, value in further.items() if value}
 
-    kind, reason = None, None
+    is_new = document is None
     if document is None:
         language = page.language[:12] or guess_language(text)
         document = Document(collection=source.collection, url=page.url, language=language)
-        kind = Kind.NEW
-    elif seen_hash not in {last_hash, document.content_hash}:
-        kind = Kind.CHANGED
-        reason = Said(OVERWRITTEN) if last_hash and document.content_hash != last_hash else None
-    if kind:
-        document.title, document.text = title, text
-        document.language = page.language[:12] or document.language
+    known = (document.read_hash, document.metadata)
     metadata = {key: value for key, value in document.metadata.items() if key not in further} | metadata
-    is_known, document.metadata = metadata == document.metadata, metadata
+    reading = take_reading(document, title=title, text=text, metadata=metadata)
+    kind = Kind.NEW if is_new else Kind.CHANGED if reading is not Reading.SAME else None
+    reason = remark_on(reading)
+    if kind and reading is not Reading.HELD:
+        document.language = page.language[:12] or document.language
     is_back = _publish_again(document, row)
     if kind or is_back:
         document.save()
-    elif not is_known:
+    elif known != (document.read_hash, document.metadata):
         # Saved with its time: otherwise a form that was opened before would overwrite it.
-        Document.objects.filter(pk=document.pk).update(metadata=metadata, updated_at=timezone.now())
-    seen = {"content_hash": seen_hash, "likeness": page.likeness, "links": list(page.links)}
-    _remember(source, page, document.pk, **seen)
+        said = {"read_hash": document.read_hash, "metadata": document.metadata}
+        Document.objects.filter(pk=document.pk).update(**said, updated_at=timezone.now())
+    _remember(source, page, document.pk, likeness=page.likeness, links=list(page.links))
     if is_back and not reason:
         kind, reason = kind or Kind.CHANGED, Said(BACK)
     return Applied(kind, document.pk, reason)
@@ -90,8 +86,7 @@ def _heading(text: str, title: str) -> str:
 
 def save_file(source: Source, file: FetchedFile, *, progress: Callable[[int, int], None]) -> Applied:
     """Create or update the file's document. Raises BadFile."""
-    row = source.pages.select_related("document").filter(url=file.url).first()
-    was_edited = bool(row and row.document and row.document.content_hash != row.content_hash)
+    row = source.pages.filter(url=file.url).first()
     imported = import_file(
         Path(file.path),
         collection=source.collection,
@@ -105,10 +100,10 @@ def save_file(source: Source, file: FetchedFile, *, progress: Callable[[int, int
         is_back = _publish_again(document, row)
         if is_back:
             document.save()
-        _remember(source, file, document.pk, content_hash=document.content_hash)
+        _remember(source, file, document.pk)
     kinds = {"created": Kind.NEW, "changed": Kind.CHANGED}
     kind = kinds.get(imported.outcome, Kind.CHANGED if is_back else None)
-    reason = Said(BACK) if is_back else Said(OVERWRITTEN) if was_edited else next(iter(imported.remarks), None)
+    reason = Said(BACK) if is_back else next(iter(imported.remarks), None)
     return Applied(kind, document.pk, reason)
 
 

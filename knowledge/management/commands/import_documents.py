@@ -25,7 +25,7 @@ class Command(BaseCommand):
             report = import_records(read_jsonl(file), collection=collection_for(collection))
         except OSError as error:
             raise CommandError(f"{file} cannot be read: {error.strerror}.") from error
-        for line, reason in report.problems:
+        for line, reason in [*report.problems, *report.remarks]:
             self.stderr.write(f"{file.name}, line {line}: {reason}")
         with progress_bar("Indexing") as show:
             indexed = sync_pending(progress=show)

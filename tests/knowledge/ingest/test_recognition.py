@@ -15,7 +15,8 @@ from knowledge.ingest.file_importer import import_file
 from knowledge.ingest.formats.types import BadFile, Said
 from knowledge.ingest.ocr.types import PageRead, ReadLine
 from knowledge.ingest.recognition import complete_text, read_waiting
-from knowledge.models import Collection, Document, PicturePage, Source
+from knowledge.models import Collection, Correction, Document, PicturePage
+from knowledge.services.documents import save_document
 from knowledge.tasks import read_pictures
 from tests.factories import CollectionFactory, is_indexed
 from tests.knowledge import pdfs, scans
@@ -174,17 +175,18 @@ def test_without_the_extra_staff_are_told_and_a_later_installation_reads_it(
     assert [*read_waiting(seconds=60)] == [document.pk]
 
 
-def test_an_edit_of_staff_is_kept(tmp_path: Path, reader: Reader) -> None:
+def test_a_correction_of_staff_is_joined_with_what_was_read(tmp_path: Path, reader: Reader) -> None:
     imported(tmp_path, mixed())
     document = Document.objects.get()
+    read = document.text
     document.text += "\n\nBy hand."
-    document.save()
-    assert [*read_waiting(seconds=60)] == []
+    save_document(document=document)
+    assert [*read_waiting(seconds=60)] == [document.pk]
     document.refresh_from_db()
     assert document.text.endswith("By hand.")
-    row = document.picture_pages.get()
-    assert (row.state, row.reason["template"]) == (State.LEFT_OUT, recognition.EDITED)
-    assert row.lines  # kept: nobody reads it again
+    assert len(document.text) > len(read) + 40
+    assert states(document) == {2: State.IN_TEXT}
+    assert Correction.objects.get(document=document).text != read  # the original is what the file says now
 
 
 def test_another_file_and_a_file_that_is_gone_end_the_waiting(tmp_path: Path, reader: Reader, media: Path) -> None:
@@ -201,15 +203,12 @@ def test_another_file_and_a_file_that_is_gone_end_the_waiting(tmp_path: Path, re
     assert not complete_text(document.pk)
 
 
-def test_a_crawl_does_not_take_it_for_an_edit(tmp_path: Path, reader: Reader) -> None:
+def test_what_was_recognised_is_no_correction(tmp_path: Path, reader: Reader) -> None:
     imported(tmp_path, mixed())
-    document = Document.objects.get()
-    source = Source.objects.create(name="Site", start_urls=["https://www.uni.example/"], collection=document.collection)
-    row = source.pages.create(url=document.url, document=document, content_hash=document.content_hash)
     list(read_waiting(seconds=60))
-    row.refresh_from_db()
-    document.refresh_from_db()
-    assert row.content_hash == document.content_hash
+    document = Document.objects.get()
+    assert document.read_hash == document.content_hash
+    assert not Correction.objects.exists()
 
 
 def test_a_slide_with_a_backdrop_and_a_logo_are_no_pictures_of_text(tmp_path: Path, reader: Reader) -> None:

@@ -10,6 +10,7 @@ from django.db import transaction
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
+from knowledge.services.corrections import read_corrected
 from tests.staff.matrix.world import World
 
 #: Whose row an argument of an address is, where its name and the screen do not say it.
@@ -47,7 +48,7 @@ POSTS = frozenset(
     f"admin:{name}"
     for name in (
         *("knowledge_crawlrun_stop", "knowledge_crawlrun_archive", "knowledge_crawlrun_keep"),
-        *("knowledge_source_crawl", "knowledge_document_restore"),
+        *("knowledge_source_crawl", "knowledge_document_restore", "knowledge_document_original"),
         *("faqs_faq_near", "faqs_faq_dismiss", "faqs_faq_restore", "faqs_faq_confirm"),
         *("faqs_matcher_choose", "faqs_matcher_use"),
         *("chat_heldbacksentence_judge", "chat_webhook_test", "chat_webhookdelivery_again"),
@@ -93,6 +94,7 @@ BOTH = frozenset(
         "admin:faqs_faq_import",
         "admin:faqs_faq_merge",
         "admin:knowledge_course_import",
+        "admin:knowledge_document_correction",
         "admin:chat_promptversion_use",
         "admin:analytics_evaluationquestion_review_one",
         "admin:auth_user_password_change",
@@ -110,6 +112,13 @@ BODIES: Mapping[str, Callable[[World], dict[str, object]]] = {
     "chat_case_comment": lambda _world: {"comment": "Who knows this?"},
     "_assign": lambda _world: {"due_on": "2099-03-31", "version": 0},
     "contradiction": lambda _world: {"step": "dismiss"},
+    "knowledge_document_correction": lambda world: {
+        "step": "take",
+        "state": read_corrected(world.rows["knowledge_document"]).state,
+    },
+    "knowledge_document_original": lambda world: {
+        "correction_state": read_corrected(world.rows["knowledge_document"]).state
+    },
     "quality-judge": lambda world: {"answer": world.parts["sampled_id"], "verdict": "correct_answer"},
     "quality-promise": lambda _world: {"share": 50, "form": "mean"},
     "to-do": lambda world: {"step": "finish", "item": f"topic-{world.rows['analytics_gap'].pk}"},

@@ -104,6 +104,9 @@ DOORS = _read(
     knowledge_course_change GET                              x . . x x .
     knowledge_course_change POST                             x . . x x .
     knowledge_document_versions GET                          x x x x x .
+    knowledge_document_correction GET                        x x x x x .
+    knowledge_document_correction POST                       x . . x x .
+    knowledge_document_original POST                         x . . x x .
     knowledge_document_restore POST                          x . . x x .
     knowledge_document_changelist GET                        x x x x x .
     knowledge_document_add GET                               x . . x x .

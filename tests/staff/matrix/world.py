@@ -26,10 +26,12 @@ from analytics.models import (
 from analytics.reports.definition import Definition
 from analytics.shadow.drafts import FAQDraft
 from chat.models import Case, HeldBackSentence, Office, PromptVersion, RetrievalProfile
+from core.hashing import fingerprint
 from faqs.models import FAQ, FAQVersion, Matcher, MatcherFit, SimilarPair
 from faqs.versions.history import recording
 from knowledge.indexing.generations import live_generation
 from knowledge.models import (
+    Correction,
     CrawlRun,
     Document,
     DocumentRevision,
@@ -134,6 +136,7 @@ def make_world(team: str, owner: User, *, mark: str) -> World:
     revision = DocumentRevision.objects.create(
         document=document, title=f"{mark} before", text=f"{mark} before", made_at=now, replaced_at=now
     )
+    _have_conflict(document, mark)
     webhook = WebhookFactory(assistants=[assistant], name=f"{mark} ticket system")
     office = Office.objects.create(assistant=assistant, name=f"{mark} office")
     rows = {
@@ -258,6 +261,16 @@ def _sampled(api: Rows) -> SampledAnswer:
         day=datetime.date(2026, 3, 3), message=api.review.message, **values
     )
     return made
+
+
+def _have_conflict(document: Document, mark: str) -> None:
+    """Have its source say something else than the document, which staff corrected."""
+    read, new, now = f"{mark}: as it was read.", f"{mark}: as its source says now.", timezone.now()
+    Document.objects.filter(pk=document.pk).update(read_hash=fingerprint(document.title, new))
+    Correction.objects.create(
+        document=document, title=document.title, text=read, corrected_at=now,
+        new_title=document.title, new_text=new, found_at=now,
+    )  # fmt: skip
 
 
 def _contradiction(api: Rows, mark: str) -> Contradiction:

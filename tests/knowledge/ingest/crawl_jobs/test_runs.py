@@ -170,7 +170,7 @@ def test_a_site_that_is_given_up_is_archived_where_nobody_wants_to_be_asked(site
     assert set(Document.objects.values_list("status", flat=True)) == {"archived"}
 
 
-def test_what_staff_archived_or_edited_is_theirs_until_the_page_changes(site: Site) -> None:
+def test_what_staff_archived_or_corrected_stays_theirs_when_the_page_changes(site: Site) -> None:
     source = make_source(site)
     crawled(source)
     set_document_status(documents=[document(site, "/study/art")], status="archived")
@@ -184,10 +184,28 @@ def test_what_staff_archived_or_edited_is_theirs_until_the_page_changes(site: Si
     site.answers["/study/art"] = page(html("Studying art", text="New words of an archived page."))
     third = crawled(source)
     assert third.changed == 2
-    assert "The site's new words." in document(site, "/study/film").text
-    assert edited.text in document(site, "/study/film").revisions.values_list("text", flat=True)
-    assert "it had been edited here" in reasons(third, "changed")[site.url("/study/film")]
+    assert document(site, "/study/film").text == edited.text
+    assert "The site's new words." in document(site, "/study/film").correction.new_text
+    assert "the correction stays until somebody decides" in reasons(third, "changed")[site.url("/study/film")]
+    assert counts(crawled(source)) == {"unchanged": 11}
     assert document(site, "/study/art").status == "archived"
+
+
+def test_what_a_page_changes_elsewhere_is_taken_over_beside_a_correction(site: Site) -> None:
+    paragraphs = [f"Paragraph {name} of the page says one thing." for name in ("one", "two", "three", "four", "five")]
+    site.answers["/study/film"] = page(html("Studying film", text="</p><p>".join(paragraphs)))
+    source = make_source(site)
+    crawled(source)
+    corrected = document(site, "/study/film")
+    corrected.text = corrected.text.replace("Paragraph one of", "Paragraph 1 of")
+    save_document(document=corrected)
+    site.answers["/study/film"] = page(html("Studying film", text="</p><p>".join([*paragraphs[:4], "The end."])))
+    second = crawled(source)
+    text = document(site, "/study/film").text
+    assert "Paragraph 1 of" in text
+    assert "The end." in text
+    assert "what changed elsewhere in it was taken over" in reasons(second, "changed")[site.url("/study/film")]
+    assert "Paragraph 1 of" in "".join(document(site, "/study/film").passages.values_list("text", flat=True))
 
 
 def test_what_a_crawl_finds_beside_the_text_is_not_taken_back_by_an_open_form(site: Site, admin_client: Client) -> None:
