@@ -59,7 +59,14 @@ class ExperimentAdmin(ScopedAdmin, ExperimentModelAdmin):
     ]
 
     class Media:
-        css = {"all": ["knowledge/admin.css", "knowledge/screens.css", "analytics/experiments.css"]}
+        css = {
+            "all": [
+                "knowledge/admin.css",
+                "knowledge/screens.css",
+                "analytics/admin.css",
+                "analytics/experiments.css",
+            ]
+        }
 
     def get_urls(self) -> list[URLPattern]:
         def view(name: str, function: Any) -> URLPattern:
@@ -103,7 +110,7 @@ class ExperimentAdmin(ScopedAdmin, ExperimentModelAdmin):
 
     def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
         field = super().formfield_for_dbfield(db_field, request, **kwargs)
-        if field is not None and db_field.name in {"assistant", "profile", "prompt"}:
+        if field is not None and db_field.name in {"assistant", "profile", "prompt", "collections"}:
             # Each has a screen of its own, where what it does can be looked at first.
             for way in ("add", "change", "delete", "view"):
                 setattr(field.widget, f"can_{way}_related", False)
