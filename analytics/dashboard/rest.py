@@ -1,6 +1,6 @@
 """The dashboard's figures, of the same period and under the same limits as its page shows them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.utils import timezone
@@ -186,10 +186,7 @@ class FigureViewSet(StaffViewSet):
         responses=DashboardShown,
     )
     def list(self, request: Request) -> Response:
-        choices = choices_for(request.user)
-        form = self._form(choices)
-        if not form.is_valid():
-            raise serializers.ValidationError({name: list(said) for name, said in form.errors.items()})
+        form, choices = read_choices(request, ComparisonForm)
         view, other = form.sides(request.user)
         found = publishable_overview(view, with_gaps=request.user.has_perm(VIEW_GAP))
         if found and other:
@@ -203,19 +200,25 @@ class FigureViewSet(StaffViewSet):
         }
         return Response(DashboardShown(shown).data)
 
-    def _form(self, choices: Choices) -> ComparisonForm:
-        """Return the valid form. Raise ValidationError."""
-        given = self.request.query_params
-        known = ComparisonForm.field_order
-        for name, value in given.items():
-            if name not in known:
-                said = _("There is no such filter here: %(known)s.") % {"known": ", ".join(sorted(known))}
-                raise serializers.ValidationError({name: said})
-            if not value:
-                raise serializers.ValidationError({name: _("Give a value, or leave this out.")})
-        named = {str(pk): pk for pk in choices.assistants}
-        reached = reach(self.request.user, named.get(given.get("assistant", "")))
-        return ComparisonForm(given, choices=choices, reach=reached, today=timezone.localdate())
+
+def read_choices(
+    request: Request, form_class: type[ComparisonForm], *, without: Sequence[str] = ()
+) -> tuple[ComparisonForm, Choices]:
+    """Return the valid form of a request's filters, and what can be chosen in it. Raise ValidationError."""
+    known = [name for name in form_class.field_order if name not in without]
+    for name, value in request.query_params.items():
+        if name not in known:
+            said = _("There is no such filter here: %(known)s.") % {"known": ", ".join(sorted(known))}
+            raise serializers.ValidationError({name: said})
+        if not value:
+            raise serializers.ValidationError({name: _("Give a value, or leave this out.")})
+    choices = choices_for(request.user)
+    named = {str(pk): pk for pk in choices.assistants}
+    reached = reach(request.user, named.get(request.query_params.get("assistant", "")))
+    form = form_class(request.query_params, choices=choices, reach=reached, today=timezone.localdate())
+    if not form.is_valid():
+        raise serializers.ValidationError({name: list(said) for name, said in form.errors.items()})
+    return form, choices
 
 
 def figures_data(found: Overview, view: View, choices: Choices) -> dict[str, Any]:

@@ -22,10 +22,14 @@ PAGES = 10
 
 @dataclass(frozen=True, slots=True)
 class TopicRow:
-    """A topic in a period; `answers` are its questions. None is suppressed, or where there is nothing to share."""
+    """A topic in a period; `answers` are its questions. None is suppressed, or where there is nothing to share.
+
+    `beside` is the same topic in the view that this one is compared with.
+    """
 
     topic: Topic
     ranked: Ranked
+    beside: "TopicRow | None" = None
 
     @property
     def answered_share(self) -> float | None:
@@ -42,17 +46,26 @@ class TopicRow:
         return self.ranked.further.get("handed_over")
 
 
-def topics_in(view: View, *, only: int | None = None) -> list[TopicRow]:
-    """Return the topics that most was asked of, pinned ones first: two queries. `only` is the id of one."""
-    wanted = TopicCount.objects.all() if only is None else TopicCount.objects.filter(topic=only)
-    ranking = Ranking("topic", Topic.objects.values("name"), THUMBS, ("answered", "handed_over"), LISTED)
-    found = rank(wanted, view, ranking)
+def topics_in(view: View, *, among: Sequence[int] | None = None) -> list[TopicRow]:
+    """Return the topics that most was asked of, pinned ones first: two queries. `among` are the only ids to list."""
+    ranking = Ranking("topic", Topic.objects.values("name"), THUMBS, ("answered", "handed_over"), LISTED, among)
+    found = rank(TopicCount.objects.all(), view, ranking)
     if view.least > 1:
         found = [_without_few(row, view.least) for row in rank_without_small_groups(found, view.least)]
     topics = Topic.objects.visible_to(view.by).filter(merged_into=None).defer("centroid").select_related("assistant")
     there = topics.in_bulk([row.pk for row in found])
     rows = [TopicRow(there[row.pk], row) for row in found if row.pk in there]
     return sorted(rows, key=lambda row: not row.topic.is_pinned)
+
+
+def compare_topics(rows: Sequence[TopicRow], view: View) -> list[TopicRow]:
+    """Return the rows with what another view has of the same topics in place of the period before: two queries."""
+    others = {row.topic.pk: row for row in topics_in(view, among=[row.topic.pk for row in rows])}
+    nothing = 0 if view.least <= 1 else None
+    return [
+        replace(row, beside=other, ranked=replace(row.ranked, before=other.ranked.answers if other else nothing))
+        for row, other in ((row, others.get(row.topic.pk)) for row in rows)
+    ]
 
 
 def _without_few(row: Ranked, least: int) -> Ranked:

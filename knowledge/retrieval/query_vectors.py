@@ -83,12 +83,6 @@ def multilingual_vectors(texts: Sequence[str]) -> "NDArray[np.float32]":
     return get_embedder(MULTILINGUAL).embed_questions(texts)
 
 
-def is_one_piece(word: str) -> bool:
-    """Return whether the multilingual model's vocabulary has the word as a whole, as it has common words and names."""
-    model = get_embedder(MULTILINGUAL)
-    return model.count_tokens(word) == 1 or model.count_tokens(word.capitalize()) == 1
-
-
 def guess_vector(model: str, question: "NDArray[np.float32]", guesses: Sequence[str]) -> "NDArray[np.float32]":
     """Return the unit mean of the guesses' vectors and the question's own, as in HyDE (Gao et al. 2023)."""
     mean = np.vstack((get_embedder(model).embed(guesses), question)).mean(axis=0)

@@ -18,10 +18,11 @@ from knowledge.chunking.periods import asked, in_full
 from knowledge.retrieval.editions import EditionsFound, Missing, find_editions, prefer_editions
 from knowledge.retrieval.fusion import Fusion, weighted_rrf, weighted_scores
 from knowledge.retrieval.live_index import Served, lexical_index, served_generation
-from knowledge.retrieval.query_vectors import guess_vector, is_one_piece, search_vector
+from knowledge.retrieval.query_vectors import guess_vector, search_vector
 from knowledge.retrieval.reordering import put_other_periods_last, rerank
 from knowledge.retrieval.tuning import EDITIONS_AMONG, PROTECTED_CONFIDENCE
 from knowledge.retrieval.types import Hit, Origin, Query, Retriever, Scope
+from knowledge.words.dictionary import is_common_word
 from knowledge.words.question import read_question
 from knowledge.words.readings import Reading, Step
 
@@ -192,7 +193,7 @@ def _run(
 def _read_words(text: str, steps: AbstractSet[Step], generation: Served, scope: Scope) -> tuple[str, Sequence[Reading]]:
     index = lexical_index(generation.pk)
     index.follow(generation.newest_change)
-    return read_question(text, index.pages(scope, is_known=is_one_piece), steps=steps)
+    return read_question(text, index.pages(scope, is_known=is_common_word), steps=steps)
 
 
 def _without_faqs(plan: Plan, runs: Mapping[str, Sequence[Hit]], scores: dict[int, float]) -> dict[int, float]:

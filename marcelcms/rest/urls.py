@@ -10,6 +10,7 @@ from analytics.gaps.rest import GapViewSet
 from analytics.reports.rest.exports import ReportExportViewSet
 from analytics.reports.rest.reports import ReportViewSet
 from analytics.reviews.rest import ReviewViewSet
+from analytics.topics.rest import TopicViewSet
 from chat.rest.conversations import ConversationViewSet
 from faqs.rest.views import FAQViewSet
 from knowledge.rest.documents import DocumentViewSet
@@ -28,6 +29,7 @@ for name, viewset in {
     "evaluation-sets": EvaluationSetViewSet,
     "evaluation-runs": EvaluationRunViewSet,
     "figures": FigureViewSet,
+    "topics": TopicViewSet,
     "reports": ReportViewSet,
     "report-exports": ReportExportViewSet,
 }.items():

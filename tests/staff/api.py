@@ -18,6 +18,7 @@ from analytics.models import (
     Report,
     Review,
     StoredReport,
+    Topic,
 )
 from analytics.reports.files import file_path
 from core.db.tokens import hash_token
@@ -84,6 +85,7 @@ class Rows:
     document: Document
     faq: FAQ
     gap: Gap
+    topic: Topic
     review: Review
     conversation: Any
     evaluation_set: EvaluationSet
@@ -96,6 +98,7 @@ class Rows:
             "documents": self.document,
             "faqs": self.faq,
             "gaps": self.gap,
+            "topics": self.topic,
             "reviews": self.review,
             "conversations": self.conversation,
             "evaluation-sets": self.evaluation_set,
@@ -129,6 +132,7 @@ def rows_of_team(name: str) -> Rows:
         document,
         faq,
         make_gap(assistant),
+        make_topic(assistant),
         make_review(answer),
         answer.conversation,
         evaluation_set,
@@ -148,6 +152,13 @@ def make_gap(assistant: Any, *texts: str) -> Gap:
             message=ask_in_vain(text, assistant=assistant), language="en", embedding=b"\x00\x3c", recipe="none"
         )
     return gap
+
+
+def make_topic(assistant: Any, name: str = "Parking") -> Topic:
+    topic: Topic = Topic.objects.create(
+        name=name, named_by=Gap.NamedBy.STAFF, assistant=assistant, centroid=b"", recipe="none"
+    )
+    return topic
 
 
 def make_report(assistant: Any, name: str) -> Report:

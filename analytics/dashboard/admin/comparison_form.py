@@ -1,7 +1,7 @@
 """The dashboard's filters with what is compared, read from its address."""
 
 import datetime
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -44,6 +44,8 @@ class ComparisonForm(DashboardForm):
     compare_to = DayField(label=gettext_lazy("Compare to"))
 
     field_order = (*DashboardForm.field_order, "compare", "compare_from", "compare_to")
+    #: Of what another one can be chosen.
+    places: Sequence[str] = ("assistant", "site", "language")
 
     def __init__(self, address: QueryDict, *, choices: Choices, reach: Reach, today: datetime.date) -> None:
         super().__init__(address, choices=choices, reach=reach, today=today)
@@ -56,7 +58,7 @@ class ComparisonForm(DashboardForm):
         places = [
             (title, [(f"{place}:{key}", name) for key, name in self._names[place].items()])
             for place, title in titles.items()
-            if len(self._names[place]) > 1
+            if place in self.places and len(self._names[place]) > 1
         ]
         field: Any = self.fields["compare"]
         field.choices = [
@@ -85,7 +87,7 @@ class ComparisonForm(DashboardForm):
         if key:
             return mine, self._place(mine, place, key)
         other = self._days(mine.period, chosen)
-        if not self.cleaned_data["step"]:
+        if not self.cleaned_data.get("step"):
             mine = replace(mine, step=step_for(max(mine.period, other, key=lambda period: period.days)))
         name = _("Year before") if chosen == YEAR else _("Other dates")
         return mine, Other(replace(mine, period=other), _("This period"), name, period_name(other))

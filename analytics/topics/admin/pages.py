@@ -16,13 +16,13 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
-from analytics.dashboard.admin.form import DashboardForm
+from analytics.dashboard.admin.comparison_form import ComparisonForm, Other
 from analytics.dashboard.admin.view import range_links
 from analytics.dashboard.formatting import NOTHING, Change, change, count_text, percent, period_name, whole
 from analytics.dashboard.overview import choices_for, reach
 from analytics.dashboard.visibility import View
 from analytics.models import Topic
-from analytics.topics.listing import TopicRow, pages_of, questions_of, topics_in
+from analytics.topics.listing import TopicRow, compare_topics, pages_of, questions_of, topics_in
 from analytics.topics.services import merge_topic, pin_topic, rename_topic
 
 if TYPE_CHECKING:
@@ -33,6 +33,21 @@ READ_QUESTIONS = "chat.view_conversation"
 A_PAGE = 25
 
 
+class TopicForm(ComparisonForm):
+    """The dashboard's filters; a topic belongs to one assistant, so it is never compared with another's."""
+
+    places = ("site", "language")
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A figure of a topic, and the same one of what it is compared with."""
+
+    label: str
+    value: str
+    beside: str
+
+
 @dataclass(frozen=True, slots=True)
 class Listed:
     """A topic as the list shows it."""
@@ -40,20 +55,28 @@ class Listed:
     topic: Topic
     questions: str
     change: Change
-    answered: str
-    liked: str
-    handed_over: str
+    figures: list[Figure]
 
 
 def listed(row: TopicRow) -> Listed:
-    ranked = row.ranked
+    ranked, beside = row.ranked, shares(row.beside) if row.beside else ("", "", "")
     return Listed(
         topic=row.topic,
         questions=whole(ranked.answers),
         change=change(ranked.answers, ranked.before, "" if ranked.before is None else whole(ranked.before)),
-        answered=NOTHING if row.answered_share is None else percent(row.answered_share),
-        liked=NOTHING if row.liked_share is None else percent(row.liked_share),
-        handed_over=count_text(row.handed_over),
+        figures=[Figure(*each) for each in zip(headings(), shares(row), beside, strict=True)],
+    )
+
+
+def headings() -> tuple[str, str, str]:
+    return _("Answered"), _("Thumbs up"), _("Left with an office")
+
+
+def shares(row: TopicRow) -> tuple[str, str, str]:
+    return (
+        NOTHING if row.answered_share is None else percent(row.answered_share),
+        NOTHING if row.liked_share is None else percent(row.liked_share),
+        count_text(row.handed_over),
     )
 
 
@@ -63,8 +86,9 @@ def topics_view(request: HttpRequest) -> HttpResponse:
     form, context = _chosen(request)
     context["title"] = _("Topics")
     if form.is_valid():
-        view = form.view(request.user)
-        context |= _period(view) | {"rows": [listed(row) for row in topics_in(view)]}
+        view, other = form.sides(request.user)
+        rows = _compared(topics_in(view), other)
+        context |= _period(view, other) | {"rows": [listed(row) for row in rows], "headings": headings()}
     return TemplateResponse(request, "admin/analytics/topics/list.html", context)
 
 
@@ -77,13 +101,13 @@ def topic_view(request: HttpRequest, topic_id: int) -> HttpResponse:
         return redirect("topic", topic.merged_into_id)
     if not form.is_valid():
         return redirect("topic", topic.pk)
-    view, user = form.view(request.user), cast("User", request.user)
-    row = next(iter(topics_in(view, only=topic.pk)), None)
+    (view, other), user = form.sides(request.user), cast("User", request.user)
+    row = next(iter(_compared(topics_in(view, among=[topic.pk]), other)), None)
     if row is None and view.least > 1 and not topic.is_kept:
         # Its name is a question of few people.
         raise Http404
     may_change = user.has_perm(CHANGE_TOPIC)
-    context |= _period(view) | {
+    context |= _period(view, other) | {
         "title": topic.title,
         "topic": topic,
         "row": listed(row) if row else None,
@@ -139,14 +163,14 @@ def _change(request: HttpRequest, own: Any, topic: Topic, version: int) -> tuple
     raise Http404
 
 
-def _chosen(request: HttpRequest) -> tuple[DashboardForm, dict[str, Any]]:
+def _chosen(request: HttpRequest) -> tuple[TopicForm, dict[str, Any]]:
     """Return the filters, and what every page of topics shows. Raise PermissionDenied."""
     if not request.user.has_perm(VIEW_TOPIC):
         raise PermissionDenied
     choices = choices_for(request.user)
     named = {str(pk): pk for pk in choices.assistants}
     reached = reach(request.user, named.get(request.GET.get("assistant", "")))
-    form = DashboardForm(request.GET, choices=choices, reach=reached, today=timezone.localdate())
+    form = TopicForm(request.GET, choices=choices, reach=reached, today=timezone.localdate())
     del form.fields["step"]
     address = request.GET.copy()
     address.pop("p", None)
@@ -160,11 +184,16 @@ def _chosen(request: HttpRequest) -> tuple[DashboardForm, dict[str, Any]]:
     return form, context
 
 
-def _period(view: View) -> dict[str, Any]:
+def _compared(rows: list[TopicRow], other: Other | None) -> list[TopicRow]:
+    return compare_topics(rows, other.view) if other else rows
+
+
+def _period(view: View, other: Other | None) -> dict[str, Any]:
     return {
         "view": view,
+        "other": other,
         "period": period_name(view.period),
-        "before": period_name(view.period.before),
+        "before": other.said if other else period_name(view.period.before),
         "hides_small": view.least > 1,
     }
 

@@ -4,7 +4,9 @@ import pytest
 from django.contrib.admin.models import LogEntry
 from django.urls import reverse
 
-from analytics.models import Topic
+from analytics.models import Topic, TopicQuestion
+from analytics.topics.counting import count_topics
+from chat.models import Message
 from tests.analytics.gaps.rows import PARKING
 from tests.analytics.topics.test_run import ask, night
 from tests.factories import AssistantFactory, UserFactory
@@ -106,3 +108,27 @@ def test_the_page_costs_as_many_queries_however_many_questions(client, topic, dj
     page(client, "topic", topic.pk)
     with django_assert_max_num_queries(18):
         page(client, "topic", topic.pk)
+
+
+def test_topics_are_compared_with_another_language_and_never_with_another_assistant(client, topic):
+    staff(client, SMALL)
+    AssistantFactory(name="Lexi")
+    german = ask("Wie bekomme ich einen Parkausweis?", "Wo bekomme ich einen Ausweis zum Parken?")
+    Message.objects.update(language="en")
+    Message.objects.filter(pk__in=[each.pk for each in german]).update(language="de")
+    TopicQuestion.objects.bulk_create([TopicQuestion(message=each, topic=topic) for each in german])
+    count_topics()
+    address = {"language": "en", "compare": "language:de"}
+    for name, of in (("topics", []), ("topic", [topic.pk])):
+        shown = text(client.get(reverse(name, args=of), address))
+        assert "German: 2" in shown
+        assert "German: 100" in shown
+    offered = text(page(client))
+    assert "language:de" in offered
+    assert "assistant:" not in offered
+
+
+def test_other_dates_that_are_missing_are_asked_for(client, topic):
+    staff(client, SMALL)
+    assert "Please choose a day." in text(client.get(reverse("topics"), {"compare": "dates"}))
+    assert client.get(reverse("topic", args=[topic.pk]), {"compare": "dates"}).status_code == 302

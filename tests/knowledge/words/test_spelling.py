@@ -2,7 +2,7 @@
 
 import pytest
 
-from knowledge.retrieval.query_vectors import is_one_piece
+from knowledge.words.dictionary import is_common_word
 from knowledge.words.spelling import MOST, correct_spelling
 from tests.knowledge.words.pages import vocabulary
 
@@ -29,7 +29,7 @@ def test_a_slip_is_read_as_the_closest_word_of_the_pages(text: str, read: str) -
 
 def test_a_common_word_that_no_page_has_is_no_slip() -> None:
     words = vocabulary("rectors")
-    assert correct_spelling("Who is the rector?", words, is_known=is_one_piece) == "Who is the rector?"
+    assert correct_spelling("Who is the rector?", words, is_known=is_common_word) == "Who is the rector?"
     assert correct_spelling("Who is the rector?", words, is_known=lambda _word: False) == "Who is the rectors?"
 
 

@@ -547,6 +547,9 @@ API = _read(
     evaluation-runs retrieve                                 x . x x x .
     evaluation-runs results                                  x . x x x .
     figures list                                             . . x x . .
+    topics list                                              x x x x x .
+    topics partial_update                                    x . x x x .
+    topics join                                              x . x x x .
     reports list                                             . . x x . .
     reports create                                           . . x x . .
     reports retrieve                                         . . x x . .
