@@ -6,6 +6,7 @@ from analytics.dashboard.admin.timeline import TimelineDateAdmin
 from analytics.evaluation.admin.questions import EvaluationQuestionAdmin
 from analytics.evaluation.admin.runs import EvaluationRunAdmin
 from analytics.evaluation.admin.sets import EvaluationSetAdmin
+from analytics.experiments.admin import ExperimentAdmin
 from analytics.gaps.admin.gaps import GapAdmin
 from analytics.model_trials.admin import (
     language_model_view,
@@ -28,6 +29,7 @@ __all__ = [
     "EvaluationQuestionAdmin",
     "EvaluationRunAdmin",
     "EvaluationSetAdmin",
+    "ExperimentAdmin",
     "GapAdmin",
     "ReportAdmin",
     "RetentionRunAdmin",

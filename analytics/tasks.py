@@ -129,6 +129,14 @@ def notice_quality_drops() -> None:
     notice_drops()
 
 
+@shared_task(soft_time_limit=540, time_limit=600)
+def look_at_experiments() -> None:
+    """Count what became of experiments' conversations; end and decide what is due."""
+    from analytics.experiments.services import look_at_experiments as look
+
+    look()
+
+
 #: Hundreds of questions answered twice by a language model take hours.
 SHADOW_SECONDS = 12 * 3600
 

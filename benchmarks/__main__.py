@@ -32,6 +32,7 @@ NAMES = (
     "topics",
     "outcomes",
     "promise",
+    "experiments",
     "asked_again",
     "contradictions",
     "editions",
@@ -134,6 +135,10 @@ def run(name: str, folder: Path, arguments: argparse.Namespace) -> object:
         from benchmarks import outcomes
 
         return outcomes.measure(arguments.data, quick=arguments.quick)
+    if name == "experiments":
+        from benchmarks import experiments
+
+        return experiments.measure(arguments.quick)
     if name == "promise":
         from benchmarks import promise
 

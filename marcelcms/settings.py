@@ -415,6 +415,7 @@ CELERY_BEAT_SCHEDULE = {
         "task": "analytics.tasks.notice_quality_drops",
         "schedule": crontab(hour="5", minute="10"),
     },
+    "look-at-experiments": {"task": "analytics.tasks.look_at_experiments", "schedule": crontab(minute="15")},
     "apply-retention": {
         "task": "analytics.tasks.apply_retention",
         "schedule": crontab(hour="3", minute="30"),

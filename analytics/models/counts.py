@@ -6,8 +6,9 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from analytics.histograms import BINS
-from chat.models import Assistant, Feedback, Message, Site
+from chat.models import Assistant, Experiment, Feedback, Message, Site
 from chat.models.assistants import OfAssistants
+from chat.models.experiments import Arm
 from faqs.models import FAQ
 from knowledge.models import Document
 
@@ -180,6 +181,35 @@ class Assumptions(models.Model):
 
     def __str__(self) -> str:
         return str(_("assumptions of the dashboard"))
+
+
+class ExperimentCount(models.Model):
+    """Conversations of an arm that began on a day, once they were settled; never changed after that.
+
+    `newcomers` are people who agreed on that day, as in `UsageCount`. `abstained`, `disliked` and `failed` count
+    conversations with at least one such answer.
+    """
+
+    experiment = models.ForeignKey(Experiment, on_delete=models.CASCADE, related_name="counts")
+    day = models.DateField()
+    arm = models.CharField(max_length=5, choices=Arm)
+    conversations = models.PositiveIntegerField(default=0)
+    newcomers = models.PositiveIntegerField(default=0)
+    helped = models.PositiveIntegerField(default=0)
+    answered = models.PositiveIntegerField(default=0)
+    abstained = models.PositiveIntegerField(default=0)
+    disliked = models.PositiveIntegerField(default=0)
+    failed = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        ordering = ["day", "arm"]
+        default_permissions = ()
+        constraints = [
+            models.UniqueConstraint(fields=["experiment", "day", "arm"], name="one_count_a_day_and_arm"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.experiment_id}: {self.day} {self.arm}"
 
 
 class ChangedDay(models.Model):

@@ -12,6 +12,7 @@ from django.utils import timezone
 from analytics.counts.daily import find_day_bounds
 from analytics.models import SampledAnswer, SampleNight
 from chat.models import Assistant, Message
+from chat.models.experiments import Arm
 from chat.pipeline.question import profile_for
 
 Status = Message.Status
@@ -56,7 +57,8 @@ def _draw(assistant: Assistant, day: datetime.date) -> int:
         chance = random.Random(f"{assistant.pk} {day}")  # noqa: S311 – no secret
         drawn = chance.sample(ids, min(settings.QUALITY_SAMPLE, len(ids)))
         # Locked, so that none is deleted before the rows that name it are saved.
-        rows = Message.objects.filter(pk__in=drawn).select_for_update(no_key=True).order_by("pk")
+        rows = Message.objects.filter(pk__in=drawn).select_for_update(no_key=True, of=("self",)).order_by("pk")
+        rows = rows.select_related("conversation__experiment__profile")
         answers = list(rows)
         visitors = dict(rows.values_list("pk", "conversation__visitor"))
         seen = _visitors_of_the_week(assistant, day)
@@ -79,12 +81,14 @@ def _visitors_of_the_week(assistant: Assistant, day: datetime.date) -> set[objec
 
 def _sampled(answer: Message, assistant: Assistant, day: datetime.date, *, is_newcomer: bool) -> SampledAnswer:
     """Build a row; an answer that staff wrote is shown whatever the evidence for pages is."""
+    said = answer.conversation
+    tried = said.experiment if said.arm == Arm.OTHER else None
     return SampledAnswer(
         message=answer,
         assistant=assistant,
         day=day,
         evidence=None if answer.office else answer.evidence,
-        threshold=profile_for(assistant).threshold,
+        threshold=profile_for(tried.lay_over(assistant) if tried else assistant).threshold,
         is_shown=answer.status == Status.COMPLETE,
         is_newcomer=is_newcomer,
     )

@@ -9,7 +9,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from analytics.counts.refresh import TABLES, freeze
-from analytics.models import AnonymisedQuestion, RetentionRun, SampledAnswer, TopicCount
+from analytics.experiments.services import count_before_deletion
+from analytics.models import AnonymisedQuestion, ExperimentCount, RetentionRun, SampledAnswer, TopicCount
 from analytics.privacy import anonymised_texts
 from analytics.reports.files import expire
 from chat.conversations.retention import delete_idle_visitors, delete_old_records, expired, oldest_kept
@@ -64,6 +65,8 @@ def apply_retention() -> RetentionRun | None:
         before = {assistant: oldest_kept(assistant) for assistant in [*Assistant.objects.order_by("pk"), None]}
         freeze({assistant.pk if assistant else None: moment for assistant, moment in before.items()})
         for assistant, moment in before.items():
+            if assistant:
+                count_before_deletion(assistant, moment)
             gone = _apply_to(assistant, moment)
             if any(gone.values()):
                 run.gone.append({"assistant": assistant.name if assistant else "", **gone})
@@ -107,4 +110,7 @@ def _delete_counts(assistant: Assistant) -> int:
     months = today.year * 12 + today.month - 1 - assistant.keep_counts_months
     before = datetime.date(months // 12, months % 12 + 1, 1)
     kept: Any = {"assistant": assistant, "day__lt": before}
-    return sum(table.objects.filter(**kept).delete()[0] for table in (*TABLES, TopicCount, SampledAnswer))
+    # A running experiment needs its counts: they go once it has ended.
+    tried = ExperimentCount.objects.filter(experiment__assistant=assistant, experiment__state="ended", day__lt=before)
+    gone = sum(table.objects.filter(**kept).delete()[0] for table in (*TABLES, TopicCount, SampledAnswer))
+    return gone + tried.delete()[0]

@@ -49,6 +49,8 @@ def open_one_off(
         is_site_active=None,
         assistant=assistant.pk,
         versions=(),
+        experiment=None,  # its client brings what was said before, so a conversation is no more than a question
+        arm="",
         newest=0,
         earlier=None,
         latest_question=None,

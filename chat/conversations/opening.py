@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from chat.conversations.inserts import insert
 from chat.errors import Busy, NotFound, Refused
 from chat.models import Conversation, Message
+from chat.models.experiments import Arm, arm_of
 from chat.pipeline.question import Question, build_question_cached
 from chat.pipeline.understanding.clarify import audience_of, chosen, looked_up
 from chat.prompt_template import HISTORY_MESSAGES
@@ -43,8 +44,20 @@ SELECT
             FROM chat_assistant_collections AS chosen
             JOIN knowledge_collection AS collection ON collection.id = chosen.collection_id
             WHERE chosen.assistant_id = assistant.id),
-        (SELECT string_agg(layout.ctid || ' ' || layout.xmin, ' ' ORDER BY layout.id) FROM chat_modellayout AS layout)
+        (SELECT string_agg(layout.ctid || ' ' || layout.xmin, ' ' ORDER BY layout.id) FROM chat_modellayout AS layout),
+        experiment.ctid || ' ' || experiment.xmin,
+        (SELECT tried.ctid || ' ' || tried.xmin FROM chat_promptversion AS tried
+            WHERE tried.number = experiment.prompt_id),
+        (SELECT tried.ctid || ' ' || tried.xmin FROM chat_retrievalprofile AS tried
+            WHERE tried.id = experiment.profile_id),
+        (SELECT string_agg(leg.ctid || ' ' || leg.xmin, ' ' ORDER BY leg.id) FROM chat_profileleg AS leg
+            WHERE leg.profile_id = experiment.profile_id),
+        (SELECT string_agg(collection.ctid || ' ' || collection.xmin, ' ' ORDER BY collection.id)
+            FROM chat_experiment_collections AS chosen
+            JOIN knowledge_collection AS collection ON collection.id = chosen.collection_id
+            WHERE chosen.experiment_id = experiment.id)
     ],
+    experiment.id, experiment.share, conversation.experiment_id = experiment.id, conversation.arm,
     (SELECT max(id) FROM said),
     (SELECT id FROM said WHERE client_id = %(client_id)s),
     EXISTS (SELECT FROM said WHERE status = 'generating'),
@@ -65,6 +78,7 @@ LEFT JOIN chat_assistant AS assistant ON assistant.id = CASE
     ELSE coalesce(site.assistant_id, (SELECT min(id) FROM chat_assistant)) END
 LEFT JOIN chat_promptversion AS prompt ON prompt.number = assistant.prompt_id
 LEFT JOIN chat_retrievalprofile AS profile ON profile.id = assistant.profile_id
+LEFT JOIN chat_experiment AS experiment ON experiment.assistant_id = assistant.id AND experiment.state = 'running'
 """  # noqa: S608 - made of constants
 CONVERSATION = insert(
     "conversation",
@@ -75,6 +89,8 @@ CONVERSATION = insert(
     site_id="%(site)s",
     audience="%(audience)s",
     title="%(title)s",
+    experiment_id="%(experiment)s",
+    arm="%(arm)s",
 )
 QUESTION = insert(
     "question",
@@ -128,7 +144,8 @@ class ConversationState:
 
     `owner` is None where there is no such conversation yet; `newest` is the id of its newest message, `earlier` that of
     the question with the same client id, `choices` what its last answer asked back. `assistant` is the conversation's,
-    or for a new one that of its site. `history` is (role, text), oldest first.
+    or for a new one that of its site. `history` is (role, text), oldest first. `experiment` is the one that is running
+    if the conversation takes part in it, with its `arm`.
     """
 
     knows_visitor: bool
@@ -138,6 +155,8 @@ class ConversationState:
     is_site_active: bool | None
     assistant: int | None
     versions: tuple[str | None, ...]
+    experiment: int | None
+    arm: str
     newest: int
     latest_question: int | None
     earlier: int | None
@@ -165,8 +184,11 @@ def load_state(
     """`site` is a public id without NUL, empty for this server's own page; `replaces` does not count."""
     parameters = {"visitor": visitor, "conversation": conversation, "client_id": client_id, "site": site}
     (row,) = fetch_all(LOOK, parameters | {"replaces": replaces})
-    visits, owner, audience, own_site, is_active, assistant, versions, *about_messages = row
-    newest, earlier, busy, latest, choices, kinds, said = about_messages
+    visits, owner, audience, own_site, is_active, assistant, versions = row[:7]
+    running, share, takes_part, arm = row[7:11]
+    newest, earlier, busy, latest, choices, kinds, said = row[11:]
+    if owner is None and running is not None:
+        takes_part, arm = True, arm_of(running, share, conversation)
     return ConversationState(
         knows_visitor=visits,
         owner=owner,
@@ -175,6 +197,8 @@ def load_state(
         is_site_active=is_active,
         assistant=assistant,
         versions=tuple(versions),
+        experiment=running if takes_part else None,
+        arm=arm if takes_part else "",
         newest=newest or 0,
         latest_question=latest,
         earlier=earlier,
@@ -267,8 +291,9 @@ def _ask_in(seen: ConversationState, visitor: UUID, text: str, language: str) ->
     """
     choice = chosen(text, seen.choices) if seen.choices else None
     again = looked_up(seen.choices, choice) if seen.choices and choice else text
+    tried = seen.experiment if seen.arm == Arm.OTHER else None
     return replace(
-        build_question_cached(seen.assistant, seen.versions, again, language),
+        build_question_cached(seen.assistant, tried, seen.versions, again, language),
         # The server's own record is the only history there is: what a client claims was said does not count.
         history=seen.history,
         audience=(*seen.audience, *audience_of(choice)) if choice else seen.audience,
@@ -291,6 +316,8 @@ def save_question(
         "site": seen.site,
         "audience": list(ask.audience),
         "title": title,
+        "experiment": seen.experiment,
+        "arm": seen.arm,
         "newest": seen.newest,
         "replaces": replaces,
         "client_id": question.client_id,

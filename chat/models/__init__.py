@@ -4,9 +4,9 @@ from chat.models.api_clients import APIClient
 from chat.models.assistants import Assistant, Language
 from chat.models.cases import Case, CaseAddress, CaseMail, CaseMessage
 from chat.models.conversations import AnswerRecord, Citation, Conversation, Feedback, Message, Visitor
-from chat.models.emergency_contacts import EmergencyContact, Need
+from chat.models.experiments import Experiment
 from chat.models.held_back import HeldBackSentence
-from chat.models.offices import Office, OfficeHours, OfficeRule
+from chat.models.offices import EmergencyContact, Need, Office, OfficeHours, OfficeRule
 from chat.models.profiles import ProfileLeg, RetrievalProfile
 from chat.models.prompts import ModelLayout, PromptVersion
 from chat.models.sites import Site
@@ -23,6 +23,7 @@ __all__ = [
     "Citation",
     "Conversation",
     "EmergencyContact",
+    "Experiment",
     "Feedback",
     "HeldBackSentence",
     "Language",

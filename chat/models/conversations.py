@@ -11,6 +11,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from chat.models.assistants import Assistant, OfAssistants
+from chat.models.experiments import Arm, Experiment
 from chat.models.sites import Site
 from faqs.models import FAQ
 from knowledge.models import Document, Passage
@@ -58,6 +59,16 @@ class Conversation(models.Model):
     # What the student said of themselves when asked, as tags `kind:value`; it holds for the rest of the conversation.
     audience = ArrayField(models.CharField(max_length=100), default=list, blank=True, verbose_name=_("audience"))
     title = models.CharField(_("title"), max_length=200, blank=True)
+    # The experiment that was running when it began, and its arm: for all of its questions.
+    experiment = models.ForeignKey(
+        Experiment,
+        on_delete=models.SET_NULL,
+        null=True,
+        editable=False,
+        db_index=False,
+        related_name="conversations",
+    )
+    arm = models.CharField(max_length=5, choices=Arm, blank=True, default="", db_default="", editable=False)
     stars = models.PositiveSmallIntegerField(
         _("stars"), null=True, blank=True, validators=[MinValueValidator(1), MaxValueValidator(5)]
     )
@@ -74,6 +85,7 @@ class Conversation(models.Model):
             models.Index(fields=["-updated_at"]),
             models.Index(fields=["created_at"]),
             models.Index(fields=["id"], condition=models.Q(stars__lte=2), name="rated_low"),
+            models.Index(fields=["experiment"], condition=models.Q(experiment__isnull=False), name="of_experiments"),
         ]
         constraints = [
             models.CheckConstraint(

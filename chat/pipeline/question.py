@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
-from chat.models import Assistant, EmergencyContact, Message
+from chat.models import Assistant, EmergencyContact, Experiment, Message
 from chat.pipeline.answering.help_contacts import list_contacts
 from chat.pipeline.retrieval.candidates import Candidate
 from chat.pipeline.retrieval.profiles import PROFILES, Profile, build_profile
@@ -184,29 +184,38 @@ def build_question(assistant: Assistant | None, text: str, language: str) -> Que
 
 
 def build_question_cached(
-    assistant: int | None, versions: tuple[str | None, ...], text: str, language: str
+    assistant: int | None, experiment: int | None, versions: tuple[str | None, ...], text: str, language: str
 ) -> Question:
-    """Build a question as `build_question` does; read the assistant only if its `versions` have changed."""
-    return replace(cached_config(assistant, versions, detect_language(text) or language), text=text)
+    """Build a question as `build_question` does; read the assistant only if its `versions` have changed.
+
+    With an `experiment` it is answered with the settings of the other arm.
+    """
+    return replace(cached_config(assistant, experiment, versions, detect_language(text) or language), text=text)
 
 
 @lru_cache(maxsize=128)
-def cached_config(assistant: int | None, _versions: tuple[str | None, ...], language: str) -> Question:
-    rows = Assistant.objects.select_related("prompt", "profile")
-    return assistant_config(rows.filter(pk=assistant).first() if assistant else None, language)
+def cached_config(
+    assistant: int | None, experiment: int | None, _versions: tuple[str | None, ...], language: str
+) -> Question:
+    row = Assistant.objects.select_related("prompt", "profile").filter(pk=assistant).first() if assistant else None
+    tried = Experiment.objects.select_related("prompt", "profile").filter(pk=experiment).first() if experiment else None
+    return assistant_config(row, language, tried)
 
 
-def assistant_config(assistant: Assistant | None, language: str) -> Question:
-    """Build all of a question but its text."""
+def assistant_config(assistant: Assistant | None, language: str, experiment: Experiment | None = None) -> Question:
+    """Build all of a question but its text; with an `experiment` as its other arm."""
     if assistant is None:
         return Question("", language=language, emergency_contacts=list_contacts(Assistant()))
+    collections = tuple(experiment.collections.values_list("slug", flat=True)) if experiment else ()
+    if experiment:
+        assistant = experiment.lay_over(assistant)
     spoken = assistant.language_for(language)
     suggestions = (spoken == "de" and assistant.suggestions_de) or assistant.suggestions
     return Question(
         "",
         language=spoken,
         languages=tuple(assistant.languages),
-        collections=tuple(assistant.collections.values_list("slug", flat=True)),
+        collections=collections or tuple(assistant.collections.values_list("slug", flat=True)),
         profile=profile_for(assistant),
         assistant=assistant.name,
         institution=assistant.institution,

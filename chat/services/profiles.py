@@ -44,7 +44,7 @@ def clone_profile(*, profile: RetrievalProfile) -> RetrievalProfile:
 
 @transaction.atomic
 def delete_profile(*, profile: RetrievalProfile) -> None:
-    """Raise ValidationError for a built-in one, and one that an assistant uses."""
+    """Raise ValidationError for a built-in one, and one that an assistant or an experiment uses."""
     check_own(profile)
     if names := _users(profile):
         said = _("“%(profile)s” is used by %(assistants)s: give them another profile, then delete this one.")
@@ -100,7 +100,9 @@ def lacking(profile: RetrievalProfile) -> list[str]:
 
 
 def _users(profile: RetrievalProfile) -> str:
-    return ", ".join(profile.assistants.values_list("name", flat=True))
+    """Return the names of the assistants that use it, and of the experiments that try it."""
+    tried = profile.experiments.values_list("name", flat=True)
+    return ", ".join([*profile.assistants.values_list("name", flat=True), *tried])
 
 
 def _free_name(name: str) -> str:

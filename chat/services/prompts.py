@@ -93,8 +93,9 @@ def count_answers(names: Collection[str]) -> dict[str, int]:
 
 
 def check_unused(version: PromptVersion) -> None:
-    """Raise ValidationError if an assistant uses the version or an answer was made with it."""
-    if names := ", ".join(version.assistants.values_list("name", flat=True)):
+    """Raise ValidationError if an assistant or an experiment uses the version, or an answer was made with it."""
+    tried = version.experiments.values_list("name", flat=True)
+    if names := ", ".join([*version.assistants.values_list("name", flat=True), *tried]):
         said = _("“%(version)s” is used by %(assistants)s: give them another version, then delete this one.")
         raise ValidationError(said % {"version": version, "assistants": names})
     if count := count_answers([version.name])[version.name]:

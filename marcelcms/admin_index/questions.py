@@ -1,6 +1,6 @@
 """Open tasks about what students ran into: cases, topics, answers to review, sentences that were held back."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, time
 from typing import TYPE_CHECKING
@@ -12,13 +12,14 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from analytics.dashboard.formatting import percent
+from analytics.experiments.services import GUARDS
 from analytics.inbox.colleagues import CASES, may_work
 from analytics.inbox.items import TO_DO, listed_alone
 from analytics.inbox.notices import describe, unread_notices, with_names
 from analytics.inbox.preferences import assigned_to
 from analytics.models import Gap, GapRun, HeldBackRise, Notice, QualityDrop, Review, SampledAnswer
 from analytics.quality.judging import left_to_judge
-from chat.models import Case
+from chat.models import Case, Experiment
 from marcelcms.admin_index.pending import PendingCount, PendingItem, list_url, news_start, to_do_url
 
 if TYPE_CHECKING:
@@ -143,6 +144,32 @@ def sampled_answers(user: "User") -> Iterator[PendingCount]:
             ),
             reverse("quality-judge"),
         )
+
+
+def ended_experiments(user: "User") -> Iterator[PendingCount]:
+    """Yield the experiments that ended by themselves in the last days, and that nobody has adopted."""
+    if not (user.has_perm("chat.view_experiment") or user.has_perm("chat.change_assistant")):
+        return
+    since = news_start()
+    ended = Experiment.objects.visible_to(user).filter(ended_at__gte=since, adopted_at=None)
+    others = [each for each in Experiment.Ending if each not in (*GUARDS, Experiment.Ending.STOPPED)]
+
+    def count(endings: Iterable[str], said: Callable[[int], str]) -> PendingCount:
+        filters = {"ending__in": ",".join(endings), "ended_at__gte": since, "adopted_at__isnull": 1}
+        return PendingCount(ended.filter(ending__in=endings), said, list_url("chat_experiment", **filters))
+
+    yield count(
+        GUARDS,
+        lambda n: ngettext(
+            "A guard rail ended %d experiment: everybody is answered as before.",
+            "Guard rails ended %d experiments: everybody is answered as before.",
+            n,
+        ),
+    )
+    yield count(
+        others,
+        lambda n: ngettext("%d experiment has ended by itself.", "%d experiments have ended by themselves.", n),
+    )
 
 
 def gaps_section(user: "User", others: Sequence[PendingItem]) -> Section:

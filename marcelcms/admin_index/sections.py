@@ -13,6 +13,7 @@ from marcelcms.admin_index.jobs import failed_jobs, silent_workers
 from marcelcms.admin_index.pending import count_pending
 from marcelcms.admin_index.questions import (
     Section,
+    ended_experiments,
     gaps_section,
     list_reviews,
     list_rises,
@@ -33,6 +34,7 @@ def sections_for(user: "User") -> list[Section]:
         "cases": list(waiting_cases(user)),
         "own": list(own_topics(user)),
         "watched": list(watched_topics(user)),
+        "experiments": list(ended_experiments(user)),
         "sampled": list(sampled_answers(user)),
         "content": list(pending_content(user)),
         "jobs": list(failed_jobs(user)),
@@ -44,6 +46,7 @@ def sections_for(user: "User") -> list[Section]:
         Section(_("Comments of colleagues"), commented),
         Section(_("Questions to the office"), items["cases"]),
         Section(_("Answers to review"), [*list_reviews(user), *list_rises(user), *items["sampled"]]),
+        Section(_("Experiments"), items["experiments"]),
         gaps_section(user, [*items["own"], *items["watched"]]),
         Section(_("FAQs, pages and websites"), items["content"]),
         Section(_("Jobs in the background"), [*silent_workers(), *items["jobs"]]),

@@ -41,7 +41,7 @@ SECTIONS: Mapping[str, tuple[Promise, Sequence[str]]] = {
         _("Try it"),
         (
             *("try-question", "analytics.shadowtest", "analytics.evaluationset", "analytics.evaluationquestion"),
-            "analytics.evaluationrun",
+            *("analytics.evaluationrun", "chat.experiment"),
         ),
     ),
     "insights": (

@@ -37,6 +37,7 @@ IDLE = {
     *("analytics_evaluationquestion_review_one POST", "analytics_gap_draft POST", "analytics_gap_phrasings POST"),
     *("analytics_review_undo POST", "analytics_shadowtest_start POST", "faqs_faq_import POST", "faqs_faq_near POST"),
     *("language-model-start POST", "language-model-stop POST"),
+    *("chat_experiment_start POST", "chat_experiment_stop POST"),
     *(
         "why-answer POST",
         "logout POST",

@@ -1,6 +1,7 @@
 """What an answer was made from is kept beside it, in the words of its moment, and goes with it."""
 
 import datetime
+import uuid
 from typing import Any
 
 import pytest
@@ -11,7 +12,8 @@ from pytest_django import Settings
 from chat.conversations.closing import close_answer
 from chat.conversations.retention import delete_old_records
 from chat.conversations.visitors import delete_conversation, delete_visitor, export_visitor
-from chat.models import AnswerRecord, Assistant, Message, RetrievalProfile
+from chat.models import AnswerRecord, Assistant, Experiment, Message, RetrievalProfile
+from chat.models.experiments import Arm, arm_of
 from chat.pipeline.reply import Reply
 from chat.protocol.events import End
 from chat.protocol.moment import Moment, read_moment
@@ -179,3 +181,18 @@ def test_it_goes_after_its_days_while_the_answer_stays(settings: Settings) -> No
     assert delete_old_records() == 1
     assert list(AnswerRecord.objects.values_list("message", flat=True)) == [young.pk]
     assert Message.objects.filter(pk=old.pk).exists()
+
+
+@pytest.mark.usefixtures("pages")
+def test_it_names_the_settings_of_the_arm_that_an_experiment_answered_with(assistant: Assistant) -> None:
+    profile = RetrievalProfile.objects.create(name="words-only", sources=2)
+    profile.legs.create(retriever="lexical")
+    tried = Experiment.objects.create(
+        assistant=assistant, name="Words", state="running", profile=profile, evidence_needed=0.2
+    )
+    ids = [uuid.UUID(int=number) for number in range(50)]
+    chosen = {arm_of(tried.pk, tried.share, each): each for each in ids}
+    made = {arm: moment_of(ask_and_save(QUESTION, conversation=each)).profile for arm, each in chosen.items()}
+    assert (made[Arm.OTHER].name, made[Arm.OTHER].threshold) == ("words-only", 0.2)
+    assert [each.name for each in made[Arm.OTHER].retrievers] == ["lexical"]
+    assert (made[Arm.NOW].name, made[Arm.NOW].threshold) == ("default", 0.4)

@@ -224,6 +224,16 @@ DOORS = _read(
     chat_case_delete POST                                    . . . . . .
     chat_case_change GET                                     x x . x x .
     chat_case_change POST                                    x x . x x .
+    chat_experiment_start POST                               x . . x x .
+    chat_experiment_stop POST                                x . . x x .
+    chat_experiment_adopt POST                               x . . x x .
+    chat_experiment_changelist GET                           x . x x x .
+    chat_experiment_add GET                                  x . . x x .
+    chat_experiment_history GET                              x . x x x .
+    chat_experiment_delete GET                               x . . x x .
+    chat_experiment_delete POST                              x . . x x .
+    chat_experiment_change GET                               x . x x x .
+    chat_experiment_change POST                              . . . . . .
     chat_office_changelist GET                               x . . x x .
     chat_office_add GET                                      . . . x . .
     chat_office_history GET                                  x . . x x .

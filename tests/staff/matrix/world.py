@@ -25,7 +25,7 @@ from analytics.models import (
 )
 from analytics.reports.definition import Definition
 from analytics.shadow.drafts import FAQDraft
-from chat.models import Case, HeldBackSentence, Office, PromptVersion, RetrievalProfile
+from chat.models import Case, Experiment, HeldBackSentence, Office, PromptVersion, RetrievalProfile
 from core.hashing import fingerprint
 from faqs.models import FAQ, FAQVersion, Matcher, MatcherFit, SimilarPair
 from faqs.versions.history import recording
@@ -76,6 +76,7 @@ OF_TEAMS = frozenset(
             "chat_webhookdelivery",
             "chat_office",
             "chat_case",
+            "chat_experiment",
         ),
         *("chat_conversation", "chat_heldbacksentence", "analytics_gap", "analytics_review", "analytics_shadowtest"),
         *("analytics_evaluationset", "analytics_evaluationrun", "analytics_evaluationquestion"),
@@ -161,6 +162,17 @@ def make_world(team: str, owner: User, *, mark: str) -> World:
         "chat_webhookdelivery": WebhookDeliveryFactory(webhook=webhook, body=f"{mark} body", state="failed"),
         "chat_conversation": api.conversation,
         "chat_office": office,
+        "chat_experiment": Experiment.objects.create(
+            assistant=assistant,
+            name=f"{mark} experiment",
+            evidence_needed=0.6,
+            state="ended",
+            ending="other",
+            started_at=now,
+            ended_at=now,
+            needed=100,
+            began_with={"tried": ["evidence_needed"]},
+        ),
         "analytics_timelinedate": TimelineDate.objects.create(day=now.date(), text=f"{mark} day", assistant=assistant),
         "chat_case": Case.objects.create(
             conversation=api.conversation,
