@@ -187,6 +187,8 @@ class _ChartBuilder:
         if most is not None:
             most_often = _("Most often: %(reason)s.") % {"reason": names[most]}
             summary = f"{most_often} {summary}"
+        elif not any(value for column in columns.values() for value in column):
+            summary = _("None to show: no student gave any, or too few did.")
         links = [self.links.asked(reason=code) for code in codes]
         return self._compared("reasons", _("Reasons"), summary, _("Reason"), "horizontal", names, columns, links)
 
