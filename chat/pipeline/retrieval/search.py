@@ -15,7 +15,7 @@ from chat.pipeline.sentences.sources import choose_sources
 from chat.pipeline.tuning import COVERAGE_WEIGHT, SIMILARITY_WEIGHT
 from chat.pipeline.understanding.clarify import matches_audience, mentioned_tags
 from chat.pipeline.understanding.hyde import hypothesise
-from chat.pipeline.understanding.rewrite import has_anaphora
+from chat.pipeline.understanding.rewrite import points_outside
 from core.db.prepared import in_database
 from core.inference.embeddings import EmbeddingUnavailable
 from core.inference.reranker import RerankerUnavailable
@@ -80,7 +80,7 @@ def look_up(ask: Question, turn: Turn, retrieved: Callable[[str], Retrieval], *,
     has any of them, the original is asked: what was said before must not answer in its place.
     """
     readings = [turn.question]
-    if turn.question != ask.text and not turn.by_model and not has_anaphora(ask.text):
+    if turn.question != ask.text and not turn.by_model and not points_outside(ask.text):
         readings.append(ask.text)
     found = []
     for reading in readings:

@@ -49,6 +49,20 @@ BRINGS_UP = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 
+#: A thing with its article, then a second half that may point at it: "Where is the library and when is it open?".
+NAMES = re.compile(r"\b(?:the|an?|my|der|die|das|de[nms]|eine?[nmrs]?|meine?[nmrs]?) \w{3,}", re.IGNORECASE)
+SECOND_HALF = re.compile(r"\b(?:and|or|und|oder)\b", re.IGNORECASE)
+PRONOUN = re.compile(r"\b(?:it|they|them|es|er|sie|ihn|ihm|ihr)\b", re.IGNORECASE)
+
+
+def points_outside(question: str) -> bool:
+    """Return whether it refers to what was said before, and names nothing itself that it could mean instead."""
+    named = NAMES.search(question)
+    half = SECOND_HALF.search(question, named.end()) if named else None
+    if half:
+        question = question[: half.end()] + PRONOUN.sub(" ", question[half.end() :])
+    return has_anaphora(question)
+
 
 def has_anaphora(question: str) -> bool:
     """Return whether it refers to what was said before."""

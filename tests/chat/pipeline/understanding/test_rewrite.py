@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from chat.models import Message
 from chat.pipeline.question import Question, Turn
-from chat.pipeline.understanding.rewrite import condense_question, needs_context
+from chat.pipeline.understanding.rewrite import condense_question, needs_context, points_outside
 from chat.pipeline.understanding.route import understand
 from core.inference.llm.client import Usage
 from tests.fakes.llm import FakeLLM
@@ -66,6 +66,21 @@ def test_a_follow_up_is_recognised(question: str) -> None:
 def test_a_question_that_stands_alone_is_left_as_it_is(question: str) -> None:
     assert not needs_context(question)
     assert condense_question(question, TICKET) == question
+
+
+@pytest.mark.parametrize(
+    ("question", "outside"),
+    [
+        ("Where is the library and when is it open?", False),
+        ("Wo ist die Bibliothek und wann hat sie offen?", False),
+        ("When is it open?", True),
+        ("And is the gym open and is it free?", True),
+        ("Is the fee the same and when is it due?", True),
+        ("Can I do it at the office or is it online?", True),
+    ],
+)
+def test_a_pronoun_may_mean_what_the_same_question_named_before(question: str, outside: bool) -> None:
+    assert points_outside(question) == outside
 
 
 def test_the_first_question_is_never_changed() -> None:
