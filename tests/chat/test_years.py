@@ -2,13 +2,11 @@
 
 import json
 from collections.abc import Callable
-from importlib import import_module
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.apps import apps
 from django.core.management import call_command
 from django.db import connections
 from pytest_django import Settings
@@ -72,17 +70,6 @@ def test_pages_that_differ_in_figures_alone_are_all_kept_and_real_doubles_are_no
         "/print/without-canonical",
         "/de/semesterticket?jahr=2022&sid=4f5a6b",
     }
-
-
-def test_pages_read_before_figures_counted_are_still_known() -> None:
-    with serving(twins) as site:
-        source = source_of(site)
-        crawled(source)
-        source.pages.update(likeness="of its text without digits")
-        import_module("knowledge.migrations.0008_figures_tell_pages_apart").take_over(apps, None)
-        again = crawled(source)
-    assert (again.new, again.gone, again.skipped) == (0, 0, 4)
-    assert Document.objects.count() == 61
 
 
 @pytest.mark.slow
