@@ -216,7 +216,7 @@ def test_the_page_shows_what_was_said_and_what_it_was_made_from(anna: Any) -> No
     page = sign_in(UserFactory(is_superuser=True)).get(url_of(get_review(reply))).content.decode()
     for part in (
         *("Before?", "And the permit?", "How much is a parking permit?", "After?"),
-        *("Parking fees", "Permits", "page 3", "0.712", "Same words: number 4", "cited as [2]", "not read"),
+        *("Parking fees", "Permits", "page 3", "0.712", "Same words: number 4", "cited as [2]", "not used"),
         *(
             "The fee is 12 euros.",
             "What does parking cost?",
