@@ -278,7 +278,8 @@ def _sampled(api: Rows) -> SampledAnswer:
 def _have_conflict(document: Document, mark: str) -> None:
     """Have its source say something else than the document, which staff corrected."""
     read, new, now = f"{mark}: as it was read.", f"{mark}: as its source says now.", timezone.now()
-    Document.objects.filter(pk=document.pk).update(read_hash=fingerprint(document.title, new))
+    document.read_hash = fingerprint(document.title, new)
+    document.save(update_fields=["read_hash"])
     Correction.objects.create(
         document=document, title=document.title, text=read, corrected_at=now,
         new_title=document.title, new_text=new, found_at=now,
