@@ -33,7 +33,7 @@ CHANGE_ASSISTANT = "chat.change_assistant"
 
 @admin.register(Experiment)
 class ExperimentAdmin(ScopedAdmin, ExperimentModelAdmin):
-    """Who may change an assistant may set its experiments up, start, end and adopt them; others may read."""
+    """Admin of experiments: staff who may change the assistant plan, start, end and adopt them; others read."""
 
     list_display = ["name", "assistant", "state", "measure", "started_at", "ended_at", "result"]
     list_filter = ["state", ("assistant", ScopedFilter)]

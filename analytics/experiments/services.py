@@ -50,7 +50,7 @@ LONGEST_DAYS = 365
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """How many conversations a plan needs, and how many days; None where there were no conversations lately."""
+    """The conversations and days that a plan needs; `days` is None if there were no conversations lately."""
 
     baseline: float
     is_known: bool

@@ -1,4 +1,4 @@
-"""Who helps: offices with their hours and the rules that lead a question there, and contacts in need."""
+"""Offices with their hours and the rules that lead a question to them, and contacts for people in need."""
 
 from django.contrib.auth.models import Group
 from django.contrib.postgres.fields import ArrayField

@@ -7,7 +7,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -37,9 +37,18 @@ def read_file(
     limits = limits or Limits()
     name = name or ("" if isinstance(source, bytes) else Path(source).name)
     settings = {"suffix": kind.suffix, "limits": asdict(limits), "options": options}
+    with running("knowledge.ingest.formats.sandbox", settings, source) as process:
+        return _result(process, name, limits, progress)
+
+
+@contextmanager
+def running(
+    module: str, settings: Mapping[str, Any], source: Path | str | bytes
+) -> Iterator["subprocess.Popen[bytes]"]:
+    """Provide a process that reads the source on its standard input; it ends with the block. Raises OSError."""
     with opened(source) as file:
         process = subprocess.Popen(  # noqa: S603
-            [sys.executable, "-m", "knowledge.ingest.formats.sandbox", json.dumps(settings)],
+            [sys.executable, "-m", module, json.dumps(settings)],
             stdin=file,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -47,7 +56,7 @@ def read_file(
             env={"PATH": os.environ.get("PATH", ""), "PYTHONPATH": str(ROOT), "LANG": "C.UTF-8"},
         )
         try:
-            return _result(process, name, limits, progress)
+            yield process
         finally:
             process.kill()
             process.wait()

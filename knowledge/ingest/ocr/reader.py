@@ -1,9 +1,6 @@
 """`read_pictures`: reads pages of a PDF by OCR in a process of its own, which hostile ones may exhaust without harm."""
 
-import json
-import os
 import subprocess
-import sys
 import time
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import asdict
@@ -12,7 +9,7 @@ from pathlib import Path
 from queue import Empty
 from typing import Any
 
-from knowledge.ingest.formats.reader import ROOT, opened, said_by
+from knowledge.ingest.formats.reader import running, said_by
 from knowledge.ingest.formats.types import Said
 from knowledge.ingest.formats.types import gettext_noop as _
 from knowledge.ingest.ocr.types import OcrLimits, PageRead, ReadLine
@@ -45,20 +42,8 @@ def read_pictures(
 def _read(source: Path | bytes, pages: Sequence[int], limits: OcrLimits) -> Iterator[PageRead]:
     """Yield pages until all are read, or one has ended the process."""
     settings = {"pages": list(pages), **asdict(limits)}
-    with opened(source) as file:
-        process = subprocess.Popen(  # noqa: S603
-            [sys.executable, "-m", "knowledge.ingest.ocr.sandbox", json.dumps(settings)],
-            stdin=file,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            cwd=ROOT,
-            env={"PATH": os.environ.get("PATH", ""), "PYTHONPATH": str(ROOT), "LANG": "C.UTF-8"},
-        )
-        try:
-            yield from _pages(process, pages, limits)
-        finally:
-            process.kill()
-            process.wait()
+    with running("knowledge.ingest.ocr.sandbox", settings, source) as process:
+        yield from _pages(process, pages, limits)
 
 
 def _pages(process: "subprocess.Popen[bytes]", pages: Sequence[int], limits: OcrLimits) -> Iterator[PageRead]:
