@@ -26,11 +26,12 @@ def identify(
     gap_centroids: "Mapping[int, Floats]",
     *,
     threshold: float,
+    settled: Mapping[int, int] | None = None,
 ) -> Identity:
     """Most shared questions first, then, where none is shared, by the cosine of centroids, `threshold` at least.
 
-    `clusters` and `gaps` hold ids of questions, `gap_centroids` those of gaps that can be compared. Ties go to the
-    older gap, then to the first cluster.
+    `clusters` and `gaps` hold ids of questions, `gap_centroids` those of gaps that can be compared; `settled` is
+    cluster -> gap where that is known before. Ties go to the older gap, then to the first cluster.
     """
     owner = {question: gap for gap, questions in gaps.items() for question in questions}
     shared: dict[tuple[int, int], int] = {}
@@ -39,8 +40,8 @@ def identify(
             if (gap := owner.get(question)) is not None:
                 shared[cluster, gap] = shared.get((cluster, gap), 0) + 1
     by_count = sorted(shared, key=lambda pair: (-shared[pair], pair[1], pair[0]))
-    kept: dict[int, int] = {}
-    goes_on: set[int] = set()
+    kept = dict(settled or {})
+    goes_on = set(kept.values())
     for cluster, gap in by_count:
         if cluster not in kept and gap not in goes_on:
             kept[cluster] = gap

@@ -56,6 +56,11 @@ class Topic(models.Model):
         """Return whether it stays as it is, whatever else is asked."""
         return self.is_pinned or self.named_by == Gap.NamedBy.STAFF
 
+    @property
+    def is_joined_by_staff(self) -> bool:
+        """Return whether staff joined it to another one, and not a night."""
+        return bool(self.merged_into_id and self.version)
+
 
 class TopicQuestion(models.Model):
     """A question of a topic; `centrality` is its cosine to the middle of those in its language."""

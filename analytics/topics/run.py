@@ -1,7 +1,7 @@
-"""The nightly run: new questions find their topics, topics are named and counted again."""
+"""The nightly run: all questions are clustered again, topics go on, are named and counted again."""
 
 import logging
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -13,9 +13,9 @@ from analytics.gaps.clustering import Bridge, compute_centroid, measured_bridge,
 from analytics.gaps.labels import SHOWN, name_after, name_gently
 from analytics.models import Gap, Topic, TopicCount, TopicQuestion
 from analytics.privacy import anonymised_texts
+from analytics.topics.clustering import Clustered, cluster_topics
 from analytics.topics.collect import Asked, read_questions
 from analytics.topics.counting import count_topics
-from analytics.topics.growing import Grown, grow
 from chat.models import Message
 from core.db.locks import Lock, advisory_lock
 from core.inference.embeddings import Embedder, get_embedder
@@ -66,21 +66,23 @@ def _update_assistant(assistant: int | None, asked: Sequence[Asked], embedder: E
     # A topic whose questions are all too old goes on with its middle, so that exams are one topic every term.
     alone = [each for each in topics.values() if each.recipe == embedder.recipe and each.pk not in set(placed)]
     # What staff joined may lie apart from the rest: its middle goes on to take in what is near it.
-    joined = list(Topic.objects.filter(assistant=assistant, merged_into__in=topics, recipe=embedder.recipe))
+    joined = [
+        each
+        for each in Topic.objects.filter(assistant=assistant, merged_into__in=topics, recipe=embedder.recipe)
+        if each.is_joined_by_staff
+    ]
     middles = [*alone, *joined]
     vectors = np.stack([each.vector for each in asked] + [read_centroid(each) for each in middles])
-    grown = grow(
+    clustered = cluster_topics(
         vectors,
         [*(each.language for each in asked), *(each.language for each in middles)],
         [*placed, *(each.pk for each in alone), *(None for _each in joined)],
         threshold=to_cosine(embedder.scale.questions, SIMILARITY),
         bridge=bridge,
-        kept=[pk for pk, each in topics.items() if each.is_kept],
+        kept={pk for pk, each in topics.items() if each.is_kept} | {each.merged_into_id or 0 for each in joined},
         parts={len(asked) + len(alone) + at: each.merged_into_id or 0 for at, each in enumerate(joined)},
     )
-    for topic, into in grown.joined.items():
-        move_topic(topics[topic], topics[into])
-    return _place(assistant, asked, vectors, placed, grown, topics, embedder.recipe)
+    return _place(assistant, asked, vectors, placed, clustered, topics, embedder.recipe)
 
 
 def read_centroid(topic: Topic) -> "Floats":
@@ -104,43 +106,66 @@ def _place(
     asked: Sequence[Asked],
     vectors: "Floats",
     placed: Sequence[int | None],
-    grown: Grown,
+    clustered: Clustered,
     topics: Mapping[int, Topic],
     recipe: str,
 ) -> list[int]:
     members: dict[int, list[int]] = defaultdict(list)
-    for place, label in enumerate(grown.labels[: len(asked)].tolist()):
+    for place, label in enumerate(clustered.labels[: len(asked)].tolist()):
         members[label].append(place)
+    sizes = Counter(placed)
+    of_label = {label: topics[topic] for label, topic in clustered.topics.items()}
     fresh: list[int] = []
     rows: list[TopicQuestion] = []
+    alone: list[int] = []
     for label, places in members.items():
-        added = [place for place in places if placed[place] is None]
-        if not added or (label not in grown.topics and len(places) < LEAST_QUESTIONS):
+        topic = of_label.get(label)
+        if topic is None and len(places) < LEAST_QUESTIONS:
+            alone += [asked[place].pk for place in places if placed[place] is not None]
+            continue
+        moved = [place for place in places if topic is None or placed[place] != topic.pk]
+        if topic is not None and not moved and len(places) == sizes[topic.pk]:
             continue
         centroid = compute_centroid(vectors[places])
-        centralities = (vectors[places] @ centroid).tolist()
-        topic = topics[grown.topics[label]] if label in grown.topics else Topic(assistant_id=assistant)
-        _describe(topic, [asked[place].language for place in places], centroid, recipe)
+        centralities = dict(zip(places, (vectors[places] @ centroid).tolist(), strict=True))
+        topic = topic or Topic(assistant_id=assistant)
+        _describe(topic, [asked[place] for place in places], centroid, recipe)
         if topic._state.adding:
-            topic.named_after_id = asked[places[int(np.argmax(centralities))]].pk
+            topic.named_after_id = asked[max(places, key=lambda place: centralities[place])].pk
             topic.save()
             fresh.append(topic.pk)
+            of_label[label] = topic
         else:
-            topic.save(update_fields=["language", "centroid", "recipe"])
+            topic.save(update_fields=["language", "centroid", "recipe", "named_after"])
         rows += [
-            TopicQuestion(message_id=asked[place].pk, topic=topic, centrality=centrality)
-            for place, centrality in zip(places, centralities, strict=True)
-            if placed[place] is None
+            TopicQuestion(message_id=asked[place].pk, topic=topic, centrality=centralities[place]) for place in moved
         ]
-    # A question may have been deleted meanwhile.
-    there = set(Message.objects.filter(pk__in=[row.message_id for row in rows]).values_list("pk", flat=True))
-    TopicQuestion.objects.bulk_create((row for row in rows if row.message_id in there), batch_size=2_000)
+    _save_questions(rows, alone)
+    for joined, label in clustered.joined.items():
+        if label in of_label:
+            move_topic(topics[joined], of_label[label])
     return fresh
 
 
-def _describe(topic: Topic, languages: Sequence[str], centroid: "Floats", recipe: str) -> None:
+def _save_questions(rows: Sequence[TopicQuestion], alone: Sequence[int]) -> None:
+    # A question may have been deleted meanwhile.
+    there = set(Message.objects.filter(pk__in=[row.message_id for row in rows]).values_list("pk", flat=True))
+    TopicQuestion.objects.bulk_create(
+        (row for row in rows if row.message_id in there),
+        batch_size=2_000,
+        update_conflicts=True,
+        unique_fields=["message"],
+        update_fields=["topic", "centrality"],
+    )
+    TopicQuestion.objects.filter(message__in=alone).delete()
+
+
+def _describe(topic: Topic, questions: Sequence[Asked], centroid: "Floats", recipe: str) -> None:
+    languages = [each.language for each in questions]
     topic.language = max(sorted(set(languages)), key=languages.count)
     topic.centroid, topic.recipe = centroid.astype(np.float16).tobytes(), recipe
+    if topic.named_after_id not in {each.pk for each in questions}:
+        topic.named_after = None
 
 
 def _name_again() -> None:
@@ -173,7 +198,7 @@ def _name_by_model(fresh: Collection[int]) -> None:
 
 
 def _forget_empty() -> None:
-    """Delete topics of which nothing is left: no question, no count, and nothing that staff did."""
-    untouched = Topic.objects.filter(is_pinned=False, merged=None).exclude(named_by=Gap.NamedBy.STAFF)
+    """Delete topics of which nothing is left: no question, no count, nothing that staff did, no topic to lead to."""
+    untouched = Topic.objects.filter(is_pinned=False, merged=None, merged_into=None).exclude(named_by=Gap.NamedBy.STAFF)
     counted = TopicCount.objects.values("topic")
     untouched.filter(questions=None).exclude(pk__in=counted).delete()

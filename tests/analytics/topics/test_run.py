@@ -63,6 +63,34 @@ def test_a_topic_keeps_its_row_and_its_name_from_night_to_night():
     assert counted() == {before.pk: 4}
 
 
+def test_what_was_joined_wrongly_is_taken_apart_unless_staff_keep_it():
+    parking, pool = ask(*PARKING), ask(*POOL, "Is there a pool for swimming?", "Is there a swimming pool here?")
+    night()
+    wrong = topic_of(pool[0])
+    TopicQuestion.objects.filter(message__in=parking).update(topic=wrong)
+    pin_topic(topic=wrong, version=0, is_pinned=True)
+    night()
+    assert {topic_of(each) for each in parking} == {wrong}
+    pin_topic(topic=wrong, version=1, is_pinned=False)
+    assert night() == 1
+    assert {topic_of(each) for each in pool} == {wrong}
+    assert {topic_of(each) for each in parking} == {Topic.objects.latest("pk")}
+    assert counted() == {wrong.pk: 4, Topic.objects.latest("pk").pk: 3}
+
+
+def test_a_topic_that_became_a_part_of_another_one_leads_to_it():
+    parking = ask(*PARKING, "How can I get a parking permit, please?")
+    night()
+    topic = topic_of(parking[0])
+    other = Topic.objects.create(name="Cars", assistant=topic.assistant, centroid=topic.centroid, recipe=topic.recipe)
+    TopicQuestion.objects.filter(message=parking[0]).update(topic=other)
+    assert night() == 0
+    other.refresh_from_db()
+    assert other.merged_into == topic
+    assert not other.is_joined_by_staff
+    assert counted() == {topic.pk: 4}
+
+
 def test_topics_are_those_of_one_assistant():
     ask(*PARKING)
     ask(*PARKING, assistant=AssistantFactory())
