@@ -9,18 +9,20 @@ from collections.abc import Sequence
 
 ACCURACY = 0.05
 GROWTH = (1 + ACCURACY) / (1 - ACCURACY)
-#: The first bin ends here; the last one holds all that is longer than about three minutes.
+#: The first bin of an answer's times ends here; the last one holds all that is longer than about three minutes.
 FIRST_MS = 5.0
 BINS = 106
 
 
-def bin_middle(number: int) -> float:
-    """Return milliseconds at most ACCURACY away from all in this bin, except for the first and the last one."""
-    return FIRST_MS * 2 * GROWTH**number / (GROWTH + 1)
+def bin_middle(number: int, first: float = FIRST_MS) -> float:
+    """Return a time at most ACCURACY away from all in this bin, except for the first and the last one; `first` is
+    where the first bin ends."""
+    return first * 2 * GROWTH**number / (GROWTH + 1)
 
 
-def quantile(counts: Sequence[int], share: float) -> float | None:
-    """Return the milliseconds that this share (0 to 1) of the counts does not exceed; None without counts."""
+def quantile(counts: Sequence[int], share: float, first: float = FIRST_MS) -> float | None:
+    """Return the time that this share (0 to 1) of the counts does not exceed, in the unit of `first`; None without
+    counts."""
     total = sum(counts)
     if not total:
         return None
@@ -29,5 +31,5 @@ def quantile(counts: Sequence[int], share: float) -> float | None:
     for number, count in enumerate(counts):
         seen += count
         if seen >= wanted:
-            return bin_middle(number)
+            return bin_middle(number, first)
     raise AssertionError("counts add up to their sum")

@@ -20,6 +20,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from analytics.cases.news import close_quiet_cases, raise_late_cases
+from analytics.counts.refresh import count_changed
 from benchmarks.measuring import say, table
 from benchmarks.usage_data import make_university
 from chat.models import Assistant, Case, CaseMessage, Conversation, Office, Visitor
@@ -76,9 +77,11 @@ def _fill(assistant: Assistant, offices: list[Office], count: int) -> None:
             if case.first_reply_at
             for by in (CaseMessage.By.OFFICE, CaseMessage.By.STUDENT)
         )
+    Case.objects.filter(pk__in=Case.objects.order_by("pk").values("pk")[:3]).update(question="May I play the trombone?")
     with connection.cursor() as cursor:
         cursor.execute(DATES)
         cursor.execute("VACUUM ANALYZE")
+    count_changed()
 
 
 def _case(
@@ -126,7 +129,9 @@ def _time_all(staff: Any) -> dict[str, dict[str, float]]:
         "To do": to_do,
         "To do, late cases": f"{to_do}?kind=cases&due=late",
         "To do, cases done": f"{to_do}?kind=cases&state=done",
-        "To do, cases with a word": f"{to_do}?kind=cases&state=done&q=bicycle",
+        "To do, cases with a common word": f"{to_do}?kind=cases&state=done&q=bicycle",
+        "To do, cases with a rare word": f"{to_do}?kind=cases&state=done&q=trombone",
+        "To do, cases with a word that none has": f"{to_do}?kind=cases&state=done&q=saxophone",
         "one case": reverse("admin:chat_case_change", args=[newest]),
         "dashboard, a year": f"{reverse('dashboard')}?from={year}&to={timezone.localdate():%Y-%m-%d}",
     }

@@ -1,19 +1,19 @@
 """One local day, counted from the rows of its conversations; a handful of queries however many they are."""
 
 import datetime
-import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Case, Count, F, FloatField, IntegerField, OuterRef, Q, QuerySet, Subquery, Sum, Value, When
+from django.db.models import Count, FloatField, OuterRef, Q, QuerySet, Subquery, Sum, Value
 from django.db.models.fields.json import KeyTextTransform
-from django.db.models.functions import Cast, Ceil, Coalesce, ExtractHour, Greatest, Least, Ln
+from django.db.models.functions import Cast, Coalesce, ExtractHour
 from django.utils import timezone
 
+from analytics.counts.bins import bin_of
+from analytics.counts.cases import count_cases
 from analytics.counts.outcomes import with_outcome
-from analytics.histograms import BINS, FIRST_MS, GROWTH
-from analytics.models import DocumentCount, FAQCount, UsageCount
+from analytics.models import CaseCount, DocumentCount, FAQCount, UsageCount
 from analytics.models.counts import Counted
 from chat.models import Citation, Conversation, Feedback, HeldBackSentence, Message
 
@@ -22,7 +22,6 @@ Group = tuple[int | None, int | None, str]
 WHOSE = ("conversation__assistant", "conversation__site", "language")
 #: As `WHOSE`, from a citation or a held-back sentence.
 WHOSE_OF_PART = tuple(f"message__{name}" for name in WHOSE)
-LN_GROWTH = math.log(GROWTH)
 VISITOR = "conversation__visitor_id"
 REASONS = tuple(Feedback.Reason.values)
 #: What an answer's row holds a number of.
@@ -43,6 +42,7 @@ class Day:
     usage: list[UsageCount]
     documents: list[DocumentCount]
     faqs: list[FAQCount]
+    cases: list[CaseCount]
 
 
 def of_others(lookup: str, without: Collection[int | None]) -> Q:
@@ -84,7 +84,12 @@ def count_day(day: datetime.date, *, without: Collection[int | None] = ()) -> Da
     _count_newcomers_reasons(of_newcomers, row)
     _count_judgements(messages, row)
     _count_conversations(conversations, row)
-    return Day(list(usage.values()), _documents(messages, of_newcomers, day), _faqs(messages, of_newcomers, day))
+    return Day(
+        list(usage.values()),
+        _documents(messages, of_newcomers, day),
+        _faqs(messages, of_newcomers, day),
+        count_cases(start, end, day, of_others("assistant", without)),
+    )
 
 
 def _whose(day: datetime.date, group: Group) -> dict[str, Any]:
@@ -133,15 +138,9 @@ def _asked(messages: QuerySet[Message]) -> QuerySet[Message]:
 
 
 def _count_times(messages: QuerySet[Message], row: Callable[[Group], UsageCount]) -> None:
-    """Count times: up to FIRST_MS in the first bin, then each bin GROWTH times as wide, the rest in the last."""
     for name in ("first_token", "total"):
         time = Cast(KeyTextTransform(name, "timings_ms"), FloatField())
-        place = Ceil(Ln(F("time") / FIRST_MS) / LN_GROWTH)
-        held = Case(
-            When(time__lte=FIRST_MS, then=Value(0)),
-            default=Least(Greatest(Cast(place, IntegerField()), Value(0)), Value(BINS - 1)),
-        )
-        timed = messages.filter(**{f"timings_ms__{name}__isnull": False}).annotate(time=time, held=held)
+        timed = messages.filter(**{f"timings_ms__{name}__isnull": False}).annotate(time=time, held=bin_of("time"))
         for *group, place_held, count in _grouped(timed, (*WHOSE, "held"), {"timed": Count("pk")}):
             getattr(row(_group(group)), name)[place_held] = count
 

@@ -23,7 +23,10 @@ SUMMED = {
         ("visitors", "newcomers", "answers", "thumbs_up", "thumbs_down", "newcomers_up", "newcomers_down"),
         (),
     ),
+    "analytics_casecount": (("office_id",), ("opened", "said", "helped"), ("until_reply", "until_closed")),
 }
+#: Tables that say how many people a day had at most.
+OF_PEOPLE = frozenset(SUMMED) - {"analytics_casecount"}
 WHOSE = ("assistant_id", "site_id", "language")
 
 
@@ -36,10 +39,11 @@ def sum_month(first: datetime.date) -> None:
             keys = ", ".join((*WHOSE, *of))
             names = ", ".join((*WHOSE, *of, *columns, *arrays))
             sums = ", ".join(f"sum({column})" for column in columns)
+            busiest, most = ("busiest, ", "max(busiest), ") if table in OF_PEOPLE else ("", "")
             added = "".join(f", {_sum_array(table, array, (*WHOSE, *of))}" for array in arrays)
             cursor.execute(
-                f"INSERT INTO {table} (span, day, busiest, {names})"
-                f" SELECT 'month', %(first)s, max(busiest), {keys}, {sums}{added}"
+                f"INSERT INTO {table} (span, day, {busiest}{names})"
+                f" SELECT 'month', %(first)s, {most}{keys}, {sums}{added}"
                 f" FROM {table} AS whole WHERE span = 'day' AND day >= %(first)s AND day < %(after)s GROUP BY {keys}",
                 {"first": first, "after": after},
             )

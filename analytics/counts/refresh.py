@@ -14,15 +14,15 @@ from django.utils import timezone
 from analytics.counts.daily import count_day, find_day_bounds, of_others
 from analytics.counts.monthly import sum_month
 from analytics.models import ChangedDay, FrozenCounts
-from analytics.models.counts import Counted, DocumentCount, FAQCount, UsageCount
+from analytics.models.counts import CaseCount, DocumentCount, FAQCount, Spanned, UsageCount
 from chat.models import Assistant
 from core.db.locks import Lock, advisory_lock
 
 logger = logging.getLogger(__name__)
 
-TABLES = (UsageCount, DocumentCount, FAQCount)
+TABLES = (UsageCount, DocumentCount, FAQCount, CaseCount)
 #: Columns that say whose a row is, in one of the tables; a deleted assistant's may be several rows.
-WHOSE = ("assistant_id", "site_id", "language", "document_id", "faq_id")
+WHOSE = ("assistant_id", "site_id", "language", "document_id", "faq_id", "office_id")
 NEWCOMERS = ("newcomers", "newcomers_by_hour", "newcomers_by_reason", "newcomers_up", "newcomers_down")
 
 
@@ -73,8 +73,8 @@ def frozen_on(day: datetime.date) -> list[int | None]:
 def _replace(day: datetime.date) -> None:
     frozen = frozen_on(day)
     counted = count_day(day, without=frozen)
-    old = Q(span=Counted.Span.DAY, day=day) & of_others("assistant", frozen)
-    tables: Any = zip(TABLES, (counted.usage, counted.documents, counted.faqs), strict=True)
+    old = Q(span=Spanned.Span.DAY, day=day) & of_others("assistant", frozen)
+    tables: Any = zip(TABLES, (counted.usage, counted.documents, counted.faqs, counted.cases), strict=True)
     for table, rows in tables:
         former = table.objects.filter(old)
         if frozen:
@@ -83,7 +83,7 @@ def _replace(day: datetime.date) -> None:
         table.objects.bulk_create(rows)
 
 
-def _hold_newcomers(rows: Sequence[Counted], former: Iterable[Counted]) -> None:
+def _hold_newcomers(rows: Sequence[Spanned], former: Iterable[Spanned]) -> None:
     """Limit the newcomers of a row to those that it had.
 
     On a day on which another assistant's counts are frozen, somebody may be counted there whose first question is
@@ -99,7 +99,7 @@ def _hold_newcomers(rows: Sequence[Counted], former: Iterable[Counted]) -> None:
                 setattr(row, name, _no_more(count, [getattr(each, name) for each in earlier]))
 
 
-def _whose(row: Counted) -> tuple[Any, ...]:
+def _whose(row: Spanned) -> tuple[Any, ...]:
     return tuple(getattr(row, name, None) for name in WHOSE)
 
 

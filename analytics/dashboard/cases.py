@@ -1,36 +1,32 @@
 """Figures of questions that students left with offices: how many, how soon replied to and closed, whether it helped."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, time, timedelta
+from datetime import timedelta
 from typing import Any
 
-from django.db.models import Aggregate, Count, DurationField, F, Q, Value
-from django.db.models.functions import Mod
-from django.utils import timezone
+from django.db import connection
+from django.db.models import BooleanField, ExpressionWrapper, Q, QuerySet, Sum, Value
 
-from analytics.dashboard.visibility import View
-from analytics.periods import Period
-from chat.models import Case
+from analytics.counts.cases import FIRST_S, WAITS
+from analytics.dashboard.visibility import View, is_now, span_filter
+from analytics.histograms import BINS, quantile
+from analytics.models import CaseCount
+from chat.models import Office
+from core.access import sees_everything
 
-NOW, BEFORE = "now", "before"
-#: Cases of a period from which its medians are taken at most; of more, every second, third ... one.
-MEDIAN_OF = 10_000
-
-
-class Median(Aggregate):
-    """The median of durations, by linear interpolation."""
-
-    function = "PERCENTILE_CONT"
-    template = "%(function)s(0.5) WITHIN GROUP (ORDER BY %(expressions)s)"
-    output_field = DurationField()
+MEDIAN = 0.5
+COUNTS = ("opened", "said", "helped")
+#: Of a period (now, and the one before) and whether it is in the view.
+Sums = Mapping[tuple[bool, bool], Mapping[str, int]]
 
 
 @dataclass(frozen=True, slots=True)
 class CaseFigures:
     """Figures of the cases that were opened in a period; `count` is None if they are suppressed.
 
-    `first_reply` and `closed` are medians of the cases that were replied to and closed; `helped` is the share of the
-    students who said so, of those who said anything.
+    `first_reply` and `closed` are medians of the cases that were replied to and closed, to within 5 %; `helped` is the
+    share of the students who said so, of those who said anything.
     """
 
     count: int | None = 0
@@ -40,71 +36,65 @@ class CaseFigures:
 
 
 def case_figures(view: View) -> tuple[CaseFigures, CaseFigures]:
-    """Return the figures of a view's period and of the one before: two queries.
+    """Return the figures of a view's period and of the one before: two queries on the counts.
 
-    Fewer than the smallest group are suppressed, and so is what leaves fewer of all that the reader could choose. Cases
-    of people in need are not counted, for they are in no figures.
+    Fewer than the smallest group are suppressed, and so is what leaves fewer of all that the reader could choose.
     """
-    cases = Case.objects.visible_to(view.by).filter(merged_into=None).exclude(reason=Case.Reason.HELP)
     chosen = Q()
     if view.assistant is not None:
         chosen &= Q(assistant=view.assistant)
     if view.site is not None:
-        chosen &= Q(conversation__site=view.site)
+        chosen &= Q(site=view.site)
     if view.language:
         chosen &= Q(language=view.language)
-    periods = {NOW: _within(view.period), BEFORE: _within(view.period.before)}
-    recent = cases.filter(opened_at__gte=_midnight(view.period.before)).order_by()
-    found = recent.aggregate(
-        **{column: value for name, within in periods.items() for column, value in _counts(name, within, chosen).items()}
-    )
-    step = max(found[f"{name}_count"] for name in periods) // MEDIAN_OF + 1
-    waits = {"until_reply": F("first_reply_at") - F("opened_at"), "until_closed": F("closed_at") - F("opened_at")}
-    drawn = recent.annotate(drawn=Mod("pk", Value(step))).filter(drawn=0) if step > 1 else recent
-    found |= drawn.annotate(**waits).aggregate(
-        **{
-            column: value
-            for name, within in periods.items()
-            for column, value in _medians(name, within & chosen).items()
-        }
-    )
-    return _figures(found, NOW, view.least), _figures(found, BEFORE, view.least)
+    rows = _visible(view).filter(span_filter(view.period) | span_filter(view.period.before))
+    rows = rows.annotate(now=is_now(view.period)).order_by()
+    mine = ExpressionWrapper(chosen, BooleanField()) if chosen else Value(value=True)
+    totals = {f"sum_{name}": Sum(name) for name in COUNTS}
+    found: Any = rows.annotate(mine=mine).values("now", "mine").annotate(**totals)
+    sums = {(each["now"], each["mine"]): {name: each[f"sum_{name}"] for name in COUNTS} for each in found}
+    waits = _waits(rows.filter(chosen))
+    return _figures(sums, waits, view.least, now=True), _figures(sums, waits, view.least, now=False)
 
 
-def _within(period: Period) -> Q:
-    begins = _midnight(period)
-    return Q(opened_at__gte=begins, opened_at__lt=begins + timedelta(days=period.days))
+def _visible(view: View) -> "QuerySet[CaseCount]":
+    """Filter the counts of assistants and offices that a member of staff works on, as `Case.objects.visible_to`."""
+    if sees_everything(view.by):
+        return CaseCount.objects.all()
+    offices = Office.objects.filter(Q(teams=None) | Q(teams__in=view.by.groups.all()))
+    return CaseCount.objects.visible_to(view.by).filter(Q(office=None) | Q(office__in=offices.values("pk")))
 
 
-def _counts(name: str, within: Q, chosen: Q) -> dict[str, Any]:
-    mine = within & chosen
-    return {
-        f"{name}_all": Count("pk", filter=within),
-        f"{name}_count": Count("pk", filter=mine),
-        f"{name}_said": Count("pk", filter=mine & Q(helped__isnull=False)),
-        f"{name}_helped": Count("pk", filter=mine & Q(helped=True)),
-    }
+def _waits(rows: "QuerySet[Any]") -> Mapping[tuple[str, bool], list[int]]:
+    """Return how many waited so long, by bin."""
+    found = {(name, now): [0] * BINS for name in WAITS for now in (True, False)}
+    chosen, parameters = rows.values("now", *WAITS).query.sql_with_params()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"WITH chosen AS ({chosen}) SELECT 'until_reply', now, place, sum(value)"
+            " FROM chosen, unnest(until_reply) WITH ORDINALITY AS element(value, place) WHERE value > 0 GROUP BY 2, 3"
+            " UNION ALL SELECT 'until_closed', now, place, sum(value)"
+            " FROM chosen, unnest(until_closed) WITH ORDINALITY AS element(value, place) WHERE value > 0 GROUP BY 2, 3",
+            parameters,
+        )
+        for name, now, place, count in cursor.fetchall():
+            found[name, now][place - 1] = int(count)
+    return found
 
 
-def _medians(name: str, mine: Q) -> dict[str, Any]:
-    return {
-        f"{name}_first_reply": Median("until_reply", filter=mine & Q(first_reply_at__isnull=False)),
-        f"{name}_closed": Median("until_closed", filter=mine & Q(closed_at__isnull=False)),
-    }
-
-
-def _figures(found: dict[str, Any], name: str, least: int) -> CaseFigures:
-    count, others = found[f"{name}_count"], found[f"{name}_all"] - found[f"{name}_count"]
-    if 0 < count < least or 0 < others < least:
+def _figures(sums: Sums, waits: Mapping[tuple[str, bool], list[int]], least: int, *, now: bool) -> CaseFigures:
+    own = sums.get((now, True), dict.fromkeys(COUNTS, 0))
+    others = sums.get((now, False), {}).get("opened", 0)
+    if 0 < own["opened"] < least or 0 < others < least:
         return CaseFigures(None)
-    said = found[f"{name}_said"]
     return CaseFigures(
-        count=count,
-        first_reply=found[f"{name}_first_reply"],
-        closed=found[f"{name}_closed"],
-        helped=found[f"{name}_helped"] / said if said >= least else None,
+        count=own["opened"],
+        first_reply=_median(waits["until_reply", now]),
+        closed=_median(waits["until_closed", now]),
+        helped=own["helped"] / own["said"] if own["said"] >= least else None,
     )
 
 
-def _midnight(period: Period) -> datetime:
-    return timezone.make_aware(datetime.combine(period.first, time.min))
+def _median(counts: list[int]) -> timedelta | None:
+    seconds = quantile(counts, MEDIAN, FIRST_S)
+    return None if seconds is None else timedelta(seconds=seconds)

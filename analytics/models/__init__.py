@@ -3,6 +3,7 @@
 from analytics.models.contradictions import Contradiction, StatementWords
 from analytics.models.counts import (
     Assumptions,
+    CaseCount,
     ChangedDay,
     DocumentCount,
     ExperimentCount,
@@ -41,6 +42,7 @@ __all__ = [
     "AnonymisedQuestion",
     "AskedVector",
     "Assumptions",
+    "CaseCount",
     "ChangedDay",
     "Comment",
     "Contradiction",

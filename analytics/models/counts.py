@@ -6,7 +6,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from analytics.histograms import BINS
-from chat.models import Assistant, Experiment, Feedback, Message, Site
+from chat.models import Assistant, Experiment, Feedback, Message, Office, Site
 from chat.models.assistants import OfAssistants
 from chat.models.experiments import Arm
 from faqs.models import FAQ
@@ -27,16 +27,10 @@ def no_reasons() -> list[int]:
     return [0] * len(Feedback.Reason.values)
 
 
-class Counted(models.Model):
+class Spanned(models.Model):
     """One day (or month) of one assistant on one site in one language; the local day of TIME_ZONE.
 
-    A month's row is the sum of its days' rows: long periods read months, and days at both ends. `visitors` are counted
-    once a day, so that their sum over days counts somebody who comes back on another day again.
-
-    How many different people there are at least is said by two more. `newcomers` asked on the day on which they agreed,
-    each counted in the one row of their first question (answer of this FAQ, answer that cites this document): whatever
-    days and rows are added up, they are as many different people. `busiest` is the most visitors of one day of the
-    row; a month has the most of its days.
+    A month's row is the sum of its days' rows: long periods read months, and days at both ends.
     """
 
     class Span(models.TextChoices):
@@ -48,9 +42,6 @@ class Counted(models.Model):
     assistant = models.ForeignKey(Assistant, on_delete=models.SET_NULL, null=True, related_name="+")
     site = models.ForeignKey(Site, on_delete=models.SET_NULL, null=True, related_name="+")
     language = models.CharField(max_length=2, blank=True)
-    visitors = models.PositiveIntegerField(default=0)
-    newcomers = models.PositiveIntegerField(default=0)
-    busiest = models.PositiveIntegerField(default=0)
 
     objects = OfAssistants.as_manager()
 
@@ -61,6 +52,24 @@ class Counted(models.Model):
 
     def __str__(self) -> str:
         return f"{self.span} {self.day}"
+
+
+class Counted(Spanned):
+    """A day (or month) with the people of that day. `visitors` are counted once a day, so that their sum over days
+    counts somebody who comes back on another day again.
+
+    How many different people there are at least is said by two more. `newcomers` asked on the day on which they agreed,
+    each counted in the one row of their first question (answer of this FAQ, answer that cites this document): whatever
+    days and rows are added up, they are as many different people. `busiest` is the most visitors of one day of the
+    row; a month has the most of its days.
+    """
+
+    visitors = models.PositiveIntegerField(default=0)
+    newcomers = models.PositiveIntegerField(default=0)
+    busiest = models.PositiveIntegerField(default=0)
+
+    class Meta(Spanned.Meta):
+        abstract = True
 
 
 class UsageCount(Counted):
@@ -127,6 +136,21 @@ class FAQCount(Counted):
     thumbs_down = models.PositiveIntegerField(default=0)
     newcomers_up = models.PositiveIntegerField(default=0)
     newcomers_down = models.PositiveIntegerField(default=0)
+
+
+class CaseCount(Spanned):
+    """Questions that were left with an office on a day, whatever day they were replied to on.
+
+    `said` are the students who said whether it helped. Waits from the question on are in the bins of
+    `analytics.histograms`, the first of which is a minute (`counts.cases`).
+    """
+
+    office = models.ForeignKey(Office, on_delete=models.SET_NULL, null=True, related_name="+")
+    opened = models.PositiveIntegerField(default=0)
+    said = models.PositiveIntegerField(default=0)
+    helped = models.PositiveIntegerField(default=0)
+    until_reply = ArrayField(models.PositiveIntegerField(), default=no_times)
+    until_closed = ArrayField(models.PositiveIntegerField(), default=no_times)
 
 
 class Rephrasing(models.Model):

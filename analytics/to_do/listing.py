@@ -32,6 +32,8 @@ CASE_ORDER = {
     "done": ("-state_at", "-pk"),
 }
 NOTHING: Mapping[str, int] = {"rows": 0, "overdue": 0}
+#: Rows of each kind that a search lists: counting all that have a common word would read every question.
+FOUND = 1_000
 ME, NOBODY = "me", "nobody"
 #: Characters of an answer's question that the list shows and a search text may have.
 OPENING, SEARCHED = 120, 200
@@ -72,15 +74,27 @@ def read_choice(given: QueryDict) -> Chosen:
 
 @dataclass(slots=True)
 class Rows(Sequence[Item]):
-    """The cases, the topics and the answers: counted and sliced as one list, each part by its own query."""
+    """The cases, the topics and the answers: counted and sliced as one list, each part by its own query.
+
+    Of each part `most` rows are listed, if that is set.
+    """
 
     cases: QuerySet[Case]
     topics: QuerySet[Gap]
     answers: QuerySet[Review]
+    most: int | None = None
     _counts: Sequence[Mapping[str, int]] = field(default=(), init=False)
 
     def __len__(self) -> int:
-        return sum(part["rows"] for part in self._counted())
+        return sum(self._listed(part) for part in self._counted())
+
+    def _listed(self, counted: Mapping[str, int]) -> int:
+        return counted["rows"] if self.most is None else min(counted["rows"], self.most)
+
+    @property
+    def is_cut(self) -> bool:
+        """Return whether there are more rows than are listed."""
+        return any(part["rows"] > self._listed(part) for part in self._counted())
 
     @property
     def overdue(self) -> int:
@@ -93,9 +107,10 @@ class Rows(Sequence[Item]):
         first, last, _step = place.indices(len(self))
         page: list[Item] = []
         for rows, counted in zip(self._parts, self._counted(), strict=True):
-            if first < counted["rows"] and last > 0:
-                page += rows[max(first, 0) : last]
-            first, last = first - counted["rows"], last - counted["rows"]
+            listed = self._listed(counted)
+            if first < listed and last > 0:
+                page += rows[max(first, 0) : min(last, listed)]
+            first, last = first - listed, last - listed
         return page
 
     @property
@@ -106,7 +121,8 @@ class Rows(Sequence[Item]):
         if not self._counts:
             late = Q(due_on__lt=timezone.localdate())
             counted = [
-                part.order_by()
+                self._up_to_most(part)
+                .order_by()
                 .annotate(part=Value(place))
                 .values("part")
                 .annotate(rows=Count("pk"), overdue=Count("pk", filter=late))
@@ -115,6 +131,13 @@ class Rows(Sequence[Item]):
             found = {each["part"]: each for each in counted[0].union(*counted[1:], all=True)}
             self._counts = [found.get(place, NOTHING) for place in range(len(counted))]
         return self._counts
+
+    def _up_to_most(self, part: QuerySet[Any]) -> QuerySet[Any]:
+        """Return the rows that are counted: one more than is listed tells that there are more."""
+        if self.most is None:
+            return part
+        rows: QuerySet[Any] = part.model._default_manager.filter(pk__in=part.values("pk")[: self.most + 1])
+        return rows
 
 
 def find_rows(chosen: Chosen, user: "User") -> Rows:
@@ -148,6 +171,7 @@ def find_rows(chosen: Chosen, user: "User") -> Rows:
         _in_order(_with_offices(cases.filter(condition)), chosen, *CASE_ORDER[chosen.state]),
         _in_order(_with_names(topics.filter(condition)), chosen, "-weight", "pk"),
         _in_order(_with_openings(answers.filter(condition)), chosen, "-asked_at", "-pk"),
+        most=FOUND if chosen.text else None,
     )
 
 

@@ -25,7 +25,7 @@ from analytics.inbox.items import Item
 from analytics.inbox.services import assign_all, finish_all, reopen_all
 from analytics.models import Gap, GapRun, Review
 from analytics.reviews.admin.detail import UNDO
-from analytics.to_do.listing import KINDS, ME, NOBODY, OPENING, Chosen, find_rows, may_see, read_choice
+from analytics.to_do.listing import FOUND, KINDS, ME, NOBODY, OPENING, Chosen, find_rows, may_see, read_choice
 from chat.models import Assistant, Case
 
 if TYPE_CHECKING:
@@ -117,6 +117,8 @@ def to_do_view(request: HttpRequest) -> HttpResponse:
         "me": ME,
         "nobody": NOBODY,
         "overdue": rows.overdue if chosen.state == "to_do" and not chosen.is_overdue else 0,
+        "is_cut": rows.is_cut,
+        "found": FOUND,
         "is_narrowed": chosen != Chosen(state=chosen.state),
         "may_change": may_change,
         "undo": request.session.pop(UNDO, None),

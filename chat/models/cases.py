@@ -4,8 +4,10 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Self
 
 from django.conf import settings
+from django.contrib.postgres.indexes import GinIndex, OpClass
 from django.db import models
 from django.db.models import Exists, OuterRef, Q
+from django.db.models.functions import Upper
 from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -122,7 +124,8 @@ class Case(models.Model):
             models.Index(fields=["state", "raised_at", "state_at", "id"]),
             models.Index(fields=["state", "-state_at", "-id"]),
             models.Index(fields=["-id"], condition=Q(state="watching"), name="wishes_to_be_told"),
-            # All that the dashboard reads of a case, so that it reads no questions.
+            GinIndex(OpClass(Upper("question"), name="gin_trgm_ops"), name="cases_by_words"),
+            # All that counting a day reads of a case, so that it reads no questions.
             models.Index(
                 fields=["opened_at"],
                 include=[

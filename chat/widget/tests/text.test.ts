@@ -38,6 +38,7 @@ test("a growing answer is read out whole and once", () => {
 
 test("signs and numbers of sources are not read out", () => {
   assert.equal(spoken("- The **fee** is `318` [1, 2]."), "The fee is 318.");
+  assert.equal(spoken("| Hall | Rent |\n| --- | :--- |\n| North | 240 |"), "Hall Rent North 240");
   assert.equal(plain("The **fee** [1]", { markers: true }), "The fee [1]");
 });
 

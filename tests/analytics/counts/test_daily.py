@@ -367,7 +367,7 @@ def test_only_days_that_changed_are_counted_again(django_assert_max_num_queries)
         asks(begins(moment), moment, first_token=number + 1)
     count_changed()
     asks(begins(MOMENTS[0]), MOMENTS[0])
-    with django_assert_max_num_queries(102):
+    with django_assert_max_num_queries(122):
         count_changed()
     assert count_changed() == 0
 

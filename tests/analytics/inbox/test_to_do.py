@@ -204,3 +204,18 @@ def test_the_empty_list_says_what_comes_here(anna: Any) -> None:
     assert "Nothing is left to do." in client.get(LIST).content.decode()
     assert "moves topics here by itself" in client.get(LIST, {"state": "answered"}).content.decode()
     assert "Nothing here matches" in client.get(LIST, {"q": "x"}).content.decode()
+
+
+def test_a_search_lists_the_first_of_each_kind_and_says_that_there_are_more(
+    anna: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("analytics.to_do.listing.FOUND", 2)
+    monkeypatch.setattr("analytics.to_do.page.FOUND", 2)
+    for number in range(3):
+        new_gap(name=f"Parking {number}", weight=number)
+    new_review("Where is parking allowed?")
+    client = sign_in(anna)
+    assert titles(client, q="parking") == ["Parking 2", "Parking 1", "Where is parking allowed?"]
+    assert "Only the first 2 of each kind are listed." in client.get(LIST, {"q": "parking"}).content.decode()
+    assert "Only the first" not in client.get(LIST, {"q": "parking", "kind": "answers"}).content.decode()
+    assert len(titles(client)) == 4

@@ -2,7 +2,7 @@
 
 import type { CaseView } from "../protocol.ts";
 import type { Conversation } from "../state/conversation.ts";
-import { plain } from "../text/plain.ts";
+import { spoken } from "../text/sentences.ts";
 import { t } from "../words/words.ts";
 import type { ChatParts } from "./parts.ts";
 import type { Screen } from "./screen.ts";
@@ -41,7 +41,7 @@ export class Replies {
     for (const { id, text, about } of fresh) {
       this.#shown(id);
       const lead = isWish(about) ? "" : `${t("announce_reply", { office: officeOf(about) })} `;
-      screen.announce(lead + plain(text));
+      screen.announce(lead + spoken(text));
     }
     const last = fresh.at(-1);
     if (last && lead) screen.toCase(last.about.id);

@@ -22,7 +22,7 @@ export function finishedUpTo(text: string, from: number): number {
 /** How a piece of Markdown is read out. */
 export function spoken(text: string): string {
   return plain(text)
-    .replace(/\*{1,2}|~~|\||^[\s:|-]*-{2,}|^\s*[-*\u2022]\s+/gm, " ")
+    .replace(/^[\s:|-]*-{2,}|\*{1,2}|~~|\||^\s*[-*\u2022]\s+/gm, " ")
     .replace(/\s+/g, " ")
     .trim();
 }
