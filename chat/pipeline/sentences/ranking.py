@@ -132,13 +132,12 @@ def rank_parts(
 ) -> list[list[RankedSentence]]:
     """Rank the sentences for each part of a question that asks for several things; as `rank_sentences`.
 
-    A part alone does not say what it is about, so the whole question's scores are added. A curated FAQ rarely answers
-    all parts, and would hide what answers the others.
+    A part alone does not say what it is about, so the whole question's scores are added.
     """
     parts = split_question(question)
     if len(parts) == 1:
         return [rank_sentences(question, candidates, embed=embed, curated=curated)]
-    whole = rank_sentences(question, candidates, embed=embed, curated={})
+    whole = rank_sentences(question, candidates, embed=embed, curated=curated)
     of_all = {(each.passage, each.place): each.score for each in whole}
     rankings = []
     for part in parts:

@@ -267,6 +267,14 @@ def test_what_staff_point_to_is_quoted_before_what_is_as_close() -> None:
     )
 
 
+def test_what_staff_point_to_counts_for_each_part_of_a_question_too() -> None:
+    one, two = (candidate(number, text=f"A parking permit costs {number}2 euros.") for number in (1, 2))
+    question = "What does a parking permit cost and where do I get it?"
+    curated = {two.passage_id: Hit(two.passage_id, two.document_id, 1, 0.95, Origin.FAQ)}
+    assert best(question, one, two)[0] == one.text
+    assert best(question, one, two, curated=curated)[0] == two.text
+
+
 def test_an_faq_that_asks_something_else_does_not_choose_the_sentence() -> None:
     page = candidate(text="A parking permit costs 12 euros.\n\nApply for a parking permit at the gate by 1 May.")
 
