@@ -17,7 +17,8 @@ from django.utils.translation import gettext_lazy as _
 from core.admin.scoped import ScopedAdmin
 from core.admin.textarea import Textarea
 from knowledge.admin.collections import CollectionFilter, university_collections
-from knowledge.admin.course_import import course_import_view
+from knowledge.admin.course_import.from_document import documents_view, may_accept, proposals_view
+from knowledge.admin.course_import.from_file import course_import_view
 from knowledge.courses.codes import code_key, split_by_mention
 from knowledge.models import Collection, Course, Document, FlaggedText
 from knowledge.services.documents import delete_courses, save_course
@@ -111,9 +112,9 @@ class CourseAdmin(ScopedAdmin, CourseModelAdmin):
     search_fields = ["code", "name", "general_name", "document__url"]
     search_help_text = _("Searches codes, names, integrated courses and addresses.")
     autocomplete_fields = ["required_courses"]
-    readonly_fields = ["named", "rendered"]
+    readonly_fields = ["named", "source", "rendered"]
     fieldsets = [
-        (None, {"fields": ["code", "name", "general_name", "url", "collection", "language", "status"]}),
+        (None, {"fields": ["code", "name", "general_name", "url", "collection", "language", "status", "source"]}),
         (_("Classification"), {"fields": ["year", "is_mandatory", "ects", "field"]}),
         (_("Prerequisites and assessment"), {"fields": ["prerequisites", "named", "required_courses", "assessment"]}),
         (_("Contents"), {"fields": ["contents", "objectives", "programme"], "description": _("Markdown.")}),
@@ -127,12 +128,20 @@ class CourseAdmin(ScopedAdmin, CourseModelAdmin):
         css = {"all": ["knowledge/admin.css", "knowledge/screens.css"]}
 
     def get_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view(partial(course_import_view, model_admin=self))
-        return [path("import/", view, name="knowledge_course_import"), *super().get_urls()]
+        def view(function: Any) -> Any:
+            return self.admin_site.admin_view(partial(function, model_admin=self))
+
+        return [
+            path("import/", view(course_import_view), name="knowledge_course_import"),
+            path("documents/", view(documents_view), name="knowledge_course_documents"),
+            path("documents/<int:document_id>/", view(proposals_view), name="knowledge_course_proposals"),
+            *super().get_urls(),
+        ]
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         may_import = self.has_add_permission(request) and self.has_change_permission(request)
-        return super().changelist_view(request, {"may_import": may_import, **(extra_context or {})})
+        may = {"may_import": may_import, "may_accept": may_accept(request)}
+        return super().changelist_view(request, {**may, **(extra_context or {})})
 
     # --- what is shown ---
 
@@ -148,6 +157,10 @@ class CourseAdmin(ScopedAdmin, CourseModelAdmin):
     def named(self, course: Course) -> str:
         """List the courses linked by their codes; the field below is for those that the text does not name."""
         return "; ".join(map(str, named_and_others(course)[0])) or "–"
+
+    @admin.display(description=_("read from"))
+    def source(self, course: Course) -> str:
+        return render_to_string("admin/knowledge/course/source.html", {"document": course.read_from})
 
     @admin.display(description=_("document"))
     def rendered(self, course: Course) -> str:
