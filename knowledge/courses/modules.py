@@ -77,7 +77,8 @@ def _read(module: Module, *, url: str, language: str) -> ReadModule:
     problems = [problem for problem in problems if problem]
     if problems:
         return ReadModule(name, code, module.page, None, tuple(problems))
-    ects, is_mandatory, year = (read(_first(module, key)) for key, read in READERS.items())
+    ects, is_mandatory = _ects(_first(module, "ects")), _mandatory(_first(module, "is_mandatory"))
+    year = _year(_first(module, "year"))
     kept_out = module.find(LEFT) if year is not None else [*module.find(LEFT), *module.find("year")]
     left = tuple(dict.fromkeys(part.label.words for part in kept_out if part.value not in NOTHING))
     remarks = tuple(
@@ -85,6 +86,7 @@ def _read(module: Module, *, url: str, language: str) -> ReadModule:
         for key, value in (("ects", ects), ("is_mandatory", is_mandatory))
         if value is None and (part := _first(module, key)) and _line(part.value) not in NOTHING
     )
+    texts = {key: _text(module.find(key)) for key in TEXTS}
     record = CourseRecord(
         code=code,
         name=name,
@@ -94,7 +96,11 @@ def _read(module: Module, *, url: str, language: str) -> ReadModule:
         is_mandatory=is_mandatory,
         ects=ects,
         field=_line(part.value)[: LONGEST["field"]] if (part := _first(module, "field")) else "",
-        **{key: _text(module.find(key)) for key in TEXTS},
+        prerequisites=texts["prerequisites"],
+        assessment=texts["assessment"],
+        contents=texts["contents"],
+        objectives=texts["objectives"],
+        programme=texts["programme"],
     )
     return ReadModule(name, code, module.page, record, remarks=remarks, left=left)
 
@@ -164,6 +170,3 @@ def _year(part: Part | None) -> int | None:
     is_year = part is not None and ("jahr" in part.label.words.casefold() or "year" in part.label.words.casefold())
     years = {number if is_year else (number + 1) // 2 for number in numbers}
     return years.pop() if len(years) == 1 and max(numbers) <= MOST_SEMESTERS else None
-
-
-READERS = {"ects": _ects, "is_mandatory": _mandatory, "year": _year}

@@ -1,7 +1,7 @@
 """Compares the modules that a document describes with the courses that are there; what comes of it is only proposed.
 
-A course is found by its code and language. What its fields said when staff last accepted them from a document tells what
-the document changed since from what staff changed: theirs stays where the document says what it said.
+A course is found by its code and language. What its fields said when staff last accepted them tells what the document
+changed since from what staff changed: theirs stays where the document says what it said.
 """
 
 from collections.abc import Iterator

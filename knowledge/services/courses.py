@@ -79,7 +79,7 @@ def accept_courses(*, document: Document, chosen: Set[str], expected: str) -> li
     were seen, `expected`; nothing is saved then.
     """
     lock_and_read([document.collection_id])
-    document = Document.objects.select_for_update(no_key=True).select_related("collection").get(pk=document.pk)
+    document = Document.objects.select_for_update(no_key=True).get(pk=document.pk)
     found = propose(document) if may_propose(document) else Proposals((), ())
     if fingerprint_proposals(found) != expected:
         raise PlanChanged
@@ -109,6 +109,9 @@ def _state(proposal: Proposal) -> str:
 
 
 def _count(document: Document) -> int:
-    return cache.get_or_set(
-        f"modules-described:{document.content_hash}", lambda: len(find_modules(document.text)), KEPT_SECONDS
-    )
+    key = f"modules-described:{document.content_hash}"
+    count: int | None = cache.get(key)
+    if count is None:
+        count = len(find_modules(document.text))
+        cache.set(key, count, KEPT_SECONDS)
+    return count

@@ -57,7 +57,7 @@ def documents_view(request: HttpRequest, *, model_admin: Any) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def proposals_view(request: HttpRequest, document_id: int, *, model_admin: Any) -> HttpResponse:
-    """Show what a document proposes; a POST writes the chosen courses if nothing changed since. Raises PermissionDenied."""
+    """Show what a document proposes; a POST writes the chosen courses. Raises PermissionDenied and Http404."""
     if not may_accept(request):
         raise PermissionDenied
     own = Document.objects.of_university().visible_to(request.user).select_related("collection")
@@ -75,19 +75,17 @@ def _accept(request: HttpRequest, document: Document, model_admin: Any) -> HttpR
     try:
         with transaction.atomic():
             saved = accept_courses(document=document, chosen=chosen, expected=request.POST.get("fingerprint", ""))
-            new, changed = (
-                [each.course for each in saved if (each.kind == "new") == is_new] for is_new in (True, False)
-            )
+            new = [each.course for each in saved if each.kind == "new"]
+            changed = [each.course for each in saved if each.kind != "new"]
             user, said = cast("int", request.user.pk), gettext("read from “%(document)s”") % {"document": document}
-            LogEntry.objects.log_actions(user, new, ADDITION, [{"added": {"name": said, "object": ""}}])
-            fields: Any = [{"changed": {"fields": [said]}}]
-            LogEntry.objects.log_actions(user, changed, CHANGE, fields)
+            LogEntry.objects.log_actions(user, new, ADDITION, said)
+            LogEntry.objects.log_actions(user, changed, CHANGE, said)
     except PlanChanged:
         document.refresh_from_db()
-        said = gettext(
-            "Nothing was written: the document or a course changed since you opened this page. Look once more."
+        reason = gettext(
+            "Nothing was written: the document or a course changed since you opened this page. Look again."
         )
-        messages.warning(request, said)
+        messages.warning(request, reason)
         return _page(request, document, model_admin, chosen=chosen)
     told = [
         ngettext("%d course is new.", "%d courses are new.", len(new)) % len(new),
