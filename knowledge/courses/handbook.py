@@ -74,6 +74,12 @@ def _repeats(section: Module, module: Module) -> bool:
     return any(section.find(name) and module.find(name) for name in NEEDED)
 
 
+def _is_another(part: Part, section: Module) -> bool:
+    """Return whether the part names another module than the section does; a form may say the same twice."""
+    own = [each.value for each in section.parts if each.label.words == part.label.words]
+    return bool(own) and part.value not in own
+
+
 def _sections(text: str) -> Iterator[Module]:
     """Yield what stands below each heading that is no label."""
     section, page = Module(""), None
@@ -103,7 +109,7 @@ def _sections(text: str) -> Iterator[Module]:
         else:
             found += _of_line(line, after=number)
         for part in found:
-            if part.label.field in ONCE and any(part.label.words == own.label.words for own in section.parts):
+            if part.label.field in ONCE and _is_another(part, section):
                 yield section
                 section = Module("", section.level, page)
             section.parts.append(part)

@@ -132,7 +132,7 @@ def _first(module: Module, field_name: str) -> Part | None:
 
 
 def _line(value: str) -> str:
-    return " ".join(re.sub(r"[*_`]{2,}", "", value).split()).strip(" ;")
+    return " ".join(re.sub(r"[*_`]{2,}", "", value).split()).strip(" ;").removeprefix("- ")
 
 
 def _text(parts: Sequence[Part]) -> str:

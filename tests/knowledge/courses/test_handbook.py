@@ -126,6 +126,11 @@ def test_a_module_without_a_heading_begins_where_its_name_or_code_is_said_again(
     ]
 
 
+def test_a_form_that_says_its_code_twice_is_one_module() -> None:
+    twice = FORM.replace("3 Modulstruktur", "- 1 Modulnummer: LA 1; Status: Pflicht\n\n3 Modulstruktur") + OTHERS
+    assert [module.code for module in read(twice)] == ["LA 1", "LA 2", "LA 3"]
+
+
 @pytest.mark.parametrize(
     "text",
     [
