@@ -1,8 +1,8 @@
 """Counts the courses that would be proposed from module handbooks, and draws some for a person to judge.
 
 `python -m benchmarks.handbook_courses FOLDER [--only NAME] [--draw N] [--seed N] [--json FILE]` reads every PDF there.
-pdftotext (poppler-utils) is needed: a handbook has as many modules as its text has “Modulnummer” or “Module No”, or titles
-where modules have no number of their own line. Whether name, code and credits are right is for a person to judge.
+pdftotext (poppler-utils) is needed: a handbook has as many modules as its text has “Modulnummer” or “Module No”, or
+else “Modultitel deutsch”. Whether name, code and credits are right is for a person to judge.
 """
 
 import argparse
