@@ -24,6 +24,8 @@ SHORT = frozenset({"code", "name", "ects", "is_mandatory", "year", "field", LEFT
 #: One of these is in every record, and they are there once in each.
 NEEDED = frozenset({"code", "ects"})
 ONCE = frozenset({"code", "name"})
+#: No module is called so: a heading that says one of these is a label, however high it stands.
+NO_NAMES = frozenset({"code", "ects", "is_mandatory", "year"})
 LEAST_LABELS = 3
 #: A document with fewer records is no handbook.
 LEAST_MODULES = 3
@@ -99,7 +101,9 @@ def _sections(text: str) -> Iterator[Module]:
             found, rows = _of_table(rows), []
         if heading := HEADING.match(line):
             level, words = len(heading["level"]), heading["text"]
-            label = find_label(words) if level > section.level else None
+            label = find_label(words)
+            if label and level <= section.level and label.field not in NO_NAMES:
+                label = None
             if label is None:
                 section.parts += found
                 yield section

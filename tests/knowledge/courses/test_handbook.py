@@ -131,6 +131,11 @@ def test_a_form_that_says_its_code_twice_is_one_module() -> None:
     assert [module.code for module in read(twice)] == ["LA 1", "LA 2", "LA 3"]
 
 
+def test_a_row_that_was_taken_for_a_heading_does_not_cut_a_module_in_two() -> None:
+    cut = FORM.replace("- 2 Turnus", "# Status\n\n- 2 Turnus") + OTHERS
+    assert [module.record.ects for module in read(cut) if module.record] == [Decimal(6), Decimal("4.5"), None]
+
+
 @pytest.mark.parametrize(
     "text",
     [
