@@ -114,7 +114,7 @@ class CourseAdmin(ScopedAdmin, CourseModelAdmin):
     autocomplete_fields = ["required_courses"]
     readonly_fields = ["named", "source", "rendered"]
     fieldsets = [
-        (None, {"fields": ["code", "name", "general_name", "url", "collection", "language", "status", "source"]}),
+        (None, {"fields": ["code", "name", "general_name", "url", "collection", "language", "status"]}),
         (_("Classification"), {"fields": ["year", "is_mandatory", "ects", "field"]}),
         (_("Prerequisites and assessment"), {"fields": ["prerequisites", "named", "required_courses", "assessment"]}),
         (_("Contents"), {"fields": ["contents", "objectives", "programme"], "description": _("Markdown.")}),
@@ -167,8 +167,10 @@ class CourseAdmin(ScopedAdmin, CourseModelAdmin):
         return render_to_string("admin/knowledge/course/rendered.html", {"document": course.document})
 
     def get_fieldsets(self, request: HttpRequest, obj: Course | None = None) -> Any:
-        fieldsets = super().get_fieldsets(request, obj)
-        return fieldsets if obj else fieldsets[:-1]
+        """Leave out the document of a course that is not there yet, and “read from” unless it was read from one."""
+        (label, first), *others = super().get_fieldsets(request, obj)
+        fields = [*first["fields"], "source"] if obj and obj.read_from_id else first["fields"]
+        return [(label, {**first, "fields": fields}), *(others if obj else others[:-1])]
 
     def view_on_site(self, course: Course) -> str | None:
         """Link to the page itself; only web addresses become links."""

@@ -1,7 +1,8 @@
 """Compares the modules that a document describes with the courses that are there; what comes of it is only proposed.
 
-A course is found by its code and language. What its fields said when staff last accepted them tells what the document
-changed since from what staff changed: theirs stays where the document says what it said.
+A course is found by its language and its code, or the code that the document gave it before staff changed it. What its fields
+said when staff last accepted them tells what the document changed since from what staff changed: theirs stays where the
+document says what it said.
 """
 
 from collections.abc import Iterator
@@ -16,7 +17,7 @@ from knowledge.courses.reader import CourseRecord
 from knowledge.courses.sync import CODES, FIELDS
 from knowledge.models import Course, Document
 
-URL = "url"
+URL, CODE = "url", "code"
 #: Fields that a handbook gives a value; its code is what a course is found by.
 TAKEN = (
     "name",
@@ -86,22 +87,24 @@ def propose(document: Document) -> Proposals:
     if not modules:
         return Proposals((), ())
     there: dict[str, Course] = {}
+    renamed: dict[str, Course] = {}
     courses = Course.objects.filter(
         document__collection=document.collection_id, document__language=document.language
     ).exclude(document=document)
     for course in courses.select_related("document", "read_from").order_by("pk"):
         there.setdefault(code_key(course.code), course)
+        renamed.setdefault(code_key(course.read_values.get(CODE, "")), course)
     found = [
-        _propose(module, module.record, there.get(code_key(module.code)), document)
+        _propose(module, module.record, there.get(key) or renamed.get(key), document)
         for module in modules
-        if module.record is not None
+        if module.record is not None and (key := code_key(module.code))
     ]
     return Proposals(tuple(found), tuple(module for module in modules if module.record is None))
 
 
 def values_of(record: CourseRecord) -> dict[str, Any]:
     """Return a record's values as they are kept with the course, without the empty ones."""
-    values = {name: plain(getattr(record, name)) for name in (*TAKEN, URL)}
+    values = {name: plain(getattr(record, name)) for name in (*TAKEN, CODE, URL)}
     return {name: value for name, value in values.items() if value not in {None, ""}}
 
 

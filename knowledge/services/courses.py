@@ -51,9 +51,10 @@ def import_course_records(
 
 
 def may_propose(document: Document) -> bool:
-    """Return whether courses are read from a document: a published one, that is no course itself."""
-    is_usable = document.status == Document.Status.PUBLISHED and not document.is_written_answer
-    return is_usable and not Course.objects.filter(document=document).exists()
+    """Return whether courses are read from a document: a published one of the university, that is no course itself."""
+    if document.status != Document.Status.PUBLISHED or document.is_written_answer or document.collection.for_evaluation:
+        return False
+    return not Course.objects.filter(document=document).exists()
 
 
 def fingerprint_proposals(found: Proposals) -> str:

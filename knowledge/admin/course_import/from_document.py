@@ -20,6 +20,7 @@ from knowledge.courses.modules import TEXTS, ReadModule
 from knowledge.courses.proposals import TAKEN, URL, Change, Kind, Proposal, Proposals, propose
 from knowledge.models import Course, Document
 from knowledge.services.courses import (
+    MOST_DOCUMENTS,
     PlanChanged,
     accept_courses,
     fingerprint_proposals,
@@ -51,7 +52,7 @@ def documents_view(request: HttpRequest, *, model_admin: Any) -> HttpResponse:
     if not may_accept(request):
         raise PermissionDenied
     handbooks = list_handbooks(Document.objects.of_university().visible_to(request.user))
-    context = {"title": _("Documents that courses can be read from"), "handbooks": handbooks}
+    context = {"title": _("Documents that courses can be read from"), "handbooks": handbooks, "most": MOST_DOCUMENTS}
     return _render(request, model_admin, "admin/knowledge/course/documents.html", context)
 
 

@@ -128,6 +128,16 @@ def test_what_staff_changed_stays_until_the_handbook_says_something_else_there(
     assert parks.contents == "About gardens."
 
 
+def test_a_course_whose_code_staff_changed_is_not_proposed_anew(admin_client: Client, handbook: Document) -> None:
+    accept_all(admin_client, handbook)
+    Course.objects.filter(code="LA 1").update(code="LAND 1")
+    assert counts(admin_client, handbook) == {"unchanged": 3}
+    say(handbook, "CP: 6", "CP: 7")
+    accept_all(admin_client, handbook)
+    assert Course.objects.get(code="LAND 1").ects == 7
+    assert Course.objects.count() == 3
+
+
 def test_a_course_from_elsewhere_is_to_be_decided_and_keeps_its_address(
     admin_client: Client, handbook: Document
 ) -> None:
@@ -195,6 +205,13 @@ def test_what_cannot_be_read_is_named_in_plain_words(admin_client: Client) -> No
     assert "it has the same code as “Parks”, which stands before it" in said
     with override("de"):
         assert admin_client.get(page_of(handbook), HTTP_ACCEPT_LANGUAGE="de").status_code == 200
+
+
+def test_a_document_of_a_data_set_proposes_nothing(admin_client: Client) -> None:
+    handbook = make_handbook(collection=CollectionFactory(for_evaluation=True))
+    assert admin_client.get(page_of(handbook)).status_code == 404
+    document = reverse("admin:knowledge_document_change", args=[handbook.pk])
+    assert page_of(handbook) not in admin_client.get(document).content.decode()
 
 
 @pytest.mark.parametrize(
