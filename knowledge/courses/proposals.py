@@ -1,8 +1,8 @@
 """Compares the modules that a document describes with the courses that are there; what comes of it is only proposed.
 
-A course is found by its language and its code, or the code that the document gave it before staff changed it. What its fields
-said when staff last accepted them tells what the document changed since from what staff changed: theirs stays where the
-document says what it said.
+A course is found by its language and its code, or the code that the document gave it before staff changed it. What its
+fields said when staff last accepted them tells what the document changed since from what staff changed: theirs stays
+where the document says what it said.
 """
 
 from collections.abc import Iterator
