@@ -17,7 +17,8 @@ from django.utils.translation import gettext_lazy as _
 from core.admin.scoped import ScopedAdmin
 from core.admin.textarea import Textarea
 from knowledge.admin.collections import CollectionFilter, university_collections
-from knowledge.admin.course_import import course_import_view
+from knowledge.admin.course_import.from_document import documents_view, may_accept, proposals_view
+from knowledge.admin.course_import.from_file import course_import_view
 from knowledge.courses.codes import code_key, split_by_mention
 from knowledge.models import Collection, Course, Document, FlaggedText
 from knowledge.services.documents import delete_courses, save_course
@@ -111,7 +112,7 @@ class CourseAdmin(ScopedAdmin, CourseModelAdmin):
     search_fields = ["code", "name", "general_name", "document__url"]
     search_help_text = _("Searches codes, names, integrated courses and addresses.")
     autocomplete_fields = ["required_courses"]
-    readonly_fields = ["named", "rendered"]
+    readonly_fields = ["named", "source", "rendered"]
     fieldsets = [
         (None, {"fields": ["code", "name", "general_name", "url", "collection", "language", "status"]}),
         (_("Classification"), {"fields": ["year", "is_mandatory", "ects", "field"]}),
@@ -127,12 +128,20 @@ class CourseAdmin(ScopedAdmin, CourseModelAdmin):
         css = {"all": ["knowledge/admin.css", "knowledge/screens.css"]}
 
     def get_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view(partial(course_import_view, model_admin=self))
-        return [path("import/", view, name="knowledge_course_import"), *super().get_urls()]
+        def view(function: Any) -> Any:
+            return self.admin_site.admin_view(partial(function, model_admin=self))
+
+        return [
+            path("import/", view(course_import_view), name="knowledge_course_import"),
+            path("documents/", view(documents_view), name="knowledge_course_documents"),
+            path("documents/<int:document_id>/", view(proposals_view), name="knowledge_course_proposals"),
+            *super().get_urls(),
+        ]
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         may_import = self.has_add_permission(request) and self.has_change_permission(request)
-        return super().changelist_view(request, {"may_import": may_import, **(extra_context or {})})
+        may = {"may_import": may_import, "may_accept": may_accept(request)}
+        return super().changelist_view(request, {**may, **(extra_context or {})})
 
     # --- what is shown ---
 
@@ -149,13 +158,19 @@ class CourseAdmin(ScopedAdmin, CourseModelAdmin):
         """List the courses linked by their codes; the field below is for those that the text does not name."""
         return "; ".join(map(str, named_and_others(course)[0])) or "–"
 
+    @admin.display(description=_("read from"))
+    def source(self, course: Course) -> str:
+        return render_to_string("admin/knowledge/course/source.html", {"document": course.read_from})
+
     @admin.display(description=_("document"))
     def rendered(self, course: Course) -> str:
         return render_to_string("admin/knowledge/course/rendered.html", {"document": course.document})
 
     def get_fieldsets(self, request: HttpRequest, obj: Course | None = None) -> Any:
-        fieldsets = super().get_fieldsets(request, obj)
-        return fieldsets if obj else fieldsets[:-1]
+        """Leave out the document of a course that is not there yet, and “read from” unless it was read from one."""
+        (label, first), *others = super().get_fieldsets(request, obj)
+        fields = [*first["fields"], "source"] if obj and obj.read_from_id else first["fields"]
+        return [(label, {**first, "fields": fields}), *(others if obj else others[:-1])]
 
     def view_on_site(self, course: Course) -> str | None:
         """Link to the page itself; only web addresses become links."""

@@ -24,6 +24,7 @@ from core.admin.scoped import ScopedAdmin
 from knowledge.admin.collections import CollectionFilter
 from knowledge.admin.corrections.shown import CorrectedFilter, describe_correction
 from knowledge.admin.corrections.views import correction_view, original_view
+from knowledge.admin.course_import.from_document import describe_courses
 from knowledge.admin.courses import link_to
 from knowledge.admin.document_history import find_conflict, report_deletion, restore_view, versions_view
 from knowledge.admin.editions import DocumentEditions
@@ -333,6 +334,7 @@ class DocumentAdmin(DocumentEditions, BackAdmin, OptimisticLockAdmin, ScopedAdmi
         }
         if obj:
             context |= describe_usage(obj) | describe_pictures(obj) | describe_correction(obj)
+            context |= describe_courses(request, obj)
         return super().render_change_form(request, context, add, change, form_url, obj)
 
     # --- what is done ---

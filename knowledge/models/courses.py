@@ -1,6 +1,7 @@
 """Courses of study programmes."""
 
 from django.db import models
+from django.db.models import Value
 from django.utils.translation import gettext_lazy as _
 
 from core.access import StaffScoped
@@ -35,6 +36,18 @@ class Course(models.Model):
     contents = models.TextField(_("contents"), blank=True)
     objectives = models.TextField(_("objectives"), blank=True)
     programme = models.TextField(_("detailed programme"), blank=True)
+    # The handbook that staff took it from, and what its fields said there then; what differs now, staff changed.
+    read_from = models.ForeignKey(
+        Document,
+        on_delete=models.SET_NULL,
+        null=True,
+        related_name="courses_read",
+        editable=False,
+        verbose_name=_("read from"),
+    )
+    read_values = models.JSONField(
+        default=dict, db_default=Value({}, output_field=models.JSONField()), blank=True, editable=False
+    )
 
     objects = CourseQuerySet.as_manager()
 

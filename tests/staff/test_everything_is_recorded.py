@@ -50,6 +50,7 @@ IDLE = {
     *("chat_case_pass_on POST", "chat_case_reading POST", "chat_case_draft POST"),
     *("my-login POST", "second-factor-reset POST", "passkey-remove POST", "my-sessions-end POST", "sessions-end POST"),
     *("analytics_gap_reading POST", "invite-again POST", "knowledge_course_import POST"),
+    "knowledge_course_proposals POST",
     "knowledge_document_original POST",
     *STOPPED,
 }

@@ -96,6 +96,7 @@ BOTH = frozenset(
         "admin:faqs_faq_import",
         "admin:faqs_faq_merge",
         "admin:knowledge_course_import",
+        "admin:knowledge_course_proposals",
         "admin:knowledge_document_correction",
         "admin:chat_promptversion_use",
         "admin:analytics_evaluationquestion_review_one",

@@ -101,6 +101,9 @@ DOORS = _read(
     knowledge_course_delete POST                             x . . x x .
     knowledge_course_import GET                              x . . x x .
     knowledge_course_import POST                             x . . x x .
+    knowledge_course_documents GET                           x . . x x .
+    knowledge_course_proposals GET                           x . . x x .
+    knowledge_course_proposals POST                          x . . x x .
     knowledge_course_change GET                              x . . x x .
     knowledge_course_change POST                             x . . x x .
     knowledge_document_versions GET                          x x x x x .
