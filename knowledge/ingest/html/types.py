@@ -29,6 +29,10 @@ class MissingPage(NoPage):
     is_gone = True
 
 
+class EmptyShell(NoPage):
+    """A page whose text its scripts would draw."""
+
+
 class MovedPage(NoPage):
     """A page that leads on by itself."""
 

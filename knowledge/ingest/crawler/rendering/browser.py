@@ -1,0 +1,178 @@
+"""The Chromium of a crawl: started with the first page that needs it, and ended with the crawling process.
+
+It ends by itself when that process does, killed or not: Playwright's driver when its standard input closes, Chromium
+when the driver's pipe does.
+"""
+
+import asyncio
+import os
+import resource
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from knowledge.ingest.crawler.frontier import Scope
+from knowledge.ingest.crawler.messages import CrawlPlan
+from knowledge.ingest.crawler.rendering.drawing import STUCK_S, Drawing, Drawn
+from knowledge.ingest.crawler.rendering.memory import end_heaviest, memory_below
+from knowledge.ingest.crawler.rendering.resources import Download, Resource, Resources
+from knowledge.ingest.formats.types import gettext_noop as _
+from knowledge.ingest.html.types import NoPage
+
+if TYPE_CHECKING:
+    from playwright.async_api import Browser as Chromium
+    from playwright.async_api import BrowserContext, Page, Route
+
+#: Of all its processes together; it takes 300 MB for an empty page.
+MAX_MEMORY_BYTES, LOOK_S = 1_500_000_000, 0.1
+START_S = 30
+FAILED = _("the browser that runs its JavaScript failed, which whoever runs this server should know: {error}")
+ARGUMENTS = (
+    # Every request of a page is answered by us. What would go past that finds no names, and a proxy that is not there.
+    "--host-resolver-rules=MAP * ~NOTFOUND",
+    "--proxy-server=http://127.0.0.1:1",
+    "--proxy-bypass-list=<-loopback>",
+    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--disable-quic",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-domain-reliability",
+    "--disable-sync",
+    "--no-pings",
+    "--disable-gpu",
+    "--mute-audio",
+    "--js-flags=--max-old-space-size=512",
+)
+
+
+class Browser:
+    """Draws one page at a time, each in a context of its own: no page finds what another one stored."""
+
+    def __init__(self, plan: CrawlPlan, scope: Scope, download: Download) -> None:
+        self._path, self._user_agent, self._home = plan.browser, plan.user_agent, plan.folder
+        self._resources, self._scope = Resources(download, scope, max_bytes=plan.max_bytes), scope
+        self._turn = asyncio.Lock()
+        self._playwright: Any = None
+        self._chromium: Chromium | None = None
+        self._failure: NoPage | None = None
+
+    async def draw(self, address: str, shell: Resource) -> Drawn:
+        """Run the scripts of a page whose bytes are `shell`. Raises NoPage, MovedPage if it leads on."""
+        async with self._turn:
+            chromium = await self._start()
+            from playwright.async_api import Error
+
+            try:
+                async with _limited_memory() as memory, self._context(chromium) as context:
+                    page = await context.new_page()
+                    drawing = Drawing(page, address, shell, resources=self._resources, scope=self._scope)
+
+                    async def answer(route: "Route") -> None:
+                        with suppress(Error):  # the page has gone
+                            await drawing.answer(route)
+
+                    await context.route("**/*", answer)
+                    context.on("page", lambda popup: asyncio.ensure_future(_close(popup)))
+                    return await drawing.draw(context)
+            except TimeoutError as error:
+                await self._end()
+                text = _("its JavaScript lets nothing else happen for {seconds} seconds")
+                raise NoPage(text, seconds=f"{STUCK_S:g}") from error
+            except Error as error:
+                await self._end()
+                if memory.is_exceeded:
+                    raise NoPage(_("its JavaScript needs more memory than a page should")) from error
+                raise NoPage(FAILED, error=_first_line(error)) from error
+
+    @asynccontextmanager
+    async def _context(self, chromium: "Chromium") -> "AsyncIterator[BrowserContext]":
+        context = await chromium.new_context(
+            user_agent=self._user_agent, service_workers="block", accept_downloads=False
+        )
+        try:
+            yield context
+        finally:
+            await _close(context)
+
+    async def _start(self) -> "Chromium":
+        """Return the running browser, or start one; where that failed once, it is not tried for each page."""
+        if self._failure:
+            raise self._failure
+        if self._chromium and self._chromium.is_connected():
+            return self._chromium
+        await self._end()
+        try:
+            from playwright.async_api import Error, async_playwright
+        except ImportError as error:
+            self._failure = NoPage(FAILED, error="Playwright is not installed")
+            raise self._failure from error
+        try:
+            with _unlimited_addresses():
+                self._playwright = await async_playwright().start()
+            self._chromium = await self._playwright.chromium.launch(
+                executable_path=self._path,
+                args=ARGUMENTS,
+                chromium_sandbox=True,
+                env={"PATH": os.environ.get("PATH", ""), "HOME": self._home, "LANG": "C.UTF-8"},
+                timeout=START_S * 1000,
+            )
+        except (Error, OSError) as error:
+            await self._end()
+            self._failure = NoPage(FAILED, error=_first_line(error))
+            raise self._failure from error
+        return self._chromium
+
+    async def _end(self) -> None:
+        chromium, playwright, self._chromium, self._playwright = self._chromium, self._playwright, None, None
+        if chromium:
+            await _close(chromium)
+        if playwright:
+            with suppress(Exception):  # its driver may have ended
+                await asyncio.wait_for(playwright.stop(), STUCK_S)
+
+
+@dataclass(slots=True)
+class _Memory:
+    is_exceeded: bool = False
+
+
+@asynccontextmanager
+async def _limited_memory() -> AsyncIterator[_Memory]:
+    """End what takes the most of the browser's processes once they exceed the limit together."""
+    memory = _Memory()
+
+    async def watch() -> None:
+        while True:
+            await asyncio.sleep(LOOK_S)
+            taken = memory_below(os.getpid())
+            if sum(taken.values()) > MAX_MEMORY_BYTES:
+                memory.is_exceeded = True
+                end_heaviest(taken)
+
+    watching = asyncio.create_task(watch())
+    try:
+        yield memory
+    finally:
+        watching.cancel()
+
+
+@contextmanager
+def _unlimited_addresses() -> Iterator[None]:
+    """Start a process without this one's limit: Chromium and its driver reserve far more addresses than they use."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+
+
+async def _close(closable: "Chromium | BrowserContext | Page") -> None:
+    with suppress(Exception):  # it has gone already, or does not answer and is ended with the browser
+        await asyncio.wait_for(closable.close(), STUCK_S)
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0][:200]
