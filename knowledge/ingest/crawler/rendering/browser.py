@@ -7,9 +7,8 @@ when the driver's pipe does.
 import asyncio
 import os
 import resource
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from knowledge.ingest.crawler.frontier import Scope
@@ -65,34 +64,35 @@ class Browser:
             from playwright.async_api import Error
 
             try:
-                async with _limited_memory() as memory, self._context(chromium) as context:
-                    page = await context.new_page()
+                async with self._page(chromium) as page:
                     drawing = Drawing(page, address, shell, resources=self._resources, scope=self._scope)
 
                     async def answer(route: "Route") -> None:
                         with suppress(Error):  # the page has gone
                             await drawing.answer(route)
 
-                    await context.route("**/*", answer)
-                    context.on("page", lambda popup: asyncio.ensure_future(_close(popup)))
-                    return await drawing.draw(context)
+                    await page.context.route("**/*", answer)
+                    return await _unless_too_large(drawing.draw())
             except TimeoutError as error:
                 await self._end()
                 text = _("its JavaScript lets nothing else happen for {seconds} seconds")
                 raise NoPage(text, seconds=f"{STUCK_S:g}") from error
+            except MemoryError as error:
+                await self._end()
+                raise NoPage(_("its JavaScript needs more memory than a page should")) from error
             except Error as error:
                 await self._end()
-                if memory.is_exceeded:
-                    raise NoPage(_("its JavaScript needs more memory than a page should")) from error
                 raise NoPage(FAILED, error=_first_line(error)) from error
 
     @asynccontextmanager
-    async def _context(self, chromium: "Chromium") -> "AsyncIterator[BrowserContext]":
+    async def _page(self, chromium: "Chromium") -> "AsyncIterator[Page]":
         context = await chromium.new_context(
             user_agent=self._user_agent, service_workers="block", accept_downloads=False
         )
         try:
-            yield context
+            page = await context.new_page()
+            context.on("page", lambda popup: asyncio.ensure_future(_close(popup)))
+            yield page
         finally:
             await _close(context)
 
@@ -133,29 +133,19 @@ class Browser:
                 await asyncio.wait_for(playwright.stop(), STUCK_S)
 
 
-@dataclass(slots=True)
-class _Memory:
-    is_exceeded: bool = False
-
-
-@asynccontextmanager
-async def _limited_memory() -> AsyncIterator[_Memory]:
-    """End what takes the most of the browser's processes once they exceed the limit together."""
-    memory = _Memory()
-
-    async def watch() -> None:
-        while True:
-            await asyncio.sleep(LOOK_S)
+async def _unless_too_large(drawing: Coroutine[Any, Any, Drawn]) -> Drawn:
+    """Await a page; once the browser's processes take too much together, end the heaviest and raise MemoryError."""
+    drawn = asyncio.create_task(drawing)
+    try:
+        while not drawn.done():
+            await asyncio.wait((drawn,), timeout=LOOK_S)
             taken = memory_below(os.getpid())
             if sum(taken.values()) > MAX_MEMORY_BYTES:
-                memory.is_exceeded = True
                 end_heaviest(taken)
-
-    watching = asyncio.create_task(watch())
-    try:
-        yield memory
+                raise MemoryError
+        return await drawn
     finally:
-        watching.cancel()
+        drawn.cancel()
 
 
 @contextmanager

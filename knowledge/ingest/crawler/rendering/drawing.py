@@ -13,7 +13,7 @@ from knowledge.ingest.formats.types import gettext_noop as _
 from knowledge.ingest.html.types import MAX_BYTES, EmptyShell, MovedPage, NoPage
 
 if TYPE_CHECKING:
-    from playwright.async_api import BrowserContext, CDPSession, Page, Request, Route
+    from playwright.async_api import CDPSession, Page, Request, Route
 
 #: A page is finished when nothing was loaded and its text kept its length for so long.
 QUIET_S, TICK_S = 1.0, 0.25
@@ -57,10 +57,10 @@ class Drawing:
         self._leads_to = ""
         self._refused: dict[str, None] = {}
 
-    async def draw(self, context: "BrowserContext") -> Drawn:
+    async def draw(self) -> Drawn:
         """Draw it. Raises NoPage, MovedPage if it leads on, TimeoutError if it is stuck, and Playwright's errors."""
         await self._page.goto(self._address, wait_until="commit", timeout=STUCK_S * 1000)
-        world = await _World.open(context, self._page)
+        world = await _World.open(self._page)
         await self._settle(world)
         if self._leads_to or urlsplit(self._page.url).scheme not in {"http", "https"}:
             raise MovedPage(self._leads_to or self._page.url)
@@ -129,9 +129,9 @@ class _World:
         self._session, self._context_id = session, context_id
 
     @classmethod
-    async def open(cls, context: "BrowserContext", page: "Page") -> "_World":
+    async def open(cls, page: "Page") -> "_World":
         async with asyncio.timeout(STUCK_S):
-            session = await context.new_cdp_session(page)
+            session = await page.context.new_cdp_session(page)
             frame = (await session.send("Page.getFrameTree"))["frameTree"]["frame"]["id"]
             world = await session.send("Page.createIsolatedWorld", {"frameId": frame})
         return cls(session, world["executionContextId"])
