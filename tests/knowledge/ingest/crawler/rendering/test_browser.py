@@ -1,22 +1,22 @@
 """Pages that scripts draw: what is read of them, and that their scripts reach nothing but the site."""
 
 import os
-import signal
 import socket
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from knowledge.ingest.crawler.messages import CrawlPlan, Done, Finding, KnownPage, Page, Skipped
+from knowledge.ingest.crawl_jobs.subprocess import crawling
+from knowledge.ingest.crawler.messages import CrawlPlan, Done, Finding, KnownPage, Page
 from knowledge.ingest.crawler.rendering.drawing import MOST_REQUESTS
+from tests.browser import chromium_path
 from tests.knowledge.ingest.crawler.test_spider import reason
-from tests.knowledge.ingest.crawler.test_ssrf import ROOT, crawled, of_kind
-from tests.knowledge.scripted import application, chromium, data, draw, shell
+from tests.knowledge.ingest.crawler.test_ssrf import crawled, of_kind
+from tests.knowledge.scripted import DRAWS, application, chromium, data, draw, shell
 from tests.knowledge.site import Answer, Site, html, page, redirect, serving
 from tests.runtime.processes import alive, command_lines, descendants, wait_until
 
@@ -115,7 +115,7 @@ def test_scripts_and_data_are_loaded_in_the_turns_of_the_sites_host(tmp_path: Pa
         rendered(tmp_path, site.url("/fees"), delay_s=0.4)
     times = [asked.at for asked in site.log]
     assert [asked.path for asked in site.log] == ["/robots.txt", "/fees", "/app.js", "/api/fees.json"]
-    assert all(later - earlier > 0.3 for earlier, later in zip(times[1:], times[2:], strict=False))
+    assert all(later - earlier > 0.3 for earlier, later in pairwise(times[1:]))
 
 
 LEFT_OUT = {
@@ -155,12 +155,148 @@ LEFT_OUT = {
 
 def test_what_comes_to_no_page_is_left_out_with_its_reason(tmp_path: Path) -> None:
     def fill(site: Site) -> None:
-        application(site)
-        site.answers["/start"] = page(html("Home", links=tuple(path for path in LEFT_OUT if path != "/pong")))
+        site.answers["/"] = page(html("Home", links=tuple(path for path in LEFT_OUT if path != "/pong")))
+        site.answers["/fees"] = page(html("Fees"))
         site.answers |= {path: answer for path, (answer, _said) in LEFT_OUT.items()}
 
     with serving(fill) as site:
-        findings = rendered(tmp_path, site.url("/start"))
+        findings = rendered(tmp_path, site.url("/"))
         said = {path: reason(site, findings, path) for path in LEFT_OUT}
     assert said == {path: expected for path, (_answer, expected) in LEFT_OUT.items()}
-    assert set(of_kind(Page, findings)) == {site.url("/start"), site.url("/fees")}
+    assert set(of_kind(Page, findings)) == {site.url("/"), site.url("/fees")}
+
+
+def test_a_page_that_never_settles_is_taken_as_it_is(tmp_path: Path) -> None:
+    polls = "let asked = 0; setInterval(() => fetch(`/poll?time=${asked++}`), 20);"
+    grows = "setInterval(() => document.body.append('more '), 100);"
+
+    def fill(site: Site) -> None:
+        site.answers["/"] = shell(draw("Polls") + polls)
+        site.answers["/grows"] = shell(draw("Grows") + grows)
+        site.answers["/poll"] = data("News")
+
+    with serving(fill) as site:
+        pages = of_kind(Page, rendered(tmp_path, site.url("/"), site.url("/grows")))
+        assert {one.title for one in pages.values()} == {"Loading"}
+        assert {one.markdown.partition("\n")[0] for one in pages.values()} == {"# Polls", "# Grows"}
+        # The page's own request is none of these.
+        assert sum(asked.path.startswith("/poll") for asked in site.log) == MOST_REQUESTS
+
+
+# --- what its scripts do not reach ---
+
+#: Each way to the network; what came of it is drawn, so that the page shows whether it got through.
+TRIES = """
+const port = %(port)d, other = `http://127.0.0.1:${port}`, came = [];
+const soon = promise => Promise.race([promise, new Promise((_, no) => setTimeout(() => no('late'), 1500))]);
+const tries = {
+  fetch: () => fetch(`${other}/secret`).then(reply => reply.text()),
+  opaque: () => fetch(`${other}/secret`, {mode: 'no-cors'}),
+  file: () => fetch('file:///etc/passwd').then(reply => reply.text()),
+  localhost: () => fetch(`http://localhost:${port}/secret`),
+  cloud: () => fetch('http://169.254.169.254/latest/'),
+  robots: () => fetch('/private/marks.json').then(reply => reply.text()),
+  denied: () => fetch('/print/marks.json').then(reply => reply.text()),
+  hidden: () => fetch('/leads-out').then(reply => reply.text()),
+  order: () => fetch('/order', {method: 'POST', body: 'one'}),
+  worker: () => new Promise((yes, no) => {
+    const source = `fetch('${other}/secret', {mode: 'no-cors'}).then(() => postMessage(1), () => postMessage(0))`;
+    new Worker(URL.createObjectURL(new Blob([source]))).onmessage = told => told.data ? yes() : no();
+  }),
+  service: () => ServiceWorkerContainer.prototype.register.call(navigator.serviceWorker, "/service.js").then(
+    worker => worker.scope.length,
+  ),
+  socket: () => new Promise((yes, no) => {
+    const socket = new WebSocket(`ws://127.0.0.1:${port}/`);
+    socket.onopen = yes;
+    socket.onerror = no;
+  }),
+  transport: () => new WebTransport(`https://127.0.0.1:${port}/`).ready,
+  events: () => new Promise((yes, no) => {
+    const events = new EventSource(`${other}/events`);
+    events.onopen = yes;
+    events.onerror = no;
+  }),
+  image: () => new Promise((yes, no) => Object.assign(new Image(), {onload: yes, onerror: no, src: `${other}/a.png`})),
+};
+navigator.sendBeacon(`${other}/beacon`, 'told');
+window.open(`${other}/window`);
+for (const [name, rel] of [['link', 'prefetch'], ['link', 'preconnect'], ['link', 'dns-prefetch']])
+  document.head.append(Object.assign(document.createElement(name), {rel, href: `${other}/`}));
+for (const name of ['iframe', 'embed', 'video', 'script'])
+  document.body.append(Object.assign(document.createElement(name), {src: `${other}/${name}`}));
+const peer = new RTCPeerConnection({iceServers: [{urls: `stun:127.0.0.1:${port}`}]});
+peer.createDataChannel('out');
+peer.createOffer().then(offer => peer.setLocalDescription(offer));
+const tried = Object.entries(tries).map(([name, way]) => {
+  const began = new Promise(yes => yes(way()));
+  return soon(began).then(() => came.push(name), () => {});
+});
+Promise.all(tried).then(() => {
+  const title = 'Tried', text = `Through came: ${came.join(' ') || 'nothing'}.`;
+  %(draws)s
+});
+"""
+
+
+def test_the_scripts_of_a_page_reach_nothing_but_the_site(tmp_path: Path, listener: Listener) -> None:
+    def fill(site: Site) -> None:
+        site.answers["/"] = shell(TRIES % {"port": listener.port, "draws": DRAWS})
+        site.answers["/robots.txt"] = Answer(200, b"User-agent: *\nDisallow: /private/")
+        site.answers["/leads-out"] = redirect(f"http://127.0.0.1:{listener.port}/secret")
+        site.answers["/service.js"] = Answer(200, b"1", {"Content-Type": "text/javascript"})
+        for path in ("/private/marks.json", "/print/marks.json"):
+            site.answers[path] = data("Marks")
+
+    with serving(fill) as site:
+        findings = rendered(tmp_path, site.url("/"), deny=("*/print/*",))
+        (found,) = of_kind(Page, findings).values()
+    assert "Through came: nothing." in found.markdown
+    assert listener.came == []
+    assert {asked.path for asked in site.log} == {"/", "/robots.txt", "/leads-out"}
+
+
+def test_what_one_page_stores_no_other_page_finds(tmp_path: Path) -> None:
+    script = """
+    const found = localStorage.length + document.cookie.length;
+    localStorage.setItem('left', location.pathname);
+    document.cookie = `left=${location.pathname}`;
+    """
+    tells = draw("Found").replace("text = ", "text = `${location.pathname} found ${found}, ` + ")
+
+    def fill(site: Site) -> None:
+        site.answers["/one"] = site.answers["/two"] = shell(script + tells)
+
+    with serving(fill) as site:
+        pages = of_kind(Page, rendered(tmp_path, site.url("/one"), site.url("/two")))
+    assert {one.markdown.split("\n")[2].partition(",")[0] for one in pages.values()} == {"/one found 0", "/two found 0"}
+
+
+# --- the browser itself ---
+
+
+def test_no_process_of_the_browser_outlives_a_crawl_that_is_killed(tmp_path: Path) -> None:
+    with serving(lambda site: site.answers.update({"/": shell("for (;;);")})) as site:
+        options: dict[str, Any] = {"delay_s": 0, "allow_private": True, "browser": chromium(tmp_path)}
+        below: dict[int, str] = {}
+        with crawling(CrawlPlan((site.url("/"),), "MarcelCMS", str(tmp_path), **options)) as findings:
+            for _finding in findings:
+                lines = command_lines()
+                below = {pid: lines[pid] for pid in descendants(os.getpid()) & set(lines) if "chrom" in lines[pid]}
+                if any("--type=renderer" in line for line in below.values()):
+                    break
+    wait_until(lambda: not any(map(alive, below)), 10)
+
+
+def test_a_browser_that_does_not_start_is_told_of(tmp_path: Path) -> None:
+    with serving(application) as site:
+        findings = rendered(tmp_path, site.url("/"), browser=str(tmp_path / "none"))
+        assert "the browser that runs its JavaScript failed" in reason(site, findings, "/")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only as root does Chromium have no sandbox for certain")
+def test_chromium_does_not_start_without_its_sandbox(tmp_path: Path) -> None:
+    chromium(tmp_path)
+    with serving(application) as site:
+        findings = rendered(tmp_path, site.url("/"), browser=chromium_path())
+        assert "the browser that runs its JavaScript failed" in reason(site, findings, "/")
