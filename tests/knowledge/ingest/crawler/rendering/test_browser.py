@@ -15,7 +15,7 @@ from knowledge.ingest.crawler.messages import CrawlPlan, Done, Finding, KnownPag
 from knowledge.ingest.crawler.rendering.drawing import MOST_REQUESTS
 from tests.browser import chromium_path
 from tests.knowledge.ingest.crawler.test_spider import reason
-from tests.knowledge.ingest.crawler.test_ssrf import crawled, of_kind
+from tests.knowledge.ingest.crawler.test_ssrf import WORLD, crawled, of_kind
 from tests.knowledge.scripted import DRAWS, application, chromium, data, draw, shell
 from tests.knowledge.site import Answer, Site, html, page, redirect, serving
 from tests.runtime.processes import alive, command_lines, descendants, wait_until
@@ -254,6 +254,22 @@ def test_the_scripts_of_a_page_reach_nothing_but_the_site(tmp_path: Path, listen
     assert "Through came: nothing." in found.markdown
     assert listener.came == []
     assert {asked.path for asked in site.log} == {"/", "/robots.txt", "/leads-out"}
+
+
+def test_scripts_reach_no_private_machine_by_another_name_of_the_site(tmp_path: Path) -> None:
+    script = "fetch('http://localhost:%d/secret').then(reply => reply.text(), () => 'nothing').then(told => {"
+
+    def fill(site: Site) -> None:
+        drawn = draw("Told", "Read was TEXT.").replace('TEXT."', '" + told + "."')
+        site.answers["/"] = shell(script % site.port + drawn + "})")
+        site.answers["/secret"] = data("Secret")
+
+    with serving(fill, address="0.0.0.0") as site:
+        start = f"http://public.example:{site.port}/"
+        options = {"allow_private": False, "program": WORLD, "domains": ("localhost",)}
+        (found,) = of_kind(Page, rendered(tmp_path, start, **options)).values()
+        assert not site.asked("/secret")
+    assert "Read was nothing." in found.markdown
 
 
 def test_what_one_page_stores_no_other_page_finds(tmp_path: Path) -> None:
