@@ -81,7 +81,8 @@ def crawl_browser() -> Iterator[Finding]:
     if is_drawn:
         yield ok(what, f"{program} draws a page")
     else:
-        reason = (said.strip().splitlines() or ["it says nothing"])[-1][:200]
+        lines = said.strip().splitlines() or ["it says nothing"]
+        reason = next((line for line in lines if "sandbox" in line), lines[-1])[:300]
         todo = "Chromium's sandbox needs a user other than root, and user namespaces: see “Install”."
         yield fail(what, f"{program} draws no page: {reason}", todo)
 

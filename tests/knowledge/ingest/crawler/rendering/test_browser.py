@@ -2,6 +2,7 @@
 
 import os
 import socket
+import subprocess
 import threading
 from collections.abc import Iterator
 from itertools import pairwise
@@ -21,6 +22,13 @@ from tests.knowledge.site import Answer, Site, html, page, redirect, serving
 from tests.runtime.processes import alive, command_lines, descendants, wait_until
 
 pytestmark = pytest.mark.slow
+
+NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+AS_NOBODY = f"""#!/bin/sh
+for each; do case $each in --user-data-dir=*) chown 65534 "${{each#*=}}" ;; esac; done
+exec {" ".join(NOBODY)} env HOME=/tmp %s "$@"
+"""
+as_root = pytest.mark.skipif(os.geteuid() != 0, reason="as root alone can another user's processes be started")
 
 
 def rendered(folder: Path, *start_urls: str, **options: Any) -> list[Finding]:
@@ -291,17 +299,23 @@ def test_what_one_page_stores_no_other_page_finds(tmp_path: Path) -> None:
 # --- the browser itself ---
 
 
+def below(words: str) -> dict[int, str]:
+    """Return the processes below this one with these words in their command lines."""
+    lines = command_lines()
+    return {pid: lines[pid] for pid in descendants(os.getpid()) & set(lines) if words in lines[pid]}
+
+
 def test_no_process_of_the_browser_outlives_a_crawl_that_is_killed(tmp_path: Path) -> None:
     with serving(lambda site: site.answers.update({"/": shell("for (;;);")})) as site:
         options: dict[str, Any] = {"delay_s": 0, "allow_private": True, "browser": chromium(tmp_path)}
-        below: dict[int, str] = {}
+        found: dict[int, str] = {}
         with crawling(CrawlPlan((site.url("/"),), "MarcelCMS", str(tmp_path), **options)) as findings:
             for _finding in findings:
-                lines = command_lines()
-                below = {pid: lines[pid] for pid in descendants(os.getpid()) & set(lines) if "chrom" in lines[pid]}
-                if any("--type=renderer" in line for line in below.values()):
+                found = below("chrom")
+                if below("--type=renderer"):
                     break
-    wait_until(lambda: not any(map(alive, below)), 10)
+    assert found
+    wait_until(lambda: not any(map(alive, found)), 10)
 
 
 def test_a_browser_that_does_not_start_is_told_of(tmp_path: Path) -> None:
@@ -310,7 +324,28 @@ def test_a_browser_that_does_not_start_is_told_of(tmp_path: Path) -> None:
         assert "the browser that runs its JavaScript failed" in reason(site, findings, "/")
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only as root does Chromium have no sandbox for certain")
+@as_root
+def test_the_pages_of_strangers_are_drawn_in_chromiums_sandbox(tmp_path: Path) -> None:
+    program = tmp_path / "chromium-of-nobody"
+    program.write_text(AS_NOBODY % chromium_path())
+    program.chmod(0o755)
+    if subprocess.run([*NOBODY, "unshare", "--user", "true"], capture_output=True, check=False).returncode:
+        pytest.skip("no user namespaces here")
+    with serving(lambda site: site.answers.update({"/": shell("for (;;);")})) as site:
+        options: dict[str, Any] = {"delay_s": 0, "allow_private": True, "browser": str(program)}
+        found: dict[int, str] = {}
+        with crawling(CrawlPlan((site.url("/"),), "MarcelCMS", str(tmp_path), **options)) as findings:
+            for _finding in findings:
+                if found := below("--type=renderer"):
+                    break
+            for pid, line in found.items():
+                assert "--no-sandbox" not in line
+                for kind in ("user", "net"):  # it would have no network even if the page broke out of it
+                    assert Path(f"/proc/{pid}/ns/{kind}").readlink() != Path(f"/proc/self/ns/{kind}").readlink()
+    assert found
+
+
+@as_root
 def test_chromium_does_not_start_without_its_sandbox(tmp_path: Path) -> None:
     chromium(tmp_path)
     with serving(application) as site:
