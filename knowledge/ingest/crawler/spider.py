@@ -316,7 +316,9 @@ class SiteSpider(Spider):
         for request in requests:
             self.crawler.engine.crawl(request)
 
-    def closed(self, reason: str) -> None:
+    async def closed(self, reason: str) -> None:
+        if self.browser:
+            await self.browser.end()
         for url in self.frontier.endless[:REMARKED]:
             self.parent.tell(Skipped(url, Said(_("it is one of an endless series, such as a calendar"))))
         remarks = []

@@ -1,7 +1,7 @@
-"""The Chromium of a crawl: started with the first page that needs it, and ended with the crawling process.
+"""The Chromium of a crawl: started with the first page that needs it, and ended with the crawl.
 
-It ends by itself when that process does, killed or not: Playwright's driver when its standard input closes, Chromium
-when the driver's pipe does.
+It ends by itself when the crawling process is killed: Playwright's driver when its standard input closes, Chromium when
+the driver's pipe does.
 """
 
 import asyncio
@@ -74,14 +74,14 @@ class Browser:
                     await page.context.route("**/*", answer)
                     return await _unless_too_large(drawing.draw())
             except TimeoutError as error:
-                await self._end()
+                await self.end()
                 text = _("its JavaScript lets nothing else happen for {seconds} seconds")
                 raise NoPage(text, seconds=f"{STUCK_S:g}") from error
             except MemoryError as error:
-                await self._end()
+                await self.end()
                 raise NoPage(_("its JavaScript needs more memory than a page should")) from error
             except Error as error:
-                await self._end()
+                await self.end()
                 raise NoPage(FAILED, error=_first_line(error)) from error
 
     @asynccontextmanager
@@ -102,7 +102,7 @@ class Browser:
             raise self._failure
         if self._chromium and self._chromium.is_connected():
             return self._chromium
-        await self._end()
+        await self.end()
         try:
             from playwright.async_api import Error, async_playwright
         except ImportError as error:
@@ -119,12 +119,13 @@ class Browser:
                 timeout=START_S * 1000,
             )
         except (Error, OSError) as error:
-            await self._end()
+            await self.end()
             self._failure = NoPage(FAILED, error=_first_line(error))
             raise self._failure from error
         return self._chromium
 
-    async def _end(self) -> None:
+    async def end(self) -> None:
+        """End the browser, and leave nothing of it on the disk."""
         chromium, playwright, self._chromium, self._playwright = self._chromium, self._playwright, None, None
         if chromium:
             await _close(chromium)

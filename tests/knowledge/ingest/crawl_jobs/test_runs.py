@@ -399,6 +399,7 @@ def test_a_site_that_needs_javascript_becomes_documents_where_there_is_a_browser
         assert counts(first) == {"new": 3, "skipped": 1}
         assert reasons(first, "new") == {site.url(path): drawn for path in ("/", "/fees", "/library")}
         assert document(site, "/fees").text.startswith("# Fees\n")
+        assert list(tmp_path.glob("crawls/*")) == []
 
         # The shell and its date are as they were; what it draws is not.
         site.answers["/api/fees.json"] = data("Fees", text="It costs 318 euros.")
