@@ -24,7 +24,7 @@ from knowledge.ingest.titles import tell_apart
 from knowledge.models import Course, CrawlOutcome, Document, Source, SourcePage
 
 Kind = CrawlOutcome.Kind
-RENDERED = _("its text is what its JavaScript draws")
+RENDERED = _("it was read after its JavaScript had run")
 BACK = _("it is there again, and published again")
 OF_A_COURSE = _("it is the page of a course here; that course's record counts")
 #: In how many crawls in a row a page must be missing before its document is archived.

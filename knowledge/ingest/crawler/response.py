@@ -37,17 +37,18 @@ class Read:
     is_index_allowed: bool
 
 
-def read_page(url: str, *, address: str, body: bytes, headers: Any, scope: Scope, is_rendered: bool = False) -> Read:
+def read_page(url: str, response: Any, *, scope: Scope, is_rendered: bool = False) -> Read:
     """Read a page of the site; raises UnreadablePage."""
+    headers = response.headers
     with _in_time():
-        html = read_html(body, url=address, content_type=header(headers, "Content-Type"))
+        html = read_html(response.body, url=response.url, content_type=header(headers, "Content-Type"))
     directives = html.robots | _header_directives(headers)
     links = () if directives & {"nofollow", "none"} else links_on_site(html.outgoing, scope)
     canonical = normalised(html.canonical)
     canonical = scope.page(canonical) if canonical and scope.is_on_site(canonical) else ""
     page = Page(
         url=url,
-        # An empty shell stays the same whatever its scripts draw in it, so it is never asked whether it changed.
+        # An empty shell stays the same whatever its scripts make of it, so it is never asked whether it changed.
         etag="" if is_rendered else header(headers, "ETag"),
         last_modified="" if is_rendered else header(headers, "Last-Modified"),
         is_rendered=is_rendered,
@@ -64,11 +65,11 @@ def read_page(url: str, *, address: str, body: bytes, headers: Any, scope: Scope
     return Read(page, canonical if scope.is_wanted(canonical) else "", not directives & {"noindex", "none"})
 
 
-def links_only(*, address: str, body: bytes, headers: Any, scope: Scope) -> tuple[str, ...]:
+def links_only(response: Any, scope: Scope) -> tuple[str, ...]:
     """List the links of a page that has no text of its own."""
     with _in_time():
-        root = parse_html(decode_html(body, header(headers, "Content-Type")))
-        return links_on_site(list_links(root, find_base(root, address)), scope)
+        root = parse_html(decode_html(response.body, header(response.headers, "Content-Type")))
+        return links_on_site(list_links(root, find_base(root, response.url)), scope)
 
 
 def links_on_site(links: Iterable[str], scope: Scope) -> tuple[str, ...]:

@@ -27,7 +27,7 @@ from knowledge.ingest.crawler.messages import (
     Unchanged,
 )
 from knowledge.ingest.crawler.rendering.browser import Browser
-from knowledge.ingest.crawler.rendering.drawing import Drawn
+from knowledge.ingest.crawler.rendering.page import RenderedPage
 from knowledge.ingest.crawler.rendering.resources import Resource
 from knowledge.ingest.crawler.response import (
     MAX_BYTES,
@@ -128,7 +128,7 @@ class SiteSpider(Spider):
             try:
                 further = iter(list(self.take(visit, response)))
             except EmptyShell:
-                further = await self.draw(visit, response)
+                further = await self.render(visit, response)
         for request in further:
             yield request
 
@@ -174,30 +174,29 @@ class SiteSpider(Spider):
             if further := self.frontier.offer(target, depth=visit.depth):
                 yield from self.visits([replace(further, address=address, trail=trail, series=visit.series)])
 
-    async def draw(self, visit: Visit, response: Any) -> Iterator[Request]:
-        """Have the browser run an empty shell's scripts, and read what they drew."""
+    async def render(self, visit: Visit, response: Any) -> Iterator[Request]:
+        """Have the browser run an empty shell's scripts, and read what they made of it."""
         shell = Resource(response.status, header(response.headers, "Content-Type"), response.body)
         try:
-            drawn = await self.browser.draw(response.url, shell)  # type: ignore[union-attr]
+            rendered = await self.browser.render(response.url, shell)  # type: ignore[union-attr]
         except MovedPage as moved:
             return self.redirected(visit, response, moved.address)
         except NoPage as error:
             return self.unreadable(visit, response, error)
-        return self.page_read(visit, response, drawn)
+        body = rendered.html.encode(errors="replace")  # scripts can make halves of characters
+        return self.page_read(visit, response.replace(url=rendered.address, body=body), rendered)
 
-    def page_read(self, visit: Visit, response: Any, drawn: Drawn | None = None) -> Iterator[Request]:
-        """Take a page. Raises EmptyShell for one that the browser is to draw first."""
-        body, address = (drawn.html.encode(), drawn.address) if drawn else (response.body, response.url)
+    def page_read(self, visit: Visit, response: Any, rendered: RenderedPage | None = None) -> Iterator[Request]:
+        """Take a page. Raises EmptyShell for one that the browser is to render first."""
         try:
-            options: dict[str, Any] = {"headers": response.headers, "scope": self.scope, "is_rendered": bool(drawn)}
-            read = read_page(visit.url, address=address, body=body, **options)
+            read = read_page(visit.url, response, scope=self.scope, is_rendered=rendered is not None)
         except MovedPage as moved:
             yield from self.redirected(visit, response, moved.address)
             return
         except EmptyShell as error:
-            if self.browser and not drawn:
+            if self.browser and not rendered:
                 raise
-            yield from self.unreadable(visit, response, drawn.still_empty() if drawn else error)
+            yield from self.unreadable(visit, response, rendered.still_empty() if rendered else error)
             return
         except UnreadablePage as error:
             yield from self.unreadable(visit, response, error)
@@ -215,9 +214,8 @@ class SiteSpider(Spider):
             yield from self.failed(visit, error.said)
             return
         self.skip(visit.url, error.said)
-        body, headers = response.body, response.headers
         try:
-            links = links_only(address=response.url, body=body, headers=headers, scope=self.scope)
+            links = links_only(response, self.scope)
         except UnreadablePage:
             return
         yield from self.follow(visit, links)

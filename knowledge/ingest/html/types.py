@@ -30,7 +30,7 @@ class MissingPage(NoPage):
 
 
 class EmptyShell(NoPage):
-    """A page whose text its scripts would draw."""
+    """A page whose text comes from its scripts alone."""
 
 
 class MovedPage(NoPage):

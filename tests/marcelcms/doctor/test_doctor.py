@@ -150,8 +150,8 @@ def test_for_people_it_prints_a_line_each_and_a_sum(sound: None) -> None:
 def test_a_crawl_browser_is_tried_and_told_of(settings: Settings, tmp_path: Path) -> None:
     program = tmp_path / "browser"
     for script, level, words in (
-        ("echo '<p>It was drawn.</p>'", "ok", "draws a page"),
-        ("echo 'no sandbox' >&2; exit 1", "fail", "draws no page: no sandbox"),
+        ("echo '<p>It was rendered.</p>'", "ok", "renders a page"),
+        ("echo 'no sandbox' >&2; exit 1", "fail", "renders no page: no sandbox"),
     ):
         program.write_text(f"#!/bin/sh\n{script}\n")
         program.chmod(0o755)

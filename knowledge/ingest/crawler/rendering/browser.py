@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from knowledge.ingest.crawler.frontier import Scope
 from knowledge.ingest.crawler.messages import CrawlPlan
-from knowledge.ingest.crawler.rendering.drawing import STUCK_S, Drawing, Drawn
 from knowledge.ingest.crawler.rendering.memory import end_heaviest, memory_below
+from knowledge.ingest.crawler.rendering.page import STUCK_S, PageRenderer, RenderedPage
 from knowledge.ingest.crawler.rendering.resources import Download, Resource, Resources
 from knowledge.ingest.formats.types import gettext_noop as _
 from knowledge.ingest.html.types import NoPage
@@ -47,7 +47,7 @@ ARGUMENTS = (
 
 
 class Browser:
-    """Draws one page at a time, each in a context of its own: no page finds what another one stored."""
+    """Renders one page at a time, each in a context of its own: no page finds what another one stored."""
 
     def __init__(self, plan: CrawlPlan, scope: Scope, download: Download) -> None:
         self._path, self._user_agent, self._home = plan.browser, plan.user_agent, plan.folder
@@ -57,7 +57,7 @@ class Browser:
         self._chromium: Chromium | None = None
         self._failure: NoPage | None = None
 
-    async def draw(self, address: str, shell: Resource) -> Drawn:
+    async def render(self, address: str, shell: Resource) -> RenderedPage:
         """Run the scripts of a page whose bytes are `shell`. Raises NoPage, MovedPage if it leads on."""
         async with self._turn:
             chromium = await self._start()
@@ -65,14 +65,14 @@ class Browser:
 
             try:
                 async with self._page(chromium) as page:
-                    drawing = Drawing(page, address, shell, resources=self._resources, scope=self._scope)
+                    renderer = PageRenderer(page, address, shell, resources=self._resources, scope=self._scope)
 
                     async def answer(route: "Route") -> None:
                         with suppress(Error):  # the page has gone
-                            await drawing.answer(route)
+                            await renderer.answer(route)
 
                     await page.context.route("**/*", answer)
-                    return await _unless_too_large(drawing.draw())
+                    return await _unless_too_large(renderer.render())
             except TimeoutError as error:
                 await self.end()
                 text = _("its JavaScript lets nothing else happen for {seconds} seconds")
@@ -134,19 +134,19 @@ class Browser:
                 await asyncio.wait_for(playwright.stop(), STUCK_S)
 
 
-async def _unless_too_large(drawing: Coroutine[Any, Any, Drawn]) -> Drawn:
+async def _unless_too_large(rendering: Coroutine[Any, Any, RenderedPage]) -> RenderedPage:
     """Await a page; once the browser's processes take too much together, end the heaviest and raise MemoryError."""
-    drawn = asyncio.create_task(drawing)
+    task = asyncio.create_task(rendering)
     try:
-        while not drawn.done():
-            await asyncio.wait((drawn,), timeout=LOOK_S)
+        while not task.done():
+            await asyncio.wait((task,), timeout=LOOK_S)
             taken = memory_below(os.getpid())
             if sum(taken.values()) > MAX_MEMORY_BYTES:
                 end_heaviest(taken)
                 raise MemoryError
-        return await drawn
+        return await task
     finally:
-        drawn.cancel()
+        task.cancel()
 
 
 @contextmanager

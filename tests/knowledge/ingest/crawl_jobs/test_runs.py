@@ -381,13 +381,13 @@ def test_a_crawl_is_cancelled_within_seconds_and_keeps_what_it_found(site: Site)
     assert not descendants(os.getpid()) & crawlers()
 
 
-# --- pages that scripts draw ---
+# --- pages that are empty without JavaScript ---
 
 
 def test_a_site_that_needs_javascript_becomes_documents_where_there_is_a_browser(
     settings: Settings, tmp_path: Path
 ) -> None:
-    drawn = "its text is what its JavaScript draws"
+    marked = "it was read after its JavaScript had run"
     with serving(application) as site:
         source = make_source(site)
         without = crawled(source)
@@ -397,15 +397,15 @@ def test_a_site_that_needs_javascript_becomes_documents_where_there_is_a_browser
         settings.CRAWL_BROWSER = chromium(tmp_path)
         first = crawled(source)
         assert counts(first) == {"new": 3, "skipped": 1}
-        assert reasons(first, "new") == {site.url(path): drawn for path in ("/", "/fees", "/library")}
+        assert reasons(first, "new") == {site.url(path): marked for path in ("/", "/fees", "/library")}
         assert document(site, "/fees").text.startswith("# Fees\n")
         assert list(tmp_path.glob("crawls/*")) == []
 
-        # The shell and its date are as they were; what it draws is not.
+        # The shell and its date are as they were; what its script shows is not.
         site.answers["/api/fees.json"] = data("Fees", text="It costs 318 euros.")
         second = crawled(source)
         assert counts(second) == {"changed": 1, "unchanged": 2, "skipped": 1}
-        assert reasons(second, "changed") == {site.url("/fees"): drawn}
+        assert reasons(second, "changed") == {site.url("/fees"): marked}
 
         settings.CRAWL_BROWSER = ""
         last = crawled(source)

@@ -13,7 +13,7 @@ import pytest
 
 from knowledge.ingest.crawl_jobs.subprocess import crawling
 from knowledge.ingest.crawler.messages import CrawlPlan, Done, Finding, KnownPage, Page
-from knowledge.ingest.crawler.rendering.drawing import MOST_REQUESTS
+from knowledge.ingest.crawler.rendering.page import MOST_REQUESTS
 from tests.browser import chromium_path
 from tests.knowledge.ingest.crawler.test_spider import reason
 from tests.knowledge.ingest.crawler.test_ssrf import WORLD, crawled, of_kind
@@ -97,6 +97,19 @@ def test_an_application_of_one_page_is_read_as_the_pages_that_it_draws(tmp_path:
     assert len(asked) == len(set(asked))
     assert "/app.css" not in asked
     assert {asked.user_agent for asked in site.log} == {"MarcelCMS (+http://localhost)"}
+
+
+def test_links_that_scripts_add_are_followed_even_of_a_page_without_text(tmp_path: Path) -> None:
+    menu = "app.innerHTML = '<nav><a href=\"fees\">\\ud800</a></nav>'; history.pushState(0, '', '/study/')"
+
+    def fill(site: Site) -> None:
+        site.answers["/"] = shell(menu)
+        site.answers["/study/fees"] = page(html("Fees"))
+
+    with serving(fill) as site:
+        findings = rendered(tmp_path, site.url("/"))
+        assert reason(site, findings, "/") == "its JavaScript was run, and it is still empty"
+    assert site.url("/study/fees") in of_kind(Page, findings)
 
 
 def test_a_page_with_text_of_its_own_runs_no_script(tmp_path: Path) -> None:

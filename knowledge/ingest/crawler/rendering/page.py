@@ -1,4 +1,4 @@
-"""One page in the browser: its requests are answered, its end is awaited, and what its scripts drew is read."""
+"""One page in the browser: its requests are answered, its end is awaited, and what its scripts made of it is read."""
 
 import asyncio
 import time
@@ -23,7 +23,7 @@ LONGEST_S = 20.0
 STUCK_S = 10.0
 MOST_REQUESTS = 100
 LENGTH = "document.documentElement.textContent.length"
-#: What it says to browsers without scripts is no part of what the scripts drew.
+#: What it says to browsers without scripts is no part of what the scripts made.
 HTML = """(() => {
   for (const element of document.querySelectorAll('noscript')) element.remove();
   const html = document.documentElement.outerHTML;
@@ -32,7 +32,7 @@ HTML = """(() => {
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class RenderedPage:
     """A page after its scripts ran; `refused` are scripts and data that were not loaded."""
 
     html: str
@@ -46,8 +46,8 @@ class Drawn:
         return EmptyShell(_("its JavaScript was run, and it is still empty"))
 
 
-class Drawing:
-    """A page while it is drawn. Nothing that it asks for reaches a network except through `resources`."""
+class PageRenderer:
+    """A page while it is rendered. Nothing that it asks for reaches a network except through `resources`."""
 
     def __init__(self, page: "Page", address: str, shell: Resource, *, resources: Resources, scope: Scope) -> None:
         self._page, self._address, self._shell = page, address, shell
@@ -57,8 +57,8 @@ class Drawing:
         self._leads_to = ""
         self._refused: dict[str, None] = {}
 
-    async def draw(self) -> Drawn:
-        """Draw it. Raises NoPage, MovedPage if it leads on, TimeoutError if it is stuck, and Playwright's errors."""
+    async def render(self) -> RenderedPage:
+        """Render it. Raises NoPage, MovedPage if it leads on, TimeoutError if it is stuck, and Playwright's errors."""
         await self._page.goto(self._address, wait_until="commit", timeout=STUCK_S * 1000)
         world = await _World.open(self._page)
         await self._settle(world)
@@ -67,7 +67,7 @@ class Drawing:
         html = await world.evaluate(HTML % MAX_BYTES)
         if not html:
             raise NoPage(_("its JavaScript was run, and it has more than {limit} bytes"), limit=f"{MAX_BYTES:,}")
-        return Drawn(html, self._page.url, tuple(self._refused))
+        return RenderedPage(html, self._page.url, tuple(self._refused))
 
     async def _settle(self, world: "_World") -> None:
         quiet = spent = 0.0
