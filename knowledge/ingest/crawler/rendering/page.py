@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 #: A page is finished when nothing was loaded and its text kept its length for so long.
 QUIET_S, TICK_S = 1.0, 0.25
-#: One that never is, is taken as it is after so long, without the time in which it waited for us.
-LONGEST_S = 20.0
+#: One that never is, is taken as it is after so long without the time in which it waited for us, and in all.
+LONGEST_S, LONGEST_IN_ALL_S = 20.0, 600.0
 #: Its scripts let nothing else happen for so long.
 STUCK_S = 10.0
 MOST_REQUESTS = 100
@@ -72,7 +72,8 @@ class PageRenderer:
     async def _settle(self, world: "_World") -> None:
         quiet = spent = 0.0
         before: tuple[int, int] | None = None
-        while quiet < QUIET_S and spent < LONGEST_S and not self._leads_to:
+        latest = time.monotonic() + LONGEST_IN_ALL_S
+        while quiet < QUIET_S and spent < LONGEST_S and time.monotonic() < latest and not self._leads_to:
             begun = time.monotonic()
             await asyncio.sleep(TICK_S)
             now = (await world.evaluate(LENGTH), self._asked)
