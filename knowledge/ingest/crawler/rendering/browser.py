@@ -75,7 +75,7 @@ class Browser:
                     return await _unless_too_large(renderer.render())
             except TimeoutError as error:
                 await self.end()
-                text = _("its JavaScript lets nothing else happen for {seconds} seconds")
+                text = _("its JavaScript is busy for more than {seconds} seconds")
                 raise NoPage(text, seconds=f"{STUCK_S:g}") from error
             except MemoryError as error:
                 await self.end()

@@ -156,7 +156,7 @@ LEFT_OUT = {
     "/pong": (shell("location = '/ping'"), "its redirects go in a circle"),
     "/stuck": (
         shell(draw("Stuck") + "setTimeout(() => { for (;;); }, 100)"),
-        "its JavaScript lets nothing else happen for 10 seconds",
+        "its JavaScript is busy for more than 10 seconds",
     ),
     "/greedy": (
         shell("const kept = []; setInterval(() => kept.push(new Uint8Array(5e7).fill(1)), 5)"),
