@@ -6,6 +6,7 @@ the driver's pipe does.
 
 import asyncio
 import os
+import re
 import resource
 from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 MAX_MEMORY_BYTES, LOOK_S = 1_500_000_000, 0.1
 START_S = 30
 FAILED = _("the browser that runs its JavaScript failed, which whoever runs this server should know: {error}")
+NO_SANDBOX = re.compile("(?:Running as root without|No usable sandbox).*")
 ARGUMENTS = (
     # Every request of a page is answered by us. What would go past that finds no names, and a proxy that is not there.
     "--host-resolver-rules=MAP * ~NOTFOUND",
@@ -82,7 +84,7 @@ class Browser:
                 raise NoPage(_("its JavaScript needs more memory than a page should")) from error
             except Error as error:
                 await self.end()
-                raise NoPage(FAILED, error=_first_line(error)) from error
+                raise NoPage(FAILED, error=_reason(error)) from error
 
     @asynccontextmanager
     async def _page(self, chromium: "Chromium") -> "AsyncIterator[Page]":
@@ -120,7 +122,7 @@ class Browser:
             )
         except (Error, OSError) as error:
             await self.end()
-            self._failure = NoPage(FAILED, error=_first_line(error))
+            self._failure = NoPage(FAILED, error=_reason(error))
             raise self._failure from error
         return self._chromium
 
@@ -165,5 +167,7 @@ async def _close(closable: "Chromium | BrowserContext | Page") -> None:
         await asyncio.wait_for(closable.close(), STUCK_S)
 
 
-def _first_line(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0][:200]
+def _reason(error: Exception) -> str:
+    """Return what Chromium said of its sandbox, which is what most often keeps it from starting, or the first line."""
+    said = NO_SANDBOX.search(str(error))
+    return (said[0] if said else (str(error).splitlines() or [type(error).__name__])[0])[:200]

@@ -363,4 +363,6 @@ def test_chromium_does_not_start_without_its_sandbox(tmp_path: Path) -> None:
     chromium(tmp_path)
     with serving(application) as site:
         findings = rendered(tmp_path, site.url("/"), browser=chromium_path())
-        assert "the browser that runs its JavaScript failed" in reason(site, findings, "/")
+        said = reason(site, findings, "/")
+    assert "the browser that runs its JavaScript failed" in said
+    assert "Running as root without --no-sandbox is not supported" in said
