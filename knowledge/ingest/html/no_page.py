@@ -29,7 +29,7 @@ LOGIN = re.compile(
 )
 LOADING = re.compile(
     r"\b(?:loading|please wait|wird geladen|lädt|laden|bitte warten|einen moment)\b\W*(?:\.\.\.|…|$)"
-    r"|\b(?:enable|activate|requires?|needs?|without) java ?script\b"
+    r"|\b(?:enable|activate|requires?|needs?|without|aktivieren Sie(?: bitte)?) java ?script\b"
     r"|\bjava ?script (?:is (?:required|disabled)|(?:zu )?aktivier\w*|muss|wird benötigt|einschalten)",
     re.IGNORECASE,
 )
