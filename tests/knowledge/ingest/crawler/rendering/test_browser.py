@@ -159,7 +159,7 @@ LEFT_OUT = {
         "its JavaScript is busy for more than 10 seconds",
     ),
     "/greedy": (
-        shell("const kept = []; setInterval(() => kept.push(new Uint8Array(5e7).fill(1)), 5)"),
+        shell("const kept = []; setInterval(() => app.append(kept.push(new Uint8Array(5e7).fill(1))), 5)"),
         "its JavaScript needs more memory than a page should",
     ),
     "/long": (
