@@ -240,6 +240,8 @@ const tries = {
   }),
   image: () => new Promise((yes, no) => Object.assign(new Image(), {onload: yes, onerror: no, src: `${other}/a.png`})),
 };
+// A page whose text changes is not finished yet.
+const waiting = setInterval(() => { document.title += '.'; }, 200);
 navigator.sendBeacon(`${other}/beacon`, 'told');
 window.open(`${other}/window`);
 for (const [name, rel] of [['link', 'prefetch'], ['link', 'preconnect'], ['link', 'dns-prefetch']])
@@ -254,6 +256,7 @@ const tried = Object.entries(tries).map(([name, way]) => {
   return soon(began).then(() => came.push(name), () => {});
 });
 Promise.all(tried).then(() => {
+  clearInterval(waiting);
   const title = 'Tried', text = `Through came: ${came.join(' ') || 'nothing'}.`;
   %(draws)s
 });
