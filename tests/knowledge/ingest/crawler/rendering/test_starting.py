@@ -42,7 +42,8 @@ def test_without_the_extra_the_pages_say_what_is_missing(monkeypatch: pytest.Mon
     assert second == first
 
 
-def test_a_browser_that_ends_at_once_is_started_once(tmp_path: Path) -> None:
+def test_a_browser_that_ends_at_once_is_started_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
     program, started = tmp_path / "chromium", tmp_path / "started"
     program.write_text(f"#!/bin/sh\necho once >> {started}\necho 'No usable sandbox! It is off.' >&2\nexit 1\n")
     program.chmod(0o755)
