@@ -1,7 +1,11 @@
-"""Settings with which this must not face the public: `check --deploy` names them, a web process refuses them."""
+"""Settings with which this must not face the public: `check --deploy` names them, a web process refuses them. And a
+setting that would do nothing: every command names it."""
 
 import ipaddress
+import os
 from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -27,6 +31,30 @@ def public_hosts() -> list[str]:
 @register(Tags.security, deploy=True)
 def check_deployment(app_configs: Sequence[Any] | None, **_kwargs: object) -> list[CheckMessage]:
     return [*unsafe(), *unwise()]
+
+
+@register()
+def check_crawl_browser(app_configs: Sequence[Any] | None, **_kwargs: object) -> list[CheckMessage]:
+    return [*unusable_browser()]
+
+
+def unusable_browser() -> Iterator[Error]:
+    """Yield what keeps the crawler's browser from starting; nothing if none is set."""
+    program = settings.CRAWL_BROWSER
+    if not program:
+        return
+    if find_spec("playwright") is None:
+        yield _error(
+            "E006",
+            "CRAWL_BROWSER is set, and the product is installed without its extra `render`.",
+            "Install it with the extra, marcelcms[render], or leave CRAWL_BROWSER empty.",
+        )
+    if not Path(program).is_file() or not os.access(program, os.X_OK):
+        yield _error(
+            "E007",
+            f"CRAWL_BROWSER is {program}, which is no program here.",
+            "Set it to Chromium's path, such as CRAWL_BROWSER=/usr/bin/chromium, or leave it empty.",
+        )
 
 
 def unsafe() -> Iterator[Error]:

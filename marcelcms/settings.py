@@ -158,6 +158,8 @@ WEBHOOKS_TO_PRIVATE_ADDRESSES = env.boolean("WEBHOOKS_TO_PRIVATE_ADDRESSES", def
 TRUSTED_PROXIES = env.integer("TRUSTED_PROXIES", default=0)
 PDF_MAX_PAGES = env.integer("PDF_MAX_PAGES", default=2_000, least=1)
 PDF_MAX_MEGABYTES = env.integer("PDF_MAX_MEGABYTES", default=100, least=1)
+# The Chromium that draws pages which are empty without JavaScript, such as /usr/bin/chromium; empty: none.
+CRAWL_BROWSER = env.text("CRAWL_BROWSER", "")
 # How long a web process that is told to stop goes on writing answers whose sockets it has closed.
 STOP_SECONDS = env.integer("STOP_SECONDS", default=5)
 RETENTION_DAYS = env.integer("RETENTION_DAYS", default=90, least=1)

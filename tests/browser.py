@@ -16,9 +16,13 @@ if TYPE_CHECKING:
 QUIET = ["--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
 
 
-def chromium_path() -> str:
+def find_chromium() -> str | None:
     names = ("chromium", "chromium-browser", "google-chrome")
-    path = next((found for name in names if (found := shutil.which(name))), None)
+    return next((found for name in names if (found := shutil.which(name))), None)
+
+
+def chromium_path() -> str:
+    path = find_chromium()
     assert path, "the browser tests need Chromium: install the package chromium"
     return path
 

@@ -107,6 +107,8 @@ SECTIONS = {
         "VERIFIER_API_KEY": "Its key.",
         "PDF_MAX_PAGES": "Pages that an imported PDF may have.",
         "PDF_MAX_MEGABYTES": "Its size.",
+        "CRAWL_BROWSER": "A Chromium, such as `/usr/bin/chromium`, that renders pages of websites which are empty "
+        "without JavaScript. Needs the extra `render`. Empty: such pages are left out.",
     },
     "Limits": {
         "QUESTIONS_PER_MINUTE": "What one visitor may ask.",

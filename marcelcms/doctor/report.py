@@ -21,6 +21,7 @@ LOOKS: Mapping[str, Look] = {
     "mailbox": servers.mailbox,
     "disk": environment.media,
     "static files": environment.static_files,
+    "crawl browser": environment.crawl_browser,
     "embeddings": models.embeddings,
     "language model": models.language_model,
     "second judge": models.second_judge,

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
@@ -93,3 +94,24 @@ def test_on_a_machine_of_ones_own_everything_goes(settings: Settings) -> None:
 @pytest.mark.parametrize("host", [".uni.example", "chat.uni.example", "2001:4860:4860::8888", "*"])
 def test_names_and_addresses_that_the_public_reaches(host: str) -> None:
     assert checks.is_public(host)
+
+
+def test_a_browser_that_is_not_there_is_named_by_every_command(settings: Settings, tmp_path: Path) -> None:
+    settings.CRAWL_BROWSER = ""
+    assert checks.check_crawl_browser(None) == []
+    settings.CRAWL_BROWSER = sys.executable
+    assert checks.check_crawl_browser(None) == []
+    (tmp_path / "text").write_text("no program")
+    for path in (tmp_path / "none", tmp_path / "text", tmp_path):
+        settings.CRAWL_BROWSER = str(path)
+        (error,) = checks.check_crawl_browser(None)
+        assert error.id == "marcelcms.E007"
+        assert str(path) in error.msg
+
+
+def test_a_browser_without_the_extra_is_named(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings.CRAWL_BROWSER = sys.executable
+    monkeypatch.setattr(checks, "find_spec", lambda _name: None)
+    (error,) = checks.check_crawl_browser(None)
+    assert error.id == "marcelcms.E006"
+    assert "marcelcms[render]" in (error.hint or "")

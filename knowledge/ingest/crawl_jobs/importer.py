@@ -24,6 +24,7 @@ from knowledge.ingest.titles import tell_apart
 from knowledge.models import Course, CrawlOutcome, Document, Source, SourcePage
 
 Kind = CrawlOutcome.Kind
+RENDERED = _("it was read after its JavaScript had run")
 BACK = _("it is there again, and published again")
 OF_A_COURSE = _("it is the page of a course here; that course's record counts")
 #: In how many crawls in a row a page must be missing before its document is archived.
@@ -74,6 +75,8 @@ def save_page(source: Source, page: Page) -> Applied:
     _remember(source, page, document.pk, likeness=page.likeness, links=list(page.links))
     if is_back and not reason:
         kind, reason = kind or Kind.CHANGED, Said(BACK)
+    if kind and not reason and page.is_rendered:
+        reason = Said(RENDERED)
     return Applied(kind, document.pk, reason)
 
 

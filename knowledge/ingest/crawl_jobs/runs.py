@@ -104,6 +104,7 @@ def build_plan(source: Source, folder: Path) -> CrawlPlan:
         max_bytes=settings.PDF_MAX_MEGABYTES * 1_000_000,
         allow_private=source.allow_private,
         use_sitemaps=source.use_sitemaps,
+        browser=settings.CRAWL_BROWSER,
         known={url: KnownPage(etag, modified, likeness, tuple(links)) for url, etag, modified, likeness, links in rows},
     )
 

@@ -45,7 +45,13 @@ def crawling(plan: CrawlPlan) -> Iterator[Iterator[Finding | None]]:
             stdout=subprocess.PIPE,
             stderr=log,
             cwd=ROOT,
-            env={**environment, "PYTHONPATH": str(ROOT), "LANG": "C.UTF-8", "CRAWLER_PARENT": str(os.getpid())},
+            env={
+                **environment,
+                "PYTHONPATH": str(ROOT),
+                "LANG": "C.UTF-8",
+                "CRAWLER_PARENT": str(os.getpid()),
+                "TMPDIR": str(folder.resolve()),  # what the browser stores goes with the crawl
+            },
         )
     try:
         with closing(_findings(process)) as findings:

@@ -19,7 +19,9 @@ PR_SET_PDEATHSIG = 1
 def main() -> int:
     plan = CrawlPlan.from_wire(json.loads(Path(sys.argv[1]).read_bytes()))
     end_with_parent()
-    resource.setrlimit(resource.RLIMIT_AS, (plan.memory_bytes, plan.memory_bytes))
+    # The soft limit alone: the browser, a process with a limit of its own, is started without it.
+    _soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (plan.memory_bytes, hard))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
     from knowledge.ingest.crawler.run import crawl

@@ -75,7 +75,15 @@ class Scope:
         if url in self.starts:
             return True
         is_allowed = not self._allow or any(pattern.fullmatch(url) for pattern in self._allow)
-        return is_allowed and not any(pattern.fullmatch(url) for pattern in self._deny)
+        return is_allowed and not self._is_denied(url)
+
+    def may_load(self, address: str) -> bool:
+        """Return whether a page's scripts may load an address: on the site, and not one that is never to be read."""
+        url = normalised(address)
+        return bool(url) and self.is_on_site(url) and not self._is_denied(self.page(url))
+
+    def _is_denied(self, url: str) -> bool:
+        return any(pattern.fullmatch(url) for pattern in self._deny)
 
     def page(self, url: str) -> str:
         """Return the address that a page goes by, whichever of the site's names led to it."""

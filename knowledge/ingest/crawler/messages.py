@@ -30,6 +30,7 @@ class Page:
     open_graph: Mapping[str, str]
     favicon: str
     modified: str  # ISO 8601, or ""
+    is_rendered: bool = False  # read after its scripts had run
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +155,7 @@ class CrawlPlan:
     max_bytes: int = 10_000_000
     allow_private: bool = False
     use_sitemaps: bool = True
+    browser: str = ""  # the Chromium that renders pages which are empty without JavaScript; "" for none
     memory_bytes: int = 2_000_000_000
     most_ahead: int = 100  # findings, with their files, that may wait for the parent
     known: Mapping[str, KnownPage] = field(default_factory=dict)

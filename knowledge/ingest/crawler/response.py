@@ -4,7 +4,9 @@ import signal
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
 from itertools import islice
+from time import time
 from typing import Any
 
 from lxml.etree import XMLSyntaxError
@@ -20,6 +22,10 @@ from knowledge.ingest.html.convert import decode_html
 from knowledge.ingest.html.dom import find_base, list_links, parse_html
 
 SECONDS = 20
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+MOST_REDIRECTS = 8
+#: A busy server is asked twice more, unless it asks for a longer pause than this.
+RETRIES, LONGEST_WAIT_S = 2, 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,18 +37,21 @@ class Read:
     is_index_allowed: bool
 
 
-def read_page(url: str, *, address: str, body: bytes, headers: Any, scope: Scope) -> Read:
+def read_page(url: str, response: Any, *, scope: Scope, is_rendered: bool = False) -> Read:
     """Read a page of the site; raises UnreadablePage."""
+    headers = response.headers
     with _in_time():
-        html = read_html(body, url=address, content_type=header(headers, "Content-Type"))
+        html = read_html(response.body, url=response.url, content_type=header(headers, "Content-Type"))
     directives = html.robots | _header_directives(headers)
     links = () if directives & {"nofollow", "none"} else links_on_site(html.outgoing, scope)
     canonical = normalised(html.canonical)
     canonical = scope.page(canonical) if canonical and scope.is_on_site(canonical) else ""
     page = Page(
         url=url,
-        etag=header(headers, "ETag"),
-        last_modified=header(headers, "Last-Modified"),
+        # An empty shell stays the same whatever its scripts make of it, so it is never asked whether it changed.
+        etag="" if is_rendered else header(headers, "ETag"),
+        last_modified="" if is_rendered else header(headers, "Last-Modified"),
+        is_rendered=is_rendered,
         likeness=likeness(html.title, html.markdown),
         links=links,
         title=html.title,
@@ -56,11 +65,11 @@ def read_page(url: str, *, address: str, body: bytes, headers: Any, scope: Scope
     return Read(page, canonical if scope.is_wanted(canonical) else "", not directives & {"noindex", "none"})
 
 
-def links_only(*, address: str, body: bytes, headers: Any, scope: Scope) -> tuple[str, ...]:
+def links_only(response: Any, scope: Scope) -> tuple[str, ...]:
     """List the links of a page that has no text of its own."""
     with _in_time():
-        root = parse_html(decode_html(body, header(headers, "Content-Type")))
-        return links_on_site(list_links(root, find_base(root, address)), scope)
+        root = parse_html(decode_html(response.body, header(response.headers, "Content-Type")))
+        return links_on_site(list_links(root, find_base(root, response.url)), scope)
 
 
 def links_on_site(links: Iterable[str], scope: Scope) -> tuple[str, ...]:
@@ -71,6 +80,19 @@ def links_on_site(links: Iterable[str], scope: Scope) -> tuple[str, ...]:
 def header(headers: Any, name: str) -> str:
     value: bytes = headers.get(name) or b""
     return value.decode("latin-1").replace("\x00", "").strip()
+
+
+def read_wait(headers: Any, tries: int) -> float | None:
+    """Return the seconds until a busy server may be asked again; None if it should not be."""
+    asked = header(headers, "Retry-After")
+    try:
+        wait = float(asked) if asked else 2.0 * 2**tries
+    except ValueError:
+        try:
+            wait = parsedate_to_datetime(asked).timestamp() - time()
+        except (TypeError, ValueError):
+            wait = 2.0
+    return max(0.0, wait) if tries < RETRIES and wait <= LONGEST_WAIT_S else None
 
 
 def _header_directives(headers: Any) -> frozenset[str]:

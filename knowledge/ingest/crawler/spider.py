@@ -3,9 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Iterator
 from dataclasses import replace
-from email.utils import parsedate_to_datetime
 from pathlib import Path
-from time import time
 from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
@@ -28,17 +26,26 @@ from knowledge.ingest.crawler.messages import (
     Skipped,
     Unchanged,
 )
-from knowledge.ingest.crawler.response import MAX_BYTES, MAX_FILES, header, links_only, read_page, read_sitemap
+from knowledge.ingest.crawler.rendering.browser import Browser
+from knowledge.ingest.crawler.rendering.page import RenderedPage
+from knowledge.ingest.crawler.rendering.resources import Resource
+from knowledge.ingest.crawler.response import (
+    MAX_BYTES,
+    MAX_FILES,
+    MOST_REDIRECTS,
+    REDIRECTS,
+    header,
+    links_only,
+    read_page,
+    read_sitemap,
+    read_wait,
+)
 from knowledge.ingest.crawler.robots import ROBOTS_NAME, RobotsForbid
 from knowledge.ingest.formats.registry import format_served
 from knowledge.ingest.formats.types import Said
 from knowledge.ingest.formats.types import gettext_noop as _
-from knowledge.ingest.html.types import MovedPage, NoPage, UnreadablePage
+from knowledge.ingest.html.types import EmptyShell, MovedPage, NoPage, UnreadablePage
 
-REDIRECTS = frozenset({301, 302, 303, 307, 308})
-MOST_REDIRECTS = 8
-#: A busy server is asked twice more, unless it asks for a longer pause than this.
-RETRIES, LONGEST_WAIT_S = 2, 60
 #: A robots.txt may ask for more time between requests than this, but then a crawl would never end.
 LONGEST_DELAY_S = 60
 HTML = frozenset({"", "text/html", "application/xhtml+xml"})
@@ -56,6 +63,7 @@ class SiteSpider(Spider):
         self.sitemaps: set[str] = set()
         self.parent = Parent(plan.most_ahead)
         self.files = 0
+        self.browser = Browser(plan, self.scope, self.download) if plan.browser else None
         self.is_capped = self.is_part_hidden = self.has_asked_again = False
 
     @classmethod
@@ -91,6 +99,10 @@ class SiteSpider(Spider):
                     meta={"visit": visit, "handle_httpstatus_all": True, "download_slot": read_host(visit.url)},
                 )
 
+    def download(self, request: Request) -> Any:
+        """Fetch what a page's scripts ask for, with the crawl's own rules."""
+        return self.crawler.engine.download_async(request)
+
     def follow(self, visit: Visit, links: Iterable[str]) -> Iterator[Request]:
         return self.visits(self.frontier.offer(link, depth=visit.depth + 1, parent=visit) for link in links)
 
@@ -107,13 +119,16 @@ class SiteSpider(Spider):
 
     async def answered(self, response: Any) -> AsyncIterator[Request]:
         visit: Visit = response.meta["visit"]
-        if response.status in {429, 503} and (wait := read_wait(response, visit)) is not None:
+        if response.status in {429, 503} and (wait := read_wait(response.headers, visit.tries)) is not None:
             await asyncio.sleep(wait)
             further = self.visits([replace(visit, tries=visit.tries + 1)])
         else:
             # Scrapy fetches nothing more while 5 MB of answers wait here.
             await self.parent.catches_up()
-            further = self.take(visit, response)
+            try:
+                further = iter(list(self.take(visit, response)))
+            except EmptyShell:
+                further = await self.render(visit, response)
         for request in further:
             yield request
 
@@ -159,22 +174,32 @@ class SiteSpider(Spider):
             if further := self.frontier.offer(target, depth=visit.depth):
                 yield from self.visits([replace(further, address=address, trail=trail, series=visit.series)])
 
-    def page_read(self, visit: Visit, response: Any) -> Iterator[Request]:
-        body, headers, address = response.body, response.headers, response.url
+    async def render(self, visit: Visit, response: Any) -> Iterator[Request]:
+        """Have the browser run an empty shell's scripts, and read what they made of it."""
+        shell = Resource(response.status, header(response.headers, "Content-Type"), response.body)
         try:
-            read = read_page(visit.url, address=address, body=body, headers=headers, scope=self.scope)
+            rendered = await self.browser.render(response.url, shell)  # type: ignore[union-attr]
+        except MovedPage as moved:
+            return self.redirected(visit, response, moved.address)
+        except NoPage as error:
+            return self.unreadable(visit, response, error)
+        body = rendered.html.encode(errors="replace")  # scripts can make halves of characters
+        return self.page_read(visit, response.replace(url=rendered.address, body=body), rendered)
+
+    def page_read(self, visit: Visit, response: Any, rendered: RenderedPage | None = None) -> Iterator[Request]:
+        """Take a page. Raises EmptyShell for one that the browser is to render first."""
+        try:
+            read = read_page(visit.url, response, scope=self.scope, is_rendered=rendered is not None)
         except MovedPage as moved:
             yield from self.redirected(visit, response, moved.address)
             return
+        except EmptyShell as error:
+            if self.browser and not rendered:
+                raise
+            yield from self.unreadable(visit, response, rendered.still_empty() if rendered else error)
+            return
         except UnreadablePage as error:
-            if visit.url in self.plan.known and not (isinstance(error, NoPage) and error.is_gone):
-                yield from self.failed(visit, error.said)
-                return
-            self.skip(visit.url, error.said)
-            try:
-                yield from self.follow(visit, links_only(address=address, body=body, headers=headers, scope=self.scope))
-            except UnreadablePage:
-                return
+            yield from self.unreadable(visit, response, error)
             return
         if not read.is_index_allowed:
             self.skip(visit.url, Said(_("it asks not to be indexed (noindex)")))
@@ -183,6 +208,17 @@ class SiteSpider(Spider):
         if read.canonical:
             yield from self.visits([self.frontier.offer(read.canonical, depth=visit.depth, parent=None)])
         yield from self.settled(visit, self.gathering.read(visit, read.page, read.canonical))
+
+    def unreadable(self, visit: Visit, response: Any, error: UnreadablePage) -> Iterator[Request]:
+        if visit.url in self.plan.known and not (isinstance(error, NoPage) and error.is_gone):
+            yield from self.failed(visit, error.said)
+            return
+        self.skip(visit.url, error.said)
+        try:
+            links = links_only(response, self.scope)
+        except UnreadablePage:
+            return
+        yield from self.follow(visit, links)
 
     def settled(self, visit: Visit, finding: Page | Skipped | None) -> Iterator[Request]:
         if isinstance(finding, Page):
@@ -278,7 +314,9 @@ class SiteSpider(Spider):
         for request in requests:
             self.crawler.engine.crawl(request)
 
-    def closed(self, reason: str) -> None:
+    async def closed(self, reason: str) -> None:
+        if self.browser:
+            await self.browser.end()
         for url in self.frontier.endless[:REMARKED]:
             self.parent.tell(Skipped(url, Said(_("it is one of an endless series, such as a calendar"))))
         remarks = []
@@ -301,16 +339,3 @@ def read_host(url: str) -> str:
 
 def read_path(url: str) -> str:
     return urlsplit(url).path
-
-
-def read_wait(response: Any, visit: Visit) -> float | None:
-    """Return the seconds until a busy server may be asked again; None if it should not be."""
-    asked = header(response.headers, "Retry-After")
-    try:
-        wait = float(asked) if asked else 2.0 * 2**visit.tries
-    except ValueError:
-        try:
-            wait = parsedate_to_datetime(asked).timestamp() - time()
-        except (TypeError, ValueError):
-            wait = 2.0
-    return max(0.0, wait) if visit.tries < RETRIES and wait <= LONGEST_WAIT_S else None

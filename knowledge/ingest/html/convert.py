@@ -11,7 +11,7 @@ from knowledge.ingest.html.main_content import main_content
 from knowledge.ingest.html.markdown import Writer
 from knowledge.ingest.html.metadata import Head
 from knowledge.ingest.html.no_page import check_page, shows_password
-from knowledge.ingest.html.types import MAX_BYTES, HtmlPage, MovedPage, UnreadablePage
+from knowledge.ingest.html.types import MAX_BYTES, EmptyShell, HtmlPage, MovedPage, UnreadablePage
 
 #: Charsets that pages are in, as w3lib names them. Python knows more codecs, and some spell markup in other characters
 #: (base64, unicode_escape). UTF-16 is recognised by its bytes: a page that names it in ASCII is not in it.
@@ -98,9 +98,9 @@ def read_html(body: bytes, *, url: str, content_type: str = "") -> HtmlPage:
     if not markdown:
         if framed:
             raise UnreadablePage(_("it is a frameset; the text is in its frames, which are pages of their own"))
-        raise UnreadablePage(
-            _("there is no text in it without JavaScript") if scripted else _("there is no text in it")
-        )
+        if scripted:
+            raise EmptyShell(_("there is no text in it without JavaScript"))
+        raise UnreadablePage(_("there is no text in it"))
     check_page(markdown, title=title, asks_password=asks_password, scripted=scripted)
     return replace(page, markdown=markdown, references=writer.references.links())
 

@@ -5,7 +5,7 @@ import re
 
 from knowledge.ingest.formats.types import gettext_noop as _
 from knowledge.ingest.html.dom import Element, attribute, elements
-from knowledge.ingest.html.types import MissingPage, NoPage
+from knowledge.ingest.html.types import EmptyShell, MissingPage, NoPage
 
 #: Characters of Markdown: what such a page says besides is an excuse, and a way back.
 LONGEST_EXCUSE, LONGEST_SHELL = 700, 200
@@ -29,7 +29,7 @@ LOGIN = re.compile(
 )
 LOADING = re.compile(
     r"\b(?:loading|please wait|wird geladen|lädt|laden|bitte warten|einen moment)\b\W*(?:\.\.\.|…|$)"
-    r"|\b(?:enable|activate|requires?|needs?|without) java ?script\b"
+    r"|\b(?:enable|activate|requires?|needs?|without|aktivieren Sie(?: bitte)?) java ?script\b"
     r"|\bjava ?script (?:is (?:required|disabled)|(?:zu )?aktivier\w*|muss|wird benötigt|einschalten)",
     re.IGNORECASE,
 )
@@ -49,7 +49,7 @@ def check_page(markdown: str, *, title: str, asks_password: bool, scripted: bool
     is_short, words = len(markdown) <= LONGEST_SHELL, lines[0][:100]
     said = [title, lines[0], *(lines[1:] if is_short else ())]
     if is_short and (scripted or len(lines) == 1) and any(map(LOADING.search, lines)):
-        raise NoPage(_("it is an empty shell that JavaScript would fill (“{words}”)"), words=words)
+        raise EmptyShell(_("it is an empty shell that JavaScript would fill (“{words}”)"), words=words)
     if any(map(MISSING.search, said)):
         raise MissingPage(_("it says that there is no such page (“{words}”), with the status of one"), words=words)
     if any(map(MAINTENANCE.search, said)):

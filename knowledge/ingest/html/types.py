@@ -29,6 +29,10 @@ class MissingPage(NoPage):
     is_gone = True
 
 
+class EmptyShell(NoPage):
+    """A page whose text comes from its scripts alone."""
+
+
 class MovedPage(NoPage):
     """A page that leads on by itself."""
 

@@ -3,6 +3,7 @@
 import os
 import shutil
 import ssl
+import subprocess
 import tempfile
 import urllib.request
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ from marcelcms.doctor.findings import Finding, fail, ok, warn
 SECONDS = 5
 FREE_GIGABYTES, FREE_FAIL = 5, 1
 GIGABYTE = 1e9
+BROWSER_SECONDS = 30
 
 
 def configuration() -> Iterator[Finding]:
@@ -57,6 +59,32 @@ def static_files() -> Iterator[Finding]:
         )
     else:
         yield ok("static files", "served from the apps")
+
+
+def crawl_browser() -> Iterator[Finding]:
+    """Have the crawler's browser render a page, in its sandbox; only a worker of the queue `crawl` needs it."""
+    program, what = settings.CRAWL_BROWSER, "crawl browser"
+    if not program:
+        yield ok(what, "none is set: pages that are empty without JavaScript are left out")
+        return
+    if errors := list(checks.unusable_browser()):
+        yield from (fail(what, str(error.msg), str(error.hint)) for error in errors)
+        return
+    with tempfile.TemporaryDirectory() as home:
+        page = "data:text/html,<p>It was rendered."
+        command = [program, "--headless", "--disable-gpu", f"--user-data-dir={home}", "--dump-dom", page]
+        try:
+            done = subprocess.run(command, capture_output=True, timeout=BROWSER_SECONDS, check=False)  # noqa: S603
+            is_rendered, said = b"It was rendered." in done.stdout, done.stderr.decode(errors="replace")
+        except subprocess.TimeoutExpired:
+            is_rendered, said = False, f"no page within {BROWSER_SECONDS} seconds"
+    if is_rendered:
+        yield ok(what, f"{program} renders a page")
+    else:
+        lines = said.strip().splitlines() or ["it says nothing"]
+        reason = next((line for line in lines if "sandbox" in line), lines[-1])[:300]
+        todo = "Chromium's sandbox needs a user other than root, and user namespaces: see “Install”."
+        yield fail(what, f"{program} renders no page: {reason}", todo)
 
 
 def way_in() -> Iterator[Finding]:

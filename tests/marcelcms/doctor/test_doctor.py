@@ -4,6 +4,7 @@ import json
 from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import StringIO
+from pathlib import Path
 from threading import Thread
 from typing import Any
 
@@ -21,6 +22,7 @@ from tests.analytics.inbox.mail_server import mail_server, use
 from tests.factories import DocumentFactory
 from tests.fakes.imap import MailboxServer
 from tests.fakes.llm import FakeLLM
+from tests.knowledge.scripted import chromium
 from tests.servers import Server
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -143,3 +145,27 @@ def test_for_people_it_prints_a_line_each_and_a_sum(sound: None) -> None:
     text = out.getvalue()
     assert "ok    database        PostgreSQL" in text
     assert "0 fail" in text
+
+
+def test_a_crawl_browser_is_tried_and_told_of(settings: Settings, tmp_path: Path) -> None:
+    program = tmp_path / "browser"
+    for script, level, words in (
+        ("echo '<p>It was rendered.</p>'", "ok", "renders a page"),
+        ("echo 'no sandbox' >&2; exit 1", "fail", "renders no page: no sandbox"),
+    ):
+        program.write_text(f"#!/bin/sh\n{script}\n")
+        program.chmod(0o755)
+        settings.CRAWL_BROWSER = str(program)
+        (finding,) = LOOKS["crawl browser"]()
+        assert (finding.level, words in finding.said) == (level, True)
+    settings.CRAWL_BROWSER = str(tmp_path / "none")
+    (finding,) = LOOKS["crawl browser"]()
+    assert finding.level == "fail"
+    assert "CRAWL_BROWSER" in finding.todo
+
+
+@pytest.mark.slow
+def test_the_installed_chromium_passes_the_doctor(settings: Settings, tmp_path: Path) -> None:
+    settings.CRAWL_BROWSER = chromium(tmp_path)
+    (finding,) = LOOKS["crawl browser"]()
+    assert finding.level == "ok", finding.said

@@ -36,6 +36,7 @@ from marcelcms.tasks import requeue_lost_jobs
 from tests.factories import CollectionFactory
 from tests.knowledge import site as sites
 from tests.knowledge.embedders import Instant, use
+from tests.knowledge.scripted import application, chromium, data
 from tests.knowledge.site import Answer, Site, html, page, serving, small, university
 from tests.runtime.processes import alive, command_lines, descendants, wait_until
 from tests.sent import as_sent
@@ -378,6 +379,38 @@ def test_a_crawl_is_cancelled_within_seconds_and_keeps_what_it_found(site: Site)
     assert 1 <= Document.objects.count() < 11  # a page a second
     assert source.pages.filter(missing_runs__gt=0).count() == 0
     assert not descendants(os.getpid()) & crawlers()
+
+
+# --- pages that are empty without JavaScript ---
+
+
+def test_a_site_that_needs_javascript_becomes_documents_where_there_is_a_browser(
+    settings: Settings, tmp_path: Path
+) -> None:
+    marked = "it was read after its JavaScript had run"
+    with serving(application) as site:
+        source = make_source(site)
+        without = crawled(source)
+        assert "an empty shell that JavaScript would fill" in reasons(without, "skipped")[site.url("/")]
+        assert not Document.objects.exists()
+
+        settings.CRAWL_BROWSER = chromium(tmp_path)
+        first = crawled(source)
+        assert counts(first) == {"new": 3, "skipped": 1}
+        assert reasons(first, "new") == {site.url(path): marked for path in ("/", "/fees", "/library")}
+        assert document(site, "/fees").text.startswith("# Fees\n")
+        assert list(tmp_path.glob("crawls/*")) == []
+
+        # The shell and its date are as they were; what its script shows is not.
+        site.answers["/api/fees.json"] = data("Fees", text="It costs 318 euros.")
+        second = crawled(source)
+        assert counts(second) == {"changed": 1, "unchanged": 2, "skipped": 1}
+        assert reasons(second, "changed") == {site.url("/fees"): marked}
+
+        settings.CRAWL_BROWSER = ""
+        last = crawled(source)
+        assert "an empty shell that JavaScript would fill" in reasons(last, "failed")[site.url("/")]
+        assert set(Document.objects.values_list("status", flat=True)) == {"published"}
 
 
 # --- sources ---

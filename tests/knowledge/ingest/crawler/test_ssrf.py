@@ -92,6 +92,7 @@ def crawled(folder: Path, *start_urls: str, program: str = "", **options: Any) -
     path.write_text(json.dumps(plan.to_wire()))
     start = ["-c", program] if program else ["-m", "knowledge.ingest.crawler"]
     environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "http_proxy": "http://127.0.0.1:9"}
+    environment["TMPDIR"] = str(folder)
     done = subprocess.run(
         [sys.executable, *start, str(path)],
         cwd=ROOT,

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from knowledge.ingest.html import MAX_BYTES, HtmlPage, Link, UnreadablePage, read_html
-from knowledge.ingest.html.types import NoPage
+from knowledge.ingest.html.types import EmptyShell, NoPage
 from knowledge.ingest.importer import BadRecord, document_record
 
 PAGES = Path(__file__).parents[2] / "pages"
@@ -163,6 +163,15 @@ ERRORS = "<p>What an error page says, and why a server sends it, in many words.<
 def test_an_answer_that_is_no_page_says_what_it_is(body: str, message: str) -> None:
     with pytest.raises(NoPage, match=re.escape(message)):
         page(body.encode())
+
+
+@pytest.mark.parametrize("app", ["", "Loading ...", "Bitte aktivieren Sie JavaScript."])
+def test_what_waits_for_javascript_is_told_apart_from_what_is_empty(app: str) -> None:
+    with pytest.raises(EmptyShell):
+        page(f"<title>Timetable</title><div id=app>{app}</div><script src=/app.js></script>".encode())
+    with pytest.raises(UnreadablePage) as caught:
+        page(b"<title>Timetable</title><div></div>")
+    assert not isinstance(caught.value, EmptyShell)
 
 
 @pytest.mark.parametrize(
