@@ -1,6 +1,6 @@
 // An answer: what is to be known before reading it, its text, and below it the sources and what can be done with it.
 
-import type { InPlainLanguage } from "../protocol.ts";
+import type { ContactKind, InPlainLanguage } from "../protocol.ts";
 import type { Message } from "../state/message.ts";
 import { Problem } from "../net/http.ts";
 import { webAddress } from "../text/links.ts";
@@ -63,6 +63,8 @@ export class AnswerView {
     frame.classList.toggle("message--abstained", message.abstained);
     frame.classList.toggle("message--handed-on", message.abstained && message.contact !== null);
     frame.classList.toggle("message--writing", writing && !help && message.text !== "");
+    const body = this.parts[0];
+    if (body) body.onclick = ({ target }) => !help && this.#tellContact(message, target);
     const { office } = message;
     fill(this.#office, office, () => [office && officeAnswer(office, message.sources)]);
     this.#drawBefore(message, writing);
@@ -266,6 +268,11 @@ export class AnswerView {
     else this.#form?.close();
   }
 
+  #tellContact(message: Message, target: EventTarget | null): void {
+    const kind = contactKind(target);
+    if (kind) this.#options.actions.useContact(message, kind);
+  }
+
   #drawFeedback(message: Message): void {
     for (const thumb of this.#thumbs) {
       setAttribute(thumb, "aria-pressed", String(Number(thumb.dataset["value"]) === message.feedback));
@@ -306,6 +313,14 @@ async function attempt(action: () => Promise<void>, problem: HTMLElement): Promi
     if (!(error instanceof Problem)) throw error;
     setText(problem, error.detail || t("case_not_done"));
   }
+}
+
+/** What kind of contact a pressed link leads to; sources and other links lead to none. */
+function contactKind(target: EventTarget | null): ContactKind | null {
+  const link = target instanceof Element ? target.closest("a") : null;
+  if (link?.protocol === "mailto:") return "email";
+  if (link?.protocol === "tel:") return "phone";
+  return link?.closest(".contact") ? "page" : null;
 }
 
 function notice(test: string, drawing: Icon, text: string): HTMLElement {
