@@ -191,8 +191,8 @@ export class App {
         askPerson: (message) => this.#view.openHandover(message),
         plain: (answer) => this.#library.plain(answer),
         remember: (answer, begin) => this.#save(this.#library.calendar(answer, begin), "date.ics"),
-        useContact: (answer, kind) => chat((c) => c.opinions.useContact(answer, kind)),
         rate: (...feedback) => this.#chat?.opinions.rate(...feedback) ?? false,
+        useContact: (...used) => this.#chat?.opinions.useContact(...used),
       },
       composer: {
         ask: (text) => chat((c) => c.submit(text)),

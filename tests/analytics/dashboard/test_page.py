@@ -18,7 +18,7 @@ from analytics.dashboard.suppression import suppressed_cells
 from analytics.dashboard.types import People
 from analytics.models import Assumptions, FrozenCounts
 from analytics.periods import Period, Range, Step, period_for, semester_around, step_for
-from chat.models import Conversation, Feedback
+from chat.models import Conversation, Feedback, Message
 from tests.analytics.counts.test_daily import asks, begins
 from tests.analytics.gaps.rows import new_gap
 from tests.chat.admin.test_held_back import held_back

@@ -274,7 +274,11 @@ def test_contacts_that_few_used_are_empty(tmp_path):
         asked(assistant=law, contacts_used=used)
     assert [row["contacts"] for row in lines(tmp_path, "contacts")] == [["email", "phone"], ["email"], None]
     assert [row["contacts"] for row in lines(tmp_path, "contacts", rights=few(smallest=2))] == [None] * 3
-    assert table(tmp_path, "contacts")[1] == ["e-mail address, telephone number"]
+
+
+def test_contacts_have_names_in_a_file_for_people(tmp_path):
+    asked(contacts_used=["email", "phone"])
+    assert table(tmp_path, "contacts") == [["contacts used"], ["e-mail address, telephone number"]]
 
 
 def test_nobody_gets_answers_of_other_teams(tmp_path):

@@ -19,6 +19,8 @@ import type { Retrial } from "./retrial.ts";
 import { SourceChips } from "./sources_view.ts";
 import type { MessageOptions, MessagePosition } from "./types.ts";
 
+/** What kind of contact an address leads to. */
+const KINDS: Readonly<Record<string, ContactKind>> = { "mailto:": "email", "tel:": "phone" };
 /** Once one of these was the end of an answer, a person can be asked. */
 const RATED = ["complete", "abstained", "stopped"];
 
@@ -63,8 +65,11 @@ export class AnswerView {
     frame.classList.toggle("message--abstained", message.abstained);
     frame.classList.toggle("message--handed-on", message.abstained && message.contact !== null);
     frame.classList.toggle("message--writing", writing && !help && message.text !== "");
-    const body = this.parts[0];
-    if (body) body.onclick = ({ target }) => !help && this.#tellContact(message, target);
+    frame.onclick = ({ target }) => {
+      const link = (target as Element).closest("a");
+      const kind = link && (KINDS[link.protocol] ?? (link.closest(".contact") && "page"));
+      if (kind && !help) this.#options.actions.useContact(message, kind);
+    };
     const { office } = message;
     fill(this.#office, office, () => [office && officeAnswer(office, message.sources)]);
     this.#drawBefore(message, writing);
@@ -268,11 +273,6 @@ export class AnswerView {
     else this.#form?.close();
   }
 
-  #tellContact(message: Message, target: EventTarget | null): void {
-    const kind = contactKind(target);
-    if (kind) this.#options.actions.useContact(message, kind);
-  }
-
   #drawFeedback(message: Message): void {
     for (const thumb of this.#thumbs) {
       setAttribute(thumb, "aria-pressed", String(Number(thumb.dataset["value"]) === message.feedback));
@@ -313,14 +313,6 @@ async function attempt(action: () => Promise<void>, problem: HTMLElement): Promi
     if (!(error instanceof Problem)) throw error;
     setText(problem, error.detail || t("case_not_done"));
   }
-}
-
-/** What kind of contact a pressed link leads to; sources and other links lead to none. */
-function contactKind(target: EventTarget | null): ContactKind | null {
-  const link = target instanceof Element ? target.closest("a") : null;
-  if (link?.protocol === "mailto:") return "email";
-  if (link?.protocol === "tel:") return "phone";
-  return link?.closest(".contact") ? "page" : null;
 }
 
 function notice(test: string, drawing: Icon, text: string): HTMLElement {
