@@ -102,10 +102,11 @@ def test_a_list_keeps_its_order_and_whom_to_call_can_be_tapped(student: Student)
     assert tapped == ["tel:+4964212822222", "mailto:studierende@uni-lindental.example"]
 
 
+@pytest.mark.parametrize("address", ["", "transport=sse"])
 def test_a_contact_that_is_tapped_is_told_by_its_kind_and_a_source_or_a_number_for_people_in_need_is_not(
-    student: Student,
+    student: Student, address: str
 ) -> None:
-    student.enters()
+    student.enters(address)
     # Only the widget's own part: nothing is dialled or mailed.
     student.page.evaluate("addEventListener('click', event => event.preventDefault())")
     answer = student.asks("long list")
