@@ -26,6 +26,7 @@ VISITOR = "conversation__visitor_id"
 REASONS = tuple(Feedback.Reason.values)
 #: What an answer's row holds a number of.
 SUMMED = ("prompt_tokens", "answer_tokens", "sentences_shown", "sentences_quoted", "sentences_left_out")
+CONTACTS = {f"contact_{kind}": kind for kind in Message.Contact.values}
 STATUSES = {
     "answered": Message.Status.COMPLETE,
     "abstained": Message.Status.ABSTAINED,
@@ -112,6 +113,7 @@ def _count_messages(messages: QuerySet[Message], row: Callable[[Group], UsageCou
         **{name: Count("pk", filter=answers & Q(status=status)) for name, status in STATUSES.items()},
         "thumbs_up": Count("pk", filter=Q(feedback__value=1)),
         "thumbs_down": Count("pk", filter=Q(feedback__value=-1)),
+        **{name: Count("pk", filter=Q(contacts_used__contains=[kind])) for name, kind in CONTACTS.items()},
         **{name: Coalesce(Sum(name), 0) for name in SUMMED},
     }
     for assistant, site, language, *found in _grouped(messages, WHOSE, counts):

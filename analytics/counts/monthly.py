@@ -14,6 +14,7 @@ SUMMED = {
             *("thumbs_up", "thumbs_down", "ratings", "stars", "prompt_tokens", "answer_tokens"),
             *("sentences_shown", "sentences_quoted", "sentences_left_out", "held_back_rightly", "held_back_wrongly"),
             *("confirmed", "silent", "rephrased", "disliked", "unanswered", "handed_over", "abandoned"),
+            *("contact_email", "contact_phone", "contact_page"),
         ),
         ("reasons", "newcomers_by_reason", "hours", "newcomers_by_hour", "first_token", "total"),
     ),

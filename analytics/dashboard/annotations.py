@@ -46,6 +46,7 @@ from core.access import sees_everything
 from faqs.models import FAQ, FAQVersion
 from knowledge.models import CrawlRun, Document
 from knowledge.models.document_states import FormerState
+from knowledge.models.sources import SourcePage
 
 PAGES, FAQS, VISITS, ASSISTANT, PROFILE, WRITTEN = "pages", "faqs", "visits", "assistant", "profile", "written"
 NUMBERS = ("number", "more", "gone", "websites")
@@ -164,7 +165,7 @@ def _select(view: View) -> QuerySet[Any, Any]:
     if view.step == Step.MONTH:
         return parts[0]
     if by.has_perm("knowledge.view_document"):
-        parts += [_added_pages(view), _released_pages(view), _visits(view)]
+        parts += [*_added_pages(view), _released_pages(view), _visits(view)]
     if by.has_perm("faqs.view_faq"):
         parts.append(_published_faqs(view))
     if by.has_perm("chat.view_assistant"):
@@ -210,28 +211,36 @@ def _pages(view: View) -> QuerySet[Document]:
     return Document.objects.visible_to(view.by).of_university().filter(_answered_from(view, "collection"))
 
 
-def _added_pages(view: View) -> QuerySet[Any, Any]:
-    """Return pages that staff added and that were published at once; what a crawl adds, its visit tells."""
-    states = FormerState.objects.filter(document=OuterRef("pk")).order_by("replaced_at", "pk")
-    first = Coalesce(Subquery(states.values("status")[:1]), F("status"))
-    added = _pages(view).filter(_within(view, "created_at"), source_pages=None)
-    published = added.annotate(first=first).filter(first=Document.Status.PUBLISHED)
-    return _rows(published, PAGES, TruncDate("created_at"), number=Count("pk"))
+def _added_pages(view: View) -> tuple[QuerySet[Any, Any], QuerySet[Any, Any]]:
+    """Return pages that staff added and that were published at once: those that never changed, and the others.
+
+    What a crawl adds, its visit tells. In two parts, each table is read once, and not once a page.
+    """
+    read = SourcePage.objects.filter(document=OuterRef("pk"))
+    added = _pages(view).filter(~Exists(read), _within(view, "created_at"))
+    states = FormerState.objects.filter(document=OuterRef("pk"))
+    unchanged = added.filter(~Exists(states), status=Document.Status.PUBLISHED)
+    earlier = FormerState.objects.filter(document=OuterRef("pk")).filter(
+        Q(replaced_at__lt=OuterRef("former_states__replaced_at"))
+        | Q(replaced_at=OuterRef("former_states__replaced_at"), pk__lt=OuterRef("former_states__pk"))
+    )
+    changed = added.filter(~Exists(earlier), former_states__status=Document.Status.PUBLISHED)
+    return (
+        _rows(unchanged, PAGES, TruncDate("created_at"), number=Count("pk")),
+        _rows(changed, PAGES, TruncDate("created_at"), number=Count("pk")),
+    )
 
 
 def _released_pages(view: View) -> QuerySet[Any, Any]:
     """Return pages that were published as they had been drafts, or archived."""
-    later = FormerState.objects.filter(document=OuterRef("document"), replaced_at__gt=OuterRef("replaced_at"))
-    after = Coalesce(Subquery(later.order_by("replaced_at", "pk").values("status")[:1]), F("document__status"))
-    unused = FormerState.objects.filter(
-        _within(view, "replaced_at"), status__in=(Document.Status.DRAFT, Document.Status.ARCHIVED)
+    unused = _pages(view).filter(
+        _within(view, "former_states__replaced_at"),
+        former_states__status__in=(Document.Status.DRAFT, Document.Status.ARCHIVED),
     )
-    released = (
-        unused.filter(document__in=_pages(view).values("pk"))
-        .annotate(after=after)
-        .filter(after=Document.Status.PUBLISHED)
-    )
-    return _rows(released, PAGES, TruncDate("replaced_at"), number=Count("document", distinct=True))
+    later = FormerState.objects.filter(document=OuterRef("pk"), replaced_at__gt=OuterRef("former_states__replaced_at"))
+    after = Coalesce(Subquery(later.order_by("replaced_at", "pk").values("status")[:1]), F("status"))
+    released = unused.annotate(after=after).filter(after=Document.Status.PUBLISHED)
+    return _rows(released, PAGES, TruncDate("former_states__replaced_at"), number=Count("pk", distinct=True))
 
 
 def _published_faqs(view: View) -> QuerySet[Any, Any]:

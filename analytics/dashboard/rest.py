@@ -39,8 +39,8 @@ class PeriodShown(serializers.Serializer):
 
 class TotalsShown(serializers.Serializer):
     """Sums; visitors are counted once a day, newcomers once in all: on the day on which they agreed. Shares are from
-    0 to 1, null where nothing is to be shared. Thumbs, ratings, stars and outcomes of conversations, and their
-    shares, are null where too few people may be behind them."""
+    0 to 1, null where nothing is to be shared. Thumbs, ratings, stars, outcomes of conversations and contacts used,
+    and their shares, are null where too few people may be behind them."""
 
     def get_fields(self) -> dict[str, Any]:
         opinions = {name for names in OPINIONS.values() for name in names}

@@ -2,7 +2,7 @@
 
 A figure is publishable if at least so many different people are known to be behind it (`types.People`). Somebody who
 asks on several days, in several languages or on several sites counts once. Sums of a publishable group are publishable;
-thumbs and stars are about at most as many people as there are thumbs or rated conversations.
+thumbs, stars and contacts used are about at most as many people as there are thumbs, rated conversations or such uses.
 
 Complementary suppression (Willenborg and de Waal, Elements of Statistical Disclosure Control, 2001): of the parts of a
 known whole so many are suppressed (`suppressed_cells`) that the difference between the whole and what is shown is no
@@ -22,7 +22,7 @@ from typing import Any, TypeVar
 
 from analytics.dashboard.overview import Overview
 from analytics.dashboard.queries import SPLITS
-from analytics.dashboard.types import OUTCOMES, Complement, Part, People, Point, Ranked, Spread, Totals
+from analytics.dashboard.types import CONTACTS, OUTCOMES, Complement, Part, People, Point, Ranked, Spread, Totals
 from analytics.dashboard.visibility import View
 
 Key = TypeVar("Key", bound=Hashable)
@@ -139,6 +139,7 @@ OPINIONS = {
     "thumbs_down": ("thumbs_down",),
     "ratings": ("ratings", "stars"),
     "outcomes": OUTCOMES,
+    **{name: (name,) for name in CONTACTS},
 }
 #: By what they are counted.
 COUNTED = {**OPINIONS, "ratings": ("ratings",)}

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 SENTENCES = ("sentences_shown", "sentences_quoted", "sentences_left_out", "held_back_rightly", "held_back_wrongly")
 #: What became of conversations (`counts.outcomes`), the good ones first.
 OUTCOMES = ("confirmed", "silent", "rephrased", "disliked", "unanswered", "handed_over", "abandoned")
+#: Answers from which students went to a contact, by what they used.
+CONTACTS = ("contact_email", "contact_phone", "contact_page")
 #: So many conversations must have been rated before those that were not are judged after them.
 LEAST_RATED = 10
 #: Figures that are added up as they are.
@@ -17,6 +19,7 @@ NUMBERS = (
     *("thumbs_up", "thumbs_down", "ratings", "stars", "prompt_tokens", "answer_tokens"),
     *SENTENCES,
     *OUTCOMES,
+    *CONTACTS,
 )
 
 
@@ -86,7 +89,7 @@ Complement = Mapping[int, People]
 @dataclass(frozen=True, slots=True)
 class Totals:
     """Sums over some days; visitors are counted once a day. `busiest` is no sum (`people`). Thumbs, stars with their
-    ratings, and outcomes of conversations are None if suppressed (`suppression`).
+    ratings, outcomes of conversations, and contacts used are None if suppressed (`suppression`).
 
     `complement` are the sums of what each wider view holds besides (`visibility.wider`), for readers who may not see
     small groups.
@@ -120,6 +123,9 @@ class Totals:
     unanswered: int | None = 0
     handed_over: int | None = 0
     abandoned: int | None = 0
+    contact_email: int | None = 0
+    contact_phone: int | None = 0
+    contact_page: int | None = 0
     busiest: int = 0
     complement: Mapping[int, "Totals"] = field(default_factory=dict)
 
@@ -172,6 +178,11 @@ class Totals:
             return None
         thumbs = self.thumbs_up + self.thumbs_down
         return self.thumbs_up / thumbs if thumbs else None
+
+    @property
+    def shows_contacts(self) -> bool:
+        """Return whether students used contacts, or whether they did is suppressed."""
+        return any(getattr(self, name) != 0 for name in CONTACTS)
 
     @property
     def outcomes(self) -> int:

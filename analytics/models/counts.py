@@ -77,7 +77,8 @@ class UsageCount(Counted):
     `reasons` are in the order of `Feedback.Reason`; times in the bins of `analytics.histograms`. Newcomers by hour are
     those whose first question was asked then; by reason, those who gave it for an answer of their first day. Sentences
     are those that the language model wrote, and `held_back_*` what staff found of those that were not shown. From
-    `confirmed` to `abandoned` the conversations begun are told apart by what became of them (`counts.outcomes`)."""
+    `confirmed` to `abandoned` the conversations begun are told apart by what became of them (`counts.outcomes`), and
+    `contact_*` are answers and abstentions from which students went to such a contact."""
 
     conversations = models.PositiveIntegerField(default=0)
     messages = models.PositiveIntegerField(default=0)
@@ -105,6 +106,9 @@ class UsageCount(Counted):
     unanswered = models.PositiveIntegerField(default=0)
     handed_over = models.PositiveIntegerField(default=0)
     abandoned = models.PositiveIntegerField(default=0)
+    contact_email = models.PositiveIntegerField(default=0, db_default=0)
+    contact_phone = models.PositiveIntegerField(default=0, db_default=0)
+    contact_page = models.PositiveIntegerField(default=0, db_default=0)
     reasons = ArrayField(models.PositiveIntegerField(), default=no_reasons)
     newcomers_by_reason = ArrayField(models.PositiveIntegerField(), default=no_reasons)
     hours = ArrayField(models.PositiveIntegerField(), default=no_hours)

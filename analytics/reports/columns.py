@@ -95,6 +95,7 @@ COLUMNS: Mapping[str, Column] = {
     "comment": Column(_("student’s comment"), Kind.TEXT, _field("feedback__comment"), 40),
     "stars": Column(_("stars of the conversation"), Kind.WHOLE_NUMBER, _field("conversation__stars"), 12),
     "outcome": Column(_("what became of the conversation"), Kind.CODE, _outcome, 28, OUTCOMES),
+    "contacts": Column(_("contacts used"), Kind.CODES, _field("contacts_used"), 24, dict(Message.Contact.choices)),
     "verdict": Column(
         _("verdict of the review"), Kind.CODE, _field("review__verdict"), 24, dict(Review.Verdict.choices)
     ),

@@ -30,11 +30,13 @@ THUMBS = {
     Thumbs.DOWN: Q(feedback__value=-1),
     Thumbs.NONE: Q(feedback=None),
 }
-#: The columns of students' ratings, which hang on a thumb, and those of stars; and what a row's visitor gave.
+#: The columns of students' ratings, which hang on a thumb, those of stars, and of contacts used; and what a row's
+#: visitor gave.
 OPINIONS = {
     "up": (("thumbs", "reasons", "comment"), Q(feedback__value=1)),
     "down": (("thumbs", "reasons", "comment"), Q(feedback__value=-1)),
     "starred": (("stars",), Q(conversation__stars__isnull=False)),
+    **{kind: (("contacts",), Q(contacts_used__contains=[kind])) for kind in Message.Contact.values},
 }
 #: What masking reads besides the columns: all that the student has said by then, and how the answer was made.
 SAID, MADE_BY = "said", "made_by"

@@ -12,7 +12,7 @@ from chat.conversations import visitors
 from chat.conversations.store import dates_of, own_answer, own_conversation, saved_messages, source_of
 from chat.errors import NotFound
 from chat.pipeline.plain_language import PlainAnswer
-from chat.protocol.rest import FeedbackGiven, InPlainLanguage, MessageId, RatingGiven, Renamed, Title
+from chat.protocol.rest import ContactUsed, FeedbackGiven, InPlainLanguage, MessageId, RatingGiven, Renamed, Title
 from chat.protocol.shapes import ConversationSummary, Snapshot
 from chat.services import chat
 from chat.services.plain_language import put_plainly
@@ -108,6 +108,18 @@ async def message_feedback(request: HttpRequest, message: Path[MessageId], data:
     await chat.give_feedback(
         current_session(request).visitor, message=message, value=data.value, reasons=data.reasons, comment=data.comment
     )
+    return Status(204, None)
+
+
+@router.post(
+    "messages/{message}/contacts",
+    response={204: None, **problems(400, 401, 403, 404, 413, 422, 503)},
+    operation_id="message_contact",
+    summary="Tell that the visitor went to a contact that an answer names",
+)
+async def message_contact(request: HttpRequest, message: Path[MessageId], data: ContactUsed) -> Status[None]:
+    """Tell of which kind it was, not whose. The same kind again changes nothing."""
+    await chat.use_contact(current_session(request).visitor, message=message, kind=data.kind)
     return Status(204, None)
 
 

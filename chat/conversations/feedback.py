@@ -1,15 +1,16 @@
-"""Saves what visitors think of answers and conversations."""
+"""Saves what visitors think of answers and conversations, and which kinds of contacts they went to from there."""
 
 from collections.abc import Sequence
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import F, Func, Value
 from django.utils.translation import gettext as _
 
 from chat.errors import NotFound, Refused
 from chat.models import Conversation, Feedback, Message
 from chat.pipeline.guardrails.input import CONTROLS, LONE_SURROGATES
-from chat.protocol.shapes import Reason, Stars, Thumbs
+from chat.protocol.shapes import ContactKind, Reason, Stars, Thumbs
 from chat.webhooks.answers import announce_rating, lock_conversation
 
 COMMENT_CHARACTERS = 1000
@@ -48,6 +49,19 @@ def rate_conversation(*, visitor: UUID, conversation: UUID, stars: Stars) -> Non
     """Save 1 to 5 stars, in place of earlier ones; raise NotFound."""
     if not Conversation.objects.filter(pk=conversation, visitor_id=visitor).update(stars=stars):
         raise NotFound
+
+
+def use_contact(*, visitor: UUID, message_id: int, kind: ContactKind) -> None:
+    """Save that the visitor went to a contact of this kind that their own answer names; a second time changes nothing.
+
+    Raise NotFound, also for the reply to a cry for help: nobody counts what people in need do.
+    """
+    replies = Message.objects.filter(role=Message.Role.ASSISTANT, conversation__visitor_id=visitor).without_help()
+    reply = replies.filter(pk=message_id)
+    if not reply.exists():
+        raise NotFound
+    added = Func(F("contacts_used"), Value(kind), function="array_append")
+    reply.exclude(contacts_used__contains=[kind]).update(contacts_used=added)
 
 
 def _clean_comment(comment: str) -> str:

@@ -138,7 +138,7 @@ def export_visitor(visitor: UUID) -> dict[str, Any]:
 def _export_messages(conversation: Conversation) -> Iterable[dict[str, Any]]:
     """Also what the widget does not show."""
     more = conversation.messages.order_by("pk").values(
-        "rewritten", "readings", "flags", "feedback__comment", "is_replaced", "record__moment"
+        "rewritten", "readings", "flags", "feedback__comment", "contacts_used", "is_replaced", "record__moment"
     )
     held_back = defaultdict(list)
     for each in HeldBackSentence.objects.filter(message__conversation=conversation).order_by("message", "n"):
@@ -153,6 +153,7 @@ def _export_messages(conversation: Conversation) -> Iterable[dict[str, Any]]:
             "signs_of_an_attack": hidden["flags"],
             "replaced": hidden["is_replaced"],
             "feedback_comment": hidden["feedback__comment"] or "",
+            "contacts_used": hidden["contacts_used"],
             "held_back": held_back[message["id"]],
             "made_from": _export_moment(hidden["record__moment"]) if hidden["record__moment"] else None,
         }

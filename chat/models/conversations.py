@@ -119,6 +119,7 @@ class Message(models.Model):
     message is written in. Of the sentences that the language model wrote, `sentences_shown` stand there as written,
     for `sentences_quoted` the page's own words, and `sentences_left_out` not at all; None if it wrote none. `office`
     is the answer in staff's own words with which the text begins, as `chat.protocol.shapes.OfficeWords`.
+    `contacts_used` are the kinds of contacts that the student went to from there, each once.
     """
 
     class Role(models.TextChoices):
@@ -148,6 +149,11 @@ class Message(models.Model):
         EMERGENCY = "emergency", _("cry for help: emergency")
         ASSAULT = "assault", _("cry for help: assault")
         ABUSE = "abuse", _("abuse")
+
+    class Contact(models.TextChoices):
+        EMAIL = "email", _("e-mail address")
+        PHONE = "phone", _("telephone number")
+        PAGE = "page", _("page of the contact")
 
     #: A cry for help. A question of that kind has the route too, so that both rows are found without a join.
     HELP_ROUTES = (Route.CRISIS, Route.EMERGENCY, Route.ASSAULT)
@@ -187,6 +193,9 @@ class Message(models.Model):
     created_at = models.DateTimeField(_("time"), auto_now_add=True)
     finished_at = models.DateTimeField(_("finished"), null=True)
     is_replaced = models.BooleanField(_("replaced by the student"), default=False, db_default=False, editable=False)
+    contacts_used = ArrayField(
+        models.CharField(max_length=5, choices=Contact), default=list, db_default=[], blank=True, editable=False
+    )
 
     objects = MessageQuerySet.as_manager()
 

@@ -10,7 +10,7 @@ from uuid import UUID
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from typing_extensions import TypeAliasType
 
-from chat.protocol.shapes import Language, Reason, Stars, Thumbs
+from chat.protocol.shapes import ContactKind, Language, Reason, Stars, Thumbs
 
 
 class CloseCode(IntEnum):
@@ -87,6 +87,14 @@ class GiveRating(Frame):
     stars: Stars
 
 
+class UseContact(Frame):
+    """Tell that the visitor went to a contact that an answer names: of which kind, not whose."""
+
+    type: Literal["contact"]
+    message: Annotated[int, Field(strict=True)]
+    kind: ContactKind
+
+
 class SetLanguage(Frame):
     """Choose the language of what the server says."""
 
@@ -96,7 +104,7 @@ class SetLanguage(Frame):
 
 ClientFrame = TypeAliasType(
     "ClientFrame",
-    Annotated[Ask | Resume | Stop | GiveFeedback | GiveRating | SetLanguage, Field(discriminator="type")],
+    Annotated[Ask | Resume | Stop | GiveFeedback | GiveRating | UseContact | SetLanguage, Field(discriminator="type")],
 )
 FRAMES: dict[str, type[Frame]] = {
     "ask": Ask,
@@ -104,5 +112,6 @@ FRAMES: dict[str, type[Frame]] = {
     "stop": Stop,
     "feedback": GiveFeedback,
     "rating": GiveRating,
+    "contact": UseContact,
     "language": SetLanguage,
 }

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from chat.protocol.shapes import Contact, Language, OfficeChoice, Reason, Stars, Thumbs, exactly
+from chat.protocol.shapes import Contact, ContactKind, Language, OfficeChoice, Reason, Stars, Thumbs, exactly
 
 Consent = Annotated[Literal[True], exactly(bool)]
 MessageId = Annotated[int, Field(ge=1, le=2**63 - 1)]
@@ -150,6 +150,11 @@ class FeedbackGiven(BaseModel):
     value: Thumbs = Field(description="Thumbs down, neither, up.")
     reasons: list[Reason] = Field([], max_length=10)
     comment: str = Field("", max_length=1_000)
+
+
+class ContactUsed(BaseModel):
+    model_config = example(kind="email")
+    kind: ContactKind
 
 
 class RatingGiven(BaseModel):

@@ -17,6 +17,10 @@ Reason = TypeAliasType(
         Field(description="Why an answer did not help."),
     ],
 )
+ContactKind = TypeAliasType(
+    "ContactKind",
+    Annotated[Literal["email", "phone", "page"], Field(description="An address, a number, or the contact's page.")],
+)
 
 
 def exactly(wanted: type) -> BeforeValidator:

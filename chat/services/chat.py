@@ -12,7 +12,7 @@ from chat.conversations import feedback, opening, store, visitors
 from chat.conversations.opening import StartedAnswer
 from chat.errors import Busy, NotFound
 from chat.protocol.events import ConversationDeleted, Erased, FeedbackEvent, RatingEvent
-from chat.protocol.shapes import Reason, Stars, Thumbs
+from chat.protocol.shapes import ContactKind, Reason, Stars, Thumbs
 from chat.sites import rate_limits
 from chat.sites.session_tokens import Session
 from chat.streaming import event_log, replay, runner
@@ -73,6 +73,10 @@ async def give_feedback(visitor: UUID, *, message: int, value: Thumbs, reasons: 
 async def rate(visitor: UUID, *, conversation: UUID, stars: Stars) -> None:
     await in_database(feedback.rate_conversation)(visitor=visitor, conversation=conversation, stars=stars)
     await publish_once(visitor, conversation, RatingEvent(stars))
+
+
+async def use_contact(visitor: UUID, *, message: int, kind: ContactKind) -> None:
+    await in_database(feedback.use_contact)(visitor=visitor, message_id=message, kind=kind)
 
 
 async def delete_conversation(visitor: UUID, conversation: UUID) -> None:

@@ -20,7 +20,17 @@ from chat import errors
 from chat.conversations import visitors
 from chat.errors import Refused
 from chat.protocol.events import Erased, Ping
-from chat.protocol.frames import Ask, CloseCode, Frame, GiveFeedback, GiveRating, Resume, SetLanguage, Stop
+from chat.protocol.frames import (
+    Ask,
+    CloseCode,
+    Frame,
+    GiveFeedback,
+    GiveRating,
+    Resume,
+    SetLanguage,
+    Stop,
+    UseContact,
+)
 from chat.services import chat
 from chat.sites import rate_limits, session_tokens
 from chat.sites.lookup import ForbiddenOrigin, UnknownSite, is_allowed_somewhere, valid_host
@@ -170,6 +180,8 @@ class ChatConsumer(AsyncWebsocketConsumer):
                 )
             case GiveRating():
                 await chat.rate(visitor, conversation=frame.conversation, stars=frame.stars)
+            case UseContact():
+                await chat.use_contact(visitor, message=frame.message, kind=frame.kind)
             case SetLanguage():
                 self.session = replace(session, language=frame.language)
 

@@ -48,7 +48,7 @@ def parse_frame(frame: dict[str, Any]) -> Frame:
 def _refusal(frame: str, field: str) -> Exception:
     """Return what is said about the first field that is wrong."""
     match frame, field:
-        case "stop", "message":
+        case (("stop" | "contact"), "message"):
             return NotFound()
         case "feedback", "value" | "message":
             return Refused("bad_feedback", _("A rating is 1, -1 or 0."))

@@ -114,7 +114,7 @@ function withoutReplaced(code) {
       const gone = node.body.filter((part) => REPLACED[sign]?.includes(named(part)));
       cuts.push(...gone.map(({ start, end }) => [start, end, ""]));
     }
-    if (node.type === "ObjectExpression" && node.properties.some((part) => /^(blockSkip|lheading)$/.test(named(part)))) {
+    if (node.type === "ObjectExpression" && node.properties.some((part) => /^(blockSkip|lheading|_backpedal)$/.test(named(part)))) {
       const gone = node.properties.filter((part) => RULES.includes(named(part)));
       cuts.push(...gone.map(({ value }) => [value.start, value.end, "0"]));
     }

@@ -37,6 +37,7 @@ NAMING: dict[tuple[str, str], Any] = {
     ("GET", "/api/v1/messages/{message}/calendar?begin=2026-07-15"): None,
     ("POST", "/api/v1/messages/{message}/plain"): None,
     ("PUT", "/api/v1/messages/{message}/feedback"): {"value": -1, "reasons": ["wrong"], "comment": "x"},
+    ("POST", "/api/v1/messages/{message}/contacts"): {"kind": "email"},
     ("GET", "/api/v1/conversations/{conversation}/handover"): None,
     ("POST", "/api/v1/conversations/{conversation}/cases"): {
         "client_id": str(uuid.uuid4()),
@@ -56,6 +57,7 @@ FRAMES: dict[str, tuple[Callable[[Asked], dict[str, Any]], str]] = {
     "stop": (lambda b: {"message": b.message}, "not_found"),
     "feedback": (lambda b: {"message": b.message, "value": -1}, "not_found"),
     "rating": (lambda b: {"conversation": b.conversation, "stars": 1}, "not_found"),
+    "contact": (lambda b: {"message": b.message, "kind": "email"}, "not_found"),
     "language": (lambda _b: {"language": "de"}, ""),
 }
 
@@ -64,7 +66,7 @@ def state() -> list[Any]:
     """All that is stored of conversations."""
     return [
         list(Conversation.objects.order_by("pk").values()),
-        list(Message.objects.order_by("pk").values("pk", "text", "status", "client_id")),
+        list(Message.objects.order_by("pk").values("pk", "text", "status", "client_id", "contacts_used")),
         list(Feedback.objects.values()),
         list(Case.objects.values()),
         list(CaseMessage.objects.values()),

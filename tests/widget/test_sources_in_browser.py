@@ -8,6 +8,7 @@ from playwright.sync_api import expect
 
 from tests.e2e.conftest import keep, violations
 from tests.widget.conftest import Student
+from tests.widget.test_feedback_in_browser import conversation
 from tests.widget.test_in_browser import looks, on_a_phone
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
@@ -99,6 +100,25 @@ def test_a_list_keeps_its_order_and_whom_to_call_can_be_tapped(student: Student)
     expect(items.nth(1).locator("ul > li")).to_have_count(2)
     tapped = student("tap").evaluate_all("all => all.map(e => e.getAttribute('href'))")
     assert tapped == ["tel:+4964212822222", "mailto:studierende@uni-lindental.example"]
+
+
+@pytest.mark.parametrize("address", ["", "transport=sse"])
+def test_a_contact_that_is_tapped_is_told_by_its_kind_and_a_source_or_a_number_for_people_in_need_is_not(
+    student: Student, address: str
+) -> None:
+    student.enters(address)
+    # Only the widget's own part: nothing is dialled or mailed.
+    student.page.evaluate("addEventListener('click', event => event.preventDefault())")
+    answer = student.asks("long list")
+    for _ in range(2):
+        answer.locator('[href^="tel:"]').click()
+    answer.locator('[href^="mailto:"]').click()
+    student.asks("three sources").locator('[data-test="source-link"]').first.evaluate("link => link.click()")
+    sorry = student.asks("abstain", "abstained")
+    sorry.locator('[data-test="contact-link"]').click()
+    student.asks("help:crisis").locator('[data-test="help-call"]').first.click()
+    used = [message.get("contacts_used") for message in conversation(student)["messages"] if message["role"] != "user"]
+    assert used == [["phone", "email"], None, ["page"], None]
 
 
 def test_what_a_machine_wrote_is_marked_for_programs_that_read_the_page(student: Student) -> None:

@@ -1,10 +1,11 @@
 """The dashboard's single figures, each with its change and the conversations behind it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy, ngettext
 
 from analytics.counts.outcomes import OUTCOMES
 from analytics.dashboard.admin.links import Links
@@ -29,6 +30,12 @@ from analytics.models import Assumptions
 BETTER, WORSE = 1, -1
 #: Which outcomes there should be more of, and less.
 WANTED = (BETTER, 0, WORSE, WORSE, WORSE, 0, WORSE)
+#: By the column of their count.
+CONTACTS: Mapping[str, Promise] = {
+    "contact_email": gettext_lazy("E-mail addresses"),
+    "contact_phone": gettext_lazy("Telephone numbers"),
+    "contact_page": gettext_lazy("Pages of contacts"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +119,13 @@ def build_card_groups(found: Overview, links: Links, assumed: Assumptions) -> li
         _("What became of conversations"),
         [outcome(str(label), name, wanted) for (name, label), wanted in zip(OUTCOMES.items(), WANTED, strict=True)],
     )
+    of_contacts = Group(
+        _("Contacts that students went to"),
+        [
+            count(str(label), name, "", hint=_("from an answer, or where there was none"))
+            for name, label in CONTACTS.items()
+        ],
+    )
     prices = [
         costs(_("Language model"), "cost", _("at the prices above")),
         costs(_("A conversation"), "cost_a_conversation", _("on average")),
@@ -159,6 +173,7 @@ def build_card_groups(found: Overview, links: Links, assumed: Assumptions) -> li
             ],
         ),
         *([what_became] if now.outcomes or now.confirmed is None else []),
+        *([of_contacts] if now.shows_contacts or (before and before.shows_contacts) else []),
         *([of_model] if now.sentences or (before and before.sentences) else []),
         Group(
             _("Opinions"),

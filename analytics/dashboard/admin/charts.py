@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from analytics.charts import Chart, ChartRow, chart_data, chart_top
 from analytics.counts.outcomes import OUTCOMES
+from analytics.dashboard.admin.cards import CONTACTS
 from analytics.dashboard.admin.form import STEP_NAMES, site_names
 from analytics.dashboard.admin.links import Links
 from analytics.dashboard.annotations import Annotations
@@ -59,6 +60,10 @@ def build_time_charts(found: Overview, links: Links, happened: Annotations) -> l
             builder.over_time(
                 "outcomes", _("What became of conversations over time"), "stacked", OUTCOMES, builder.outcomes_summary()
             )
+        )
+    if now.contact_email or now.contact_phone or now.contact_page:
+        charts.append(
+            builder.over_time("contacts", _("Contacts used over time"), "stacked", CONTACTS, builder.contacts_summary())
         )
     if now.thumbs_up or now.thumbs_down:
         charts.append(
@@ -269,6 +274,9 @@ class _ChartBuilder:
     def outcomes_summary(self) -> str:
         rate = self.found.now.resolution_rate
         return "" if rate is None else _("%(share)s were resolved.") % {"share": percent(rate)}
+
+    def contacts_summary(self) -> str:
+        return _("How often students went to a contact from an answer, or where there was none.")
 
     def opinions_summary(self) -> str:
         share = self.found.now.liked_share

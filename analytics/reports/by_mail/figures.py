@@ -1,10 +1,15 @@
-"""The figures of a report's period as a PDF: what the dashboard shows its reader, charts first, then their tables."""
+"""The figures of a report's period as a PDF: what the dashboard shows its reader, charts first, then their tables.
+
+What happened in the period is numbered in the charts over time, and told below the first one.
+"""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from io import BytesIO
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
+from django.template.defaultfilters import floatformat
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from reportlab.lib.pagesizes import A4
@@ -16,13 +21,14 @@ from analytics.dashboard.admin.cards import Group, build_card_groups
 from analytics.dashboard.admin.charts import build_charts
 from analytics.dashboard.admin.headline import build_headline
 from analytics.dashboard.admin.links import Links
+from analytics.dashboard.annotations import annotations
 from analytics.dashboard.comparison import publishable_overview
 from analytics.dashboard.formatting import NOTHING, period_name
 from analytics.dashboard.overview import Choices, Reach, choices_for
 from analytics.dashboard.visibility import View
 from analytics.dashboard.worth import read_assumptions
 from analytics.periods import step_for
-from analytics.reports.by_mail.drawing import STYLES, draw_chart, make_table
+from analytics.reports.by_mail.drawing import STYLES, draw_chart, make_legend, make_table, marked
 from analytics.reports.definition import Definition
 from chat.models.assistants import Language
 
@@ -66,15 +72,23 @@ def _part(view: View, choices: Choices) -> Iterator[Flowable]:
     links, assumed = Links(view, NO_REACH), read_assumptions()
     headline = build_headline(found, links, assumed)
     yield Paragraph(escape(headline.sentence), STYLES["text"])
-    for group in (Group(_("At a glance"), headline.cards), *build_card_groups(found, links, assumed)):
+    yield Spacer(1, 4 * mm)
+    at_a_glance = [replace(card, label=f"{card.label}\n{card.hint}".strip()) for card in headline.cards]
+    yield KeepTogether(_figures(Group(_("At a glance"), at_a_glance)))
+    assumption = _("Assumed: %(minutes)s minutes of staff’s time for each resolved conversation.")
+    yield Paragraph(escape(assumption % {"minutes": floatformat(assumed.minutes, -1)}), STYLES["text"])
+    yield Spacer(1, 4 * mm)
+    for group in build_card_groups(found, links, assumed):
         yield KeepTogether(_figures(group))
-    charts = build_charts(found, choices, links)
-    for chart in charts:
+    charts = build_charts(found, choices, links, annotations(view))
+    for place, chart in enumerate(charts):
         yield KeepTogether([*_title(chart), draw_chart(chart.data), Spacer(1, 6 * mm)])
+        if place == 0:
+            yield from _happened(chart)
     for chart in charts:
         yield CondPageBreak(30 * mm)
         yield from _title(chart)
-        yield make_table(chart.head, [[row.label, *row.cells] for row in chart.rows])
+        yield _table(chart)
         yield Spacer(1, 6 * mm)
 
 
@@ -94,6 +108,24 @@ def _figures(group: Group) -> Sequence[Flowable]:
     ]
     head = ["", _("This period"), _("Change"), _("Period before")]
     return [Paragraph(escape(group.title), STYLES["heading"]), make_table(head, rows), Spacer(1, 4 * mm)]
+
+
+def _happened(chart: Chart) -> Iterator[Flowable]:
+    """Yield what the numbers above a chart over time stand for, if there are any."""
+    marks = marked(chart.data)
+    if not marks:
+        return
+    yield CondPageBreak(30 * mm)
+    yield Paragraph(escape(_("What happened")), STYLES["heading"])
+    yield Paragraph(escape(_("Numbered as in the charts over time.")), STYLES["text"])
+    yield make_legend([(number, chart.rows[place].label, "; ".join(said)) for number, place, said in marks])
+    yield Spacer(1, 6 * mm)
+
+
+def _table(chart: Chart) -> Flowable:
+    """Return the table of a chart, without the column of what happened, which is told once."""
+    columns = len(chart.head) - ("marks" in chart.data)
+    return make_table(chart.head[:columns], [[row.label, *row.cells][:columns] for row in chart.rows])
 
 
 def _title(chart: Chart) -> Sequence[Flowable]:

@@ -3,7 +3,7 @@
 const DASHES = [[], [8, 4], [2, 3], [10, 3, 2, 3], [5, 2]];
 const MARKS = ["circle", "rect", "triangle", "rectRot", "crossRot"];
 
-/** Each further round of the colours has other dashes and marks beside them: 25 lines differ. */
+/** Each further round of the colours has other dashes, marks and strokes beside them: 25 series differ. */
 function place(number, length) {
     return (number + Math.floor(number / length)) % length;
 }
@@ -54,7 +54,7 @@ export function fill(number, colour, ground) {
     pen.strokeStyle = ground;
     pen.lineWidth = 1.5;
     pen.beginPath();
-    STROKES[number % STROKES.length](pen);
+    STROKES[place(number, STROKES.length)](pen);
     pen.stroke();
     return pen.createPattern(tile, "repeat");
 }

@@ -89,6 +89,7 @@ async function api(request, reply, url) {
       return json(reply, { text: "You pay **318.40 euros** [1].\n\nPaying late costs 10 euros more [1, 2].", changed: 1, kept: 1 });
     if (verb === "calendar") return reply.writeHead(200, { "Content-Type": "text/calendar" }).end("BEGIN:VCALENDAR");
     if (verb === "stop") service.stop(visitor, Number(id));
+    else if (verb === "contacts") service.useContact(visitor, Number(id), body.kind);
     else service.feedback(visitor, Number(id), body);
     return json(reply, {});
   }
@@ -216,6 +217,7 @@ main.on("upgrade", async (request, socket) => {
       for (const event of service.since(visitor, frame.conversation, 0)) send(event);
     if (frame.type === "stop") service.stop(visitor, frame.message);
     if (frame.type === "feedback") service.feedback(visitor, frame.message, frame);
+    if (frame.type === "contact") service.useContact(visitor, frame.message, frame.kind);
     if (frame.type === "rating") service.rate(visitor, frame.conversation, frame.stars);
     if (frame.type !== "resume") return undefined;
     if (frame.after === null) {

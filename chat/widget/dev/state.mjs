@@ -114,10 +114,19 @@ export class Service {
     for (const row of this.#conversations.values()) if (row.visitor === visitor) row.stopped.add(id);
   }
 
-  feedback(visitor, id, { value, reasons = [] }) {
-    const row = [...this.#conversations.values()].find(
+  #holding(visitor, id) {
+    return [...this.#conversations.values()].find(
       (one) => one.visitor === visitor && one.messages.some((m) => m.id === id),
     );
+  }
+
+  useContact(visitor, id, kind) {
+    const message = this.#holding(visitor, id).messages.find((m) => m.id === id);
+    message.contacts_used = [...new Set([...(message.contacts_used ?? []), kind])];
+  }
+
+  feedback(visitor, id, { value, reasons = [] }) {
+    const row = this.#holding(visitor, id);
     Object.assign(
       row.messages.find((m) => m.id === id),
       { feedback: value, feedback_reasons: reasons },

@@ -192,6 +192,7 @@ export class App {
         plain: (answer) => this.#library.plain(answer),
         remember: (answer, begin) => this.#save(this.#library.calendar(answer, begin), "date.ics"),
         rate: (...feedback) => this.#chat?.opinions.rate(...feedback) ?? false,
+        useContact: (...used) => this.#chat?.opinions.useContact(...used),
       },
       composer: {
         ask: (text) => chat((c) => c.submit(text)),

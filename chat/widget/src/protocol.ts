@@ -112,7 +112,7 @@ export type Clarify = {
   choices: Array<string>;
 };
 
-export type ClientFrame = Ask | Resume | Stop | GiveFeedback | GiveRating | SetLanguage;
+export type ClientFrame = Ask | Resume | Stop | GiveFeedback | GiveRating | UseContact | SetLanguage;
 
 /** Closing codes of this protocol. 4401: no frame carried a valid token for 30 s. 4403: the assistant is not allowed on this page. 4408: the client read too slowly. */
 export type CloseCode = 4401 | 4403 | 4408;
@@ -123,6 +123,9 @@ export type Contact = {
   url: string;
   email: string;
 };
+
+/** An address, a number, or the contact's page. */
+export type ContactKind = "email" | "phone" | "page";
 
 /** The visitor deleted the conversation, in this tab or another. */
 export type ConversationDeleted = {
@@ -467,6 +470,14 @@ export type Theme = {
   position: "right" | "left";
   logo: string;
   greeting: Texts;
+};
+
+/** Tell that the visitor went to a contact that an answer names: of which kind, not whose. */
+export type UseContact = {
+  token?: string | null;
+  type: "contact";
+  message: number;
+  kind: ContactKind;
 };
 
 /** What is done while there is no text yet: `pages` pages are read, or the answer is being written and checked. */

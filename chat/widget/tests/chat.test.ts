@@ -345,6 +345,19 @@ test("an opinion that went over a line that was dead is told again over the next
   assert.equal(told(), 4);
 });
 
+test("a contact that is used is told by its kind alone, and only where there is a line", () => {
+  const { chat, connect, lose, sent } = stage();
+  connect(answered, 2);
+  const [, answer] = chat.conversation.messages;
+  assert(answer);
+  chat.opinions.useContact(answer, "phone");
+  assert.deepEqual(sent.at(-1), { type: "contact", message: 2, kind: "phone" });
+  lose();
+  chat.opinions.useContact(answer, "email");
+  connect(answered, 2);
+  assert.equal(sent.filter(({ type }) => type === "contact").length, 1);
+});
+
 test("an opinion outlives that its conversation cannot be had just now", () => {
   const { chat, connect, open, hear, lose, sent } = stage();
   connect(answered, 2);

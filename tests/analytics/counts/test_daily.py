@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from analytics.counts.refresh import count_changed, freeze, local_days
 from analytics.histograms import ACCURACY, BINS, FIRST_MS, GROWTH, quantile
 from analytics.models import ChangedDay, DocumentCount, FAQCount, UsageCount
+from chat.conversations.feedback import use_contact
 from chat.models import Citation, Conversation, Feedback, Message, Visitor
 from chat.services.held_back import judge_held_back
 from tests.chat.admin.test_held_back import held_back
@@ -343,6 +344,22 @@ def test_a_late_thumb_is_counted_on_its_answers_day():
     Feedback.objects.create(message=answer, value=1)
     count_changed()
     assert UsageCount.objects.get(span="day").thumbs_up == 1
+
+
+def test_contacts_used_are_counted_on_the_answers_day_once_each_and_outlive_the_conversation():
+    moment = timezone.now() - datetime.timedelta(days=100)
+    said = begins(moment)
+    answers = [asks(said, moment), asks(said, moment, status="abstained")]
+    count_changed()
+    for answer, kind in ((0, "email"), (0, "email"), (0, "page"), (1, "email")):
+        use_contact(visitor=said.visitor_id, message_id=answers[answer].pk, kind=kind)
+    count_changed()
+    freeze({said.assistant_id: timezone.now() - datetime.timedelta(days=90)})
+    said.delete()
+    count_changed()
+    for span in ("day", "month"):
+        row = UsageCount.objects.get(span=span)
+        assert (row.contact_email, row.contact_phone, row.contact_page) == (2, 0, 1)
 
 
 def test_sentences_of_the_model_are_counted_and_what_staff_found_of_them_on_the_answers_day():

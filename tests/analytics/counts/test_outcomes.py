@@ -70,6 +70,13 @@ def test_stars_count_as_thumbs_do(stars, outcome):
     assert outcome_of(said) == outcome
 
 
+@pytest.mark.parametrize(("status", "outcome"), [("complete", "silent"), ("abstained", "unanswered")])
+def test_a_contact_that_was_used_neither_resolves_a_conversation_nor_speaks_against_it(status, outcome):
+    said = talk(status)
+    Message.objects.filter(pk=last_answer(said).pk).update(contacts_used=["email", "page"])
+    assert outcome_of(said) == outcome
+
+
 def test_a_thumb_up_confirms_and_one_down_anywhere_takes_it_back():
     said = talk("complete", "complete")
     rate(said, 1)

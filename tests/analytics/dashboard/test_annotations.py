@@ -18,6 +18,7 @@ from analytics.periods import Period, Step
 from chat.models import Assistant, RetrievalProfile
 from faqs.models import FAQ, FAQVersion
 from knowledge.models import CrawlRun, Document, Source
+from knowledge.models.document_states import FormerState
 from knowledge.models.sources import SourcePage
 from tests.analytics.dashboard.test_comparison import drawn
 from tests.analytics.dashboard.test_page import READS, SMALL, TODAY, ask_by, day, visit, words
@@ -91,6 +92,28 @@ def test_a_page_counts_when_it_is_published_not_when_it_was_drafted():
     last = archived.former_states.latest("pk")
     at(last, day(7, 12), "replaced_at")
     assert told() == {TENTH: ["1 page published"]}
+
+
+def test_a_page_that_changed_since_counts_by_what_it_was_at_first():
+    for first, then in (("published", "archived"), ("draft", "published"), ("published", "published")):
+        row = page(day(7, 10), status="published")
+        for number, status in enumerate((first, then)):
+            FormerState.objects.create(document=row, status=status, replaced_at=day(8, 1 + number))
+    assert told() == {TENTH: ["2 pages published"]}
+
+
+def test_of_two_states_of_one_moment_the_one_that_was_written_first_counts():
+    row = page(day(7, 10), status="archived")
+    for status in ("published", "draft"):
+        FormerState.objects.create(document=row, status=status, replaced_at=day(8, 1))
+    assert told() == {TENTH: ["1 page published"]}
+
+
+def test_a_page_that_was_withdrawn_and_published_again_counts_both_times():
+    row = page(day(7, 2), status="published")
+    for status, moment in (("published", day(7, 5)), ("archived", day(7, 10)), ("published", day(7, 12))):
+        FormerState.objects.create(document=row, status=status, replaced_at=moment)
+    assert told() == {datetime.date(2026, 7, 2): ["1 page published"], TENTH: ["1 page published"]}
 
 
 def test_crawls_that_changed_something_are_told_and_their_pages_not_twice():

@@ -18,7 +18,7 @@ from analytics.dashboard.suppression import suppressed_cells
 from analytics.dashboard.types import People
 from analytics.models import Assumptions, FrozenCounts
 from analytics.periods import Period, Range, Step, period_for, semester_around, step_for
-from chat.models import Conversation, Feedback
+from chat.models import Conversation, Feedback, Message
 from tests.analytics.counts.test_daily import asks, begins
 from tests.analytics.gaps.rows import new_gap
 from tests.chat.admin.test_held_back import held_back
@@ -558,6 +558,40 @@ def test_outcomes_of_few_hide_all_of_them_as_they_add_up(client):
     assert card(page, "Answered, nothing said").startswith("not shown")
     assert card(page, "Resolved").startswith("not shown")
     assert "Students began 35 conversations." in words(page)
+
+
+def use(count, kind, moment, **fields):
+    for answer in ask_by(count, moment, **fields):
+        Message.objects.filter(pk=answer.pk).update(contacts_used=[kind])
+
+
+def test_contacts_that_students_went_to_stand_beside_the_outcomes_and_change_none(client):
+    use(7, "email", day(7, 10), status="abstained")
+    use(6, "email", day(6, 25), status="abstained")
+    use(2, "phone", day(7, 11))
+    count_changed()
+    page = visit(client, READS, SMALL, **{"from": "2026-07-01", "to": "2026-07-15"})
+    assert card(page, "E-mail addresses").startswith("7 +17 % , 6 before")
+    assert card(page, "Telephone numbers").startswith("2 ")
+    assert card(page, "Not answered").startswith("7 ")
+    assert "Contacts used over time" in words(page)
+
+
+def test_how_often_few_went_to_a_contact_is_not_shown(client):
+    use(5, "email", day(7, 10))
+    use(4, "page", day(7, 11))
+    ask_by(9, day(7, 11))
+    count_changed()
+    page = visit(client, READS)
+    assert card(page, "E-mail addresses").startswith("5 ")
+    assert card(page, "Pages of contacts").startswith("not shown")
+    assert card(page, "Telephone numbers").startswith("0 ")
+
+
+def test_without_a_contact_used_nothing_is_said_of_contacts(client):
+    ask_by(9, day(7, 11))
+    count_changed()
+    assert "Contacts that students went to" not in words(visit(client, READS))
 
 
 def test_costs_are_shown_once_there_are_prices(client):

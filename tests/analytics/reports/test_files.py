@@ -82,6 +82,7 @@ def test_every_column_says_what_is_known_of_an_answer(tmp_path):
         "reasons": ["wrong"],
         "comment": "wrong year",
         "stars": None,
+        "contacts": None,
         "verdict": None,
         "profile": "default",
         "prompt": "v3",
@@ -265,6 +266,19 @@ def test_stars_that_few_gave_are_empty(tmp_path):
         asked(conversation=ConversationFactory(assistant=law, stars=stars), thumbs=1)
     assert [row["stars"] for row in lines(tmp_path, "stars", rights=few())] == [None] * 3
     assert [row["stars"] for row in lines(tmp_path, "stars", rights=few(smallest=2))] == [5, 4, None]
+
+
+def test_contacts_that_few_used_are_empty(tmp_path):
+    law = AssistantFactory()
+    for used in (["email", "phone"], ["email"], []):
+        asked(assistant=law, contacts_used=used)
+    assert [row["contacts"] for row in lines(tmp_path, "contacts")] == [["email", "phone"], ["email"], None]
+    assert [row["contacts"] for row in lines(tmp_path, "contacts", rights=few(smallest=2))] == [None] * 3
+
+
+def test_contacts_have_names_in_a_file_for_people(tmp_path):
+    asked(contacts_used=["email", "phone"])
+    assert table(tmp_path, "contacts") == [["contacts used"], ["e-mail address, telephone number"]]
 
 
 def test_nobody_gets_answers_of_other_teams(tmp_path):

@@ -39,6 +39,7 @@ VERSION_1 = {
     "comment": "string",
     "stars": "int64",
     "outcome": "string",
+    "contacts": "list<item: string>",
     "verdict": "string",
     "profile": "string",
     "prompt": "string",

@@ -22,6 +22,7 @@ def test_my_data_is_a_file_with_all_that_is_stored(server: Server) -> None:
     other.ask(OF_ANOTHER)
     client.put(f"/api/v1/messages/{answer.message}/feedback", {"value": -1, "reasons": ["wrong"], "comment": "No."})
     client.put(f"/api/v1/conversations/{answer.conversation}/rating", {"stars": 2})
+    client.post(f"/api/v1/messages/{answer.message}/contacts", {"kind": "phone"})
     Conversation.objects.filter(pk=answer.conversation).update(audience=["degree:master"])
     Message.objects.filter(pk=answer.message).update(
         rewritten="How much is the fee?", readings=[{"step": "synonyms", "word": "fee", "read_as": ["price"]}]
@@ -38,6 +39,7 @@ def test_my_data_is_a_file_with_all_that_is_stored(server: Server) -> None:
     assert (question["text"], said["text"]) == (QUESTION, answer.text)
     assert said["sources"]
     assert (said["feedback"], said["feedback_reasons"], said["feedback_comment"]) == (-1, ["wrong"], "No.")
+    assert (question["contacts_used"], said["contacts_used"]) == ([], ["phone"])
     assert said["looked_up_as"] == "How much is the fee?"
     assert said["words_read_as"] == [{"step": "synonyms", "word": "fee", "read_as": ["price"]}]
     assert said["made_from"]["pages_read"]

@@ -57,6 +57,7 @@ def test_all_that_is_sent_has_the_shape_that_the_schema_names(server: Server, ll
         tab.until("feedback")
         tab.send({"type": "rating", "conversation": tab.conversation, "stars": 4})
         tab.until("rating")
+        tab.send({"type": "contact", "message": good.id, "kind": "email"})
         tab.refused({"type": "stop", "message": good.id})
         tab.refused({"type": "ask", "text": "", "client_id": "x", "conversation": tab.conversation})
         tab.resume()

@@ -591,6 +591,7 @@ PUBLIC = _read(
     api-1:conversation_rename                                x x x x x x
     api-1:handover_get                                       x x x x x x
     api-1:message_calendar                                   x x x x x x
+    api-1:message_contact                                    x x x x x x
     api-1:message_feedback                                   x x x x x x
     api-1:message_plain                                      x x x x x x
     api-1:message_stop                                       x x x x x x

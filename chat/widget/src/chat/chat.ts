@@ -29,7 +29,7 @@ type How = Partial<Pick<Message, "asQuestion" | "replaces">>;
 export class Chat {
   readonly opinions = new Opinions(
     () => ({ conversation: this.#conversation, screen: this.#screen, show: () => this.show() }),
-    (opinion) => this.#ready && this.#line.send(opinion),
+    (frame) => this.#ready && this.#line.send(frame),
   );
   readonly replies: Replies;
   #session: ChatParts["session"];

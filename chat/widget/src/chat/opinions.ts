@@ -1,6 +1,7 @@
-// What the visitor thinks of an answer and of the conversation: told to the service until it has heard it.
+// What the visitor thinks of an answer and of the conversation: told to the service until it has heard it. And which
+// contacts they went to from there: told once, where there is a line.
 
-import type { GiveFeedback, GiveRating } from "../protocol.ts";
+import type { GiveFeedback, GiveRating, UseContact } from "../protocol.ts";
 import type { Conversation } from "../state/conversation.ts";
 import type { Message } from "../state/message.ts";
 import { t } from "../words/words.ts";
@@ -16,12 +17,12 @@ interface Around {
 
 export class Opinions {
   #around: () => Around;
-  #send: (opinion: Opinion) => boolean;
+  #send: (frame: Opinion | UseContact) => boolean;
   /** By the message or the conversation that they are about. */
   #unheard = new Map<number | string, Opinion>();
 
   /** `send` gives false where there is no line. */
-  constructor(around: () => Around, send: (opinion: Opinion) => boolean) {
+  constructor(around: () => Around, send: (frame: Opinion | UseContact) => boolean) {
     this.#around = around;
     this.#send = send;
   }
@@ -44,6 +45,10 @@ export class Opinions {
     conversation.stars = stars;
     screen.announce(t("rating_thanks", { stars }));
     return true;
+  }
+
+  useContact({ id: message }: Message, kind: UseContact["kind"]): void {
+    if (message !== null) this.#send({ type: "contact", message, kind });
   }
 
   /** The service has taken or refused the opinion about this message or conversation. */

@@ -90,6 +90,14 @@ export class StreamLine implements Line {
         });
         break;
       }
+      case "contact":
+        await this.#http.send(`${API}/messages/${frame.message}/contacts`, {
+          method: "POST",
+          body: { kind: frame.kind },
+          token,
+          signal,
+        });
+        break;
       case "language":
         // Each request names its language.
         break;

@@ -1,6 +1,6 @@
 // An answer: what is to be known before reading it, its text, and below it the sources and what can be done with it.
 
-import type { InPlainLanguage } from "../protocol.ts";
+import type { ContactKind, InPlainLanguage } from "../protocol.ts";
 import type { Message } from "../state/message.ts";
 import { Problem } from "../net/http.ts";
 import { webAddress } from "../text/links.ts";
@@ -19,6 +19,8 @@ import type { Retrial } from "./retrial.ts";
 import { SourceChips } from "./sources_view.ts";
 import type { MessageOptions, MessagePosition } from "./types.ts";
 
+/** What kind of contact an address leads to. */
+const KINDS: Readonly<Record<string, ContactKind>> = { "mailto:": "email", "tel:": "phone" };
 /** Once one of these was the end of an answer, a person can be asked. */
 const RATED = ["complete", "abstained", "stopped"];
 
@@ -63,6 +65,11 @@ export class AnswerView {
     frame.classList.toggle("message--abstained", message.abstained);
     frame.classList.toggle("message--handed-on", message.abstained && message.contact !== null);
     frame.classList.toggle("message--writing", writing && !help && message.text !== "");
+    frame.onclick = ({ target }) => {
+      const link = (target as Element).closest("a");
+      const kind = link && (KINDS[link.protocol] ?? (link.closest(".contact") && "page"));
+      if (kind && !help) this.#options.actions.useContact(message, kind);
+    };
     const { office } = message;
     fill(this.#office, office, () => [office && officeAnswer(office, message.sources)]);
     this.#drawBefore(message, writing);

@@ -1,6 +1,6 @@
 // What the list, a message and its answer tell each other.
 
-import type { InPlainLanguage, Reason } from "../protocol.ts";
+import type { ContactKind, InPlainLanguage, Reason } from "../protocol.ts";
 import type { Message } from "../state/message.ts";
 import type { CaseActions } from "./case_card.ts";
 
@@ -14,6 +14,8 @@ export interface MessageActions {
   regenerate(answer: Message): void;
   /** False where it could not be sent. */
   rate(message: Message, value: -1 | 0 | 1, reasons?: Reason[], comment?: string): boolean;
+  /** The visitor went to a contact that this answer names. */
+  useContact(answer: Message, kind: ContactKind): void;
   /** Leaves the question of this answer with an office. */
   askPerson(answer: Message): void;
   /** Wishes to be told of a better answer. Raises Problem. */

@@ -17,7 +17,8 @@ from openpyxl import load_workbook
 from pytest_django import Settings
 
 from analytics.counts.refresh import count_changed
-from analytics.models import Report, StoredReport
+from analytics.models import Report, StoredReport, TimelineDate
+from analytics.reports.by_mail import figures
 from analytics.reports.by_mail.run import mail_due_reports, request_files
 from analytics.reports.by_mail.schedule import definition_until, last_day, next_mail
 from analytics.reports.definition import Definition, Span
@@ -25,11 +26,12 @@ from analytics.reports.files import file_path
 from analytics.reports.run import work_on
 from analytics.reports.services import save_report
 from chat.conversations.visitors import delete_visitor
-from chat.models import Message, Visitor
+from chat.models import Conversation, Message, Visitor
+from core.access import WHOLE_UNIVERSITY as WHOLE
 from marcelcms import env
 from tests.analytics.inbox.mail_server import MailServer, mail_server, use
 from tests.analytics.reports.rows import asked, definition
-from tests.factories import AssistantFactory, UserFactory
+from tests.factories import AssistantFactory, DocumentFactory, UserFactory
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
@@ -205,6 +207,35 @@ def test_the_figures_are_those_that_the_dashboard_shows_the_reader(smtp: MailSer
     assert pdf.metadata["Title"] == "Fees"
 
 
+def test_the_figures_say_what_changed_since_the_period_before_and_what_happened_in_it(smtp: MailServer) -> None:
+    TimelineDate.objects.create(day=timezone.localdate(), text="Lectures begin")
+    DocumentFactory(status="published")
+    monthly(analyst(), "question")
+    monthly(analyst(username="bea", email="bea@uni.example", permissions=[*RIGHTS, "knowledge.view_document", WHOLE]))
+    month_before = timezone.localdate().day + 9
+    asked(visitors=2, days_ago=month_before)
+    Conversation.objects.update(created_at=timezone.now() - month_before * DAY)
+    asked(visitors=3)
+    count_changed()
+    assert mail_on(first_of_next_month()) == 2
+    told = {mail["To"]: words_of(pdf_of(mail)) for mail in smtp.mails}
+    for words in told.values():
+        assert "At a glance This period Change Period before Conversations 3 +50 % 2 3 questions" in words
+        assert words.count("What happened") == 1
+        assert "Assumed: 5 minutes of staff’s time for each resolved conversation." in words
+    assert "Lectures begin Answers over time" in told["ada@uni.example"]
+    assert "Lectures begin; 1 page published" in told["bea@uni.example"]
+
+
+def test_where_nothing_happened_nothing_is_numbered(smtp: MailServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(figures, "annotations", lambda _view: {})
+    monthly(analyst(), "question")
+    asked()
+    count_changed()
+    assert mail_on(first_of_next_month()) == 1
+    assert "What happened" not in words_of(pdf_of(smtp.mails[0]))
+
+
 def test_without_the_right_to_the_dashboard_there_are_no_figures(smtp: MailServer) -> None:
     monthly(analyst(permissions=["analytics.export_reports", "analytics.see_small_groups"]))
     asked()
@@ -240,12 +271,15 @@ def test_what_was_erased_before_the_mail_is_not_in_a_file(smtp: MailServer) -> N
 
 def test_the_mail_is_in_the_language_of_mails(smtp: MailServer, settings: Settings) -> None:
     settings.MAIL_LANGUAGE = "de"
+    TimelineDate.objects.create(day=timezone.localdate(), text="Vorlesungsbeginn")
     monthly(analyst(), "question")
     asked()
     count_changed()
     assert mail_on(first_of_next_month()) == 1
     assert "Dies ist Ihr Bericht „Fees“" in text_of(smtp.mails[0])
-    assert "Fragen" in words_of(pdf_of(smtp.mails[0]))
+    words = words_of(pdf_of(smtp.mails[0]))
+    assert "Fragen" in words
+    assert "Was geschah Nummeriert wie in den Diagrammen" in words
 
 
 # --- asking for it ---

@@ -39,8 +39,8 @@ AS_BEFORE = "DROP FUNCTION note_days_of_cases, note_days_of_changed_cases CASCAD
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('analytics', '0032_counts_of_experiments'),
-        ('chat', '0033_experiments'),
+        ('analytics', '0033_contacts_used'),
+        ('chat', '0034_contacts_used'),
     ]
 
     operations = [

@@ -9,7 +9,7 @@ from django.db import migrations
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('chat', '0033_experiments'),
+        ('chat', '0034_contacts_used'),
         ('faqs', '0014_versions_by_time'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
