@@ -76,7 +76,7 @@ def make_file(path: Path, definition: Definition, period: Period, rights: Rights
     columns = columns_for(definition, rights)
     with snapshot() as at:
         answers = chosen(definition, period, rights)
-        extent = measure_extent(answers, rights, at)
+        extent = measure_extent(answers, columns, rights, at)
         check(extent, columns)
         with _written(path, definition, columns) as file:
             done, values = 0, [(key, typed(key)) for key in columns]

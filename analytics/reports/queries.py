@@ -1,6 +1,6 @@
 """The answers that a report is about: how many, which of them are publishable, and one row each."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import reduce
@@ -15,6 +15,7 @@ from django.db.models import Count, F, OuterRef, Q, QuerySet
 from django.db.models.expressions import Combinable
 
 from analytics.counts.daily import find_day_bounds
+from analytics.counts.outcomes import OUTCOMES
 from analytics.periods import Period
 from analytics.reports.columns import COLUMNS
 from analytics.reports.definition import NO_VERDICT, Definition, Thumbs
@@ -38,6 +39,9 @@ OPINIONS = {
     "starred": (("stars",), Q(conversation__stars__isnull=False)),
     **{kind: (("contacts",), Q(contacts_used__contains=[kind])) for kind in Message.Contact.values},
 }
+#: What became of the rows' conversations: it hangs on thumbs and stars, too. Only read where a report has it.
+OUTCOME = "outcome"
+BECAME = {f"became_{name}": ((OUTCOME,), Q(became=name)) for name in OUTCOMES}
 #: What masking reads besides the columns: all that the student has said by then, and how the answer was made.
 SAID, MADE_BY = "said", "made_by"
 #: The columns of a student's own words.
@@ -101,10 +105,21 @@ def chosen(definition: Definition, period: Period, rights: Rights) -> QuerySet[M
     return found.filter(review__verdict=definition.verdict) if definition.verdict else found
 
 
-def measure_extent(answers: QuerySet[Message], rights: Rights, using: BaseDatabaseWrapper = connection) -> Extent:
-    """Count the rows and groups in one query; groups below the rights' smallest size are left out."""
-    visitor = "conversation__visitor"
-    givers = {name: Count(visitor, distinct=True, filter=given) for name, (_columns, given) in OPINIONS.items()}
+def measure_extent(
+    answers: QuerySet[Message], columns: Collection[str], rights: Rights, using: BaseDatabaseWrapper = connection
+) -> Extent:
+    """Count the rows and groups in one query; groups below the rights' smallest size are left out.
+
+    `columns` are those that a report has.
+    """
+    visitor, opinions = "conversation__visitor", OPINIONS
+    if OUTCOME in columns and rights.smallest > 1:
+        answers, opinions = answers.annotate(became=COLUMNS[OUTCOME].read()), OPINIONS | BECAME
+    givers = {
+        name: Count(visitor, distinct=True, filter=given)
+        for name, (told, given) in opinions.items()
+        if not set(told).isdisjoint(columns)
+    }
     counted = (
         answers.order_by().values(*GROUP).annotate(rows=Count("pk"), visitors=Count(visitor, distinct=True), **givers)
     )
@@ -112,14 +127,13 @@ def measure_extent(answers: QuerySet[Message], rights: Rights, using: BaseDataba
     rows, suppressed = 0, {}
     for assistant, site, language, answered, *gave in _fetched(large.values_list(*GROUP, "rows", *givers), using):
         rows += answered
-        suppressed[assistant, site, language] = _few(gave, rights.smallest)
+        suppressed[assistant, site, language] = frozenset(
+            column
+            for name, count in zip(givers, gave, strict=True)
+            if 0 < count < rights.smallest
+            for column in opinions[name][0]
+        )
     return Extent(rows, rights.smallest, suppressed)
-
-
-def _few(gave: Sequence[int], smallest: int) -> frozenset[str]:
-    """Return the columns of the opinions that some visitors gave, but fewer than `smallest`."""
-    counted = zip(OPINIONS.values(), gave, strict=True)
-    return frozenset(column for (columns, _), count in counted if 0 < count < smallest for column in columns)
 
 
 def iterate_rows(

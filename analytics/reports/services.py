@@ -49,9 +49,10 @@ def save_report(*, report: Report, definition: Definition, rhythm: str) -> Repor
 def check_export(*, definition: Definition, by: "User") -> None:
     """Raise ValidationError if there is nothing to export, before a worker gets it."""
     rights = rights_for(by)
-    extent = measure_extent(chosen(definition, definition.period(), rights), rights)
+    columns = columns_for(definition, rights)
+    extent = measure_extent(chosen(definition, definition.period(), rights), columns, rights)
     try:
-        check(extent, columns_for(definition, rights))
+        check(extent, columns)
     except NothingToTell as error:
         raise ValidationError(_(str(error))) from error
 

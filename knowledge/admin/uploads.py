@@ -1,6 +1,6 @@
 """Admin of uploaded files, several at once, with the result of each, and of pages in them that are pictures of text."""
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from django import forms
 from django.conf import settings
@@ -18,6 +18,7 @@ from django.utils.translation import gettext_lazy as _
 
 from core.admin.scoped import ScopedAdmin
 from knowledge.admin.collections import CollectionFilter, university_collections
+from knowledge.ingest.formats.archive import check_beginning
 from knowledge.ingest.formats.registry import FORMATS, find_format
 from knowledge.ingest.formats.types import BadFile, Said
 from knowledge.ingest.ocr.reader import is_installed
@@ -72,9 +73,16 @@ class DocumentFilesField(forms.FileField):
             kind = find_format(file.name or "")
         except BadFile as bad:
             raise forms.ValidationError(f"{say(bad.reason)}.") from bad
-        if kind.mark not in head:
-            wrong = _("its name ends in %(suffix)s, but it is no such file.")
-            raise forms.ValidationError(wrong % {"suffix": kind.suffix})
+        if kind.mark in head:
+            return
+        try:
+            check_beginning(cast("BinaryIO", file), kind.suffix)
+        except BadFile as bad:
+            raise forms.ValidationError(f"{say(bad.reason)}.") from bad
+        finally:
+            file.seek(0)
+        wrong = _("its name ends in %(suffix)s, but it is no such file.")
+        raise forms.ValidationError(wrong % {"suffix": kind.suffix})
 
 
 class UploadForm(forms.Form):

@@ -170,7 +170,8 @@ from analytics.reports.permissions import Rights
 definition, rights = Definition(columns=("question",)), Rights(True, 1, True, frozenset())
 with snapshot() as at:
     answers = chosen(definition, definition.period(), rights)
-    for batch in iterate_rows(answers, ("question",), measure_extent(answers, rights, at), rights, using=at):
+    extent = measure_extent(answers, ("question",), rights, at)
+    for batch in iterate_rows(answers, ("question",), extent, rights, using=at):
         with at.cursor() as cursor:
             cursor.execute("SELECT count(*) FROM pg_cursors WHERE NOT is_holdable")
             print(len(batch), *cursor.fetchone())

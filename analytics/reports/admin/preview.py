@@ -41,7 +41,7 @@ def build_preview(definition: Definition, user: "User") -> Preview:
     rights = rights_for(user)
     columns = columns_for(definition, rights)
     answers = chosen(definition, definition.period(), rights)
-    extent = measure_extent(answers, rights)
+    extent = measure_extent(answers, columns, rights)
     problem, cells = "", []
     try:
         check(extent, columns)

@@ -29,14 +29,7 @@ TARGET = re.compile(rb"Target\s*=\s*[\"']([^\"']*)[\"']")
 
 def open_archive(file: BinaryIO, suffix: str, limits: Limits) -> ZipFile:
     """Open an office file after its checks; raises BadFile that says what to do."""
-    head = file.read(4096)
-    if not head.strip(b"\x00"):
-        raise BadFile(_("the file is empty"))
-    if head.startswith(COMPOUND):
-        raise BadFile(_compound(head + file.read(1_000_000)))
-    file.seek(0)
-    if not head.startswith(ZIP):
-        raise _other(_beginning(head), suffix)
+    check_beginning(file, suffix)
     try:
         archive = ZipFile(file)
     except (BadZipFile, ValueError, EOFError) as error:
@@ -55,6 +48,18 @@ def open_archive(file: BinaryIO, suffix: str, limits: Limits) -> ZipFile:
         if part.filename.endswith((".xml", ".rels")) and DECLARATION.search(read_part(archive, part, PROLOG_BYTES)):
             raise BadFile(_("it declares entities, as no office program does: save it anew in one"))
     return archive
+
+
+def check_beginning(file: BinaryIO, suffix: str) -> None:
+    """Check that a file begins as an archive, and go back there; raises BadFile that says what it is instead."""
+    head = file.read(4096)
+    file.seek(0)
+    if not head.strip(b"\x00"):
+        raise BadFile(_("the file is empty"))
+    if head.startswith(COMPOUND):
+        raise BadFile(_describe_compound(file))
+    if not head.startswith(ZIP):
+        raise _other(_beginning(head), suffix)
 
 
 def read_part(archive: ZipFile, part: ZipInfo | str, most: int = -1) -> bytes:
@@ -106,10 +111,13 @@ def _beginning(head: bytes) -> str:
     return next((suffix for mark, suffix in BEGINNINGS.items() if start[:15].lower().startswith(mark.lower())), "")
 
 
-def _compound(start: bytes) -> str:
+def _describe_compound(file: BinaryIO) -> str:
     """Say what a compound file is: one that a password encrypts, or one of before 2007."""
-    if "EncryptedPackage".encode("utf-16-le") in start:
-        return _("it opens with a password only: save it without one")
+    name, before = "EncryptedPackage".encode("utf-16-le"), b""
+    while block := file.read(1_000_000):
+        if name in before + block:
+            return _("it opens with a password only: save it without one")
+        before = block[-len(name) :]
     return _("it is of an old format, whatever its name ends in: save it as .docx, .xlsx or .pptx and take that file")
 
 

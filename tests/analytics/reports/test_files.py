@@ -268,6 +268,18 @@ def test_stars_that_few_gave_are_empty(tmp_path):
     assert [row["stars"] for row in lines(tmp_path, "stars", rights=few(smallest=2))] == [5, 4, None]
 
 
+def test_what_became_of_few_conversations_is_empty_as_it_would_tell_of_their_thumbs(tmp_path):
+    law = AssistantFactory()
+    asked(visitors=1, assistant=law, thumbs=-1)
+    asked(visitors=3, assistant=law)
+    assert [row["outcome"] for row in lines(tmp_path, "outcome", rights=few())] == [None] * 4
+    told = [row["outcome"] for row in lines(tmp_path, "outcome", rights=few(smallest=1))]
+    assert sorted(told) == ["disliked", "silent", "silent", "silent"]
+    asked(visitors=2, assistant=law, thumbs=-1)
+    told = [row["outcome"] for row in lines(tmp_path, "outcome", rights=few())]
+    assert sorted(told) == ["disliked"] * 3 + ["silent"] * 3
+
+
 def test_contacts_that_few_used_are_empty(tmp_path):
     law = AssistantFactory()
     for used in (["email", "phone"], ["email"], []):
@@ -313,4 +325,4 @@ def test_filters_choose_answers(filters, found):
     wanted = definition(**filters)
     answers = chosen(wanted, wanted.period(), EVERYTHING)
     assert {answer.question.text for answer in answers} == found
-    assert measure_extent(answers, EVERYTHING).rows == len(found)
+    assert measure_extent(answers, (), EVERYTHING).rows == len(found)

@@ -63,6 +63,20 @@ def test_a_topic_keeps_its_row_and_its_name_from_night_to_night():
     assert counted() == {before.pk: 4}
 
 
+def test_the_newest_questions_are_clustered_and_older_ones_stay_in_their_topics(monkeypatch):
+    old = ask(*PARKING)
+    night()
+    topic = Topic.objects.get()
+    monkeypatch.setattr("analytics.topics.collect.MOST", 3)
+    new = ask(*POOL, "Is there a pool for swimming?")
+    assert night() == 1
+    assert {topic_of(each) for each in old} == {topic}
+    assert topic_of(new[0]) != topic
+    again = ask("How do I get a parking permit?")[0]
+    night()
+    assert topic_of(again) == topic
+
+
 def test_what_was_joined_wrongly_is_taken_apart_unless_staff_keep_it():
     parking, pool = ask(*PARKING), ask(*POOL, "Is there a pool for swimming?", "Is there a swimming pool here?")
     night()

@@ -14,10 +14,10 @@ from django.utils.translation import override
 from pytest_django import Settings
 
 from knowledge.ingest.file_importer import import_upload, lost_uploads
-from knowledge.models import Collection, Document, PdfUpload
+from knowledge.models import Collection, Document, Passage, PdfUpload
 from knowledge.tasks import import_pending_uploads, import_uploaded_file
 from tests.factories import CollectionFactory, UserFactory, is_indexed
-from tests.knowledge import pdfs, scans
+from tests.knowledge import offices, pdfs, scans
 
 UPLOAD, LIST = "admin:knowledge_pdfupload_add", "admin:knowledge_pdfupload_changelist"
 
@@ -79,10 +79,73 @@ def test_what_is_no_pdf_or_too_large_is_refused_at_once(
     settings.PDF_MAX_MEGABYTES = 1
     answer = upload(admin_client, CollectionFactory(), page=b"<html>", large=b"%PDF-" + b"x" * 1_000_001)
     said = answer.content.decode()
-    assert "page.pdf: its name ends in .pdf, but it is no such file." in said
+    assert "page.pdf: its name ends in .pdf, but it is a .html file: rename it." in said
     assert "large.pdf: it is larger than the limit of 1 MB." in said
     assert not PdfUpload.objects.exists()
     assert not (media / "uploads").exists()
+
+
+@pytest.mark.parametrize(
+    ("make", "name", "expected"),
+    [
+        (offices.encrypted, "a.xlsx", "it opens with a password only: save it without one."),
+        (lambda: offices.encrypted()[:512] + bytes(2_000_000) + offices.encrypted()[512:], "a.docx", "a password only"),
+        (lambda: offices.encrypted()[:512] + bytes(600), "a.docx", "it is of an old format, whatever its name ends in"),
+        (lambda: pdfs.handbook(2), "a.docx", "its name ends in .docx, but it is a .pdf file: rename it."),
+        (offices.word, "a.pdf", "its name ends in .pdf, but it is no such file."),
+        (lambda: b"MZ", "a.xlsm", "it may hold macros (.xlsm): save it as .xlsx"),
+        (lambda: b"", "a.docx", "The submitted file is empty."),
+    ],
+)
+def test_an_office_file_that_is_none_is_refused_at_once_with_what_to_do(
+    admin_client: Client, queued: Mock, make: Callable[[], bytes], name: str, expected: str
+) -> None:
+    sent = SimpleUploadedFile(name, make())
+    said = admin_client.post(reverse(UPLOAD), {"documents": [sent], "collection": CollectionFactory().pk})
+    assert f"{name}: " in said.content.decode()
+    assert expected in said.content.decode()
+    assert not PdfUpload.objects.exists()
+
+
+def test_office_files_are_handed_in_and_each_is_told_of(
+    admin_client: Client, queued: Mock, django_capture_on_commit_callbacks: Callable[..., Any], settings: Settings
+) -> None:
+    files = {
+        "good.docx": offices.word(),
+        "good.pptx": offices.slides(),
+        "good.xlsx": offices.workbook(),
+        "good.odt": offices.open_text(),
+        "good.rtf": offices.rich_text(),
+        "linked.docx": offices.linked(),
+        "macro.docx": offices.with_part(offices.word(), "word/vbaProject.bin", b"x"),
+        "bomb.docx": offices.bomb(310_000_000),
+        "long.xlsx": offices.long_list(100_000),
+    }
+    sent = [SimpleUploadedFile(name, content) for name, content in files.items()]
+    with django_capture_on_commit_callbacks(execute=True):
+        answer = admin_client.post(reverse(UPLOAD), {"documents": sent, "collection": CollectionFactory().pk})
+    assert answer.status_code == 302
+    for call in queued.call_args_list:
+        import_uploaded_file(call.args[0])
+    shown = admin_client.get(reverse(LIST)).content.decode()
+    assert Document.objects.count() == 6
+    assert "it takes content from elsewhere, which was not fetched" in shown
+    assert "it holds macros, which could harm whoever opens it: save it without them, as .docx" in shown
+    assert "unpacked it has 310 MB; 300 are allowed" in shown
+    assert "it has more than 20000 rows" in shown
+
+
+def test_a_passage_of_an_office_file_stands_under_its_slide_or_sheet(
+    admin_client: Client, queued: Mock, django_capture_on_commit_callbacks: Callable[..., Any]
+) -> None:
+    files = {"plan.pptx": offices.slides(), "hours.xlsx": offices.workbook()}
+    sent = [SimpleUploadedFile(name, content) for name, content in files.items()]
+    with django_capture_on_commit_callbacks(execute=True):
+        admin_client.post(reverse(UPLOAD), {"documents": sent, "collection": CollectionFactory().pk})
+    for call in queued.call_args_list:
+        import_uploaded_file(call.args[0])
+    headings = {passage.heading for passage in Passage.objects.all()}
+    assert {"Folie 2: Anmeldung", "Folie 3: Termine", "Prüfungstermine", "Öffnungszeiten"} <= headings
 
 
 def test_who_may_not_add_documents_may_not_upload(client: Client, db: None, queued: Mock) -> None:

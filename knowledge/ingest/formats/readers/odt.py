@@ -1,4 +1,4 @@
-"""OpenDocument texts: their XML is close to HTML, so that it is read as it is (see decision 0042)."""
+"""OpenDocument texts: their XML is close to HTML, so that it is read as it is (see decision 0047)."""
 
 from typing import TYPE_CHECKING, BinaryIO
 
