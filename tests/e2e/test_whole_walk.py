@@ -117,6 +117,7 @@ def test_from_an_abstention_to_three_answered_students_and_no_trace_of_the_first
     # The office replies; the student reads it in the widget and by mail, and answers by mail.
     office.reload()
     office.get_by_role("link", name=re.compile("Quillfeather")).click()
+    case_page = office.url
     keep(office, "walk-case")
     office.get_by_label("Your reply").fill("How long is it?")
     office.get_by_role("button", name="Ask back").click()
@@ -149,6 +150,15 @@ def test_from_an_abstention_to_three_answered_students_and_no_trace_of_the_first
     office.get_by_role("button", name="Save", exact=True).click()
     expect(office.locator(".messagelist .success").first).to_be_visible()
     office.wait_for_timeout(3_000)  # a worker indexes the answer
+    # Beside a reply it is suggested from now on, and pages are quoted below it.
+    office.goto(case_page)
+    reply = office.get_by_label("Your reply")
+    office.get_by_role("button", name=f"Insert the answer of {QUESTION}").click()
+    expect(reply).to_have_value(f"{ANSWER}\n")
+    office.get_by_role("button", name=re.compile("^Quote ")).first.click()
+    expect(reply).to_have_value(re.compile(rf"^{re.escape(ANSWER)}\n\n> .+\n>\n> ", re.DOTALL))
+    expect(reply).to_be_focused()
+    keep(office, "walk-suggestions")
     second = visitor(browser, mailing)
     expect(test_id(finished(ask(second, PARAPHRASE)), "office")).to_contain_text(ANSWER)
     # The third is told, once, and reads it.
