@@ -6,7 +6,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 import numpy as np
-from django.db.models import F, QuerySet
+from django.db.models import QuerySet
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from analytics.gaps.answered.changes import NEAR, Vectors
@@ -29,14 +30,19 @@ logger = logging.getLogger(__name__)
 A_NIGHT, NEAREST = 1_000, 50
 #: Wishes that are compared with what changed: those whose vector a night has saved, and the newest of the others.
 COMPARED, EMBEDDED = 20_000, 1_000
+#: Questions that are compared at once: with the passages of 500 documents they take some 40 MB.
+AT_ONCE = 2_000
 
 #: How near a question is to what changed, its wish's id and the question.
 Compared = tuple[float, int, str]
 
 
 def next_wishes() -> list[Case]:
-    """Return the wishes that were asked again longest ago, or never, first: in some nights all of them are."""
-    return list(_with_questions().order_by(F("asked_again_at").asc(nulls_first=True), "pk")[:A_NIGHT])
+    """Return the wishes that were asked again, or else made, longest ago: in some nights all of them are.
+
+    Were those that were never asked again first, many new ones would keep the others waiting.
+    """
+    return list(_with_questions().order_by(Coalesce("asked_again_at", "opened_at"), "pk")[:A_NIGHT])
 
 
 def near_wishes(vectors: Vectors) -> list[Case]:
@@ -75,9 +81,9 @@ def _compare_others(vectors: Vectors) -> list[Compared]:
 
 
 def _compare(vectors: Vectors, rows: Sequence[tuple[int, str]], asked: "Sequence[Floats]") -> list[Compared]:
-    if not rows:
-        return []
-    similarities = vectors.similarities(np.stack(asked)).tolist()
+    similarities: list[float] = []
+    for begin in range(0, len(asked), AT_ONCE):
+        similarities += vectors.similarities(np.stack(asked[begin : begin + AT_ONCE])).tolist()
     return [(similarity, pk, question) for similarity, (pk, question) in zip(similarities, rows, strict=True)]
 
 

@@ -107,6 +107,21 @@ def test_more_wishes_than_a_night_asks_are_all_asked_in_some_nights(monkeypatch:
     assert not Case.objects.filter(pk__in=[later.pk, *(each.pk for each in pools)], asked_again_at=None).exists()
 
 
+def test_however_many_new_wishes_a_day_brings_an_earlier_one_is_asked_once_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(wishes, "A_NIGHT", 2)
+    car = wish(ask_in_vain("Where can I park my car?"))
+    night()
+    assert Case.objects.get(pk=car.pk).asked_again_at
+    load_pages([CAR_PAGE])
+    for animal in ("dogs", "cats"):
+        for whom in ("big", "small", "old"):
+            wish(ask_in_vain(f"Is there a swimming pool for {whom} {animal}?"))
+        night()
+    assert states(car) == ["told"]
+
+
 def test_a_wish_that_cannot_be_judged_keeps_no_other_one_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(wishes, "A_NIGHT", 1)
     stuck, car = wish(ask_in_vain("Is my car parked?")), wish(ask_in_vain("Where can I park my car?"))
@@ -121,8 +136,8 @@ def test_a_wish_that_cannot_be_judged_keeps_no_other_one_waiting(monkeypatch: py
 def test_an_old_wish_is_told_in_the_minute_of_the_page_however_many_newer_ones_there_are(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(wishes, "EMBEDDED", 1)
-    monkeypatch.setattr(wishes, "NEAREST", 1)
+    for bound in ("EMBEDDED", "NEAREST", "AT_ONCE"):
+        monkeypatch.setattr(wishes, bound, 1)
     old = [wish(ask_in_vain("Where can I park my car?")) for _student in range(3)]
     look()
     new = [wish(ask_in_vain(f"Is there a swimming pool for {whom}?")) for whom in ("students", "guests")]
