@@ -12,6 +12,7 @@ from core.access import Staff
 from faqs.models import FAQ
 from faqs.retriever import match
 from knowledge.chunking.plain_text import make_plain
+from knowledge.models import Document
 from knowledge.retrieval.scope import build_scope
 from knowledge.retrieval.types import Query, Scope
 
@@ -64,8 +65,10 @@ def suggest_for(case: Case, *, to: Staff) -> Suggestions:
 
 
 def _pages(found: "Retrieval") -> list[PageWords]:
+    """Return the closest pages without those of FAQs' answers, which are suggested as FAQs."""
     best = {hit.document_id: hit for hit in reversed(found.hits)}
-    order = list(dict.fromkeys(hit.document_id for hit in found.hits))[:PAGES]
+    answers = set(Document.objects.filter(pk__in=best, is_written_answer=True).values_list("pk", flat=True))
+    order = [pk for pk in dict.fromkeys(hit.document_id for hit in found.hits) if pk not in answers][:PAGES]
     return [
         _page_words(each.title or each.url, each.url, make_plain(each.text))
         for each in load_candidates([best[document] for document in order])

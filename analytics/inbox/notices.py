@@ -1,6 +1,6 @@
 """Notices of assignments and of comments, in the admin and by e-mail."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from django.contrib.auth import get_user_model
@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 
 from analytics.inbox.colleagues import ANSWERS, CASES, TOPICS, can_open, colleagues
 from analytics.inbox.items import CLOSED, Item, about
-from analytics.inbox.preferences import stand_in_for
+from analytics.inbox.preferences import is_away, stand_in_for
 from analytics.models import Comment, Gap, Notice, Review
 from chat.models import Assistant, Case, Office
 from core.access import name_of, sees_everything
@@ -74,9 +74,17 @@ def notify_of_comment(*, item: Item, by: AbstractBaseUser) -> None:
 
 
 def notify_of_case(case: Case, kind: str) -> None:
-    """Tell who looks after the case, else everybody who may answer it."""
-    readers = colleagues(Case) if case.assigned_to_id is None else colleagues(Case).filter(pk=case.assigned_to_id)
-    _save([Notice(case=case, kind=kind, user_id=reader.pk) for reader in readers if can_open(reader, [case])])
+    """Tell who looks after the case, or stands in for them; if none of them is here, everybody who may answer it."""
+    owner = case.assigned_to_id
+    chosen, absent = (stand_in_for(owner), owner) if owner and is_away(owner) else (owner, None)
+    readers = _able(case, colleagues(Case).filter(pk=chosen)) if chosen else []
+    if not readers:
+        readers, absent = _able(case, colleagues(Case)), None
+    _save([Notice(case=case, kind=kind, user_id=reader.pk, instead_of_id=absent) for reader in readers])
+
+
+def _able(case: Case, members: Iterable["User"]) -> list["User"]:
+    return [member for member in members if can_open(member, [case])]
 
 
 def _save(notices: Sequence[Notice]) -> None:

@@ -27,6 +27,11 @@ def _away() -> QuerySet[InboxPreferences]:
     )
 
 
+def is_away(user_id: int) -> bool:
+    """Return whether the member said that they are away today."""
+    return InboxPreferences.objects.filter(user=user_id, away_until__gte=timezone.localdate()).exists()
+
+
 def stand_in_for(user_id: int) -> int | None:
     """Return who stands in for the member today; None if they are here, or nobody who is here does.
 

@@ -97,6 +97,8 @@ class Case(models.Model):
     raised_at = models.DateTimeField(null=True)
     first_reply_at = models.DateTimeField(null=True)
     closed_at = models.DateTimeField(null=True)
+    # When a wish's question was last asked again, so that the one of longest ago comes next.
+    asked_again_at = models.DateTimeField(null=True, editable=False)
     assigned_to = models.ForeignKey(
         settings.AUTH_USER_MODEL,
         on_delete=models.SET_NULL,

@@ -24,6 +24,7 @@ ANSWER = "In the boat rack behind the Harbour Hall, between 8 am and 6 pm."
 #: What only the first student wrote, in the case and by mail.
 LEFT, MAILED = f"{QUESTION} I am Ada Quillfeather.", "Five metres. Ada Ottolenghi Quillfeather"
 NAMES = ("Quillfeather", "Ottolenghi", STUDENT)
+THIRD = "third@students.example"
 PATIENT = 120_000
 READ_MAILS = "from chat.tasks import read_case_mails; read_case_mails()"
 CONVERSATION = (
@@ -76,8 +77,19 @@ def visitor(browser: Browser, run: Run) -> Page:
     return page
 
 
-def to_student(smtp: MailServer) -> list[EmailMessage]:
-    return [mail for mail in smtp.mails if mail["To"] == STUDENT]
+def to_student(smtp: MailServer, address: str = STUDENT) -> list[EmailMessage]:
+    return [mail for mail in smtp.mails if mail["To"] == address]
+
+
+def confirm(page: Page, mail: EmailMessage, run: Run) -> None:
+    """Follow the link of the first mail, in another tab."""
+    link = re.search(r"/mails/\S+", text_of(mail))
+    assert link
+    mailbox = page.context.new_page()
+    mailbox.goto(f"http://127.0.0.1:{run.port}{link[0]}")
+    mailbox.get_by_role("button", name="Confirm address").click()
+    expect(mailbox.get_by_text("The address is confirmed")).to_be_visible()
+    mailbox.close()
 
 
 def text_of(mail: EmailMessage) -> str:
@@ -100,23 +112,23 @@ def test_from_an_abstention_to_three_answered_students_and_no_trace_of_the_first
     card = test_id(page, "case")
     expect(card).to_have_attribute("data-state", "open")
     wait_until(lambda: len(to_student(smtp)) == 1, 30)
-    link = re.search(r"/mails/\S+", text_of(to_student(smtp)[0]))
-    assert link
-    mailbox = page.context.new_page()
-    mailbox.goto(f"http://127.0.0.1:{mailing.port}{link[0]}")
-    mailbox.get_by_role("button", name="Confirm address").click()
-    expect(mailbox.get_by_text("The address is confirmed")).to_be_visible()
-    mailbox.close()
+    confirm(page, to_student(smtp)[0], mailing)
     expect(test_id(card, "case-mails")).to_contain_text("Replies go to your e-mail address too.")
-    # A third one asks in vain as well, and wishes to be told.
+    # A third one asks in vain as well, and wishes to be told, by mail too.
     third = visitor(browser, mailing)
     finished(ask(third, IN_VAIN), "abstained")
     test_id(third, "wish").click()
     expect(test_id(third, "case")).to_have_attribute("data-state", "watching")
+    test_id(third, "case-address-open").click()
+    test_id(third, "case-address").fill(THIRD)
+    test_id(third, "case-address-save").click()
+    wait_until(lambda: len(to_student(smtp, THIRD)) == 1, 30)
+    confirm(third, to_student(smtp, THIRD)[0], mailing)
 
     # The office replies; the student reads it in the widget and by mail, and answers by mail.
     office.reload()
     office.get_by_role("link", name=re.compile("Quillfeather")).click()
+    case_page = office.url
     keep(office, "walk-case")
     office.get_by_label("Your reply").fill("How long is it?")
     office.get_by_role("button", name="Ask back").click()
@@ -149,12 +161,24 @@ def test_from_an_abstention_to_three_answered_students_and_no_trace_of_the_first
     office.get_by_role("button", name="Save", exact=True).click()
     expect(office.locator(".messagelist .success").first).to_be_visible()
     office.wait_for_timeout(3_000)  # a worker indexes the answer
+    # Beside a reply it is suggested from now on, and pages are quoted below it.
+    office.goto(case_page)
+    reply = office.get_by_label("Your reply")
+    office.get_by_role("button", name=f"Insert the answer of {QUESTION}").click()
+    expect(reply).to_have_value(f"{ANSWER}\n")
+    office.get_by_role("button", name=re.compile("^Quote ")).first.click()
+    expect(reply).to_have_value(re.compile(rf"^{re.escape(ANSWER)}\n\n> .+\n>\n> ", re.DOTALL))
+    expect(reply).to_be_focused()
+    keep(office, "walk-suggestions")
     second = visitor(browser, mailing)
     expect(test_id(finished(ask(second, PARAPHRASE)), "office")).to_contain_text(ANSWER)
-    # The third is told, once, and reads it.
+    # The third is told, once, in the chat and by mail, and reads it.
     told = test_id(third, "case")
     expect(told).to_have_attribute("data-state", "told", timeout=PATIENT)
     expect(told.locator('[data-by="assistant"]')).to_have_count(1)
+    wait_until(lambda: len(to_student(smtp, THIRD)) == 2, 30)
+    assert "There is an answer to your question now" in text_of(to_student(smtp, THIRD)[-1])
+    assert QUESTION in text_of(to_student(smtp, THIRD)[-1])
     test_id(third, "wish-again").click()
     again = third.locator('[data-test="message"][data-role="assistant"]').last
     expect(test_id(finished(again), "office")).to_contain_text(ANSWER)
@@ -179,6 +203,6 @@ def test_from_an_abstention_to_three_answered_students_and_no_trace_of_the_first
     assert (imap.mails(), imap.mails("Refused")) == ([], [])
     # The mails that waited went with the address.
     mailing.does("from chat.tasks import send_case_mails; send_case_mails()")
-    assert len(to_student(smtp)) == 3
+    assert (len(to_student(smtp)), len(to_student(smtp, THIRD))) == (3, 2)
     for each in (second, third):
         each.context.close()

@@ -9,7 +9,7 @@ from django.utils import timezone
 from analytics.gaps.answered.changes import near_answers, near_topics, read_changes, read_vectors
 from analytics.gaps.answered.singles import check_reviews, close_watched_reviews, newest_open, newest_watched
 from analytics.gaps.answered.topics import check_topics, close_watched
-from analytics.gaps.answered.wishes import check_wishes, near_wishes, newest_wishes
+from analytics.gaps.answered.wishes import check_wishes, near_wishes, next_wishes
 from analytics.inbox.items import TO_DO
 from analytics.models import Gap, ReviewFeed
 from core.db.locks import Lock, advisory_lock
@@ -34,7 +34,7 @@ def check_all(progress: Callable[[int, int], None]) -> None:
         gaps = Gap.objects.filter(state__in=states, merged_into=None).select_related("assistant__profile")
         topics = check_topics(gaps.order_by("-weight", "pk")[:A_NIGHT], progress)
         answers = check_reviews([*newest_open(), *newest_watched()])
-        told = check_wishes(newest_wishes())
+        told = check_wishes(next_wishes())
         logger.info("asked again at night topics=%d answers=%d closed=%d told=%d", topics, answers, closed, told)
 
 

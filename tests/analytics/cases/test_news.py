@@ -3,15 +3,16 @@
 from datetime import timedelta
 
 import pytest
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Group, Permission, User
 from django.utils import timezone
 
 from analytics.cases.news import QUIET, close_quiet_cases, raise_late_cases, tell_of_case
-from analytics.inbox.notices import count_unread
+from analytics.inbox.notices import count_unread, describe, unread_notices
 from analytics.models import Notice
 from chat.models import Case
 from tests.analytics.cases.conftest import ANSWERS, desk
 from tests.analytics.cases.rows import new_case
+from tests.analytics.inbox.conftest import away
 from tests.factories import UserFactory
 
 pytestmark = pytest.mark.django_db
@@ -35,6 +36,59 @@ def test_who_looks_after_a_case_alone_is_told_that_it_goes_on(ada: User, bob: Us
     case = new_case(assigned_to=bob)
     tell_of_case(case.pk, Notice.Kind.CASE_MESSAGE)
     assert Notice.objects.get().user == bob
+
+
+def raised(case: Case) -> set[tuple[int, int | None]]:
+    """Raise the case, which is late; return who is told, and instead of whom."""
+    Case.objects.filter(pk=case.pk).update(reply_due=timezone.now() - timedelta(minutes=1))
+    assert raise_late_cases() == 1
+    return set(Notice.objects.filter(case=case, kind=Notice.Kind.LATE_CASE).values_list("user", "instead_of"))
+
+
+def test_the_substitute_of_who_is_away_is_told_and_reads_instead_of_whom(ada: User, bob: User) -> None:
+    away(bob, timezone.localdate(), ada)
+    desk("carla")
+    case = new_case(assigned_to=bob)
+    assert raised(case) == {(ada.pk, bob.pk)}
+    tell_of_case(case.pk, Notice.Kind.CASE_MESSAGE)
+    told = unread_notices(ada).get(kind=Notice.Kind.CASE_MESSAGE)
+    assert "instead of Bob, who is away until" in describe(told, "A case")
+
+
+def test_where_nobody_stands_in_for_who_is_away_everybody_is_told(ada: User, bob: User) -> None:
+    away(bob, timezone.localdate(), None)
+    assert raised(new_case(assigned_to=bob)) == {(ada.pk, None), (bob.pk, None)}
+
+
+def test_a_substitute_who_may_not_answer_the_case_is_not_told_but_who_may(ada: User, bob: User) -> None:
+    away(bob, timezone.localdate(), UserFactory(username="reader", is_staff=True, permissions=["chat.view_case"]))
+    assert raised(new_case(assigned_to=bob)) == {(ada.pk, None), (bob.pk, None)}
+
+
+def test_the_substitute_of_who_left_meanwhile_is_told(ada: User, bob: User) -> None:
+    away(bob, timezone.localdate(), ada)
+    User.objects.filter(pk=bob.pk).update(is_active=False)
+    desk("carla")
+    assert raised(new_case(assigned_to=bob)) == {(ada.pk, bob.pk)}
+
+
+@pytest.mark.parametrize("kind", [Notice.Kind.LATE_CASE, Notice.Kind.CASE_MESSAGE])
+@pytest.mark.parametrize("leaves", ["deactivated", "no staff", "no permission", "other office"])
+def test_if_who_looks_after_a_case_may_answer_it_no_longer_everybody_who_may_is_told(
+    ada: User, bob: User, leaves: str, kind: str
+) -> None:
+    case = new_case(assigned_to=bob)
+    values = {"deactivated": {"is_active": False}, "no staff": {"is_staff": False}}.get(leaves)
+    if values:
+        User.objects.filter(pk=bob.pk).update(**values)
+    elif leaves == "no permission":
+        bob.user_permissions.remove(Permission.objects.get(codename="change_case"))
+    else:
+        bob.user_permissions.remove(Permission.objects.get(codename="whole_university"))
+        bob.groups.add(Group.objects.create(name="Library"))
+        case.office.teams.add(Group.objects.create(name="Housing"))
+    tell_of_case(case.pk, kind)
+    assert Notice.objects.get().user == ada
 
 
 def test_a_case_that_waits_longer_than_promised_is_raised_once(ada: User) -> None:

@@ -7,10 +7,12 @@ from unittest.mock import Mock
 import pytest
 
 from analytics.models import Notice
-from chat.models import Case, CaseMessage, Conversation, Office
+from chat.models import Case, CaseMessage, Conversation, Message, Office, OfficeRule
+from faqs.indexing import sync_faq
+from knowledge.models import Document
 from tests.chat.api_client import Client
 from tests.conftest import QUESTION
-from tests.factories import AssistantFactory
+from tests.factories import AssistantFactory, CategoryFactory, FAQFactory
 from tests.servers import Server, Tab
 
 pytestmark = pytest.mark.usefixtures("pages")
@@ -39,6 +41,30 @@ def test_a_student_is_told_which_office_and_what_goes_along(server: Server, offi
     assert found["question"] == QUESTION
     assert [each["role"] for each in found["messages"]] == ["user", "assistant"]
     assert found["shared"] == [each["id"] for each in found["messages"]]
+
+
+@pytest.mark.parametrize(
+    ("asked", "name"),
+    [("Is there a place for my boat?", "Facility Office"), ("Who feeds the helicopterdom?", "Student Service Centre")],
+)
+def test_an_abstention_is_led_to_the_office_of_its_topic(
+    server: Server, office: Office, monkeypatch: pytest.MonkeyPatch, asked: str, name: str
+) -> None:
+    monkeypatch.setattr("knowledge.tasks.index_document.delay", lambda *_ids: None)
+    category = CategoryFactory()
+    facility = Office.objects.create(assistant=office.assistant, name="Facility Office")
+    Office.objects.filter(pk=office.pk).update(is_default=True)
+    OfficeRule.objects.create(office=facility, category=category)
+    library = Document.objects.get(url="https://www.uni.example/library")
+    faq = FAQFactory(question="Where can I park my car?", status="published", category=category, documents=[library])
+    sync_faq(faq.pk)
+    client = Client.begin(server)
+    answer = client.ask(asked)
+    about = Message.objects.get(pk=answer.message)
+    assert about.status == Message.Status.ABSTAINED
+    assert (about.faq_id, faq.question in about.related) == (None, name == "Facility Office")
+    found = client.get(f"/api/v1/conversations/{answer.conversation}/handover?answer={answer.message}").json
+    assert next(each["name"] for each in found["offices"] if each["id"] == found["office"]) == name
 
 
 def test_a_question_is_left_once_however_often_the_button_is_pressed(server: Server, office: Office) -> None:

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
@@ -65,6 +66,28 @@ def test_lost_and_new_groups_change_roles_and_teams_at_the_next_login(directory:
     (user,) = User.objects.all()
     assert user.email == "bo.meier@uni.example"
     assert groups_of(user) == {ANALYST, WHOLE_UNIVERSITY}
+
+
+def test_what_the_directory_changes_stands_in_the_audit_log(directory: IdentityProvider, admin_client: Client) -> None:
+    logged_in(directory)
+    directory.attributes[ENTITLEMENT] = ["figures"]
+    logged_in(directory)
+    logged_in(directory)
+    user = DirectoryIdentity.objects.get().user
+    entries = LogEntry.objects.filter(object_id=user.pk, content_type__model="user").order_by("pk")
+    made, given, changed = [entry.get_change_message() for entry in entries]
+    assert made == "Added."
+    assert "Added role or team, by the directory, “Faculty of Law”." in given
+    assert "Added role or team, by the directory, “Analyst”." in changed
+    assert "Deleted role or team, by the directory, “Curator”." in changed
+    del directory.attributes[ENTITLEMENT]
+    attempt = Attempt(directory)
+    assert attempt.come_back(attempt.answer()).status_code == 403
+    lost = entries.last()
+    assert lost is not None
+    assert "Deleted role or team, by the directory, “Analyst”." in lost.get_change_message()
+    shown = admin_client.get(reverse("admin:admin_logentry_changelist")).content.decode()
+    assert shown.count("by the directory") >= 3
 
 
 def test_who_lost_all_groups_loses_all_rights_in_open_sessions_too(directory: IdentityProvider) -> None:
