@@ -2,7 +2,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("chat", "0034_cases_by_words")]
+    dependencies = [("chat", "0035_cases_by_words")]
 
     operations = [
         migrations.AddField(
