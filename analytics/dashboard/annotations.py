@@ -57,6 +57,8 @@ WATCHED: Mapping[str, str | Promise] = {
     "prompt": gettext_lazy("other instructions"),
     "model": gettext_lazy("another language model"),
     "uses_model": gettext_lazy("language model switched on or off"),
+    "evidence_needed": gettext_lazy("more or less evidence needed"),
+    "collections": gettext_lazy("other collections"),
 }
 
 Annotations = Mapping[datetime.date, Sequence[str]]
@@ -142,7 +144,7 @@ def _assistant_texts(name: str, message: str) -> Iterator[str]:
 def _watched_labels() -> Mapping[str, str]:
     """Return the watched fields by what the audit log calls them: their name, or their title in some language."""
     labels = {name: name for name in WATCHED}
-    fields = [field for field in Assistant._meta.fields if field.name in WATCHED]
+    fields = [each for each in (*Assistant._meta.fields, *Assistant._meta.many_to_many) if each.name in WATCHED]
     for language in (None, *dict(settings.LANGUAGES)):
         with override(language):
             labels |= {str(field.verbose_name).lower(): field.name for field in fields}

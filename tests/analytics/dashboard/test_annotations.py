@@ -153,9 +153,16 @@ def test_another_profile_of_an_assistant_is_told_whatever_the_log_calls_it(field
 def test_model_instructions_and_profiles_are_told():
     lexi = AssistantFactory(name="Lexi")
     log_change(lexi, day(7, 10), ["Model", "prompt"])
+    log_change(lexi, day(7, 10), ["evidence_needed", "Collections"])
     log_change(RetrievalProfile.objects.create(name="wide"), day(7, 10), ["name"])
     assert told() == {
-        TENTH: ["Lexi: other instructions", "Lexi: another language model", "Retrieval profile “wide” changed"]
+        TENTH: [
+            "Lexi: other instructions",
+            "Lexi: another language model",
+            "Lexi: more or less evidence needed",
+            "Lexi: other collections",
+            "Retrieval profile “wide” changed",
+        ]
     }
 
 
