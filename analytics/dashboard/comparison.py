@@ -10,9 +10,9 @@ from analytics.dashboard.types import Ranked
 from analytics.dashboard.visibility import View
 
 
-def publishable_overview(view: View, *, with_gaps: bool) -> Overview | None:
+def publishable_overview(view: View, *, with_gaps: bool, with_topics: bool = False) -> Overview | None:
     """Return what the reader of a view may see of it; None if it is about too few people."""
-    return _publishable(overview(view, with_gaps=with_gaps))
+    return _publishable(overview(view, with_gaps=with_gaps, with_topics=with_topics))
 
 
 def compare(found: Overview, view: View) -> tuple[Overview, Overview | None]:
@@ -29,6 +29,10 @@ def compare(found: Overview, view: View) -> tuple[Overview, Overview | None]:
         cases_before=other.cases if other else CaseFigures(None),
         faqs=_with_before(found.faqs, other.faqs if other else [], missing),
         documents=_with_before(found.documents, other.documents if other else [], missing),
+        # A topic is one assistant's alone: another one cannot have been asked about it.
+        topics=_with_before(found.topics, other.topics if other else [], missing)
+        if view.assistant == found.view.assistant
+        else _with_before(found.topics, [], None),
     ), other
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from django.db.models import Subquery
 
 from analytics.dashboard.cases import CaseFigures, case_figures
-from analytics.dashboard.queries import SHOWN, never_cited, series, spreads, top_documents, top_faqs
+from analytics.dashboard.queries import SHOWN, never_cited, series, spreads, top_documents, top_faqs, top_topics
 from analytics.dashboard.types import NeverCited, Point, Ranked, Spread, Totals
 from analytics.dashboard.visibility import View
 from analytics.models import ChangedDay, FrozenCounts, Gap, UsageCount
@@ -35,6 +35,7 @@ class Overview:
     faqs: Sequence[Ranked]
     documents: Sequence[Ranked]
     never: NeverCited
+    topics: Sequence[Ranked]
     gaps: Sequence[Gap]
     cases: CaseFigures
     cases_before: CaseFigures
@@ -53,13 +54,14 @@ class Reach:
     kept: datetime.date | None
 
 
-def overview(view: View, *, with_gaps: bool) -> Overview:
-    """Read an overview in six queries, and one for gaps."""
+def overview(view: View, *, with_gaps: bool, with_topics: bool = False) -> Overview:
+    """Read an overview in six queries, one for gaps and one for topics."""
     return _read(
         view,
         faqs=top_faqs(view),
         documents=top_documents(view),
         never=never_cited(view),
+        topics=top_topics(view) if with_topics else [],
         gaps=top_gaps(view) if with_gaps else [],
     )
 
@@ -71,11 +73,20 @@ def overview_beside(view: View, found: Overview) -> Overview:
         faqs=top_faqs(view, [row.pk for row in found.faqs]),
         documents=top_documents(view, [row.pk for row in found.documents]),
         never=NeverCited(0, []),
+        topics=top_topics(view, [row.pk for row in found.topics]) if found.topics else [],
         gaps=[],
     )
 
 
-def _read(view: View, *, faqs: list[Ranked], documents: list[Ranked], never: NeverCited, gaps: list[Gap]) -> Overview:
+def _read(
+    view: View,
+    *,
+    faqs: list[Ranked],
+    documents: list[Ranked],
+    never: NeverCited,
+    topics: list[Ranked],
+    gaps: list[Gap],
+) -> Overview:
     points, now, before = series(view)
     spread, spread_before = spreads(view)
     cases, cases_before = case_figures(view)
@@ -89,6 +100,7 @@ def _read(view: View, *, faqs: list[Ranked], documents: list[Ranked], never: Nev
         faqs=faqs,
         documents=documents,
         never=never,
+        topics=topics,
         gaps=gaps,
         cases=cases,
         cases_before=cases_before,

@@ -31,7 +31,7 @@ from analytics.dashboard.types import (
 )
 from analytics.dashboard.visibility import INSIDE, Row, View, is_now, rows_in_view, span_filter, wider
 from analytics.histograms import BINS, quantile
-from analytics.models import DocumentCount, FAQCount, UsageCount
+from analytics.models import DocumentCount, FAQCount, Topic, TopicCount, UsageCount
 from analytics.models.counts import HOURS, Counted
 from analytics.periods import Step
 from chat.models import Feedback
@@ -171,6 +171,7 @@ def _quantiles(counts: Sequence[int]) -> tuple[float | None, float | None]:
 
 
 SHOWN = 10
+SHOWN_TOPICS = 5
 THUMBS = ("thumbs_up", "thumbs_down", "newcomers_up", "newcomers_down")
 SUMMED, HIGHEST = ("answers", "newcomers"), ("busiest",)
 
@@ -196,6 +197,13 @@ def top_documents(view: View, among: Sequence[int] | None = None) -> list[Ranked
 def top_faqs(view: View, among: Sequence[int] | None = None) -> list[Ranked]:
     """Return the publishable FAQs that influenced most answers: one query."""
     return rank(FAQCount.objects.all(), view, Ranking("faq", FAQ.objects.values("question"), THUMBS, among=among))
+
+
+def top_topics(view: View, among: Sequence[int] | None = None) -> list[Ranked]:
+    """Return the publishable topics that most was asked about: one query. `answers` are their questions."""
+    topics = Topic.objects.filter(merged_into=None).values("name")
+    ranking = Ranking("topic", topics, THUMBS, limit=SHOWN_TOPICS, among=among)
+    return rank(TopicCount.objects.all(), view, ranking)
 
 
 def never_cited(view: View) -> NeverCited:

@@ -178,6 +178,7 @@ def without_small_groups(found: Overview, *, least: int) -> Overview | None:
         spread_before=spread_before,
         faqs=rank_without_small_groups(found.faqs, least),
         documents=rank_without_small_groups(found.documents, least),
+        topics=rank_without_small_groups(found.topics, least),
         gaps=[gap for gap in found.gaps if gap.visitors >= least],
     )
 

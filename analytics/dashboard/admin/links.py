@@ -88,6 +88,12 @@ class Links:
     def gap(self, pk: int) -> str:
         return self._row("analytics", "gap", pk)
 
+    def topic(self, pk: int) -> str:
+        """Link to the topic in this view."""
+        view = self.view
+        chosen = {"from": view.period.first, "to": view.period.last, "site": view.site, "language": view.language}
+        return f"{reverse('topic', args=[pk])}?{urlencode({name: value for name, value in chosen.items() if value})}"
+
     def _row(self, app: str, model: str, pk: int) -> str:
         may = self.view.by.has_perm(f"{app}.view_{model}") or self.view.by.has_perm(f"{app}.change_{model}")
         return reverse(f"admin:{app}_{model}_change", args=[pk]) if may else ""

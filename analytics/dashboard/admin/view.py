@@ -93,7 +93,9 @@ def range_links(request: HttpRequest, form: DashboardForm) -> list[tuple[str, st
 
 def shown(view: View, other: Other | None, form: DashboardForm, choices: Choices, links: Links) -> dict[str, Any]:
     """Return what the page shows of a view, and of the one that it is compared with."""
-    found = publishable_overview(view, with_gaps=view.by.has_perm("analytics.view_gap"))
+    found = publishable_overview(
+        view, with_gaps=view.by.has_perm("analytics.view_gap"), with_topics=view.by.has_perm("analytics.view_topic")
+    )
     context = {
         "view": view,
         "period": period_name(view.period),
@@ -128,6 +130,8 @@ def shown(view: View, other: Other | None, form: DashboardForm, choices: Choices
         "faqs": [listed(each, links.asked(faq=each.pk), links.faq(each.pk)) for each in found.faqs],
         "documents": [listed(each, links.asked(document=each.pk), links.document(each.pk)) for each in found.documents],
         "never": [(title, links.document(pk)) for pk, title in found.never.documents],
+        "topics": [listed_topic(each, links.topic(each.pk)) for each in found.topics],
+        "may_see_topics": view.by.has_perm("analytics.view_topic"),
         "gaps": [(gap, links.gap(gap.pk)) for gap in found.gaps],
         "written": written_by_assistant(found, choices),
         "dates_link": dates_link(view),
@@ -173,6 +177,17 @@ def written_by_assistant(found: Overview, choices: Choices) -> list[WrittenListe
         )
         for name, each in written
     ]
+
+
+def listed_topic(row: Ranked, row_link: str) -> Listed:
+    before = "" if row.before is None else whole(row.before)
+    return Listed(
+        name=row.name or _("Questions that were deleted"),
+        count=ngettext("%(count)s question", "%(count)s questions", row.answers) % {"count": whole(row.answers)},
+        change=change(row.answers, row.before, before),
+        link="",
+        row_link=row_link,
+    )
 
 
 def listed(row: Ranked, link: str, row_link: str) -> Listed:

@@ -16,8 +16,9 @@ from analytics.counts.refresh import count_changed
 from analytics.dashboard.formatting import Tone, change, duration, highest, long_name, period_name, short_name
 from analytics.dashboard.suppression import suppressed_cells
 from analytics.dashboard.types import People
-from analytics.models import Assumptions, FrozenCounts
+from analytics.models import Assumptions, FrozenCounts, Topic, TopicQuestion
 from analytics.periods import Period, Range, Step, period_for, semester_around, step_for
+from analytics.topics.counting import count_topics
 from chat.models import Conversation, Feedback, Message
 from tests.analytics.counts.test_daily import asks, begins
 from tests.analytics.gaps.rows import new_gap
@@ -364,6 +365,34 @@ def test_gaps_are_named_to_who_may_read_them(client):
     assert "Swimming" not in said
 
 
+def new_topic(name, asked):
+    """Make a topic of these questions, as a night does."""
+    topic = Topic.objects.create(name=name, assistant=asked[0].conversation.assistant, centroid=bytes(8), recipe="none")
+    TopicQuestion.objects.bulk_create(TopicQuestion(message=question, topic=topic) for question in asked)
+    return topic
+
+
+def test_what_was_asked_about_most_is_named_to_who_may_see_topics(client):
+    assistant = AssistantFactory()
+    ask_by(12, day(7, 10), assistant=assistant)
+    questions = list(Message.objects.filter(role="user").order_by("pk"))
+    parking = new_topic("Parking for bicycles", questions[:8])
+    new_topic("Swimming", questions[8:10])
+    count_changed()
+    count_topics()
+    assert "Parking" not in words(visit(client, READS))
+    client.logout()
+    page = visit(client, READS, "analytics.view_topic")
+    assert "What was asked about most" in words(page)
+    assert "Parking for bicycles 8 questions" in words(page)
+    assert "Swimming" not in words(page)
+    address = reverse("topic", args=[parking.pk])
+    link = next(each for each in re.findall(r'href="([^"]+)"', page.content.decode()) if each.startswith(address))
+    assert client.get(link.replace("&amp;", "&")).status_code == 200
+    compared = visit(client, READS, SMALL, "analytics.view_topic", compare="language:de")
+    assert "Parking for bicycles 8 questions" in words(compared)
+
+
 # --- the conversations behind a figure ---
 
 
@@ -459,7 +488,7 @@ def test_what_was_not_understood_is_said(client):
 @pytest.mark.slow
 @pytest.mark.parametrize("rights", [(), (SMALL,)])
 @pytest.mark.parametrize("period", [{"range": "7"}, {"from": "2026-01-03", "to": "2026-07-14"}, {"range": "all"}])
-def test_the_whole_page_costs_sixteen_queries(client, django_assert_max_num_queries, period, rights):
+def test_the_whole_page_costs_seventeen_queries(client, django_assert_max_num_queries, period, rights):
     site = SiteFactory()
     for month in range(1, 8):
         ask_by(
@@ -472,10 +501,11 @@ def test_the_whole_page_costs_sixteen_queries(client, django_assert_max_num_quer
         )
     count_changed()
     new_gap(visitors=9)
-    permissions = (READS, CONVERSATIONS, "analytics.view_gap", "faqs.view_faq", "knowledge.view_document", *rights)
+    sees = ("analytics.view_gap", "analytics.view_topic")
+    permissions = (READS, CONVERSATIONS, *sees, "faqs.view_faq", "knowledge.view_document", *rights)
     client.force_login(UserFactory(permissions=permissions, teams=None))
     for narrowed in ({}, {"assistant": str(site.assistant_id), "site": str(site.pk), "language": "en"}):
-        with django_assert_max_num_queries(16) as queries:
+        with django_assert_max_num_queries(17) as queries:
             page = client.get(reverse("dashboard"), {**period, **narrowed})
         assert b"cards__item" in page.content
         assert len(queries) > 8
