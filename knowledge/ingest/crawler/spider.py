@@ -41,7 +41,7 @@ from knowledge.ingest.crawler.response import (
     read_wait,
 )
 from knowledge.ingest.crawler.robots import ROBOTS_NAME, RobotsForbid
-from knowledge.ingest.formats.registry import format_served
+from knowledge.ingest.formats.registry import describe_unread, format_served
 from knowledge.ingest.formats.types import Said
 from knowledge.ingest.formats.types import gettext_noop as _
 from knowledge.ingest.html.types import EmptyShell, MovedPage, NoPage, UnreadablePage
@@ -151,8 +151,7 @@ class SiteSpider(Spider):
         elif served := format_served(kind, read_path(response.url)):
             self.keep_file(visit, response, served.suffix)
         else:
-            reason = Said(_("it is neither a page nor a file that can be read but {kind}"), {"kind": kind[:100]})
-            self.skip(visit.url, reason)
+            self.skip(visit.url, describe_unread(kind, read_path(response.url)))
 
     def redirected(self, visit: Visit, response: Any, location: str) -> Iterator[Request]:
         address = urldefrag(urljoin(response.url, location)).url
