@@ -92,8 +92,8 @@ CONTENT = re.compile(
 )
 PANELS = re.compile("accordion|collaps(?:e|ible)|tab(?:s|panel)?|pane|panel|toggle|faq")
 SIZED = frozenset({"main", "article", "section", "footer", "aside", "div", "ul", "ol", "dl", "body", "html"})
-#: Characters: with fewer of its own a `<main>` may hold but the title, while the text stands beside it.
-SENTENCE = 40
+#: Characters: with fewer besides its headings a `<main>` may hold but the title, while the text stands beside it.
+LEAST = 15
 HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 HIDDEN_CLASSES = frozenset({"hidden", "d-none", "hide", "invisible", "is-hidden"})
 SHOWN_ON_WIDER = re.compile(r"\b(?:d-(?:sm|md|lg|xl|xxl)|visible|sm|md|lg|xl)[-:]")
@@ -163,7 +163,7 @@ def _landmark(page: Element, sizes: dict[Element, Size]) -> Element:
     words = max(sizes[body].own, 1) if body in sizes else 1
     mains = [element for element in sizes if element.tag == "main" or attribute(element, "role") == "main"]
     main = max(mains, key=lambda element: sizes[element].own, default=None)
-    if main is not None and sizes[main].own >= SENTENCE:
+    if main is not None and sizes[main].text - sum(len(read_text(each)) for each in elements(main, *HEADINGS)) >= LEAST:
         return main
     for candidates in (
         mains,

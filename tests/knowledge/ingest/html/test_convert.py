@@ -138,6 +138,25 @@ def test_a_short_main_is_still_the_main_content() -> None:
     assert read.markdown == "# Office\n\nOpen on Mondays from nine to noon."
 
 
+@pytest.mark.parametrize(
+    ("said", "markdown"),
+    [
+        ("<p>Mo–Fr 9–12, Raum 1.23</p>", "Mo–Fr 9–12, Raum 1.23"),
+        ("<ul><li><a href=/a>Antrag auf Urlaub</a></ul>", "* [Antrag auf Urlaub][1]"),
+    ],
+)
+def test_a_main_of_a_line_or_of_links_is_the_main_content_too(said: str, markdown: str) -> None:
+    more = "<p>What else happens at this university these days.</p>" * 30
+    read = page(f"<body><div>{more}</div><main><h1>Office</h1>{said}</main></body>".encode())
+    assert read.markdown == f"# Office\n\n{markdown}"
+
+
+def test_a_main_of_the_title_alone_is_not_the_main_content() -> None:
+    more = "<p>What else happens at this university these days.</p>" * 30
+    read = page(f"<body><main><h1>Office</h1></main><div>{more}</div></body>".encode())
+    assert "What else happens" in read.markdown
+
+
 def test_a_page_may_leave_out_its_body() -> None:
     read = page(b"<title>Office</title><main><h1>Office</h1><p>Open on Mondays from nine to noon.</p></main>")
     assert read.markdown == "# Office\n\nOpen on Mondays from nine to noon."
