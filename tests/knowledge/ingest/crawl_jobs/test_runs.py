@@ -34,6 +34,7 @@ from knowledge.services.documents import save_document, set_document_status
 from knowledge.tasks import crawl_source, index_pending_documents, run_crawl
 from marcelcms.tasks import requeue_lost_jobs
 from tests.factories import CollectionFactory
+from tests.knowledge import offices
 from tests.knowledge import site as sites
 from tests.knowledge.embedders import Instant, use
 from tests.knowledge.scripted import application, chromium, data
@@ -411,6 +412,47 @@ def test_a_site_that_needs_javascript_becomes_documents_where_there_is_a_browser
         last = crawled(source)
         assert "an empty shell that JavaScript would fill" in reasons(last, "failed")[site.url("/")]
         assert set(Document.objects.values_list("status", flat=True)) == {"published"}
+
+
+# --- files of office programs ---
+
+
+def test_office_files_become_documents_and_those_that_cannot_be_read_say_what_to_do(settings: Settings) -> None:
+    settings.PDF_MAX_MEGABYTES = 10
+    good = {
+        "/rules.docx": offices.word(),
+        "/plan.pptx": offices.slides(),
+        "/hours.xlsx": offices.workbook(),
+        "/notes.odt": offices.open_text(),
+        "/form.rtf": offices.rich_text(),
+    }
+    bad = {
+        "/password.xlsx": (offices.encrypted(), "it opens with a password only: save it without one"),
+        "/macro.docx": (
+            offices.with_part(offices.word(), "word/vbaProject.bin", b"x"),
+            "it holds macros, which could harm whoever opens it: save it without them, as .docx",
+        ),
+        "/bomb.docx": (
+            offices.bomb(310_000_000),
+            "unpacked it has 310 MB; 300 are allowed: make its pictures smaller or split it",
+        ),
+        "/cut.docx": (offices.word()[:5000], "it is cut off or damaged: copy or download it again"),
+        "/other.docx": (offices.slides(), "its name ends in .docx, but it is a .pptx file: rename it"),
+    }
+
+    def fill(site: Site) -> None:
+        files = good | {path: content for path, (content, _reason) in bad.items()}
+        site.answers["/"] = page(html("Forms", links=(*files, "/old.xls")))
+        for path, content in files.items():
+            site.answers[path] = Answer(200, content, {"Content-Type": "application/octet-stream"})
+        site.answers["/old.xls"] = Answer(200, b"x", {"Content-Type": "application/vnd.ms-excel"})
+
+    with serving(fill) as site:
+        run = crawled(make_source(site))
+        assert set(Document.objects.values_list("url", flat=True)) == {site.url(path) for path in ("/", *good)}
+        assert reasons(run, "failed") == {site.url(path): reason for path, (_content, reason) in bad.items()}
+        old = "it is of an old format (.xls): save it as .xlsx and take that file"
+        assert reasons(run, "skipped") == {site.url("/old.xls"): old}
 
 
 # --- sources ---
