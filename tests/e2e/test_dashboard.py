@@ -17,10 +17,11 @@ import datetime
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Permission
 from django.utils import timezone
-from analytics.models import EvaluationRun, EvaluationSet, Gap, TimelineDate
+from analytics.models import EvaluationRun, EvaluationSet, Gap, TimelineDate, Topic, TopicQuestion
 from analytics.counts.refresh import count_changed
 from benchmarks.usage_data import add_usage, make_university
-from chat.models import Assistant
+from analytics.topics.counting import count_topics
+from chat.models import Assistant, Message
 university = make_university(documents=60, faqs=25)
 today = timezone.localdate()
 add_usage(university, messages=9_000, first=today - datetime.timedelta(days=200), last=today)
@@ -31,6 +32,18 @@ for number, name in enumerate(("Parking permits for bicycles", "Wie lange gilt d
         this_week=6 - 4 * number, week_before=3, question_count=22, first_asked=timezone.now(),
         last_asked=timezone.now(), centroid=bytes(8), recipe="none",
     )
+asked = Message.objects.filter(role="user", conversation__assistant=university.assistants[0]).order_by("-pk")[:900]
+for number, name in enumerate((
+    "How do I get a parking permit for my bicycle?", "When are the exams?",
+    "Wie lange gilt das Semesterticket im Ausland, und was kostet es, wenn ich ein halbes Jahr beurlaubt bin?",
+)):
+    topic = Topic.objects.create(
+        name=name, assistant=university.assistants[0], language="en", centroid=bytes(8), recipe="none",
+    )
+    TopicQuestion.objects.bulk_create(
+        TopicQuestion(message=each, topic=topic, centrality=0.9) for each in asked[number * 300 : number * 300 + 300]
+    )
+count_topics()
 count_changed()
 for days, text in ((12, "Lectures begin"), (40, "Enrolment ends")):
     TimelineDate.objects.create(day=today - datetime.timedelta(days=days), text=text)
@@ -47,7 +60,9 @@ def staff(name, *permissions):
     user.user_permissions.set(Permission.objects.filter(codename__in=permissions))
 staff("analyst", "view_dashboard", "whole_university", "view_document", "view_faq")
 staff("reader", "view_dashboard", "whole_university", "view_conversation", "view_gap", "view_faq", "see_small_groups",
-      "view_evaluationset", "view_evaluationrun")
+      "view_evaluationset", "view_evaluationrun", "view_topic")
+staff("curator", "view_dashboard", "whole_university", "see_small_groups", "view_topic", "change_topic",
+      "view_conversation")
 print(university.assistants[0].pk)
 """
 
@@ -151,6 +166,34 @@ def test_the_page_fits_and_is_accessible(browser: Browser, used: Run, width: int
     for details in page.locator(".chart__table summary").all():
         details.click()
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.context.close()
+
+
+@pytest.mark.parametrize(
+    ("width", "scheme", "locale"), [(360, "dark", "de-DE"), (768, "light", "de-DE"), (1440, "light", "en-GB")]
+)
+def test_topics_fit_and_are_accessible(browser: Browser, used: Run, width: int, scheme: str, locale: str) -> None:
+    size = {"width": width, "height": 800}
+    page = signed_in(browser, used, "curator", viewport=size, locale=locale, color_scheme=scheme)
+    for name, link in (("topics", "a[href='/admin/topics/']"), ("topic", ".topics tbody a")):
+        page.goto(f"http://127.0.0.1:{used.port}{page.locator(link).first.get_attribute('href')}")
+        whole(page, f"{name}-{width}-{scheme}-{locale[:2]}")
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert violations(page) == []
+    page.context.close()
+
+
+def test_from_the_dashboard_a_topic_is_opened_renamed_pinned_and_joined(browser: Browser, used: Run) -> None:
+    page = signed_in(browser, used, "curator")
+    page.get_by_role("link", name="When are the exams?").click()
+    page.get_by_label("Name", exact=True).fill("Exams")
+    page.get_by_role("button", name="Rename").click()
+    expect(page.get_by_role("heading", name="Exams")).to_be_visible()
+    page.get_by_role("button", name="Pin", exact=True).click()
+    expect(page.get_by_text("The topic is pinned.")).to_be_visible()
+    page.get_by_label("Join to").select_option(label="How do I get a parking permit for my bicycle?")
+    page.get_by_role("button", name="Join", exact=True).click()
+    expect(page.get_by_text("The topics are one now.")).to_be_visible()
     page.context.close()
 
 
