@@ -16,7 +16,7 @@ OUTLINE = re.compile(r"\\outlinelevel([0-8])(?!\d)\s?")
 HEADING, CELL, ROW = "\ue000", "\ue001", "\ue002"
 CELL_END, ROW_END = re.compile(r"\\(?:nest)?cell(?![a-z])\s?"), re.compile(r"\\(?:nest)?row(?![a-z])\s?")
 BULLETS = re.compile(r"[•·▪◦‣–-]\s+(?=\S)")
-NUMBER = re.compile(r"\d{1,3}[.)]\s+(?=\S)")
+NUMBER = re.compile(r"(\d{1,3})[.)]\s+(?=\S)")
 TITLE = re.compile(r"\{\\title\s+([^{}]*)\}")
 
 
@@ -78,14 +78,18 @@ def _elements(text: str) -> "Element":
             listing = None
             if words := re.sub(f"{HEADING}[1-9]", "", line).strip():
                 add(root, f"h{min(int(heading[1]), 6)}", words)
-        elif mark := BULLETS.match(line) or NUMBER.match(line):
-            tag = "ul" if BULLETS.match(line) else "p"
-            if tag == "p":  # its number is text
+        elif mark := BULLETS.match(line):
+            listing = add(root, "ul") if listing is None or listing.tag != "ul" else listing
+            add(listing, "li", line[mark.end() :])
+        elif mark := NUMBER.match(line):
+            listing = listing if listing is not None and listing.tag == "ol" else None
+            if int(mark[1]) == 1:
+                listing = add(root, "ol")
+            if listing is not None and int(mark[1]) == len(listing) + 1:
+                add(listing, "li", line[mark.end() :])
+            else:  # it goes on from elsewhere: its number is text
                 listing = None
                 add(root, "p", line)
-            else:
-                listing = add(root, "ul") if listing is None else listing
-                add(listing, "li", line[mark.end() :])
         else:
             listing = None
             add(root, "p", line)

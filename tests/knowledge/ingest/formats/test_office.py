@@ -73,6 +73,14 @@ def test_rich_text_keeps_headings_and_cells() -> None:
     )
 
 
+def test_numbers_of_rich_text_that_count_from_one_are_a_list() -> None:
+    lines = ("1. Karte kaufen", "2. Essen holen", "Danach:", "3. Abr\\'e4umen", "\\'b7 leise")
+    source = "{\\rtf1\\ansi\\ansicpg1252 " + "".join(f"{line}\\par " for line in lines) + "}"
+    assert read(source.encode(), "a.rtf").markdown == (
+        "1. Karte kaufen\n2. Essen holen\n\nDanach:\n\n3\\. Abräumen\n\n* leise\n"
+    )
+
+
 def test_what_a_file_takes_from_elsewhere_is_told_and_not_fetched() -> None:
     (said,) = read(offices.linked(), "a.docx").warnings
     assert str(said).startswith(
