@@ -36,27 +36,30 @@ def find_format(name: str) -> Format:
     suffix = suffix_of(name)
     if found := FORMATS.get(suffix):
         return found
-    if said := _describe_relative(suffix):
-        raise BadFile(said.template, name=name, **said.values)
+    if advice := _advise(suffix):
+        reason, new = advice
+        raise BadFile(reason, name=name, suffix=suffix, new=new)
     reason = _("files that end in “{suffix}” cannot be read; these can: {known}")
     raise BadFile(reason, name=name, suffix=suffix[:20], known=", ".join(FORMATS))
 
 
-def _describe_relative(suffix: str) -> Said | None:
-    """Say what to do with a file of an office program that is not read; None for other files."""
+def _advise(suffix: str) -> tuple[str, str] | None:
+    """Return what to say of an office program's file that is not read, and what to save it as; None for other files."""
     if suffix in FORMER:
-        text = _("it is of an old format ({suffix}): save it as {new} and take that file")
-        return Said(text, {"suffix": suffix, "new": FORMER[suffix]})
+        return _("it is of an old format ({suffix}): save it as {new} and take that file"), FORMER[suffix]
     if suffix in WITH_MACROS:
-        text = _("it may hold macros ({suffix}): save it as {new}, which has none, and take that file")
-        return Said(text, {"suffix": suffix, "new": WITH_MACROS[suffix]})
+        reason = _("it may hold macros ({suffix}): save it as {new}, which has none, and take that file")
+        return reason, WITH_MACROS[suffix]
     return None
 
 
 def describe_unread(media_type: str, path: str) -> Said:
     """Say why what a server sent as `media_type` is not read."""
-    text = _("it is neither a page nor a file that can be read but {kind}")
-    return _describe_relative(suffix_of(path)) or Said(text, {"kind": media_type[:100]})
+    suffix = suffix_of(path)
+    if advice := _advise(suffix):
+        reason, new = advice
+        return Said(reason, {"suffix": suffix, "new": new})
+    return Said(_("it is neither a page nor a file that can be read but {kind}"), {"kind": media_type[:100]})
 
 
 def format_served(media_type: str, path: str) -> Format | None:
