@@ -7,6 +7,7 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.auth.models import AbstractBaseUser
 from django.core.exceptions import ValidationError
 from django.db import transaction
@@ -155,15 +156,25 @@ def _look_at(key: int) -> None:
         return
     if describe_arms(experiment) != experiment.began_with:
         _end(experiment, Ending.CHANGED)
+        _record_end(experiment)
         return
     count_until(experiment, settled_day(experiment.assistant))
     if broken := broken_guard(experiment):
         _end(experiment, broken)
+        _record_end(experiment)
     elif decision := decision_of(experiment):
         experiment.state, experiment.ended_at = State.ENDED, timezone.now()
         experiment.ending = Ending(decision.verdict.value)
         experiment.save(update_fields=["state", "ended_at", "ending"])
         logger.info("experiment decided experiment=%d ending=%s", experiment.pk, experiment.ending)
+        _record_end(experiment)
+
+
+def _record_end(experiment: Experiment) -> None:
+    """Write into the audit log that it ended by itself, for whoever started it: an entry needs somebody."""
+    if experiment.started_by_id:
+        said = _("Ended by itself: %(why)s") % {"why": experiment.get_ending_display()}
+        LogEntry.objects.log_actions(experiment.started_by_id, [experiment], CHANGE, said, single_object=True)
 
 
 def _running(key: int) -> Experiment | None:

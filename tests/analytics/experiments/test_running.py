@@ -5,6 +5,7 @@ import uuid
 from typing import Any
 
 import pytest
+from django.contrib.admin.models import LogEntry
 from django.core.exceptions import ValidationError
 from django.utils import timezone
 
@@ -191,13 +192,16 @@ def test_without_a_difference_it_ends_without_a_winner() -> None:
     [("abstained", {"status": "abstained"}), ("failed", {"status": "failed"}), ("disliked", {"thumbs": -1})],
 )
 def test_a_guard_rail_ends_the_other_arm_within_the_hour(ending: str, values: dict[str, Any]) -> None:
-    tried = running(rule="fixed", needed=100_000)
+    member = UserFactory()
+    tried = running(rule="fixed", needed=100_000, started_by=member)
     said(tried.assistant, 40, tried=tried, arm="now", days_ago=0.1)
     said(tried.assistant, 40, tried=tried, arm="other", days_ago=0.1, **values)
     look_at_experiments()
     tried.refresh_from_db()
     assert (tried.state, tried.ending) == ("ended", ending)
     assert sum(each.conversations for each in ExperimentCount.objects.all()) == 80
+    entry = LogEntry.objects.get(user=member, object_id=str(tried.pk))
+    assert entry.get_change_message() == f"Ended by itself: {tried.get_ending_display()}"
     with pytest.raises(ValidationError, match="guard rail"):
         adopt_experiment(experiment=tried)
 
