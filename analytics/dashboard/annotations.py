@@ -1,8 +1,8 @@
 """Marks of a period's time line: what may explain its figures, read from what is recorded already.
 
 They are published pages and FAQs, visits to websites that changed something, changes of assistants by the audit log,
-semesters, and the dates that staff wrote. One query reads them. By month only semesters and written dates are marked,
-since every month has some of the others.
+semesters, and the dates that staff wrote. One query reads them. By month pages, FAQs and visits are not marked, since
+every month has some.
 """
 
 import datetime
@@ -163,12 +163,10 @@ def _semester_days(view: View) -> Iterator[datetime.date]:
 
 
 def _select(view: View) -> QuerySet[Any, Any]:
-    by, parts = view.by, [_written(view)]
-    if view.step == Step.MONTH:
-        return parts[0]
-    if by.has_perm("knowledge.view_document"):
+    by, parts, by_month = view.by, [_written(view)], view.step == Step.MONTH
+    if by.has_perm("knowledge.view_document") and not by_month:
         parts += [*_added_pages(view), _released_pages(view), _visits(view)]
-    if by.has_perm("faqs.view_faq"):
+    if by.has_perm("faqs.view_faq") and not by_month:
         parts.append(_published_faqs(view))
     if by.has_perm("chat.view_assistant"):
         parts.append(_changed_assistants(view))

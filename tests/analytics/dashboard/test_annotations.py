@@ -198,11 +198,14 @@ def test_the_form_of_an_assistant_and_the_time_line_agree(client):
     ]
 
 
-def test_semesters_begin_by_themselves_and_dates_of_staff_stand_beside_them():
+def test_by_month_semesters_dates_of_staff_and_changes_of_assistants_are_told():
     TimelineDate.objects.create(day=datetime.date(2026, 4, 13), text="Lectures begin")
+    log_change(AssistantFactory(name="Lexi"), day(7, 10), ["profile"])
+    page(day(7, 10), status="published")
     year = Period(datetime.date(2026, 1, 1), datetime.date(2026, 12, 31))
     assert told(period=year, step=Step.MONTH) == {
         datetime.date(2026, 4, 1): ["Semester begins", "Lectures begin"],
+        datetime.date(2026, 7, 1): ["Lexi: another retrieval profile"],
         datetime.date(2026, 10, 1): ["Semester begins"],
     }
 
