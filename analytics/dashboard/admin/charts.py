@@ -48,7 +48,10 @@ def build_charts(found: Overview, choices: Choices, links: Links, happened: Anno
 
 def build_time_charts(found: Overview, links: Links, happened: Annotations) -> list[Chart]:
     """Return the charts over time."""
-    builder = _ChartBuilder(found, found.view, links, happened=happened)
+    step = found.view.step
+    # All of these charts have the same steps.
+    steps = [_Step(short_name(at.start, step), long_name(at.start, step), links.step(at.start)) for at in found.points]
+    builder = _ChartBuilder(found, found.view, links, happened=happened, steps=steps)
     now = found.now
     charts = [builder.over_time("use", _("Use over time"), "line", USE, builder.use_summary())]
     if now.answered + now.abstained + now.asked_back + now.failed + now.stopped:
@@ -132,30 +135,39 @@ def _pair(mine: Chart | None, other: Chart | None, names: tuple[str, str]) -> li
 
 
 @dataclass(frozen=True, slots=True)
+class _Step:
+    """A day, week or month: its name on an axis and in a table, and where it leads."""
+
+    short: str
+    long: str
+    link: str
+
+
+@dataclass(frozen=True, slots=True)
 class _ChartBuilder:
     found: Overview
     view: View
     links: Links
     names: PartNames = PartNames("", "")
     happened: Annotations = field(default_factory=dict)
+    steps: Sequence[_Step] = ()
 
     def over_time(self, name: str, title: str, kind: str, series: Series, summary: str) -> Chart:
         points = self.found.points
-        links = [self.links.step(point.start) for point in points]
         rows = [
             ChartRow(
-                long_name(point.start, self.view.step),
+                step.long,
                 [*(count_text(_value(point, field)) for field in series), *self._told(point)],
-                link,
+                step.link,
                 "" if point.is_whole else _("in part"),
             )
-            for point, link in zip(points, links, strict=True)
+            for point, step in zip(points, self.steps, strict=True)
         ]
         data = chart_data(
             kind,
-            [short_name(point.start, self.view.step) for point in points],
+            [step.short for step in self.steps],
             {label: [_value(point, field) for point in points] for field, label in series.items()},
-            links,
+            [step.link for step in self.steps],
         )
         head = [str(STEP_NAMES[self.view.step]), *map(str, series.values())]
         if self.happened:
