@@ -7,6 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from django.contrib.auth.models import Group
+from django.db import connection
 from django.urls import reverse
 from django.utils import timezone, translation
 from hypothesis import given
@@ -23,6 +24,7 @@ from chat.models import Conversation, Feedback, Message
 from tests.analytics.counts.test_daily import asks, begins
 from tests.analytics.gaps.rows import new_gap
 from tests.chat.admin.test_held_back import held_back
+from tests.emptying import free_space
 from tests.factories import (
     AssistantFactory,
     DocumentFactory,
@@ -489,6 +491,7 @@ def test_what_was_not_understood_is_said(client):
 @pytest.mark.parametrize("rights", [(), (SMALL,)])
 @pytest.mark.parametrize("period", [{"range": "7"}, {"from": "2026-01-03", "to": "2026-07-14"}, {"range": "all"}])
 def test_the_whole_page_costs_seventeen_queries(client, django_assert_max_num_queries, period, rights):
+    free_space(connection)
     site = SiteFactory()
     for month in range(1, 8):
         ask_by(
