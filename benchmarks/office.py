@@ -49,7 +49,7 @@ FILTERS = {
 
 @dataclass(slots=True)
 class Said:
-    """What a text says: headings with their levels, the cells of rows, items of lists, and all words."""
+    """The parts of a text: headings with their levels, rows as cells, items of lists, and all words."""
 
     headings: list[tuple[int, str]] = field(default_factory=list)
     rows: list[tuple[str, ...]] = field(default_factory=list)

@@ -19,18 +19,7 @@ from knowledge.models import Course, Document
 
 URL, CODE = "url", "code"
 #: Fields that a handbook gives a value; its code is what a course is found by.
-TAKEN = (
-    "name",
-    "year",
-    "is_mandatory",
-    "ects",
-    "field",
-    "prerequisites",
-    "assessment",
-    "contents",
-    "objectives",
-    "programme",
-)
+TAKEN = tuple(name for name in FIELDS if name not in {"code", "general_name"})
 
 
 class Kind(StrEnum):

@@ -123,7 +123,7 @@ def _happened(chart: Chart) -> Iterator[Flowable]:
 
 
 def _table(chart: Chart) -> Flowable:
-    """Return the table of a chart, without the column of what happened, which is told once."""
+    """Return the table of a chart without its last column: what happened stands once, below the first chart."""
     columns = len(chart.head) - ("marks" in chart.data)
     return make_table(chart.head[:columns], [[row.label, *row.cells][:columns] for row in chart.rows])
 

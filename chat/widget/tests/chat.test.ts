@@ -345,7 +345,7 @@ test("an opinion that went over a line that was dead is told again over the next
   assert.equal(told(), 4);
 });
 
-test("a contact that is used is told by its kind alone, and only where there is a line", () => {
+test("the server learns the kind of a contact that was used, and nothing without a connection", () => {
   const { chat, connect, lose, sent } = stage();
   connect(answered, 2);
   const [, answer] = chat.conversation.messages;
