@@ -76,9 +76,9 @@ class UsageCount(Counted):
     """Questions by what became of them. `conversations` are those begun, and `stars` the sum of their `ratings`;
     `reasons` are in the order of `Feedback.Reason`; times in the bins of `analytics.histograms`. Newcomers by hour are
     those whose first question was asked then; by reason, those who gave it for an answer of their first day. Sentences
-    are those that the language model wrote, and `held_back_*` what staff found of those that were not shown. The columns
-    from `confirmed` to `abandoned` count the conversations begun by what became of them (`counts.outcomes`), and
-    `contact_*` are answers and abstentions from which students went to such a contact."""
+    are those that the language model wrote, and `held_back_*` what staff found of those that were not shown.
+    `confirmed` to `abandoned` count the conversations begun, by what became of them (`counts.outcomes`). `contact_*`
+    count answers and abstentions from which students went to such a contact."""
 
     conversations = models.PositiveIntegerField(default=0)
     messages = models.PositiveIntegerField(default=0)
