@@ -66,7 +66,7 @@ def judge(row: dict[str, Any], collection: str) -> Judged | None:
     from chat.pipeline.question import Question
     from chat.pipeline.retrieval.search import find_passages
     from chat.pipeline.sentences.quotable import LONGEST, quotable
-    from chat.pipeline.sentences.ranking import SHORTEST, compute_features
+    from chat.pipeline.sentences.ranking import SHORTEST, compare, compute_features
     from chat.pipeline.sentences.unit_vectors import embed_with_question
     from chat.pipeline.understanding.route import understand
     from core.language import detect_language
@@ -91,7 +91,9 @@ def judge(row: dict[str, Any], collection: str) -> Judged | None:
         return None
     texts = [quote.shown for _candidate, quote in units]
     right = [any(re.search(pattern, text, re.IGNORECASE) for pattern in row["must"]) for text in texts]
-    features = compute_features(context.turn.question, units, embed_with_question)
+    question = context.turn.question
+    _as_they_are, centred = compare(question, units, embed_with_question)
+    features = compute_features(question, units, centred)
     return Judged(features, np.array(right), texts, row["must"])
 
 

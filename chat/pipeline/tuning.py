@@ -20,7 +20,7 @@ COMPARED_PASSAGES = 4
 SIMILARITY_WEIGHT, COVERAGE_WEIGHT = 0.8, 0.2
 #: The best sentences' mean cosine with the question adds to the evidence, or takes from it below the middle. Three sets
 #: of questions are better with any weight from 3 to 8; 3 costs other sets least (docs/decisions/0009-evidence.md).
-WEIGHED_SENTENCES, CLOSENESS_WEIGHT, MIDDLE_CLOSENESS = 4, 3.0, 0.837
+WEIGHED_SENTENCES, CLOSENESS_WEIGHT, MIDDLE_CLOSENESS = 4, 4.0, 0.837
 
 #: Passages in another language than the question's that are among the sources. Of ten questions whose page is in the
 #: other language all have it there; words of the question find it for half.

@@ -155,10 +155,10 @@ def find_passages(context: Context, *, depth: int = 0, degrades: bool = True) ->
     if found.question != context.turn.question:
         begins_anew = found.reading != context.turn.question
         context.turn = replace(context.turn, question=found.question, begins_anew=begins_anew)
-    read, foreign = add_other_languages(
+    read = add_other_languages(
         found.question, found.candidates, found.retrieval, scope=scope, languages=ask.languages or LANGUAGES
     )
-    context.retrieval, context.evidence = found.retrieval, max(found.evidence, foreign)
+    context.retrieval, context.evidence = found.retrieval, found.evidence
     context.found = context.candidates = read
     context.office = find_office_answer(found.retrieval, language=ask.language, scope=scope)
     if named := mentioned_tags(context.turn.question, read):

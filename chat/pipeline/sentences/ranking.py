@@ -27,6 +27,7 @@ from chat.pipeline.tuning import (
 from chat.pipeline.verification.alignment import has_word
 from chat.pipeline.verification.facts import Facts, read_facts
 from chat.pipeline.verification.verify import Embed
+from core.inference.embeddings.language_means import centre
 from core.language import detect_language
 from core.terms import content_words
 from knowledge.chunking import periods
@@ -39,8 +40,7 @@ if TYPE_CHECKING:
 
 FITTED = Path(__file__).parent / "fitted_ranking.json"
 SHORTEST = 20
-FEATURES = ("closeness", "own_words", "words", "fits", "fits_or_not", "length", "figures", "other_language")
-CLOSENESS = FEATURES.index("closeness")
+FEATURES = ("closeness", "own_words", "words", "fits", "fits_or_not", "length", "figures")
 #: What a question asks for, English and German.
 SORTS = {
     "money": re.compile(
@@ -75,7 +75,7 @@ PLACE = re.compile(r"@|room|building|office|centre|raum|gebäude|büro|stelle|am
 class RankedSentence:
     """A quote of a candidate; `passage` and `place` say where it stands, `score` how well it answers.
 
-    `closeness` is its cosine with the question, 0 without vectors.
+    `closeness` is the cosine of its vector with the question's as they are, 0 without vectors.
     """
 
     candidate: Candidate
@@ -112,7 +112,9 @@ def rank_sentences(
     ]
     if not units:
         return []
-    features = compute_features(question, [(unit.candidate, unit.quote) for unit in units], embed)
+    pairs = [(unit.candidate, unit.quote) for unit in units]
+    closeness, centred = compare(question, pairs, embed)
+    features = compute_features(question, pairs, centred)
     ranked = [
         RankedSentence(
             unit.candidate,
@@ -122,7 +124,7 @@ def rank_sentences(
             float(score) + _bonus(unit, wanted, curated),
             float(close),
         )
-        for unit, score, close in zip(units, score_features(features), features[:, CLOSENESS], strict=True)
+        for unit, score, close in zip(units, score_features(features), closeness, strict=True)
     ]
     return sorted(ranked, key=lambda each: -each.score)
 
@@ -151,10 +153,25 @@ def rank_parts(
     return rankings
 
 
-def compute_features(
+def compare(
     question: str, units: Sequence[tuple[Candidate, Quotable]], embed: Embed | None
+) -> "tuple[NDArray[np.float32], NDArray[np.float32]]":
+    """Return each unit's cosine with the question, and the cosine without what texts of a language have in common.
+
+    Both are 0 without `embed`.
+    """
+    if embed is None:
+        return np.zeros(len(units), np.float32), np.zeros(len(units), np.float32)
+    # The heading belongs to the sentence: "By 15 July." says nothing without "Application deadline".
+    vectors = embed([question, *(f"{candidate.label}: {quote.text}" for candidate, quote in units)])
+    centred = centre(vectors, [detect_language(question), *(candidate.language for candidate, _quote in units)])
+    return vectors[1:] @ vectors[0], centred[1:] @ centred[0]
+
+
+def compute_features(
+    question: str, units: Sequence[tuple[Candidate, Quotable]], closeness: "NDArray[np.float32]"
 ) -> "NDArray[np.float64]":
-    """Return the features of each unit, of shape (units, FEATURES)."""
+    """Return the features of each unit, of shape (units, FEATURES); `closeness` is the second result of `compare`."""
     asked = read_facts(without_periods(question))
     sorts = [name for name, pattern in SORTS.items() if pattern.search(question)]
     facts = [(_read(quote.shown), _read(f"{candidate.label}. {quote.shown}")) for candidate, quote in units]
@@ -168,14 +185,8 @@ def compute_features(
         pairs = zip(rarity, asked.content, strict=True)
         return sum(weight for weight, word in pairs if has_word(word, keys)) / total
 
-    closeness = np.zeros(len(units))
-    if embed is not None:
-        # The heading belongs to the sentence: "By 15 July." says nothing without "Application deadline".
-        vectors = embed([question, *(f"{candidate.label}: {quote.text}" for candidate, quote in units)])
-        closeness = vectors[1:] @ vectors[0]
-    language = detect_language(question)
     rows = []
-    for (candidate, quote), (own, whole), close in zip(units, facts, closeness, strict=True):
+    for (_candidate, quote), (own, whole), close in zip(units, facts, closeness, strict=True):
         fits = sum(_fits(sort, own, quote.shown) for sort in sorts) / len(sorts) if sorts else 0.0
         rows.append(
             (
@@ -186,7 +197,6 @@ def compute_features(
                 fits - 0.5 if sorts else 0.0,
                 math.log(len(quote.shown) / 100),
                 bool(own.figures),
-                language is not None and candidate.language != language,
             )
         )
     return np.array(rows, dtype=np.float64)

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 from chat.pipeline.understanding.example_classifier import ExampleClassifier
 from chat.pipeline.understanding.example_fitting import fit_examples
-from chat.pipeline.understanding.help_examples import ORDINARY, Example
-from chat.pipeline.understanding.kind_classifier import Kind, fingerprint_of_kinds, load_kind_examples
+from chat.pipeline.understanding.help_examples import ORDINARY, Example, read_examples
+from chat.pipeline.understanding.kind_classifier import KINDS, Kind, fingerprint_of_kinds, load_kind_examples
 from core.terms import distinct_words, topic_words
 from knowledge.retrieval.query_vectors import multilingual_vectors
 
@@ -28,6 +28,18 @@ def fit_classifier(embed: "Callable[[list[str]], NDArray[np.float32]]" = multili
     """Return a classifier fitted to all examples; it takes a minute, nearly all of it for their vectors."""
     examples = load_kind_examples()
     return fit_kinds((*examples, *derive_ordinary(examples)), embed)
+
+
+def measure_language_means() -> "dict[str, NDArray[np.float32]]":
+    """Return the mean vector of each language's ordinary messages, for `core.inference.embeddings.language_means`.
+
+    Languages without ordinary messages have none.
+    """
+    texts: dict[str, list[str]] = {}
+    for each in read_examples(KINDS):
+        if each.kind == ORDINARY:
+            texts.setdefault(each.language, []).append(each.text)
+    return {language: multilingual_vectors(said).mean(axis=0) for language, said in texts.items()}
 
 
 def fit_kinds(

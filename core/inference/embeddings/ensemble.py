@@ -15,6 +15,7 @@ import numpy as np
 from core.hashing import fingerprint
 from core.inference.embeddings.calibration import Band, Scale
 from core.inference.embeddings.e5 import MULTILINGUAL, MultilingualEmbedder
+from core.inference.embeddings.language_means import centre
 from core.inference.embeddings.minilm import MINILM, MiniLMEmbedder
 
 if TYPE_CHECKING:
@@ -34,6 +35,9 @@ MULTILINGUAL_SCALE = Scale(
         for band in (MultilingualEmbedder.scale.questions, MultilingualEmbedder.scale.passages)
     )
 )
+#: Reads the cosines of `only_multilingual` and joined vectors without the mean of the question's language, which are
+#: small; measured on the texts of `calibration`.
+CENTRED_SCALE = Scale(questions=MULTILINGUAL_SCALE.questions, passages=Band(-0.018, 0.134))
 
 
 class JoinedEmbedder:
@@ -75,8 +79,13 @@ def multilingual_part(joined: "NDArray[np.float32]") -> "NDArray[np.float32]":
 
 def only_multilingual(joined: "NDArray[np.float32]") -> "NDArray[np.float32]":
     """Return a joined question's unit vector that compares by the multilingual model alone."""
-    part = joined[MiniLMEmbedder.dimensions :]
-    vector: NDArray[np.float32] = np.concatenate(
-        (np.zeros(MiniLMEmbedder.dimensions, dtype=np.float32), part / np.linalg.norm(part))
-    )
-    return vector
+    return _beside_nothing(multilingual_part(joined))
+
+
+def centred_multilingual(joined: "NDArray[np.float32]", language: str | None) -> "NDArray[np.float32]":
+    """Return as `only_multilingual`, without what questions of its language have in common."""
+    return _beside_nothing(centre(multilingual_part(joined)[None], [language])[0])
+
+
+def _beside_nothing(part: "NDArray[np.float32]") -> "NDArray[np.float32]":
+    return np.concatenate((np.zeros(MiniLMEmbedder.dimensions, dtype=np.float32), part))
