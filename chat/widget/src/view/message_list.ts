@@ -126,7 +126,7 @@ export class MessageList {
   #place(parts: HTMLElement[][], total: number): void {
     for (const box of this.#boxes.splice(parts.length)) box.remove();
     parts.forEach((part, index) => {
-      const box = (this.#boxes[index] ??= el("div", { class: "messages__part" }));
+      const box = (this.#boxes[index] ??= el("div", { class: "messages__part", role: "none" }));
       // Of a long conversation only what is near the eye is laid out; its end always is.
       box.classList.toggle("messages__part--old", (index + 1) * TOGETHER <= total - LAID_OUT);
       keepInOrder(box, part);
