@@ -90,6 +90,13 @@ const REPLACED = {
   lheading: ["html", "tag", "autolink", "url", "def", "reflink", "code", "lheading"],
   checkbox: ["html", "hr", "image", "checkbox", "code", "codespan", "heading", "link", "tablecell"],
 };
+/** Links defined elsewhere, again. */
+const LINKED_ELSEWHERE = /Object\.hasOwn\(this\.tokens\.links,/;
+/** Short ways in, of which src/text/markdown.ts uses one. */
+const WAYS_IN = ["lex", "lexInline", "parseInline", "rules"];
+/** What is asked where an extension gave nothing, which the one of src/text/markdown.ts never does; and of kinds unknown. */
+const NEVER_NOTHING = /^\w+!==!1\|\|!\[[^\]]+\]\.includes\(\w+\.type\)$/;
+const UNKNOWN_KIND = /^default:.*was not found/;
 const RULES = ["html", "url", "def", "reflink", "nolink", "reflinkSearch", "_backpedal"];
 /** What is asked of those methods, of links defined elsewhere, and of extensions that src/text/markdown.ts does not have. */
 const ASKED = /^this\.tokens\.links&&|this\.(tokenizer\.(html|tag|autolink|url|def|reflink|code|lheading)\(|options\.extensions\?\.(block|startBlock)\b)/;
@@ -106,6 +113,19 @@ function withoutReplaced(code) {
     const named = (part) => part.key?.name;
     if (node.type === "IfStatement" && !node.alternate && ASKED.test(code.slice(node.test.start, node.test.end))) {
       cuts.push([node.start, node.end, ";"]);
+      return;
+    }
+    const written = code.slice(node.start, node.end);
+    if (node.type === "LogicalExpression" && NEVER_NOTHING.test(written)) {
+      cuts.push([node.start, node.end, "!0"]);
+      return;
+    }
+    if (
+      (node.type === "ForOfStatement" && LINKED_ELSEWHERE.test(written)) ||
+      (node.type === "SwitchCase" && UNKNOWN_KIND.test(written)) ||
+      (node.type === "MethodDefinition" && node.static && WAYS_IN.includes(named(node)))
+    ) {
+      cuts.push([node.start, node.end, ""]);
       return;
     }
     // The short class beside them reads alternatives of pictures.

@@ -44,9 +44,11 @@ def staged() -> Iterator[Stage]:
     command = [node_folder() / "node", "dev/server.mjs", *map(str, ports)]
     with subprocess.Popen(command, cwd=WIDGET, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
-        assert "service" in process.stdout.readline()
-        yield Stage(f"http://127.0.0.1:{ports[0]}", f"http://127.0.0.1:{ports[1]}/")
-        process.terminate()
+        try:
+            assert "service" in process.stdout.readline()
+            yield Stage(f"http://127.0.0.1:{ports[0]}", f"http://127.0.0.1:{ports[1]}/")
+        finally:
+            process.terminate()
 
 
 @pytest.fixture(scope="session")

@@ -11,6 +11,11 @@ from tests.widget.test_in_browser import PHONE, WIDE
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
 #: A long conversation may cost so many times what a short one does.
 TIMES = 6
+#: What a browser looks through for something to fill in, each time that the page has changed.
+FIELDS = "e => e.getRootNode().querySelectorAll('form, input, textarea, select').length"
+#: What a browser looks at in each frame, to see whether it is near the eye.
+BOXES = """e => [...e.getRootNode().querySelectorAll("*")].filter(
+  each => getComputedStyle(each).contentVisibility === "auto").length"""
 COSTS = ("ScriptDuration", "LayoutDuration", "RecalcStyleDuration")
 
 
@@ -50,3 +55,15 @@ def test_typing_in_a_long_conversation_costs_little_more_than_in_a_short_one(stu
     fill(student, 300)
     long = min(cost_of_typing(student) for _ in range(3))
     assert long < TIMES * short
+
+
+def test_a_long_conversation_gives_a_browser_no_fields_and_few_boxes_to_look_at(student: Student) -> None:
+    student.enters()
+    student.asks("table")
+    fields = student("panel").evaluate(FIELDS)
+    student("new-conversation").click()
+    fill(student, 200)
+    assert student("panel").evaluate(FIELDS) == fields
+    assert 0 < student("panel").evaluate(BOXES) <= 200 / 10
+    student.answers.first.locator('[data-test="thumbs-down"]').click()
+    assert student("panel").evaluate(FIELDS) > fields

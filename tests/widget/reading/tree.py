@@ -180,7 +180,7 @@ def _one(node: Node, role: str, spoken: str) -> Iterator[str]:
         yield from (line for line in _read(node, spoken) if not line.startswith("text"))
     else:
         if role == "list":
-            items = sum(ROLES.get(child.role) == "item" for child in node.children)
+            items = sum(ROLES.get(child.role) == "item" for child in _flat(node))
             yield f"list of {items}{f': {node.name}' if node.name else ''}"
         elif role in ("table", "row", "blockquote"):
             yield role

@@ -60,8 +60,8 @@ export class CaseCard {
     this.#field = new CaseField(id, actions);
     this.#address = new CaseAddress(id, (email) => this.#setAddress(email));
     this.element = el(
-      "li",
-      { class: "case", "data-test": "case", "data-id": id },
+      "div",
+      { class: "case", role: "listitem", "data-test": "case", "data-id": id },
       el("div", { class: "case__head" }, this.#title, this.#state, this.#mails, this.#address.element),
       this.#messages,
       this.#helped,

@@ -8,8 +8,17 @@ import { el } from "./dom.ts";
 
 const REASONS: readonly Reason[] = ["wrong", "outdated", "incomplete", "not_my_question", "other"];
 const COMMENT_CHARACTERS = 1000;
-/** The one of each answer: another that takes its place, in another language, goes on with what was entered. */
-const forms = new WeakMap<Message, FeedbackForm>();
+
+/** `sent` is the comment that the service has. */
+interface Entered {
+  isOpen: boolean;
+  reasons: readonly string[];
+  comment: string;
+  sent: string;
+}
+
+/** Of each answer: a form that takes the place of another, in another language, goes on with what was entered. */
+const enteredOf = new WeakMap<Message, Entered>();
 
 /** Each gives false where it could not be sent: then all stays as it was. */
 export interface FeedbackActions {
@@ -18,99 +27,98 @@ export interface FeedbackActions {
 }
 
 export class FeedbackForm {
-  readonly element: HTMLFormElement;
-  #boxes: ReadonlyMap<Reason, HTMLInputElement>;
-  #comment: HTMLTextAreaElement;
-  #words: HTMLElement;
-  #sentComment = "";
+  /** Empty while it is closed: browsers look through all fields of a page for what they could fill in. */
+  readonly element = el("div", {});
+  #id: string;
+  #actions: FeedbackActions;
+  #entered: Entered;
 
-  constructor(message: Message, { send, undo }: FeedbackActions) {
-    const id = `feedback-${message.id}`;
-    const choose = (box: HTMLInputElement) => {
-      if (!send(this.#chosen(), this.#sentComment)) box.checked = !box.checked;
-      this.#showComment();
-      if (box.value === "other" && box.checked) this.#comment.focus();
-    };
-    this.#boxes = new Map(
-      REASONS.map((reason) => {
-        const box: HTMLInputElement = el("input", {
-          type: "checkbox",
-          value: reason,
-          "data-test": `reason-${reason}`,
-          on: { change: () => choose(box) },
-        });
-        return [reason, box];
-      }),
-    );
-    this.#comment = el("textarea", {
-      id,
-      rows: 2,
-      maxlength: COMMENT_CHARACTERS,
-      dir: "auto",
-      class: "field",
-      "data-test": "feedback-comment",
-    });
-    const submit = { type: "submit", class: "button button--quiet", "data-test": "send-feedback" };
-    this.#words = el(
-      "div",
-      { class: "feedback__words", hidden: true },
-      el("label", { for: id }, t("comment")),
-      this.#comment,
-      el("button", submit, t("send_feedback")),
-    );
-    const chips = REASONS.map((reason) =>
-      el("label", { class: "chip chip--words reason" }, this.#boxes.get(reason), el("span", {}, t(`reason_${reason}`))),
-    );
-    const submitted = (event: Event) => {
-      event.preventDefault();
-      const comment = this.#comment.value.trim();
-      if (!send(this.#chosen(), comment)) return;
-      this.#sentComment = comment;
-      this.close();
-    };
-    this.element = el(
-      "form",
-      { class: "feedback", hidden: true, "data-test": "feedback-form", on: { submit: submitted } },
-      el(
-        "fieldset",
-        { class: "feedback__reasons" },
-        el("legend", {}, t("reasons_title")),
-        ...chips,
-        button("plain", t("undo"), { test: "undo-feedback", press: () => undo() && this.close() }),
-        tool("close", t("dismiss"), { test: "close-feedback", press: () => this.close() }),
-      ),
-      this.#words,
-    );
-    const before = forms.get(message);
-    forms.set(message, this);
-    if (!before) return;
-    this.#comment.value = before.#comment.value;
-    this.#sentComment = before.#sentComment;
-    if (!before.element.hidden) this.open(before.#chosen());
+  constructor(message: Message, actions: FeedbackActions) {
+    this.#id = `feedback-${message.id}`;
+    this.#actions = actions;
+    this.#entered = enteredOf.get(message) ?? { isOpen: false, reasons: [], comment: "", sent: "" };
+    enteredOf.set(message, this.#entered);
+    this.#draw();
   }
 
   open(reasons: readonly string[]): void {
-    for (const [reason, box] of this.#boxes) box.checked = reasons.includes(reason);
-    this.#showComment();
-    this.element.hidden = false;
+    Object.assign(this.#entered, { isOpen: true, reasons });
+    this.#draw();
     this.element.scrollIntoView({ block: "nearest" });
-    this.#boxes.get("wrong")?.focus({ preventScroll: true });
+    this.element.querySelector("input")?.focus({ preventScroll: true });
   }
 
   close(): void {
-    if (this.element.hidden) return;
     const inside = this.element.contains((this.element.getRootNode() as ShadowRoot).activeElement);
-    this.element.hidden = true;
+    this.#entered.isOpen = false;
+    this.#draw();
     // The way back to the thumb that opened it.
     const thumb = this.element.parentElement?.querySelector<HTMLElement>('[data-test="thumbs-down"]');
     if (inside) thumb?.focus({ preventScroll: true });
   }
 
-  #chosen(): Reason[] {
-    return REASONS.filter((reason) => this.#boxes.get(reason)?.checked);
+  #draw(): void {
+    this.element.replaceChildren(...(this.#entered.isOpen ? [this.#form()] : []));
   }
 
-  #showComment(): void {
-    this.#words.hidden = !this.#boxes.get("other")?.checked;
+  #form(): HTMLElement {
+    const entered = this.#entered;
+    const { send, undo } = this.#actions;
+    const comment = el("textarea", {
+      id: this.#id,
+      rows: 2,
+      maxlength: COMMENT_CHARACTERS,
+      dir: "auto",
+      class: "field",
+      "data-test": "feedback-comment",
+      on: { input: () => (entered.comment = comment.value) },
+    });
+    comment.value = entered.comment;
+    const submit = { type: "submit", class: "button button--quiet", "data-test": "send-feedback" };
+    const words = el(
+      "div",
+      { class: "feedback__words", hidden: !entered.reasons.includes("other") },
+      el("label", { for: this.#id }, t("comment")),
+      comment,
+      el("button", submit, t("send_feedback")),
+    );
+    const boxes = REASONS.map((reason) =>
+      el("input", {
+        type: "checkbox",
+        value: reason,
+        checked: entered.reasons.includes(reason),
+        "data-test": `reason-${reason}`,
+        on: { change: ({ target }) => choose(target as HTMLInputElement) },
+      }),
+    );
+    const chosen = () => REASONS.filter((_, index) => boxes[index]?.checked);
+    const choose = (box: HTMLInputElement) => {
+      if (!send(chosen(), entered.sent)) box.checked = !box.checked;
+      entered.reasons = chosen();
+      words.hidden = !entered.reasons.includes("other");
+      if (box.value === "other" && box.checked) comment.focus();
+    };
+    const submitted = (event: Event) => {
+      event.preventDefault();
+      const text = comment.value.trim();
+      if (!send(chosen(), text)) return;
+      entered.sent = text;
+      this.close();
+    };
+    return el(
+      "form",
+      { class: "feedback", "data-test": "feedback-form", on: { submit: submitted } },
+      el(
+        "fieldset",
+        { class: "feedback__reasons" },
+        el("legend", {}, t("reasons_title")),
+        ...boxes.map((box, index) =>
+          el("label", { class: "chip chip--words reason" }, box, el("span", {}, t(`reason_${REASONS[index] as Reason}`))),
+        ),
+        button("plain", t("undo"), { test: "undo-feedback", press: () => undo() && this.close() }),
+        tool("close", t("dismiss"), { test: "close-feedback", press: () => this.close() }),
+      ),
+      words,
+    );
   }
 }

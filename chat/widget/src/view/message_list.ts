@@ -11,12 +11,15 @@ import { MessageView } from "./message_view.ts";
 import type { MessageOptions } from "./types.ts";
 
 const LAID_OUT = 6;
+/** So many messages stand in one box: a browser looks at each box in every frame, also where it lays nothing of it out. */
+const TOGETHER = 10;
 /** So many messages are drawn at once; the older ones of a long conversation follow in the next moments. */
 const BATCH = 40;
 
 export class MessageList {
-  readonly element = el("ol", {
+  readonly element = el("div", {
     class: "messages",
+    role: "list",
     "data-test": "messages",
     "aria-label": t("conversation"),
     hidden: true,
@@ -24,6 +27,8 @@ export class MessageList {
   readonly follower: Follower;
   #views = new Map<string, MessageView>();
   #cards = new Map<number, CaseCard>();
+  /** From the first message on, drawn or not. */
+  #boxes: HTMLElement[] = [];
   #conversation: Conversation | null = null;
   /** How many of the first messages are not drawn yet. */
   #undrawn = 0;
@@ -46,6 +51,7 @@ export class MessageList {
       this.#conversation = conversation;
       this.#views.clear();
       this.#cards.clear();
+      this.#boxes = [];
       this.element.replaceChildren();
       this.follower.toEnd();
     }
@@ -84,7 +90,7 @@ export class MessageList {
       this.#cards.delete(id);
     }
     const known = new Set(conversation.messages.map(({ id }) => id));
-    const elements: HTMLElement[] = [];
+    const parts: HTMLElement[][] = [];
     const lastAnswer = messages.at(-1);
     const lastQuestion = conversation.busy ? null : conversation.lastQuestion;
     messages.forEach((message, index) => {
@@ -96,16 +102,12 @@ export class MessageList {
         handedOver: below.some((one) => !isWish(one)),
         wished: below.some(isWish),
       });
-      // Of a long conversation only what is near the eye is laid out; its end always is.
-      view.element.classList.toggle("message--old", index < messages.length - LAID_OUT);
-      elements.push(view.element, ...below.map((one) => this.#drawCard(one)));
+      const part = (parts[Math.floor((this.#undrawn + index) / TOGETHER)] ??= []);
+      part.push(view.element, ...below.map((one) => this.#drawCard(one)));
     });
     const others = cases.filter(({ about }) => about === null || !known.has(about));
-    elements.push(...others.map((one) => this.#drawCard(one)));
-    elements.forEach((element, index) => {
-      const there = this.element.children[index];
-      if (there !== element) this.element.insertBefore(element, there ?? null);
-    });
+    (parts.at(-1) ?? (parts[0] = [])).push(...others.map((one) => this.#drawCard(one)));
+    this.#place(parts, total);
     this.#onDrawn(conversation);
     const question = conversation.lastQuestion;
     // Read from its beginning: more of an answer moves nothing of it that is in sight.
@@ -119,6 +121,17 @@ export class MessageList {
       this.#undrawn = Math.max(0, this.#undrawn - BATCH);
       this.drawNow();
     });
+  }
+
+  #place(parts: HTMLElement[][], total: number): void {
+    for (const box of this.#boxes.splice(parts.length)) box.remove();
+    parts.forEach((part, index) => {
+      const box = (this.#boxes[index] ??= el("div", { class: "messages__part", role: "none" }));
+      // Of a long conversation only what is near the eye is laid out; its end always is.
+      box.classList.toggle("messages__part--old", (index + 1) * TOGETHER <= total - LAID_OUT);
+      keepInOrder(box, part);
+    });
+    keepInOrder(this.element, this.#boxes.filter(Boolean));
   }
 
   #drawCard(one: CaseView): HTMLElement {
@@ -136,6 +149,13 @@ export class MessageList {
     }
     return view;
   }
+}
+
+function keepInOrder(parent: Element, wanted: readonly Element[]): void {
+  wanted.forEach((element, index) => {
+    const there = parent.children[index];
+    if (there !== element) parent.insertBefore(element, there ?? null);
+  });
 }
 
 /** Grows with each message and with each word of it, not with what is drawn around them. */

@@ -27,8 +27,8 @@ export class MessageView {
     if (!mine) this.#answer = new AnswerView(options, this.#retrial);
     const author = mine ? t("you") : options.name;
     this.element = el(
-      "li",
-      { class: `message message--${message.role}`, "data-test": "message", "data-role": message.role },
+      "div",
+      { class: `message message--${message.role}`, role: "listitem", "data-test": "message", "data-role": message.role },
       el("div", { class: "message__meta" }, el("h3", { class: "message__author" }, author), this.#time),
       ...(this.#answer?.parts ?? [this.#question, this.#below]),
     );

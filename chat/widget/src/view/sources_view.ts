@@ -68,10 +68,14 @@ class Page {
       "button",
       { type: "button", class: "chip", "aria-expanded": "false", "aria-controls": id, "data-test": "source-chip", on: { click: press } },
       ...sources.map(({ n }) => el("span", { class: "source__number" }, String(n))),
-      el("span", { class: "chip__title", ...named }, title),
-      first.edition && el("span", { class: "chip__page" }, first.edition),
-      page && el("span", { class: "chip__page" }, page),
-      age?.isOld && el("span", { class: "source__old", title: t("source_old") }, icon("warning"), el("span", { class: "visually-hidden" }, t("source_old"))),
+      el(
+        "span",
+        { class: "chip__text" },
+        el("span", { class: "chip__title", ...named }, title),
+        first.edition && el("span", { class: "chip__page" }, first.edition),
+        page && el("span", { class: "chip__page" }, page),
+        age?.isOld && el("span", { class: "source__old", title: t("source_old") }, icon("warning"), el("span", { class: "visually-hidden" }, t("source_old"))),
+      ),
     );
     this.panel = el(
       "div",
