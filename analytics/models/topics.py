@@ -83,8 +83,8 @@ class TopicQuestion(models.Model):
 
 class TopicCount(Counted):
     """Questions of a topic, by what became of them; `answers` is how many there were, whatever became of them.
-    `newcomers_up` and `newcomers_down` are those who rated one of their first day. `joined_from` is as of a question; days
-    that are counted again have none."""
+    `newcomers_up` and `newcomers_down` are those who rated one of their first day. `joined_from` is as of a question;
+    days that are counted again have none."""
 
     topic = models.ForeignKey(Topic, on_delete=models.CASCADE, related_name="+")
     joined_from = models.ForeignKey(Topic, on_delete=models.SET_NULL, null=True, editable=False, related_name="+")

@@ -6,8 +6,8 @@ from typing import Any
 from django import template
 
 from analytics.inbox.colleagues import may_work
-from analytics.inbox.preferences import may_choose
 from analytics.inbox.notices import count_unread
+from analytics.inbox.preferences import may_choose
 from marcelcms.accounts.roles import name_administrators, name_teams
 from marcelcms.admin_index import sections
 from marcelcms.admin_index.first_steps import FirstStep

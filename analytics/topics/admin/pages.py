@@ -24,6 +24,7 @@ from analytics.dashboard.overview import choices_for, reach
 from analytics.dashboard.topics import VIEW_TOPIC
 from analytics.dashboard.visibility import View
 from analytics.models import Gap, Topic
+from analytics.topics.admin.trend import build_trend
 from analytics.topics.listing import TopicRow, compare_topics, pages_of, questions_of, topics_in
 from analytics.topics.services import merge_topic, pin_topic, rename_topic, split_topic
 
@@ -113,6 +114,7 @@ def topic_view(request: HttpRequest, topic_id: int) -> HttpResponse:
         "title": topic.title,
         "topic": topic,
         "row": listed(row) if row else None,
+        "chart": build_trend(topic, view, request.GET),
         "pages": pages_of(topic, view),
         "may_see_documents": user.has_perm("knowledge.view_document"),
         "may_change": may_change,
