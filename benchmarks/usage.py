@@ -7,6 +7,7 @@ and the newest 30,000 questions are in 300 topics.
 """
 
 import datetime
+import os
 import statistics
 import time
 from collections.abc import Mapping
@@ -117,13 +118,17 @@ def pages(periods: Mapping[str, Mapping[str, str]], repeats: int) -> dict[str, d
         with CaptureQueriesContext(connection) as queries:
             answer = client.get(reverse("dashboard"), address)
         count = len(queries)  # the next request forgets them
+        in_statements = sum(float(each["time"]) for each in queries.captured_queries) * 1_000
+        if os.environ.get("TOP"):
+            for each in sorted(queries.captured_queries, key=lambda each: -float(each["time"]))[:4]:
+                say(f"TOP {name} {each['time']} {each['sql'][:300]}")
         assert answer.status_code == 200, answer.status_code
         times = []
         for _ in range(repeats):
             began = time.perf_counter()
             client.get(reverse("dashboard"), address)
             times.append((time.perf_counter() - began) * 1_000)
-        found[name] = {"ms": round(statistics.median(times), 1), "queries": count}
+        found[name] = {"ms": round(statistics.median(times), 1), "queries": count, "statements_ms": round(in_statements)}
     return found
 
 
