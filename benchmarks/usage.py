@@ -128,7 +128,11 @@ def pages(periods: Mapping[str, Mapping[str, str]], repeats: int) -> dict[str, d
             began = time.perf_counter()
             client.get(reverse("dashboard"), address)
             times.append((time.perf_counter() - began) * 1_000)
-        found[name] = {"ms": round(statistics.median(times), 1), "queries": count, "statements_ms": round(in_statements)}
+        found[name] = {
+            "ms": round(statistics.median(times), 1),
+            "queries": count,
+            "statements_ms": round(in_statements),
+        }
     return found
 
 

@@ -42,7 +42,8 @@ def _new_drops() -> QuerySet[QualityDrop]:
 
 def _mail(connection: BaseEmailBackend, reader: "User") -> bool:
     mailed = QualityDrop.objects.filter(mailed_to=reader.pk)
-    drops = list(_new_drops().visible_to(reader).exclude(pk__in=mailed.values("pk")).select_related("assistant"))
+    visible = QualityDrop.objects.visible_to(reader).filter(pk__in=_new_drops().values("pk"))
+    drops = list(visible.exclude(pk__in=mailed.values("pk")).select_related("assistant"))
     if not drops:
         return False
     said = ngettext(

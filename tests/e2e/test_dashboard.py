@@ -194,7 +194,9 @@ def test_topics_fit_and_are_accessible(browser: Browser, used: Run, width: int, 
     page.context.close()
 
 
-def test_from_the_dashboard_a_topic_is_opened_renamed_pinned_joined_and_split_off_again(browser: Browser, used: Run) -> None:
+def test_from_the_dashboard_a_topic_is_opened_renamed_pinned_joined_and_split_off_again(
+    browser: Browser, used: Run
+) -> None:
     page = signed_in(browser, used, "curator")
     page.get_by_role("link", name="When are the exams?").click()
     page.get_by_label("Name", exact=True).fill("Exams")

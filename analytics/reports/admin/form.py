@@ -185,7 +185,7 @@ def _followed(topics: Sequence[int]) -> list[int]:
     """Return the topics that these are today: one may have been joined to another one."""
     joined = Topic.objects.filter(pk__in=topics).exclude(merged_into=None) if topics else Topic.objects.none()
     into = dict(joined.values_list("pk", "merged_into"))
-    return sorted({into.get(pk, pk) for pk in topics})
+    return sorted({into.get(pk) or pk for pk in topics})
 
 
 def asked_data(address: QueryDict) -> dict[str, Any]:

@@ -21,7 +21,7 @@ KEPT = ("assistant", "site", "language")
 def build_trend(topic: Topic, view: View, address: QueryDict) -> Chart:
     """Return the chart of the year's weeks; each leads to the topic's page of that week."""
     weeks = weeks_of(topic, view)
-    kept = {name: address[name] for name in KEPT if address.get(name)}
+    kept = {name: str(address[name]) for name in KEPT if address.get(name)}
     links = [_week_link(topic, week, kept) if week.questions else "" for week in weeks]
     names = [long_name(week.monday, Step.WEEK) for week in weeks]
     counts = [week.questions for week in weeks]
