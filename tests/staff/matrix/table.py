@@ -557,6 +557,7 @@ API = _read(
     topics list                                              x x x x x .
     topics partial_update                                    x . x x x .
     topics join                                              x . x x x .
+    topics split                                             x . x x x .
     reports list                                             . . x x . .
     reports create                                           . . x x . .
     reports retrieve                                         . . x x . .
