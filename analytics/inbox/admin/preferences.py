@@ -112,7 +112,7 @@ def preferences_view(request: HttpRequest) -> HttpResponse:
         return redirect("inbox-preferences")
     context = {
         **admin.site.each_context(request),
-        "title": _("Notices and substitute"),
+        "title": _("Notices and substitute") if may_work(user) else _("Notices"),
         "form": form,
         "sends_mails": sends_mails(),
     }
