@@ -104,20 +104,22 @@ def _read_groups(
         others = _all_of(each for name, each in narrowed.items() if name not in without)
         beside = others & ~_all_of(narrowed[name] for name in without)
         sums[f"beside_{place}"] = _visitors(beside)
-    sums |= {f"gave_{name}": _visitors(here & given) for name, given in opinions.items()}
     sums |= {f"all_{name}": _visitors(given) for name, given in opinions.items()}
+    if narrowed:
+        sums |= {f"gave_{name}": _visitors(here & given) for name, given in opinions.items()}
     counted = answers.order_by().values(*GROUP).annotate(**sums)
     found = []
     for assistant, site, language, rows, visitors, *others in fetch(counted.values_list(*GROUP, *sums), using):
-        beside, gave = others[: len(wider)], others[len(wider) :]
+        beside, gave_in_all = others[: len(wider)], others[len(wider) : len(wider) + len(opinions)]
+        gave = others[len(wider) + len(opinions) :] if narrowed else gave_in_all
         found.append(
             _Counted(
                 group=(assistant, site, language),
                 rows=rows,
                 visitors=visitors,
                 beside=[count for count in beside if count],
-                gave=dict(zip(opinions, gave[: len(opinions)], strict=True)),
-                gave_in_all=dict(zip(opinions, gave[len(opinions) :], strict=True)),
+                gave=dict(zip(opinions, gave, strict=True)),
+                gave_in_all=dict(zip(opinions, gave_in_all, strict=True)),
             )
         )
     return found
