@@ -125,8 +125,10 @@ def judge_samples() -> None:
 def notice_quality_drops() -> None:
     """Notice, every morning, where clearly fewer sampled answers are right than before."""
     from analytics.quality.drops import notice_drops
+    from analytics.quality.mails import mail_drops
 
     notice_drops()
+    mail_drops()
 
 
 @shared_task(soft_time_limit=540, time_limit=600)
@@ -236,10 +238,13 @@ def sweep_reports() -> None:
 
 @shared_task(soft_time_limit=240, time_limit=300)
 def mail_notices() -> None:
-    """Mail what was assigned and is neither read nor mailed; the next run goes on where this one stopped."""
+    """Mail what was assigned and is neither read nor mailed, and new drops of quality; the next run goes on where this
+    one stopped."""
     from analytics.inbox.mails import mail_notices as mail
+    from analytics.quality.mails import mail_drops
 
     mail()
+    mail_drops()
 
 
 @shared_task(soft_time_limit=840, time_limit=900)

@@ -40,6 +40,7 @@ NAMES = (
     "shadow",
     "exports",
     "usage",
+    "year",
     "cases",
     "cold_start",
 )
@@ -169,6 +170,10 @@ def run(name: str, folder: Path, arguments: argparse.Namespace) -> object:
         from benchmarks import usage
 
         return usage.measure(quick=arguments.quick)
+    if name == "year":
+        from benchmarks import year
+
+        return year.measure(arguments.data, quick=arguments.quick)
     if name == "cases":
         from benchmarks import cases
 

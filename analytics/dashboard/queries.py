@@ -172,8 +172,9 @@ def _quantiles(counts: Sequence[int]) -> tuple[float | None, float | None]:
 
 SHOWN = 10
 SHOWN_TOPICS = 5
-THUMBS = ("thumbs_up", "thumbs_down", "newcomers_up", "newcomers_down")
-SUMMED, HIGHEST = ("answers", "newcomers"), ("busiest",)
+THUMBS = ("thumbs_up", "thumbs_down")
+#: What says how many people are behind a row, and behind its thumbs: only who may not see small groups needs it.
+PEOPLE, PEOPLE_OF_THUMBS = ("newcomers", "busiest"), ("newcomers_up", "newcomers_down")
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,14 +237,20 @@ def rank(counts: OfAssistants[Row], view: View, ranking: Ranking) -> list[Ranked
     for place in {INSIDE}.union(*wider(view).values()):
         is_there = Q(outside=place) if wider(view) else Q()
         for when, wanted in (("now", now & is_there), ("before", ~now & is_there)):
-            sums |= {f"{name}_{when}_{place}": Sum(name, filter=wanted, default=0) for name in SUMMED}
-            sums |= {f"{name}_{when}_{place}": Max(name, filter=wanted, default=0) for name in HIGHEST}
-        once = (*ranking.thumbs, *ranking.further)
+            sums[f"answers_{when}_{place}"] = Sum("answers", filter=wanted, default=0)
+            if view.least > 1:
+                sums[f"newcomers_{when}_{place}"] = Sum("newcomers", filter=wanted, default=0)
+                sums[f"busiest_{when}_{place}"] = Max("busiest", filter=wanted, default=0)
+        once = (*_thumbs(view, ranking), *ranking.further)
         sums |= {f"{name}_now_{place}": Sum(name, filter=now & is_there, default=0) for name in once}
     found = rows.order_by().values(ranking.of).annotate(**sums).filter(_may_rank(view))
     named = found.annotate(name=Subquery(ranking.names.filter(pk=OuterRef(ranking.of))[:1]))
     ordered = named.order_by(f"-answers_now_{INSIDE}", ranking.of)
     return [_ranked(each, view, ranking) for each in ordered[: ranking.limit]]
+
+
+def _thumbs(view: View, ranking: Ranking) -> Sequence[str]:
+    return (*ranking.thumbs, *PEOPLE_OF_THUMBS) if ranking.thumbs and view.least > 1 else ranking.thumbs
 
 
 def _may_rank(view: View) -> Q:
@@ -261,7 +268,7 @@ def _may_rank(view: View) -> Q:
 
 def _ranked(row: Mapping[str, Any], view: View, ranking: Ranking) -> Ranked:
     def people(when: str, place: int) -> People:
-        return People(row[f"newcomers_{when}_{place}"], row[f"busiest_{when}_{place}"])
+        return People(*(row.get(f"{name}_{when}_{place}", 0) for name in PEOPLE))
 
     def complement(when: str) -> Complement:
         return {
@@ -294,5 +301,5 @@ def _ranked(row: Mapping[str, Any], view: View, ranking: Ranking) -> Ranked:
             for name in ranking.further
             for each, held in wider(view).items()
         },
-        **{thumb: row[f"{thumb}_now_{INSIDE}"] for thumb in ranking.thumbs},
+        **{thumb: row[f"{thumb}_now_{INSIDE}"] for thumb in _thumbs(view, ranking)},
     )

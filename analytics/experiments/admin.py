@@ -1,4 +1,4 @@
-"""The screens of experiments: set up, start, both arms side by side, end, adopt."""
+"""The screens of experiments: set up, start, both arms side by side, end, adopt and take back."""
 
 from typing import TYPE_CHECKING, Any, cast
 
@@ -15,8 +15,9 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
 from analytics.dashboard.visibility import SEE_SMALL_GROUPS
+from analytics.experiments.adoption import adopt_experiment, take_back_experiment
 from analytics.experiments.report import build_outlook, build_result
-from analytics.experiments.services import adopt_experiment, start_experiment, stop_experiment
+from analytics.experiments.services import start_experiment, stop_experiment
 from chat.models import Assistant, Experiment, RetrievalProfile
 from core.admin.scoped import ScopedAdmin, ScopedFilter
 from knowledge.admin.collections import university_collections
@@ -78,6 +79,7 @@ class ExperimentAdmin(ScopedAdmin, ExperimentModelAdmin):
             view("start", self.start_view),
             view("stop", self.stop_view),
             view("adopt", self.adopt_view),
+            view("take_back", self.take_back_view),
             *super().get_urls(),
         ]
 
@@ -101,6 +103,7 @@ class ExperimentAdmin(ScopedAdmin, ExperimentModelAdmin):
     @admin.display(description=_("result"))
     def result(self, experiment: Experiment) -> str:
         adopted = gettext("adopted") if experiment.adopted_at else ""
+        adopted = gettext("taken back") if experiment.taken_back_at else adopted
         return " – ".join(filter(None, [str(experiment.get_ending_display()), adopted]))
 
     def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
@@ -161,6 +164,15 @@ class ExperimentAdmin(ScopedAdmin, ExperimentModelAdmin):
             return gettext("The assistant answers everybody with these settings from now on.")
 
         return self._do(request, experiment_id, adopt)
+
+    def take_back_view(self, request: HttpRequest, experiment_id: int) -> HttpResponse:
+        def take_back(experiment: Experiment, by: "User") -> str:
+            assistant, changed = take_back_experiment(experiment=experiment)
+            _log(by, experiment, ["taken_back_at"])
+            _log(by, assistant, changed)
+            return gettext("The assistant answers everybody with its settings from before again.")
+
+        return self._do(request, experiment_id, take_back)
 
     def _do(self, request: HttpRequest, experiment_id: int, step: Any) -> HttpResponse:
         user = cast("User", request.user)

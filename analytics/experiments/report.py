@@ -9,12 +9,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from analytics.dashboard.formatting import MINUS, decimal, percent, whole
+from analytics.experiments.adoption import may_adopt, may_take_back
 from analytics.experiments.counting import Counted
 from analytics.experiments.services import (
     GUARDS,
     decision_of,
     foresee,
-    may_adopt,
     totals_of,
     tried_settings,
 )
@@ -74,6 +74,7 @@ def build_result(experiment: Experiment, *, sees_small_groups: bool) -> dict[str
         "share_other": percent(experiment.share / 100),
         "interval": None if hides or decision is None else describe_interval(decision),
         "may_adopt": may_adopt(experiment),
+        "may_take_back": may_take_back(experiment),
         "is_guarded": experiment.ending in GUARDS,
     }
 

@@ -1,4 +1,4 @@
-"""Services of experiments: plan, start, look, end and adopt."""
+"""Services of experiments: plan, start, look, and end."""
 
 import datetime
 import json
@@ -227,34 +227,6 @@ def stop_experiment(*, experiment: Experiment) -> Experiment:
         raise ValidationError(_("This experiment is not running."))
     _end(row, Ending.STOPPED)
     return row
-
-
-@transaction.atomic
-def adopt_experiment(*, experiment: Experiment) -> tuple[Assistant, list[str]]:
-    """Make the other settings the assistant's own; return it and what changed. Raise ValidationError."""
-    assistant = Assistant.objects.select_for_update(of=("self",)).get(pk=experiment.assistant_id)
-    row = Experiment.objects.select_for_update(of=("self",)).select_related("profile", "prompt").get(pk=experiment.pk)
-    if not may_adopt(row):
-        raise ValidationError(
-            _("Only settings of an experiment that has ended, and that no guard rail ended, are adopted.")
-        )
-    if row.profile:
-        check_usable(row.profile)
-    changed = tried_settings(row)
-    if changed != row.began_with["tried"]:
-        raise ValidationError(_("Some of the settings that were tried are deleted meanwhile."))
-    for name, value in row.overrides.items():
-        setattr(assistant, name, value)
-    assistant.save(update_fields=list(row.overrides))
-    if "collections" in changed:
-        assistant.collections.set(row.collections.all())
-    row.adopted_at = timezone.now()
-    row.save(update_fields=["adopted_at"])
-    return assistant, changed
-
-
-def may_adopt(experiment: Experiment) -> bool:
-    return experiment.state == State.ENDED and experiment.adopted_at is None and experiment.ending not in GUARDS
 
 
 def count_before_deletion(assistant: Assistant, before: datetime.datetime) -> None:

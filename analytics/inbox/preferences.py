@@ -6,13 +6,21 @@ from django.contrib.auth.models import AbstractBaseUser
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
+from analytics.inbox.colleagues import may_work
 from analytics.models import InboxPreferences
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
+#: Who may see the quality of answers is mailed when it drops (`analytics.quality.mails`).
+VIEW_QUALITY = "analytics.view_sampledanswer"
 #: How often an assignment is passed on from substitute to substitute.
 HOPS = 2
+
+
+def may_choose(user: "User") -> bool:
+    """Return whether the member may get e-mails at all, and so choose which."""
+    return may_work(user) or user.has_perm(VIEW_QUALITY)
 
 
 def preferences_of(user: "User") -> InboxPreferences:

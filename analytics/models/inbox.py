@@ -110,6 +110,9 @@ class InboxPreferences(models.Model):
     mails_assignments = models.BooleanField(_("E-mail me what is assigned to me"), default=True)
     mails_cases = models.BooleanField(_("E-mail me new cases and those that wait too long"), default=True)
     mails_comments = models.BooleanField(_("E-mail me comments on what I look after or commented on"), default=True)
+    mails_quality = models.BooleanField(
+        _("E-mail me when clearly fewer answers are right"), default=True, db_default=True
+    )
     mails_digest = models.BooleanField(_("E-mail me a summary every week"), default=True)
     away_until = models.DateField(_("Away until"), null=True, blank=True)
     substitute = models.ForeignKey(

@@ -213,7 +213,8 @@ class SampleNight(models.Model):
 class QualityDrop(models.Model):
     """Fewer of an assistant's sampled answers are right than before (`analytics.quality.drops`), until it `ended_at`.
 
-    `share` and `share_before` are those of the day on which it was noticed, from 0 to 1.
+    `share` and `share_before` are those of the day on which it was noticed, from 0 to 1; `mailed_to` are those who got
+    an e-mail about it.
     """
 
     assistant = models.ForeignKey(Assistant, on_delete=models.CASCADE, related_name="quality_drops")
@@ -222,6 +223,7 @@ class QualityDrop(models.Model):
     first_day = models.DateField()
     noticed_at = models.DateTimeField(auto_now_add=True)
     ended_at = models.DateTimeField(null=True)
+    mailed_to = models.ManyToManyField(settings.AUTH_USER_MODEL, related_name="+")
 
     objects = OfAssistants.as_manager()
 

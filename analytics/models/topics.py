@@ -63,10 +63,14 @@ class Topic(models.Model):
 
 
 class TopicQuestion(models.Model):
-    """A question of a topic; `centrality` is its cosine to the middle of those in its language."""
+    """A question of a topic; `centrality` is its cosine to the middle of those in its language.
+
+    `joined_from` is the topic that it was in before staff joined that one to this one.
+    """
 
     message = models.OneToOneField(Message, on_delete=models.CASCADE, related_name="topic_question")
     topic = models.ForeignKey(Topic, on_delete=models.CASCADE, related_name="questions")
+    joined_from = models.ForeignKey(Topic, on_delete=models.SET_NULL, null=True, editable=False, related_name="+")
     centrality = models.FloatField(default=0)
 
     class Meta:
@@ -79,9 +83,11 @@ class TopicQuestion(models.Model):
 
 class TopicCount(Counted):
     """Questions of a topic, by what became of them; `answers` is how many there were, whatever became of them.
-    `newcomers_up` and `newcomers_down` are those who rated one of their first day."""
+    `newcomers_up` and `newcomers_down` are those who rated one of their first day. `joined_from` is as of a question;
+    days that are counted again have none."""
 
     topic = models.ForeignKey(Topic, on_delete=models.CASCADE, related_name="+")
+    joined_from = models.ForeignKey(Topic, on_delete=models.SET_NULL, null=True, editable=False, related_name="+")
     answers = models.PositiveIntegerField(default=0)
     answered = models.PositiveIntegerField(default=0)
     handed_over = models.PositiveIntegerField(default=0)

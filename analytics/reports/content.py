@@ -11,6 +11,7 @@ from analytics.privacy import mask_pii, remove_pii
 from analytics.reports.columns import COLUMNS, typed
 from analytics.reports.definition import Definition
 from analytics.reports.formats import Writer, offered_formats, writer
+from analytics.reports.groups import measure_extent
 from analytics.reports.permissions import Rights
 from analytics.reports.queries import (
     MADE_BY,
@@ -20,7 +21,6 @@ from analytics.reports.queries import (
     Row,
     chosen,
     iterate_rows,
-    measure_extent,
     snapshot,
 )
 from chat.models import Message
@@ -76,7 +76,7 @@ def make_file(path: Path, definition: Definition, period: Period, rights: Rights
     columns = columns_for(definition, rights)
     with snapshot() as at:
         answers = chosen(definition, period, rights)
-        extent = measure_extent(answers, columns, rights, at)
+        extent = measure_extent(definition, period, rights, columns, at)
         check(extent, columns)
         with _written(path, definition, columns) as file:
             done, values = 0, [(key, typed(key)) for key in columns]

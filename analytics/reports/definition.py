@@ -2,7 +2,7 @@
 
 import datetime
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from enum import StrEnum
 from typing import Any, Self
 
@@ -12,6 +12,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from analytics.counts.outcomes import OUTCOMES
 from analytics.models import Review
 from analytics.periods import ONE_DAY, Period
 from analytics.reports.columns import heading
@@ -47,6 +48,8 @@ class Thumbs(StrEnum):
     NONE = "none"
 
 
+#: The fields of a definition that hold several values.
+TUPLES = frozenset({"columns", "assistants", "statuses", "topics", "outcomes"})
 #: As a verdict to choose: nobody has given one.
 NO_VERDICT = "none"
 
@@ -54,7 +57,7 @@ NO_VERDICT = "none"
 @dataclass(frozen=True, slots=True)
 class Definition:
     """Empty filters choose everything. `columns` are keys of `analytics.reports.columns.COLUMNS`, in the file's order;
-    `first` and `last` are the days of a fixed span, both included. `assistants` and `site` are ids."""
+    `first` and `last` are the days of a fixed span, both included. `assistants`, `site` and `topics` are ids."""
 
     columns: tuple[str, ...]
     format: Format = Format.XLSX
@@ -67,6 +70,8 @@ class Definition:
     statuses: tuple[str, ...] = ()
     thumbs: str = ""
     verdict: str = ""
+    topics: tuple[int, ...] = ()
+    outcomes: tuple[str, ...] = ()
 
     def dump(self) -> dict[str, Any]:
         days = {name: day.isoformat() if (day := getattr(self, name)) else None for name in ("first", "last")}
@@ -76,7 +81,7 @@ class Definition:
     def load(cls, stored: dict[str, Any]) -> Self:
         """Load what `dump` returned."""
         given = {each.name: stored[each.name] for each in fields(cls)}
-        for name in ("columns", "assistants", "statuses"):
+        for name in TUPLES:
             given[name] = tuple(given[name])
         for name in ("first", "last"):
             given[name] = datetime.date.fromisoformat(given[name]) if given[name] else None
@@ -117,16 +122,19 @@ THUMBS: Mapping[Thumbs, str | Promise] = {
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """Names of the assistants and sites that somebody may see, by id."""
+    """Names of the assistants, sites and topics that somebody may see, by id."""
 
     assistants: Mapping[int, str]
     sites: Mapping[int, str]
+    topics: Mapping[int, str] = field(default_factory=dict)
 
 
-def names_for(user: Staff) -> Names:
+def names_for(user: Staff, topics: Mapping[int, str] | None = None) -> Names:
+    """Return the names; without those of topics, where these stand as numbers: a name may be a student's question."""
     return Names(
         dict(Assistant.objects.visible_to(user).values_list("pk", "name")),
         dict(Site.objects.visible_to(user).values_list("pk", "name")),
+        topics or {},
     )
 
 
@@ -150,6 +158,11 @@ def _parts(definition: Definition, names: Names) -> list[str]:
         parts.append(str(Language(definition.language).label))
     if definition.statuses:
         parts.append(", ".join(str(Message.Status(status).label) for status in definition.statuses))
+    if definition.outcomes:
+        parts.append(", ".join(str(OUTCOMES[outcome]) for outcome in definition.outcomes))
+    if definition.topics:
+        numbered = _("topic %(number)s")
+        parts.append(", ".join(names.topics.get(pk, numbered % {"number": f"#{pk}"}) for pk in definition.topics))
     if definition.thumbs:
         parts.append(str(THUMBS[Thumbs(definition.thumbs)]))
     if definition.verdict == NO_VERDICT:

@@ -1,4 +1,4 @@
-"""The answers that a report is about: how many, which of them are publishable, and one row each."""
+"""The answers that a report is about, and one row each."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -11,11 +11,11 @@ from django.contrib.postgres.expressions import ArraySubquery
 from django.core.exceptions import EmptyResultSet
 from django.db import connection
 from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.models import Count, F, OuterRef, Q, QuerySet
+from django.db.models import F, OuterRef, Q, QuerySet
 from django.db.models.expressions import Combinable
 
 from analytics.counts.daily import find_day_bounds
-from analytics.counts.outcomes import OUTCOMES
+from analytics.models import Topic
 from analytics.periods import Period
 from analytics.reports.columns import COLUMNS
 from analytics.reports.definition import NO_VERDICT, Definition, Thumbs
@@ -31,17 +31,8 @@ THUMBS = {
     Thumbs.DOWN: Q(feedback__value=-1),
     Thumbs.NONE: Q(feedback=None),
 }
-#: The columns of students' ratings, which hang on a thumb, those of stars, and of contacts used; and what a row's
-#: visitor gave.
-OPINIONS = {
-    "up": (("thumbs", "reasons", "comment"), Q(feedback__value=1)),
-    "down": (("thumbs", "reasons", "comment"), Q(feedback__value=-1)),
-    "starred": (("stars",), Q(conversation__stars__isnull=False)),
-    **{kind: (("contacts",), Q(contacts_used__contains=[kind])) for kind in Message.Contact.values},
-}
-#: What became of the rows' conversations: it hangs on thumbs and stars, too. Only read where a report has it.
+#: What became of the rows' conversations. Only read where a report has it.
 OUTCOME = "outcome"
-BECAME = {f"became_{name}": ((OUTCOME,), Q(became=name)) for name in OUTCOMES}
 #: What masking reads besides the columns: all that the student has said by then, and how the answer was made.
 SAID, MADE_BY = "said", "made_by"
 #: The columns of a student's own words.
@@ -52,11 +43,13 @@ Group = tuple[int | None, int | None, str]
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """What may be published: `rows` of groups with `smallest` visitors at least. Of others nothing is known, not even
-    whether there are any: narrowed again and again, their number would tell of single people.
+    """What may be published (`analytics.reports.groups`): `rows` of groups with `smallest` visitors at least.
 
-    `suppressed` are, by such a group, the columns of opinions that fewer visitors gave: they are empty in its rows, as
-    the dashboard hides these counts.
+    Of others nothing is known, not even whether there are any: narrowed again and again, their number would tell of
+    single people.
+
+    `suppressed` are, by such a group, the columns of opinions that are empty in its rows: fewer visitors gave them, or
+    they would tell of a group in which fewer did.
     """
 
     rows: int
@@ -83,57 +76,52 @@ def snapshot() -> Iterator[BaseDatabaseWrapper]:
         own.close()
 
 
-def chosen(definition: Definition, period: Period, rights: Rights) -> QuerySet[Message]:
-    """Return the finished answers that the definition chooses, whatever their number."""
+def answers_in(period: Period, rights: Rights, *, with_outcome: bool = False) -> QuerySet[Message]:
+    """Return the finished answers of a period that somebody with these rights may see, whatever their number.
+
+    `with_outcome` they have `became`: what became of their conversation.
+    """
     begins, ends = find_day_bounds(period.first)[0], find_day_bounds(period.last)[1]
     found = Message.objects.filter(role=Message.Role.ASSISTANT, question__isnull=False).without_help()
     found = found.filter(created_at__gte=begins, created_at__lt=ends).exclude(status=Message.Status.GENERATING)
     if not rights.is_whole:
         found = found.filter(conversation__assistant__in=rights.assistants)
+    return found.annotate(became=COLUMNS[OUTCOME].read()) if with_outcome else found
+
+
+def narrowings(definition: Definition) -> dict[str, Q]:
+    """Return what the answers are narrowed by besides assistant, site and language, by the field of the definition."""
+    found: dict[str, Q] = {}
+    if definition.statuses:
+        found["statuses"] = Q(status__in=definition.statuses)
+    if definition.thumbs:
+        found["thumbs"] = THUMBS[Thumbs(definition.thumbs)]
+    if definition.verdict == NO_VERDICT:
+        found["verdict"] = Q(review=None) | Q(review__verdict="")
+    elif definition.verdict:
+        found["verdict"] = Q(review__verdict=definition.verdict)
+    if definition.topics:
+        found["topics"] = Q(question__topic_question__topic__in=_topics(definition.topics))
+    if definition.outcomes:
+        found["outcomes"] = Q(became__in=definition.outcomes)
+    return found
+
+
+def _topics(ids: Collection[int]) -> QuerySet[Topic, Any]:
+    """Return the ids of topics: one that was joined to another one stands for that one."""
+    return Topic.objects.filter(Q(pk__in=ids) | Q(merged__in=ids)).values("pk")
+
+
+def chosen(definition: Definition, period: Period, rights: Rights) -> QuerySet[Message]:
+    """Return the answers that the definition chooses, whatever their number."""
+    found = answers_in(period, rights, with_outcome=bool(definition.outcomes))
     if definition.assistants:
         found = found.filter(conversation__assistant__in=definition.assistants)
     if definition.site is not None:
         found = found.filter(conversation__site=definition.site)
     if definition.language:
         found = found.filter(question__language=definition.language)
-    if definition.statuses:
-        found = found.filter(status__in=definition.statuses)
-    if definition.thumbs:
-        found = found.filter(THUMBS[Thumbs(definition.thumbs)])
-    if definition.verdict == NO_VERDICT:
-        return found.filter(Q(review=None) | Q(review__verdict=""))
-    return found.filter(review__verdict=definition.verdict) if definition.verdict else found
-
-
-def measure_extent(
-    answers: QuerySet[Message], columns: Collection[str], rights: Rights, using: BaseDatabaseWrapper = connection
-) -> Extent:
-    """Count the rows and groups in one query; groups below the rights' smallest size are left out.
-
-    `columns` are those that a report has.
-    """
-    visitor, opinions = "conversation__visitor", OPINIONS
-    if OUTCOME in columns and rights.smallest > 1:
-        answers, opinions = answers.annotate(became=COLUMNS[OUTCOME].read()), OPINIONS | BECAME
-    givers = {
-        name: Count(visitor, distinct=True, filter=given)
-        for name, (told, given) in opinions.items()
-        if not set(told).isdisjoint(columns)
-    }
-    counted = (
-        answers.order_by().values(*GROUP).annotate(rows=Count("pk"), visitors=Count(visitor, distinct=True), **givers)
-    )
-    large = counted.filter(visitors__gte=rights.smallest)
-    rows, suppressed = 0, {}
-    for assistant, site, language, answered, *gave in _fetched(large.values_list(*GROUP, "rows", *givers), using):
-        rows += answered
-        suppressed[assistant, site, language] = frozenset(
-            column
-            for name, count in zip(givers, gave, strict=True)
-            if 0 < count < rights.smallest
-            for column in opinions[name][0]
-        )
-    return Extent(rows, rights.smallest, suppressed)
+    return found.filter(*narrowings(definition).values())
 
 
 def iterate_rows(
@@ -163,7 +151,7 @@ def iterate_rows(
         return _without_opinions(row, extent) if GROUP[0] in row else row
 
     if most is not None:
-        yield [to_row(values) for values in _fetched(found[:most], using)]
+        yield [to_row(values) for values in fetch(found[:most], using)]
         return
     sql, parameters = _compiled(found, using)
     with using.chunked_cursor() as cursor:
@@ -204,7 +192,8 @@ def _compiled(found: QuerySet[Any, Any], using: BaseDatabaseWrapper) -> tuple[st
     return sql, parameters
 
 
-def _fetched(found: QuerySet[Any, Any], using: BaseDatabaseWrapper) -> list[Any]:
+def fetch(found: QuerySet[Any, Any], using: BaseDatabaseWrapper) -> list[Any]:
+    """Read all rows on a connection."""
     try:
         sql, parameters = _compiled(found, using)
     except EmptyResultSet:  # as for somebody without a team

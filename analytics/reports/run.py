@@ -37,12 +37,13 @@ class NotWritten(Exception):
 def work_on(stored_id: int) -> None:
     """Make a report that waits, unless another worker has it."""
     with advisory_lock(Lock.REPORT, row=stored_id) as is_mine:
-        stored = _begin(stored_id) if is_mine else None
-        if stored is None:
+        begun = _begin(stored_id) if is_mine else None
+        if begun is None:
             return
+        stored, rights = begun
         with stored.closing(NothingToTell, NotWritten), translation.override(stored.language):
             try:
-                _make(stored)
+                _make(stored, rights)
             except OSError as error:
                 reason = error.strerror or type(error).__name__
                 logger.error("report not written report=%d reason=%s", stored_id, reason)
@@ -51,8 +52,10 @@ def work_on(stored_id: int) -> None:
 
 
 @transaction.atomic
-def _begin(stored_id: int) -> StoredReport | None:
-    """Claim a report; return None if it does not wait any more or its owner may not export.
+def _begin(stored_id: int) -> tuple[StoredReport, Rights] | None:
+    """Claim a report, and return it with the rights that its file is made with.
+
+    Return None if it does not wait any more or its owner may not export.
 
     Wait for those who are deleting conversations: what they delete after this, they find this report for.
     """
@@ -76,15 +79,14 @@ def _begin(stored_id: int) -> StoredReport | None:
         is_whole=rights.is_whole and not definition.assistants,
         assistants=[pk for pk in definition.assistants if rights.is_whole or pk in own] or sorted(own),
     )
-    return stored if is_claimed else None
+    return (stored, rights) if is_claimed else None
 
 
-def _make(stored: StoredReport) -> None:
+def _make(stored: StoredReport, rights: Rights) -> None:
     """Make the file with the rights of when it was begun; later changes of rights change nothing in it."""
     definition = Definition.load(stored.definition)
     since, until = cast("tuple[datetime, datetime]", (stored.since, stored.until))  # set when it was begun
     period = Period(timezone.localdate(since), timezone.localdate(until - ONE_MOMENT))
-    rights = Rights(not stored.is_masked, stored.smallest, stored.is_whole, frozenset(stored.assistants))
     half, path = partial_path(stored), file_path(stored)
     with Heartbeat(stored) as heartbeat:
         extent = make_file(half, definition, period, rights, heartbeat.step)

@@ -15,8 +15,8 @@ from analytics.reports.by_mail.schedule import set_rhythm
 from analytics.reports.content import NothingToTell, check, columns_for, make_file
 from analytics.reports.definition import Definition
 from analytics.reports.files import drop_files, passing_file
+from analytics.reports.groups import measure_extent
 from analytics.reports.permissions import rights_for
-from analytics.reports.queries import chosen, measure_extent
 from analytics.tasks import make_report
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def check_export(*, definition: Definition, by: "User") -> None:
     """Raise ValidationError if there is nothing to export, before a worker gets it."""
     rights = rights_for(by)
     columns = columns_for(definition, rights)
-    extent = measure_extent(chosen(definition, definition.period(), rights), columns, rights)
+    extent = measure_extent(definition, definition.period(), rights, columns)
     try:
         check(extent, columns)
     except NothingToTell as error:

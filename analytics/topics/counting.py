@@ -1,5 +1,7 @@
 """Counts topics by day and month, as `analytics.counts` counts the rest; what is frozen stays."""
 
+from collections.abc import Collection
+
 from django.conf import settings
 from django.db import connection, transaction
 
@@ -8,6 +10,7 @@ IS_FROZEN = """EXISTS (
     SELECT FROM analytics_frozencounts AS frozen
     WHERE frozen.assistant_id IS NOT DISTINCT FROM {of}.assistant_id AND frozen.before > {of}.day
 )"""
+CHOSEN = "(%(topics)s::bigint[] IS NULL OR topic_id = ANY(%(topics)s))"
 SUMS = "answers, answered, handed_over, thumbs_up, thumbs_down, visitors, newcomers, newcomers_up, newcomers_down"
 DAYS = f"""
 INSERT INTO analytics_topiccount (span, day, assistant_id, site_id, language, topic_id, busiest, {SUMS})
@@ -39,24 +42,29 @@ FROM (
         LEFT JOIN chat_feedback AS feedback ON feedback.message_id = answer.id
     ) AS asked
 ) AS counted
-WHERE NOT {IS_FROZEN.format(of="counted")}
+WHERE NOT {IS_FROZEN.format(of="counted")} AND {CHOSEN}
 GROUP BY day, assistant_id, site_id, language, topic_id
 """  # noqa: S608
 MONTHS = f"""
 INSERT INTO analytics_topiccount (span, day, assistant_id, site_id, language, topic_id, busiest, {SUMS})
 SELECT 'month', date_trunc('month', day)::date AS month, assistant_id, site_id, language, topic_id, max(busiest),
     {", ".join(f"sum({name})" for name in SUMS.split(", "))}
-FROM analytics_topiccount WHERE span = 'day' GROUP BY month, assistant_id, site_id, language, topic_id
+FROM analytics_topiccount WHERE span = 'day' AND {CHOSEN} GROUP BY month, assistant_id, site_id, language, topic_id
 """  # noqa: S608
 
 
-CLEAR = f"DELETE FROM analytics_topiccount AS old WHERE span = 'month' OR NOT {IS_FROZEN.format(of='old')}"  # noqa: S608
+CLEAR = f"""
+DELETE FROM analytics_topiccount AS old WHERE (span = 'month' OR NOT {IS_FROZEN.format(of="old")}) AND {CHOSEN}
+"""  # noqa: S608
 
 
 @transaction.atomic
-def count_topics() -> None:
-    """Count all days again whose conversations are there, and sum the months: three statements."""
+def count_topics(topics: Collection[int] | None = None) -> None:
+    """Count all days again whose conversations are there, and sum the months: three statements.
+
+    `topics` are the ids of those to count; None counts all.
+    """
+    parameters = {"zone": settings.TIME_ZONE, "topics": None if topics is None else list(topics)}
     with connection.cursor() as cursor:
-        cursor.execute(CLEAR)
-        cursor.execute(DAYS, {"zone": settings.TIME_ZONE})
-        cursor.execute(MONTHS)
+        for statement in (CLEAR, DAYS, MONTHS):
+            cursor.execute(statement, parameters)

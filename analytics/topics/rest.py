@@ -13,7 +13,7 @@ from analytics.dashboard.rest import HIDDEN, PARAMETERS, PeriodShown, read_choic
 from analytics.models import Topic
 from analytics.topics.admin.pages import TopicForm
 from analytics.topics.listing import compare_topics, topics_in
-from analytics.topics.services import merge_topic, pin_topic, rename_topic
+from analytics.topics.services import merge_topic, pin_topic, rename_topic, split_topic
 from core.rest.serializers import Body, ScopedKeyField
 from core.rest.views import StaffViewSet
 
@@ -57,6 +57,12 @@ class JoinGiven(Body):
     into = ScopedKeyField(queryset=Topic.objects.filter(merged_into=None), help_text="The id of the other topic.")
 
 
+class SplitGiven(Body):
+    joined = ScopedKeyField(
+        queryset=Topic.objects.exclude(merged_into=None), help_text="The id of the topic that was joined to this one."
+    )
+
+
 class TopicViewSet(StaffViewSet):
     queryset = Topic.objects.filter(merged_into=None)
     serializer_class = TopicShown
@@ -66,6 +72,7 @@ class TopicViewSet(StaffViewSet):
         "list": ["analytics.view_topic"],
         "partial_update": ["analytics.change_topic"],
         "join": ["analytics.change_topic"],
+        "split": ["analytics.change_topic"],
     }
 
     def get_queryset(self) -> Any:
@@ -111,7 +118,7 @@ class TopicViewSet(StaffViewSet):
 
     @extend_schema(
         summary="Join a topic to another one of its assistant",
-        description="Its figures of all days go along; this cannot be undone.",
+        description="Its figures of all days go along.",
         request=JoinGiven,
         responses=TopicShown,
         examples=[OpenApiExample("Into another", value={"into": 17}, request_only=True)],
@@ -124,3 +131,19 @@ class TopicViewSet(StaffViewSet):
         into = merge_topic(topic=topic, version=topic.version, into=given.validated_data["into"])
         self.log_changed(topic, ["merged_into"])
         return Response(self.get_serializer(into).data)
+
+    @extend_schema(
+        summary="Split off a topic that was joined to this one",
+        description="It gets back its questions, and its figures of all days but those frozen since.",
+        request=SplitGiven,
+        responses=TopicShown,
+        examples=[OpenApiExample("The one that was joined", value={"joined": 18}, request_only=True)],
+    )
+    @action(detail=True, methods=["post"])
+    @transaction.atomic
+    def split(self, request: Request, pk: str) -> Response:
+        topic, given = self.locked(), SplitGiven(data=request.data, context=self.get_serializer_context())
+        given.is_valid(raise_exception=True)
+        split = split_topic(topic=topic, version=topic.version, joined=given.validated_data["joined"])
+        self.log_changed(topic, ["merged"])
+        return Response(self.get_serializer(split).data)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from analytics.gaps.clustering import Bridge, compute_centroid, measured_bridge, to_cosine
 from analytics.gaps.labels import SHOWN, name_after, name_gently
@@ -50,7 +50,7 @@ def _update() -> int:
     asked = read_questions(embedder.recipe, bridge)
     for assistant in asked:
         fresh += _update_assistant(assistant, asked[assistant], embedder, bridge)
-    _name_again()
+    name_again(Topic.objects.all())
     _name_by_model(fresh)
     count_topics()
     _forget_empty()
@@ -155,7 +155,7 @@ def _save_questions(rows: Sequence[TopicQuestion], alone: Sequence[int]) -> None
         batch_size=2_000,
         update_conflicts=True,
         unique_fields=["message"],
-        update_fields=["topic", "centrality"],
+        update_fields=["topic", "centrality", "joined_from"],
     )
     TopicQuestion.objects.filter(message__in=alone).delete()
 
@@ -168,9 +168,9 @@ def _describe(topic: Topic, questions: Sequence[Asked], centroid: "Floats", reci
         topic.named_after = None
 
 
-def _name_again() -> None:
+def name_again(topics: QuerySet[Topic]) -> None:
     """Name topics after their most central question, where nobody else named them and that one is new or gone."""
-    unnamed = Topic.objects.filter(Q(name="") | Q(named_after=None), named_by=Gap.NamedBy.QUESTION, merged_into=None)
+    unnamed = topics.filter(Q(name="") | Q(named_after=None), named_by=Gap.NamedBy.QUESTION, merged_into=None)
     for topic in unnamed.defer("centroid"):
         central = topic.questions.order_by("-centrality", "pk")
         if topic.named_after_id is None:

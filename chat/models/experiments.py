@@ -34,7 +34,8 @@ class Experiment(models.Model):
     """Two arms of an assistant: its own settings, and the same with those that are filled in here.
 
     What is asked is fixed at the start: `began_with` describes both arms then, and `needed` is the number of
-    conversations that the rule was planned for, from the `baseline` of the last weeks.
+    conversations that the rule was planned for, from the `baseline` of the last weeks. `replaced` are the settings of
+    the assistant in whose place those of the other arm were adopted; by their fields, rows by their ids.
     """
 
     class Measure(models.TextChoices):
@@ -139,6 +140,8 @@ class Experiment(models.Model):
     )
     ended_at = models.DateTimeField(_("ended"), null=True, editable=False)
     adopted_at = models.DateTimeField(_("adopted"), null=True, editable=False)
+    replaced = models.JSONField(default=dict, db_default={}, editable=False)
+    taken_back_at = models.DateTimeField(_("taken back"), null=True, editable=False)
 
     objects = ExperimentQuerySet.as_manager()
 

@@ -7,6 +7,7 @@ from django import template
 
 from analytics.inbox.colleagues import may_work
 from analytics.inbox.notices import count_unread
+from analytics.inbox.preferences import may_choose
 from marcelcms.accounts.roles import name_administrators, name_teams
 from marcelcms.admin_index import sections
 from marcelcms.admin_index.first_steps import FirstStep
@@ -40,6 +41,11 @@ def own_teams(context: Any) -> list[str]:
 @register.simple_tag(takes_context=True)
 def works_on_inbox(context: Any) -> bool:
     return may_work(context["request"].user)
+
+
+@register.simple_tag(takes_context=True)
+def gets_mails(context: Any) -> bool:
+    return may_choose(context["request"].user)
 
 
 @register.simple_tag(takes_context=True)

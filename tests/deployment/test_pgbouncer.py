@@ -164,13 +164,14 @@ def test_all_texts_are_read_without_holding_them() -> None:
 REPORT = """
 import django
 django.setup()
-from analytics.reports.queries import chosen, iterate_rows, measure_extent, snapshot
+from analytics.reports.groups import measure_extent
+from analytics.reports.queries import chosen, iterate_rows, snapshot
 from analytics.reports.definition import Definition
 from analytics.reports.permissions import Rights
 definition, rights = Definition(columns=("question",)), Rights(True, 1, True, frozenset())
 with snapshot() as at:
     answers = chosen(definition, definition.period(), rights)
-    extent = measure_extent(answers, ("question",), rights, at)
+    extent = measure_extent(definition, definition.period(), rights, ("question",), at)
     for batch in iterate_rows(answers, ("question",), extent, rights, using=at):
         with at.cursor() as cursor:
             cursor.execute("SELECT count(*) FROM pg_cursors WHERE NOT is_holdable")

@@ -21,6 +21,7 @@ from analytics.models import EvaluationRun, EvaluationSet, Gap, TimelineDate, To
 from analytics.counts.refresh import count_changed
 from benchmarks.usage_data import add_usage, make_university
 from analytics.topics.counting import count_topics
+from analytics.topics.services import merge_topic
 from chat.models import Assistant, Message
 university = make_university(documents=60, faqs=25)
 today = timezone.localdate()
@@ -43,6 +44,10 @@ for number, name in enumerate((
     TopicQuestion.objects.bulk_create(
         TopicQuestion(message=each, topic=topic, centrality=0.9) for each in asked[number * 300 : number * 300 + 300]
     )
+joined = Topic.objects.create(
+    name="Parking for cars", named_by="staff", assistant=university.assistants[0], centroid=bytes(8), recipe="none",
+)
+merge_topic(topic=joined, version=0, into=Topic.objects.get(name__contains="parking permit"))
 count_topics()
 count_changed()
 for days, text in ((12, "Lectures begin"), (40, "Enrolment ends")):
@@ -62,7 +67,7 @@ staff("analyst", "view_dashboard", "whole_university", "view_document", "view_fa
 staff("reader", "view_dashboard", "whole_university", "view_conversation", "view_gap", "view_faq", "see_small_groups",
       "view_evaluationset", "view_evaluationrun", "view_topic")
 staff("curator", "view_dashboard", "whole_university", "see_small_groups", "view_topic", "change_topic",
-      "view_conversation")
+      "view_conversation", "export_reports")
 print(university.assistants[0].pk)
 """
 
@@ -177,13 +182,21 @@ def test_topics_fit_and_are_accessible(browser: Browser, used: Run, width: int, 
     page = signed_in(browser, used, "curator", viewport=size, locale=locale, color_scheme=scheme)
     for name, link in (("topics", "a[href='/admin/topics/']"), ("topic", ".topics tbody a")):
         page.goto(f"http://127.0.0.1:{used.port}{page.locator(link).first.get_attribute('href')}")
+        drawn(page)
         whole(page, f"{name}-{width}-{scheme}-{locale[:2]}")
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         assert violations(page) == []
+    page.locator("a[href*='report/add/?span']").click()
+    page.locator(".report-preview").wait_for()
+    whole(page, f"topic-report-{width}-{scheme}-{locale[:2]}")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert violations(page) == []
     page.context.close()
 
 
-def test_from_the_dashboard_a_topic_is_opened_renamed_pinned_and_joined(browser: Browser, used: Run) -> None:
+def test_from_the_dashboard_a_topic_is_opened_renamed_pinned_joined_and_split_off_again(
+    browser: Browser, used: Run
+) -> None:
     page = signed_in(browser, used, "curator")
     page.get_by_role("link", name="When are the exams?").click()
     page.get_by_label("Name", exact=True).fill("Exams")
@@ -194,6 +207,9 @@ def test_from_the_dashboard_a_topic_is_opened_renamed_pinned_and_joined(browser:
     page.get_by_label("Join to").select_option(label="How do I get a parking permit for my bicycle?")
     page.get_by_role("button", name="Join", exact=True).click()
     expect(page.get_by_text("The topics are one now.")).to_be_visible()
+    page.get_by_text("“Exams” was joined to this topic.").locator("..").get_by_role("button").click()
+    expect(page.get_by_text("The topic is one of its own again")).to_be_visible()
+    expect(page.get_by_role("heading", name="Exams")).to_be_visible()
     page.context.close()
 
 

@@ -67,7 +67,7 @@ def test_the_pages_fit_and_have_no_barrier_that_a_machine_finds(
     assert {name: wrong for name, wrong in found.items() if wrong} == {}
 
 
-def test_what_won_is_adopted_in_one_click_and_what_runs_is_ended_in_one(
+def test_what_won_is_adopted_and_taken_back_in_one_click_and_what_runs_is_ended_in_one(
     browser: Browser, pages: tuple[Run, dict[str, str]]
 ) -> None:
     run, paths = pages
@@ -78,4 +78,9 @@ def test_what_won_is_adopted_in_one_click_and_what_runs_is_ended_in_one(
     page.goto(paths["better"])
     page.get_by_role("button", name="Adopt the other settings").click()
     expect(page.get_by_text("The assistant answers everybody with these settings")).to_be_visible()
+    ARTEFACTS.mkdir(exist_ok=True)
+    page.screenshot(path=ARTEFACTS / "experiment-adopted.png", full_page=True)
+    page.get_by_role("button", name="Take back: the settings from before").click()
+    expect(page.get_by_text("The assistant answers everybody with its settings from before again.")).to_be_visible()
+    expect(page.get_by_role("button", name="Adopt the other settings")).to_be_visible()
     page.context.close()

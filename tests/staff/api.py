@@ -21,6 +21,7 @@ from analytics.models import (
     Topic,
 )
 from analytics.reports.files import file_path
+from analytics.topics.services import merge_topic
 from core.db.tokens import hash_token
 from faqs.models import FAQ
 from faqs.versions.snapshots import fingerprint_content, read_content
@@ -159,6 +160,13 @@ def make_topic(assistant: Any, name: str = "Parking") -> Topic:
         name=name, named_by=Gap.NamedBy.STAFF, assistant=assistant, centroid=b"", recipe="none"
     )
     return topic
+
+
+def make_joined_topic(into: Topic) -> Topic:
+    """Return a topic that staff joined to another one."""
+    joined = make_topic(into.assistant, "Cars")
+    merge_topic(topic=joined, version=joined.version, into=into)
+    return joined
 
 
 def make_report(assistant: Any, name: str) -> Report:

@@ -18,7 +18,7 @@ from pytest_django.fixtures import DjangoCaptureOnCommitCallbacks
 from knowledge.models import Document
 from marcelcms.rest.urls import router
 from tests.factories import DocumentFactory, FAQFactory, UserFactory
-from tests.staff.api import ROOT, Program, Rows, make_member, make_topic, read_version, rows_of_team
+from tests.staff.api import ROOT, Program, Rows, make_joined_topic, make_member, make_topic, read_version, rows_of_team
 
 pytestmark = pytest.mark.django_db
 
@@ -95,6 +95,7 @@ BODIES: dict[str, Callable[[Rows], dict[str, Any]]] = {
     "gaps partial_update": lambda rows: {"name": "Parking permits", "state": "in_work"},
     "gaps draft": lambda rows: {"question": "Where do I park?", "documents": [rows.document.pk]},
     "topics partial_update": lambda rows: {"name": "Parking permits", "is_pinned": True},
+    "topics split": lambda rows: {"joined": make_joined_topic(rows.topic).pk},
     "topics join": lambda rows: {"into": make_topic(rows.topic.assistant, "Cars").pk},
     "reviews judge": of_version("review", verdict="missing_knowledge", done=True),
     "reviews assign": of_version("review", to=None),

@@ -11,7 +11,8 @@ from django.core.cache import cache
 from django.utils import timezone
 from pytest_django import Settings
 
-from analytics.models import Report, StoredReport
+from analytics.counts.refresh import count_changed
+from analytics.models import Report, StoredReport, Topic
 from analytics.reports.files import file_path
 from analytics.reports.run import work_on
 from tests.analytics.reports.rows import asked, definition, stored
@@ -69,8 +70,9 @@ def test_a_file_does_not_say_how_many_rows_of_few_visitors_there_are(
     rights: tuple[str, ...], left_out: int | None
 ) -> None:
     user = UserFactory(permissions=[EXPORT, *rights])
-    asked(visitors=5)
-    asked(visitors=2)
+    for visitors in (6, 5, 2):
+        asked(visitors=visitors)
+    count_changed()
     assert made(user, saved(user, "question"))["left_out"] is left_out
     said = [entry.get_change_message() for entry in LogEntry.objects.filter(user=user)]
     assert any("without groups of fewer than 5 visitors" in message for message in said) == (not rights)
@@ -163,11 +165,13 @@ def read_errors(reply: Any) -> dict[str, str]:
 
 
 def test_a_report_is_saved_changed_and_deleted_and_each_is_on_record() -> None:
-    user, assistant = UserFactory(permissions=[EXPORT]), AssistantFactory()
+    user, assistant = UserFactory(permissions=[EXPORT, "analytics.view_topic"]), AssistantFactory()
     site, program = SiteFactory(assistant=assistant), Program(user)
     wanted = {"columns": ["answer", "question"], "format": "csv", "span": "fixed"}
     wanted |= {"first": "2026-07-01", "last": "2026-07-31", "assistants": [assistant.pk], "site": site.pk}
     wanted |= {"language": "de", "statuses": ["abstained"], "thumbs": "down", "verdict": "none"}
+    topic = Topic.objects.create(name="Fees", named_by="staff", assistant=assistant)
+    wanted |= {"topics": [topic.pk], "outcomes": ["unanswered"]}
     reply = program.post("/reports/", {"name": " Fees  of July ", "is_shared": True, "definition": wanted})
     assert reply.status_code == 201, reply.content
     told = reply.json()
@@ -182,6 +186,8 @@ def test_a_report_is_saved_changed_and_deleted_and_each_is_on_record() -> None:
     assert replaced["definition"] == {**definition("question").dump(), "columns": ["question"]} | {
         "assistants": [],
         "statuses": [],
+        "topics": [],
+        "outcomes": [],
     }
     program.patch(address, {"name": "All"})  # it is called that already
     assert program.call("delete", address).status_code == 204

@@ -107,7 +107,7 @@ def build_card_groups(found: Overview, links: Links, assumed: Assumptions) -> li
         found_count: int | None = getattr(now, name)
         share = percent(found_count / now.outcomes) if found_count is not None and now.outcomes else ""
         hint = _("%(share)s of these conversations") % {"share": share} if share else ""
-        return count(label, name, "", wanted=wanted, hint=hint)
+        return count(label, name, links.became(name) if found_count else "", wanted=wanted, hint=hint)
 
     def costs(label: str, name: str, hint: str) -> Card:
         value: float | None = getattr(worth, name)

@@ -20,6 +20,8 @@ REPORT_FIELDS = {
     "language": "language",
     "answer": "statuses",
     "feedback": "thumbs",
+    "outcomes": "outcomes",
+    "topics": "topics",
 }
 
 
@@ -78,6 +80,14 @@ class Links:
             "language": self.view.language or None,
         }
         return {name: value for name, value in {**narrowed, **chosen}.items() if value is not None}
+
+    def became(self, outcome: str) -> str:
+        """Link to a new report of the period's answers in conversations with this outcome."""
+        return self._report(self.view.period, {"outcomes": outcome})
+
+    def answers_of(self, topic: int) -> str:
+        """Link to a new report of the period's answers to a topic."""
+        return self._report(self.view.period, {"topics": topic})
 
     def faq(self, pk: int) -> str:
         return self._row("faqs", "faq", pk)

@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods
 
 from analytics.inbox.colleagues import colleagues, may_work
-from analytics.inbox.preferences import preferences_of
+from analytics.inbox.preferences import VIEW_QUALITY, may_choose, preferences_of
 from analytics.mails import sends_mails
 from analytics.models import Gap, InboxPreferences, Review
 from chat.models import Case
@@ -54,15 +54,26 @@ class PreferencesForm(PreferencesModelForm):
 
     class Meta:
         model = InboxPreferences
-        fields = ("mails_cases", "mails_assignments", "mails_comments", "mails_digest", "away_until", "substitute")
+        fields = (
+            *("mails_cases", "mails_assignments", "mails_comments", "mails_digest", "mails_quality"),
+            *("away_until", "substitute"),
+        )
         widgets = {"away_until": forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d")}
         help_texts = {
+            "mails_quality": gettext_lazy("By the nightly sample, of the assistants of your teams."),
             "mails_digest": gettext_lazy("On Monday morning, in figures; none if there is nothing to do."),
             "away_until": gettext_lazy("The last day on which you are away. Empty: you are here."),
         }
 
-    def __init__(self, *args: Any, **options: Any) -> None:
+    def __init__(self, *args: Any, user: "User", **options: Any) -> None:
         super().__init__(*args, **options)
+        if not user.has_perm(VIEW_QUALITY):
+            del self.fields["mails_quality"]
+        if not may_work(user):
+            # Nothing is assigned to them, so nobody need stand in for them.
+            for name in self.fields.keys() - {"mails_quality"}:
+                del self.fields[name]
+            return
         self.fields["substitute"].queryset = colleagues(Gap, Review, Case).exclude(pk=self.instance.user_id)  # type: ignore[attr-defined]
         if self.instance.away_until is None or self.instance.away_until < timezone.localdate():
             # They are here, and need not say so: nobody stands in for them.
@@ -89,9 +100,9 @@ class PreferencesForm(PreferencesModelForm):
 def preferences_view(request: HttpRequest) -> HttpResponse:
     """Show and change one's own preferences. To be wrapped in `admin.site.admin_view`; raises PermissionDenied."""
     user = cast("User", request.user)
-    if not may_work(user):
+    if not may_choose(user):
         raise PermissionDenied
-    form = PreferencesForm(request.POST if request.method == "POST" else None, instance=preferences_of(user))
+    form = PreferencesForm(request.POST if request.method == "POST" else None, instance=preferences_of(user), user=user)
     if form.is_valid():
         form.save()
         if form.changed_data:
@@ -101,7 +112,7 @@ def preferences_view(request: HttpRequest) -> HttpResponse:
         return redirect("inbox-preferences")
     context = {
         **admin.site.each_context(request),
-        "title": _("Notices and substitute"),
+        "title": _("Notices and substitute") if may_work(user) else _("Notices"),
         "form": form,
         "sends_mails": sends_mails(),
     }

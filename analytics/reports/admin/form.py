@@ -1,5 +1,6 @@
 """The form of a report."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from django import forms
@@ -8,10 +9,12 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from analytics.counts.outcomes import OUTCOMES
 from analytics.dashboard.admin.form import OF_ANOTHER, site_names
 from analytics.dashboard.overview import choices_for
+from analytics.dashboard.topics import topics_to_name
 from analytics.mails import NO_MAILS, sends_mails
-from analytics.models import Report, Review
+from analytics.models import Report, Review, Topic
 from analytics.periods import Period
 from analytics.reports.columns import COLUMNS, USUAL
 from analytics.reports.definition import NO_VERDICT, SPANS, THUMBS, Definition, Format, Span
@@ -26,7 +29,10 @@ if TYPE_CHECKING:
 MOST_DAYS = 3_660
 STATUSES = [choice for choice in Message.Status.choices if choice[0] != Message.Status.GENERATING]
 #: Which answers an address may ask for; columns and file are the reader's choice.
-ASKED, ASKED_MANY = ("span", "first", "last", "site", "language", "thumbs"), ("assistants", "statuses")
+ASKED, ASKED_MANY = (
+    ("span", "first", "last", "site", "language", "thumbs"),
+    ("assistants", "statuses", "topics", "outcomes"),
+)
 EVERY = ("", gettext_lazy("all"))
 
 
@@ -72,6 +78,20 @@ class ReportForm(forms.Form):
         widget=forms.CheckboxSelectMultiple,
         help_text=gettext_lazy("None ticked: all."),
     )
+    outcomes = forms.MultipleChoiceField(
+        label=gettext_lazy("What became of the conversation"),
+        required=False,
+        choices=list(OUTCOMES.items()),
+        widget=forms.CheckboxSelectMultiple,
+        help_text=gettext_lazy("None ticked: all."),
+    )
+    topics = forms.TypedMultipleChoiceField(
+        label=gettext_lazy("Topics"),
+        required=False,
+        coerce=int,
+        widget=forms.CheckboxSelectMultiple,
+        help_text=gettext_lazy("None ticked: all answers, also those of no topic."),
+    )
     thumbs = forms.ChoiceField(
         label=gettext_lazy("Rating by the student"), required=False, choices=[EVERY, *THUMBS.items()]
     )
@@ -92,6 +112,8 @@ class ReportForm(forms.Form):
         for name, model in (("assistants", Assistant), ("site", Site)):
             field: Any = self.fields[name]
             field.queryset = model.objects.visible_to(user)
+        topics: Any = self.fields["topics"]
+        topics.choices = topic_choices(user)
         if not sends_mails():
             rhythm = self.fields["rhythm"]
             rhythm.disabled, rhythm.help_text = True, NO_MAILS
@@ -134,7 +156,17 @@ class ReportForm(forms.Form):
             statuses=tuple(given["statuses"]),
             thumbs=given["thumbs"],
             verdict=given["verdict"],
+            topics=tuple(sorted(given["topics"])),
+            outcomes=tuple(given["outcomes"]),
         )
+
+
+def topic_choices(user: "User") -> list[tuple[int, str]]:
+    """Return the topics to choose from; with several assistants each says whose it is."""
+    topics = topics_to_name(user)
+    if len({topic.assistant_id for topic in topics}) < 2:
+        return [(topic.pk, topic.title) for topic in topics]
+    return [(topic.pk, f"{topic.title} ({topic.assistant or _('deleted')})") for topic in topics]
 
 
 def ordered(keys: list[str]) -> list[str]:
@@ -145,7 +177,15 @@ def ordered(keys: list[str]) -> list[str]:
 def initial_values(definition: Definition | None) -> dict[str, Any]:
     """Return the form's initial values; `definition` is None for a new report."""
     wanted = definition or Definition(columns=USUAL)
-    return {**wanted.dump(), "first": wanted.first, "last": wanted.last, "order": ordered(list(wanted.columns))}
+    days = {"first": wanted.first, "last": wanted.last}
+    return {**wanted.dump(), **days, "topics": _followed(wanted.topics), "order": ordered(list(wanted.columns))}
+
+
+def _followed(topics: Sequence[int]) -> list[int]:
+    """Return the topics that these are today: one may have been joined to another one."""
+    joined = Topic.objects.filter(pk__in=topics).exclude(merged_into=None) if topics else Topic.objects.none()
+    into = dict(joined.values_list("pk", "merged_into"))
+    return sorted({into.get(pk) or pk for pk in topics})
 
 
 def asked_data(address: QueryDict) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from django.core.paginator import Paginator
 from django.utils import timezone
 
+from analytics.dashboard.topics import topics_to_name
 from analytics.models import Report, StoredReport
 from analytics.reports.definition import FORMATS, Definition, Names, in_words, names_for
 from analytics.reports.permissions import may_open
@@ -39,7 +40,7 @@ class FileRow:
 
 
 def lists_for(user: "User", page_number: str | None) -> dict[str, Any]:
-    names = names_for(user)
+    names = names_for(user, {topic.pk: topic.title for topic in topics_to_name(user)})
     pages = Paginator(StoredReport.objects.visible_to(user).select_related("requested_by"), A_PAGE)
     page = pages.get_page(page_number)
     saved = Report.objects.visible_to(user).select_related("owner")

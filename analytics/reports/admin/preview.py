@@ -9,8 +9,9 @@ from analytics.reports.admin.form import ReportForm, ordered
 from analytics.reports.columns import COLUMNS, csv_cell_formatter, heading, typed
 from analytics.reports.content import NothingToTell, check, columns_for, protect
 from analytics.reports.definition import Definition
+from analytics.reports.groups import measure_extent
 from analytics.reports.permissions import Rights, rights_for
-from analytics.reports.queries import chosen, iterate_rows, measure_extent
+from analytics.reports.queries import chosen, iterate_rows
 from analytics.reports.services import AT_ONCE
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def build_preview(definition: Definition, user: "User") -> Preview:
     rights = rights_for(user)
     columns = columns_for(definition, rights)
     answers = chosen(definition, definition.period(), rights)
-    extent = measure_extent(answers, columns, rights)
+    extent = measure_extent(definition, definition.period(), rights, columns)
     problem, cells = "", []
     try:
         check(extent, columns)

@@ -181,7 +181,9 @@ class ReportAdmin(ReportModelAdmin):
             shown = tried.definition if tried.is_valid() else saved
             form = ReportForm(initial={**initial_values(shown), **first}, user=user)
             if not tried.is_valid():
-                messages.warning(request, _("This report names assistants or a site that you do not look after."))
+                messages.warning(
+                    request, _("This report names assistants, a site or topics that you do not look after.")
+                )
             return self._page(request, report, form, build_preview(shown, user) if shown and tried.is_valid() else None)
         data = request.POST.copy()
         if "move" in data:

@@ -6,18 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 from rest_framework import serializers
 
+from analytics.counts.outcomes import OUTCOMES
 from analytics.reports.admin.form import STATUSES, ReportForm, as_data
 from analytics.reports.columns import COLUMNS
-from analytics.reports.definition import Definition, Format, Span, Thumbs
+from analytics.reports.definition import TUPLES, Definition, Format, Span, Thumbs
 from chat.models.assistants import Language
 from core.rest.serializers import Body
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-MOST_ASSISTANTS = 1_000
+MOST_ASSISTANTS, MOST_TOPICS = 1_000, 1_000
 #: What `Definition` has of what JSON has otherwise.
-TYPES = {"columns": tuple, "assistants": tuple, "statuses": tuple, "format": Format, "span": Span}
+TYPES = {**dict.fromkeys(TUPLES, tuple), "format": Format, "span": Span}
 
 
 class DefinitionShown(serializers.Serializer):
@@ -30,6 +31,10 @@ class DefinitionShown(serializers.Serializer):
     site = serializers.IntegerField(allow_null=True, help_text="Its id.")
     language = serializers.CharField(help_text="Of the question; empty: all.")
     statuses = serializers.ListField(child=serializers.CharField(), help_text="How answers ended; none: all.")
+    outcomes = serializers.ListField(
+        child=serializers.CharField(), help_text="What became of the answers’ conversations; none: all."
+    )
+    topics = serializers.ListField(child=serializers.IntegerField(), help_text="Their ids; none: all answers.")
     thumbs = serializers.CharField(help_text="`up`, `down`, or `none`; empty: all.")
     verdict = serializers.CharField(help_text="Of the review, or `none`; empty: all.")
 
@@ -65,6 +70,18 @@ class DefinitionChange(Body):
         max_length=len(STATUSES),
         required=False,
         help_text="How answers ended; none: all.",
+    )
+    outcomes = serializers.ListField(
+        child=serializers.ChoiceField(choices=list(OUTCOMES)),
+        max_length=len(OUTCOMES),
+        required=False,
+        help_text="What became of the answers’ conversations; none: all.",
+    )
+    topics = serializers.ListField(
+        child=Key(),
+        max_length=MOST_TOPICS,
+        required=False,
+        help_text="Their ids, of topics that one may know of; none: all answers.",
     )
     thumbs = serializers.ChoiceField(
         choices=[each.value for each in Thumbs], allow_blank=True, required=False, help_text="Empty: all."

@@ -17,18 +17,21 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from analytics.dashboard.admin.comparison_form import ComparisonForm, Other
+from analytics.dashboard.admin.links import Links
 from analytics.dashboard.admin.view import range_links
 from analytics.dashboard.formatting import NOTHING, Change, change, count_text, percent, period_name, whole
 from analytics.dashboard.overview import choices_for, reach
+from analytics.dashboard.topics import VIEW_TOPIC
 from analytics.dashboard.visibility import View
-from analytics.models import Topic
+from analytics.models import Gap, Topic
+from analytics.topics.admin.trend import build_trend
 from analytics.topics.listing import TopicRow, compare_topics, pages_of, questions_of, topics_in
-from analytics.topics.services import merge_topic, pin_topic, rename_topic
+from analytics.topics.services import merge_topic, pin_topic, rename_topic, split_topic
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-VIEW_TOPIC, CHANGE_TOPIC = "analytics.view_topic", "analytics.change_topic"
+CHANGE_TOPIC = "analytics.change_topic"
 READ_QUESTIONS = "chat.view_conversation"
 A_PAGE = 25
 
@@ -111,10 +114,13 @@ def topic_view(request: HttpRequest, topic_id: int) -> HttpResponse:
         "title": topic.title,
         "topic": topic,
         "row": listed(row) if row else None,
+        "chart": build_trend(topic, view, request.GET),
         "pages": pages_of(topic, view),
         "may_see_documents": user.has_perm("knowledge.view_document"),
         "may_change": may_change,
         "others": _others(view, topic) if may_change else [],
+        "joined": _joined(topic) if may_change else [],
+        "report": Links(view, reach(user, topic.assistant_id)).answers_of(topic.pk) if row else "",
         **(_questions(request, topic, view) if user.has_perm(READ_QUESTIONS) else {}),
     }
     return TemplateResponse(request, "admin/analytics/topics/topic.html", context)
@@ -123,7 +129,7 @@ def topic_view(request: HttpRequest, topic_id: int) -> HttpResponse:
 @require_POST
 @transaction.atomic
 def topic_change_view(request: HttpRequest, topic_id: int) -> HttpResponse:
-    """Rename, pin or merge a topic. Raise PermissionDenied, Http404."""
+    """Rename, pin, merge or split a topic. Raise PermissionDenied, Http404."""
     if not (request.user.has_perm(VIEW_TOPIC) and request.user.has_perm(CHANGE_TOPIC)):
         raise PermissionDenied
     own = Topic.objects.visible_to(request.user)
@@ -160,6 +166,13 @@ def _change(request: HttpRequest, own: Any, topic: Topic, version: int) -> tuple
                 raise ValidationError(_("Choose another topic of the same assistant."))
             merged = merge_topic(topic=topic, version=version, into=other)
             return merged, _("The topics are one now. Its figures of all days are those of both."), ["merged_into"]
+        case "split":
+            given = request.POST.get("joined", "")
+            joined = own.filter(pk=int(given)).first() if given.isdecimal() and len(given) < 19 else None
+            if joined is None:
+                raise ValidationError(_("This topic is not joined to it any more."))
+            split = split_topic(topic=topic, version=version, joined=joined)
+            return split, _("The topic is one of its own again, with its questions and figures."), ["merged"]
     raise Http404
 
 
@@ -202,6 +215,12 @@ def _others(view: View, topic: Topic) -> list[Topic]:
     """Return the listed topics that it may be joined to, by name."""
     rows = [row.topic for row in topics_in(view) if row.topic.assistant_id == topic.assistant_id]
     return sorted((each for each in rows if each.pk != topic.pk), key=lambda each: each.title.casefold())
+
+
+def _joined(topic: Topic) -> list[tuple[int, str]]:
+    """Return the topics that staff joined to this one, by id; one without a name of staff's goes by its number."""
+    rows = [each for each in topic.merged.defer("centroid").order_by("pk") if each.is_joined_by_staff]
+    return [(each.pk, each.name if each.named_by == Gap.NamedBy.STAFF else str(each)) for each in rows]
 
 
 def _questions(request: HttpRequest, topic: Topic, view: View) -> dict[str, Any]:

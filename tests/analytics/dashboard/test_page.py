@@ -676,6 +676,18 @@ def test_who_may_not_read_conversations_is_led_to_a_masked_report_of_the_answers
     assert "/admin/analytics/report/add/?span=fixed&first=2026-07-10&last=2026-07-10" in json.loads(drawn)[9]
 
 
+def test_what_became_of_conversations_leads_to_a_report_of_the_answers_in_these(client):
+    rated(12, 5, 3, day(7, 10))
+    count_changed()
+    address = {"from": "2026-07-10", "to": "2026-07-10"}
+    page = visit(client, "analytics.see_small_groups", READS, "analytics.export_reports", **address)
+    report = client.get(card_link(page, "Answered, and rated as bad"))
+    assert list(report.context["form"]["outcomes"].value()) == ["disliked"]
+    assert report.context["preview"].rows == 5
+    assert not card_link(page, "Left with an office")  # nobody did
+    assert not card_link(visit(client, READS, **address), "Answered, and rated as bad")
+
+
 def test_a_report_is_not_asked_for_others_answers_by_its_address(client):
     team = Group.objects.create(name="Law")
     own, others = AssistantFactory(name="Lexi"), AssistantFactory(name="Medi")

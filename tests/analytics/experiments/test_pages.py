@@ -165,7 +165,7 @@ def test_others_experiments_are_not_found_and_analysts_only_read() -> None:
     tried = running()
     stranger = member(VIEW, CHANGE, teams=[Group.objects.create(name="Law")])
     assert tried.name not in stranger.get(LIST).content.decode()
-    for step in ("start", "stop", "adopt"):
+    for step in ("start", "stop", "adopt", "take_back"):
         assert stranger.post(f"{LIST}{tried.pk}/{step}/").status_code == 404
         assert member(VIEW).post(f"{LIST}{tried.pk}/{step}/").status_code == 403
     assert member(VIEW).get(f"{LIST}add/").status_code == 403

@@ -9,8 +9,8 @@ from django.contrib.admin.models import LogEntry
 from django.core.exceptions import ValidationError
 from django.utils import timezone
 
+from analytics.experiments.adoption import adopt_experiment, take_back_experiment
 from analytics.experiments.services import (
-    adopt_experiment,
     describe_arms,
     foresee,
     start_experiment,
@@ -253,6 +253,66 @@ def test_staff_end_it_and_adopt_what_was_tried() -> None:
     assert set(changed) == {"profile", "model", "evidence_needed", "collections"}
     tried.refresh_from_db()
     assert (tried.ending, tried.adopted_at is None) == ("stopped", False)
+
+
+def adopted(**values: Any) -> Experiment:
+    """Return an experiment whose other arm was adopted."""
+    tried = running(**values)
+    stop_experiment(experiment=tried)
+    adopt_experiment(experiment=tried)
+    return tried
+
+
+def test_what_was_adopted_is_taken_back_whole_and_may_be_adopted_again() -> None:
+    before, after = CollectionFactory(), CollectionFactory()
+    former = RetrievalProfile.objects.create(name="as-before")
+    former.legs.create(retriever="lexical")
+    assistant = AssistantFactory(profile=former, model="first-7b", evidence_needed=None)
+    assistant.collections.add(before)
+    profile = RetrievalProfile.objects.create(name="words-only")
+    profile.legs.create(retriever="lexical")
+    tried = running(assistant, profile=profile, model="other-7b")
+    tried.collections.add(after)
+    Experiment.objects.filter(pk=tried.pk).update(began_with=describe_arms(tried))
+    with pytest.raises(ValidationError, match="Only adopted settings"):
+        take_back_experiment(experiment=tried)
+    stop_experiment(experiment=tried)
+    for _each in range(2):
+        adopt_experiment(experiment=tried)
+        with pytest.raises(ValidationError, match="are adopted"):
+            adopt_experiment(experiment=tried)
+        assistant.refresh_from_db()
+        assert (assistant.profile, list(assistant.collections.all())) == (profile, [after])
+        _assistant, changed = take_back_experiment(experiment=tried)
+        assert set(changed) == {"profile", "model", "evidence_needed", "collections"}
+        assistant.refresh_from_db()
+        assert (assistant.profile, assistant.model, assistant.evidence_needed) == (former, "first-7b", None)
+        assert list(assistant.collections.all()) == [before]
+    with pytest.raises(ValidationError, match="Only adopted settings"):
+        take_back_experiment(experiment=tried)
+
+
+def test_what_somebody_changed_since_is_not_taken_back() -> None:
+    tried = adopted()
+    Assistant.objects.filter(pk=tried.assistant_id).update(evidence_needed=0.7)
+    with pytest.raises(ValidationError, match="still has all of them"):
+        take_back_experiment(experiment=tried)
+    Assistant.objects.filter(pk=tried.assistant_id).update(evidence_needed=0.6, persona="Somebody else")
+    take_back_experiment(experiment=tried)  # what the experiment is not about may change
+
+
+def test_nothing_is_taken_back_if_a_setting_from_before_is_deleted_meanwhile() -> None:
+    former = RetrievalProfile.objects.create(name="as-before")
+    former.legs.create(retriever="lexical")
+    assistant = AssistantFactory(profile=former)
+    profile = RetrievalProfile.objects.create(name="words-only")
+    profile.legs.create(retriever="lexical")
+    tried = adopted(assistant=assistant, profile=profile)
+    former.delete()
+    with pytest.raises(ValidationError, match="deleted meanwhile"):
+        take_back_experiment(experiment=tried)
+    assistant.refresh_from_db()
+    assert (assistant.profile, assistant.evidence_needed) == (profile, 0.6)
 
 
 def test_what_is_deleted_meanwhile_is_not_half_adopted() -> None:

@@ -12,13 +12,15 @@ from django.urls import reverse
 from django.utils import timezone
 from openpyxl import load_workbook
 
-from analytics.models import Report, StoredReport
+from analytics.counts.refresh import count_changed
+from analytics.models import Report, StoredReport, Topic, TopicQuestion
 from analytics.reports import services as reports_services
 from analytics.reports.admin import form as admin_form
 from analytics.reports.columns import USUAL
 from analytics.reports.definition import Definition
 from analytics.reports.files import file_path, folder
 from analytics.reports.run import work_on
+from analytics.topics.counting import count_topics
 from tests.analytics.reports.rows import asked, definition, stored
 from tests.factories import AssistantFactory, SiteFactory, UserFactory
 
@@ -102,17 +104,52 @@ def preview(definition, *permissions):
 
 
 def test_nothing_says_whether_rows_are_left_out():
-    assistant = AssistantFactory()
-    asked("Often asked", visitors=5, assistant=assistant)
-    alone = preview({})
-    assert "5 rows" in alone[0]
+    law, arts, sports = (AssistantFactory(name=name) for name in ("Law", "Arts", "Sports"))
+    asked("Often asked", visitors=7, assistant=law)
+    asked("Often asked too", visitors=6, assistant=arts)
+    count_changed()
+    of_law = {"assistants": [law.pk]}
+    alone = preview(of_law)
+    assert "7 rows" in alone[0]
     assert "and so are ratings that fewer than 5 gave." in alone[0]
-    asked("Sehr selten", visitors=2, assistant=assistant, language="de", thumbs=-1)
-    assert preview({}) == alone
-    nothing = [preview(narrow) for narrow in ({"language": "de", "thumbs": thumbs} for thumbs in ("", "up", "down"))]
+    asked("Very seldom", visitors=2, assistant=sports, thumbs=-1)
+    count_changed()
+    assert preview(of_law) == alone
+    assert "7 rows" in preview({})[0]  # without those that the sum of all would tell the two by
+    nothing = [preview({"assistants": [sports.pk], "thumbs": thumbs}) for thumbs in ("", "up", "down")]
     assert nothing[0] == nothing[1] == nothing[2]
     assert "no such answer, or they went to so few visitors" in nothing[0][0]
-    assert "2 rows" in preview({"language": "de"}, SMALL)[0]
+    assert "2 rows" in preview({"assistants": [sports.pk]}, SMALL)[0]
+
+
+def test_a_report_is_narrowed_to_topics_and_outcomes_and_an_address_may_ask_for_them():
+    topic = Topic.objects.create(name="Paying", named_by="staff", assistant=AssistantFactory())
+    about = asked("What are the fees?", assistant=topic.assistant, thumbs=-1)
+    TopicQuestion.objects.create(message=about.question, topic=topic)
+    asked("When is the library open?", assistant=topic.assistant)
+    client = sign_in(EXPORT, SMALL, "analytics.view_topic")
+    for narrow in ({"topics": topic.pk}, {"outcomes": "disliked"}):
+        page = page_text(client.get(reverse(NEW), narrow))
+        assert "What are the fees?" in page
+        assert "library" not in page
+    client.post(reverse(NEW), chosen("question", topics=[topic.pk], outcomes=["disliked"], name="Paying", save="1"))
+    assert "the last 30 days · Answered, and rated as bad · Paying" in page_text(client.get(reverse(LIST)))
+    client.post(reverse(NEW), chosen("question", topics=[topic.pk], export="1")).close()
+    said = LogEntry.objects.filter(change_message__contains="exported").get().change_message
+    assert f"topic #{topic.pk}" in said
+    assert "Paying" not in said
+
+
+def test_a_topic_of_few_people_is_not_offered_for_its_name_is_a_question_of_theirs():
+    assistant = AssistantFactory()
+    topic = Topic.objects.create(name="Very rare matter", assistant=assistant)
+    TopicQuestion.objects.create(message=asked("Very rare matter", assistant=assistant).question, topic=topic)
+    count_topics()
+    assert "rare matter" in page_text(sign_in(EXPORT, SMALL, "analytics.view_topic").get(reverse(NEW)))
+    client = sign_in(EXPORT, "analytics.view_topic")
+    assert "rare matter" not in page_text(client.get(reverse(NEW)))
+    assert "Select a valid choice" in page_text(client.post(reverse(NEW), chosen(topics=[topic.pk], look="1")))
+    assert 'name="topics"' not in page_text(sign_in(EXPORT, SMALL).get(reverse(NEW)))
 
 
 def test_who_sees_small_groups_is_told_that_there_is_no_such_answer():

@@ -7,24 +7,36 @@ import re
 from datetime import datetime
 
 import pytest
+from django.db import transaction
+from django.test import override_settings
 from django.utils import timezone, translation
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from openpyxl import load_workbook
 
+from analytics.counts.refresh import count_changed
+from analytics.dashboard.comparison import publishable_overview
+from analytics.dashboard.visibility import View
+from analytics.models import Topic, TopicQuestion
+from analytics.periods import Step
 from analytics.privacy import remove_pii
 from analytics.reports import formats
 from analytics.reports.columns import COLUMNS
 from analytics.reports.content import NothingToTell, make_file
 from analytics.reports.definition import Definition, Format
+from analytics.reports.groups import measure_extent
 from analytics.reports.permissions import Rights
-from analytics.reports.queries import chosen, measure_extent
+from analytics.reports.queries import chosen
+from analytics.topics.services import merge_topic
 from core.tables.cells import restore
-from tests.analytics.reports.rows import EVERYTHING, MASKED, asked, definition
-from tests.factories import AssistantFactory, CitationFactory, ConversationFactory, FAQFactory, SiteFactory
+from tests.analytics.reports.rows import EVERYTHING, MASKED, agreed, asked, definition
+from tests.factories import AssistantFactory, CitationFactory, ConversationFactory, FAQFactory, UserFactory
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def made(tmp_path, wanted: Definition, rights: Rights = EVERYTHING):
+    count_changed()  # as every minute
     path = tmp_path / f"report.{wanted.format}"
     extent = make_file(path, wanted, wanted.period(), rights, lambda _done, _total: None)
     assert [each.name for each in tmp_path.iterdir()] == [path.name]
@@ -221,14 +233,139 @@ def few(**values):
 
 
 def test_groups_of_few_visitors_are_left_out(tmp_path):
-    one, other = AssistantFactory(name="One"), AssistantFactory(name="Other")
-    asked("Enough", visitors=3, assistant=one)
-    asked("Few", visitors=2, assistant=other)
-    asked("Wenige", visitors=2, assistant=one, language="de")
-    asked("Site", visitors=2, assistant=one, site=SiteFactory())
+    one = AssistantFactory(name="One")
+    asked("Enough", visitors=4, assistant=one)
+    for name in ("Few", "Few too"):
+        asked(name, visitors=2, assistant=AssistantFactory(name=name))
     path, extent = made(tmp_path, definition("question", format=Format.JSONL), few())
-    assert path.read_text().splitlines() == ['{"question": "Enough"}'] * 3
-    assert extent.rows == 3
+    assert path.read_text().splitlines() == ['{"question": "Enough"}'] * 4
+    assert extent.rows == 4
+
+
+@pytest.mark.parametrize("kind", list(Format))
+def test_a_file_of_any_kind_leaves_out_the_next_smallest_group_too_if_a_sum_would_tell_the_hidden_one(tmp_path, kind):
+    for name, visitors in (("Law", 6), ("Arts", 4), ("Chemistry", 2)):
+        asked(name, visitors=visitors, assistant=AssistantFactory(name=name))
+    path, extent = made(tmp_path, definition("question", format=kind), few())
+    assert extent.rows == 6
+    content = path.read_bytes()
+    if kind == Format.XLSX:
+        content = str(list(load_workbook(path).active.values)).encode()
+    assert b"Law" in content
+    assert b"Arts" not in content
+    assert b"Chemistry" not in content
+    assert made_again(tmp_path, definition("question", format=kind, span="last_7"), few()) == 6
+
+
+def made_again(tmp_path, wanted, rights):
+    """Return the number of rows of another file."""
+    for each in tmp_path.iterdir():
+        each.unlink()
+    try:
+        return made(tmp_path, wanted, rights)[1].rows
+    except NothingToTell:
+        return 0
+
+
+@given(visitors=st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)).filter(any), min_size=1, max_size=4))
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_file_has_the_groups_that_the_dashboard_shows_and_no_other(tmp_path, visitors):
+    with transaction.atomic():
+        reader = UserFactory(permissions=["knowledge.whole_university"])
+        assistants = [AssistantFactory() for _each in visitors]
+        for assistant, (english, german) in zip(assistants, visitors, strict=True):
+            asked(visitors=english, assistant=assistant) if english else None
+            asked(visitors=german, assistant=assistant, language="de") if german else None
+        count_changed()
+        wanted = definition("question")
+        found = measure_extent(wanted, wanted.period(), few(smallest=3), ("question",)).suppressed
+        with override_settings(SMALLEST_GROUP=3):
+            shown = {
+                (assistant.pk, None, language)
+                for assistant in assistants
+                for language in ("en", "de")
+                if (view := publishable_overview(dashboard_view(reader, wanted, assistant, language), with_gaps=False))
+                and not view.now.is_empty
+            }
+        assert set(found) == shown
+        transaction.set_rollback(True)
+
+
+def dashboard_view(reader, wanted, assistant, language):
+    return View(wanted.period(), Step.DAY, reader, assistant.pk, None, language)
+
+
+def test_thumbs_of_a_group_are_empty_too_if_a_sum_would_tell_those_that_few_gave(tmp_path):
+    law, arts, sports = (AssistantFactory(name=name) for name in ("Law", "Arts", "Sports"))
+    asked(visitors=3, assistant=law)
+    asked(visitors=2, assistant=law, thumbs=1)
+    asked(visitors=4, assistant=arts, thumbs=1)
+    asked(visitors=5, assistant=sports, thumbs=1)
+    told = {row["assistant"]: row["thumbs"] for row in lines(tmp_path, "assistant", "thumbs", rights=few())}
+    assert told == {"Law": None, "Arts": None, "Sports": 1}
+
+
+def test_one_person_who_rates_in_two_groups_is_not_taken_for_two(tmp_path):
+    law, arts = AssistantFactory(name="Law"), AssistantFactory(name="Arts")
+    asked(visitors=3, assistant=law)
+    asked(visitors=3, assistant=arts)
+    often = agreed(timezone.now())
+    for assistant in (law, law, arts, arts):
+        asked(assistant=assistant, visitor=often, thumbs=1)
+    assert {row["thumbs"] for row in lines(tmp_path, "thumbs", rights=few())} == {None}
+
+
+def topic_of(*answers, assistant):
+    topic = Topic.objects.create(name="Fees", assistant=assistant)
+    TopicQuestion.objects.bulk_create(TopicQuestion(message=each.question, topic=topic) for each in answers)
+    return topic
+
+
+def test_a_report_is_narrowed_to_topics_also_after_one_was_joined(tmp_path):
+    law = AssistantFactory()
+    fees, exams = (topic_of(asked(text, assistant=law), assistant=law) for text in ("Fees?", "Exams?"))
+    asked("Neither?", assistant=law)
+    assert lines(tmp_path, "question", topics=(fees.pk,)) == [{"question": "Fees?"}]
+    merge_topic(topic=fees, version=0, into=exams)
+    (tmp_path / "report.jsonl").unlink()
+    rows = lines(tmp_path, "question", topics=(fees.pk,))
+    assert sorted(row["question"] for row in rows) == ["Exams?", "Fees?"]
+
+
+def test_a_report_is_narrowed_to_outcomes(tmp_path):
+    law = AssistantFactory()
+    asked("Bad", assistant=law, thumbs=-1)
+    asked("Fine", assistant=law, thumbs=1)
+    asked("Who knows", assistant=law)
+    rows = lines(tmp_path, "question", "outcome", outcomes=("disliked", "silent"))
+    assert sorted(row["question"] for row in rows) == ["Bad", "Who knows"]
+
+
+def test_no_filter_tells_an_opinion_that_its_column_hides(tmp_path):
+    law = AssistantFactory()
+    asked(visitors=6, assistant=law, thumbs=1)
+    asked(visitors=1, assistant=law, thumbs=-1)
+    asked(visitors=6, assistant=law)
+    for narrow in (
+        *({"thumbs": thumbs} for thumbs in ("up", "down", "none")),
+        *({"outcomes": (outcome,)} for outcome in ("confirmed", "disliked", "silent")),
+        {"outcomes": ("confirmed", "silent")},
+    ):
+        assert made_again(tmp_path, definition("question", **narrow), few()) == 0
+        assert made_again(tmp_path, definition("question", **narrow), few(smallest=1)) > 0
+    asked(visitors=2, assistant=law, thumbs=-1)
+    assert made_again(tmp_path, definition("question", thumbs="down"), few()) == 3
+    assert made_again(tmp_path, definition("question", outcomes=("confirmed", "silent")), few()) == 12
+
+
+def test_no_filter_leaves_out_so_few_that_they_could_be_told(tmp_path):
+    law = AssistantFactory()
+    fees = topic_of(*(asked("Fees?", assistant=law) for _each in range(4)), assistant=law)
+    asked("Something rare", visitors=2, assistant=law)
+    assert made_again(tmp_path, definition("question"), few()) == 6
+    assert made_again(tmp_path, definition("question", topics=(fees.pk,)), few()) == 0
+    asked("Something else", assistant=law)
+    assert made_again(tmp_path, definition("question", topics=(fees.pk,)), few()) == 4
 
 
 def test_somebody_who_asks_often_is_still_one_visitor(tmp_path):
@@ -325,4 +462,4 @@ def test_filters_choose_answers(filters, found):
     wanted = definition(**filters)
     answers = chosen(wanted, wanted.period(), EVERYTHING)
     assert {answer.question.text for answer in answers} == found
-    assert measure_extent(answers, (), EVERYTHING).rows == len(found)
+    assert measure_extent(wanted, wanted.period(), EVERYTHING, ()).rows == len(found)

@@ -13,6 +13,7 @@ from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from analytics.counts.refresh import count_changed
 from analytics.models import StoredReport
 from analytics.reports import formats
 from analytics.reports import run as reports_run
@@ -173,6 +174,19 @@ def test_a_report_of_a_team_holds_its_own_answers_alone():
     report = made(UserFactory(teams=[team], permissions=MAY_EXPORT))
     assert file_path(report).read_text() == '{"question": "Ours"}\n'
     assert (report.is_whole, report.assistants) == (False, [own.pk])
+
+
+def test_a_worker_hides_what_the_page_hides_whatever_assistants_the_report_names():
+    law, sports = AssistantFactory(name="Law"), AssistantFactory(name="Sports")
+    arts = asked("Often", visitors=7, assistant=AssistantFactory(name="Arts")).conversation.assistant
+    asked("Often enough", visitors=6, assistant=law)
+    asked("Seldom", visitors=2, assistant=sports)
+    count_changed()
+    reader = UserFactory(permissions=["analytics.export_reports", "knowledge.whole_university"])
+    # The sum of all three assistants less these would tell the two.
+    report = made(reader, assistants=(law.pk,))
+    assert (report.state, files()) == (State.FAILED, [])
+    assert made(reader, assistants=(arts.pk,)).total == 7
 
 
 # --- what is deleted is deleted everywhere ---

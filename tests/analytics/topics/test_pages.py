@@ -1,12 +1,15 @@
 """The pages of topics: who sees what, what staff change, and what few people asked stays hidden."""
 
+import re
+
 import pytest
 from django.contrib.admin.models import LogEntry
 from django.urls import reverse
 
+from analytics.counts.refresh import count_changed
 from analytics.models import Topic, TopicQuestion
 from analytics.topics.counting import count_topics
-from chat.models import Message
+from chat.models import Message, Visitor
 from tests.analytics.gaps.rows import PARKING
 from tests.analytics.topics.test_run import ask, night
 from tests.factories import AssistantFactory, UserFactory
@@ -85,8 +88,54 @@ def test_staff_rename_pin_and_join_topics_and_the_audit_log_has_it(client, topic
     assert "The topics are one now." in text(change(client, other, do="merge", into=topic.pk))
     assert page(client, "topic", other.pk).url == reverse("topic", args=[topic.pk])
     assert LogEntry.objects.filter(user=member).count() == 3
+    assert f"“#{other.pk}” was joined to this topic." in text(page(client, "topic", topic.pk))
+    assert "The topic is one of its own again" in text(change(client, topic, do="split", joined=other.pk))
+    assert page(client, "topic", other.pk).status_code == 200
+    assert "not joined to it any more" in text(change(client, topic, do="split", joined=other.pk))
+    assert LogEntry.objects.filter(user=member).count() == 4
     late = client.post(reverse("topic-change", args=[topic.pk]), {"version": 0, "do": "unpin"}, follow=True)
     assert "Somebody changed this topic meanwhile" in text(late)
+
+
+def test_an_analyst_who_may_read_no_conversation_gets_the_questions_masked_as_a_report(client, topic):
+    asked = Message.objects.filter(topic_question__topic=topic).first()
+    Message.objects.filter(pk=asked.pk).update(text="My name is Anna Schmidt, where do I park?")
+    Visitor.objects.update(consented_at=asked.created_at)
+    staff(client, SMALL, "analytics.export_reports")
+    shown = text(page(client, "topic", topic.pk))
+    assert "Schmidt" not in shown
+    link = re.search(r'href="([^"]*/report/add/[^"]*)"', shown)[1].replace("&amp;", "&")
+    report = text(client.get(link))
+    assert "where do I park?" in report
+    assert "Schmidt" not in report
+    staff(client, SMALL)
+    assert "/report/add/" not in text(page(client, "topic", topic.pk))
+
+
+def test_the_questions_of_the_year_are_drawn_by_week_with_a_table(client, topic):
+    ask(*PARKING, days_ago=10)
+    count_changed()
+    night()
+    staff(client, SMALL)
+    shown = text(page(client, "topic", topic.pk))
+    assert "Questions by week" in shown
+    table = re.search(r'data-chart="chart-trend-data".*?</figure>', shown, re.S)[0]
+    assert table.count('<th scope="row">') == 52
+    assert "The busiest of these 52 weeks" in table
+    assert table.count("<td>3</td>") == 2
+
+
+def test_weeks_of_few_people_are_hidden_and_the_next_smallest_with_them(client, topic):
+    for _each in range(3):
+        ask(*PARKING, days_ago=10)
+    for _each in range(2):
+        ask(*PARKING, days_ago=20)
+    night()
+    staff(client)
+    table = re.search(r'data-chart="chart-trend-data".*?</figure>', text(page(client, "topic", topic.pk)), re.S)[0]
+    assert "<td>9</td>" in table  # the largest week
+    assert "<td>3</td>" not in table  # of three people
+    assert "<td>6</td>" not in table  # which the sum of all would tell the three by
 
 
 def test_who_may_only_look_changes_nothing(client, topic):

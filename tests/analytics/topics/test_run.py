@@ -4,6 +4,7 @@ import datetime
 import uuid
 
 import pytest
+from django.core.exceptions import ValidationError
 from django.db.models import Sum
 from django.utils import timezone
 
@@ -12,7 +13,7 @@ from analytics.gaps.clustering import to_cosine
 from analytics.models import Topic, TopicCount, TopicQuestion
 from analytics.shadow.questions import embed_asked
 from analytics.topics.run import SIMILARITY, update_topics
-from analytics.topics.services import OutOfDate, merge_topic, pin_topic, rename_topic
+from analytics.topics.services import OutOfDate, merge_topic, pin_topic, rename_topic, split_topic
 from chat.models import Case, Feedback, Message
 from core.inference.embeddings import get_embedder
 from tests.analytics.gaps.rows import PARKING, POOL, ask_in_vain, the_assistant
@@ -194,3 +195,61 @@ def test_a_cry_for_help_is_in_no_topic():
         Message.objects.filter(pk__in=[each.pk, each.answer.pk]).update(route="crisis")
     assert night() == 0
     assert not TopicQuestion.objects.exists()
+
+
+def test_a_joined_topic_is_split_off_again_with_its_questions_and_figures():
+    parking, pool = ask(*PARKING), ask(*POOL, "Is there a pool for swimming?")
+    night()
+    one, other = topic_of(parking[0]), topic_of(pool[0])
+    before, name = counted(), other.name
+    merge_topic(topic=other, version=0, into=one)
+    night()
+    assert counted() == {one.pk: sum(before.values())}
+    split = split_topic(topic=one, version=0, joined=other)
+    assert counted() == before
+    assert (split.pk, split.merged_into, split.name) == (other.pk, None, name)
+    assert {topic_of(each) for each in pool} == {other}
+    night()
+    assert counted() == before
+    with pytest.raises(ValidationError, match="not joined to it any more"):
+        split_topic(topic=one, version=1, joined=other)
+    with pytest.raises(OutOfDate):
+        split_topic(topic=one, version=0, joined=other)
+
+
+def test_a_split_topic_gets_figures_back_whose_questions_retention_deleted_before_the_join():
+    pool = ask(*POOL, "Is there a pool for swimming?", days_ago=40)
+    parking = ask(*PARKING)
+    night()
+    one, other = topic_of(parking[0]), topic_of(pool[0])
+    count_changed()
+    freeze({None: timezone.now(), one.assistant_id: timezone.now() - datetime.timedelta(days=30)})
+    Message.objects.filter(pk__in=[each.pk for each in pool]).delete()
+    night()
+    before = counted()
+    assert before[other.pk] == 3
+    merge_topic(topic=other, version=0, into=one)
+    night()
+    assert counted() == {one.pk: 6}
+    split_topic(topic=one, version=0, joined=other)
+    assert counted() == before
+    night()
+    assert counted() == before
+
+
+def test_what_came_to_the_joined_topic_stays_there_and_each_join_is_split_off_on_its_own():
+    parking, pool = ask(*PARKING), ask(*POOL, "Is there a pool for swimming?")
+    night()
+    one, other = topic_of(parking[0]), topic_of(pool[0])
+    merge_topic(topic=other, version=0, into=one)
+    late = ask("Is there a swimming pool?")[0]
+    night()
+    assert topic_of(late) == one
+    third = Topic.objects.create(name="Third", named_by="staff", assistant=one.assistant, recipe="none", centroid=b"")
+    one.refresh_from_db()
+    merge_topic(topic=one, version=one.version, into=third)
+    split_topic(topic=third, version=0, joined=one)
+    assert {topic_of(each) for each in parking} == {one}
+    assert {topic_of(each) for each in pool} == {third}
+    split_topic(topic=third, version=1, joined=other)
+    assert {topic_of(each) for each in pool} == {other}

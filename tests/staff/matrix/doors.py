@@ -52,7 +52,7 @@ POSTS = frozenset(
         *("knowledge_source_crawl", "knowledge_document_restore", "knowledge_document_original"),
         *("faqs_faq_near", "faqs_faq_dismiss", "faqs_faq_restore", "faqs_faq_confirm"),
         *("faqs_matcher_choose", "faqs_matcher_use"),
-        *("chat_experiment_start", "chat_experiment_stop", "chat_experiment_adopt"),
+        *("chat_experiment_start", "chat_experiment_stop", "chat_experiment_adopt", "chat_experiment_take_back"),
         *("chat_heldbacksentence_judge", "chat_webhook_test", "chat_webhookdelivery_again"),
         *("chat_retrievalprofile_clone", "chat_promptversion_draft_preview", "chat_promptversion_preview"),
         *("analytics_gap_look", "analytics_gap_rename", "analytics_gap_state"),

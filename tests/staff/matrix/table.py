@@ -28,8 +28,8 @@ DOORS = _read(
     search-everything GET                                    x x x x x x
     to-do GET                                                x x . x x .
     to-do POST                                               x x . x x .
-    inbox-preferences GET                                    x x . x x .
-    inbox-preferences POST                                   x x . x x .
+    inbox-preferences GET                                    x x x x x .
+    inbox-preferences POST                                   x x x x x .
     my-login GET                                             x x x x x x
     my-login POST                                            x x x x x x
     my-sessions-end POST                                     x x x x x x
@@ -230,6 +230,7 @@ DOORS = _read(
     chat_experiment_start POST                               x . . x x .
     chat_experiment_stop POST                                x . . x x .
     chat_experiment_adopt POST                               x . . x x .
+    chat_experiment_take_back POST                           x . . x x .
     chat_experiment_changelist GET                           x . x x x .
     chat_experiment_add GET                                  x . . x x .
     chat_experiment_history GET                              x . x x x .
@@ -556,6 +557,7 @@ API = _read(
     topics list                                              x x x x x .
     topics partial_update                                    x . x x x .
     topics join                                              x . x x x .
+    topics split                                             x . x x x .
     reports list                                             . . x x . .
     reports create                                           . . x x . .
     reports retrieve                                         . . x x . .
