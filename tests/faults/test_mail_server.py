@@ -9,7 +9,6 @@ import pytest
 from tests.analytics.inbox.mail_server import MailServer, mail_server
 from tests.e2e.conftest import start
 from tests.runtime.stack import Run
-from tests.servers import wait_until
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 STUDENTS, REPLIES = 6, 3
@@ -30,36 +29,57 @@ for number in range({STUDENTS}):
     email = f"student{{number}}@students.example"
     CaseAddress.objects.create(case=case, email=email, confirmed_at=timezone.now())
 """
-#: The office replies once to everybody, as its page does it.
-REPLY = """
-from django.contrib.auth.models import User
-from chat.models import Case
-from chat.services import office_cases
-by = User.objects.get(username="admin")
-for case in Case.objects.order_by("pk"):
-    office_cases.reply(case=case.pk, version=case.version, text="{text}", by=by)
-"""
-#: Moves the queue's clock: what was queued is so much older, and what pauses is due so much earlier.
-LATER = """
+#: The office replies to everybody, as its page does it. When time passes, what waits is so much older and due so much
+#: earlier, and several runs are queued at once, as the schedule and each reply queue them; then they are waited for.
+RUNS = """
+import time
 from datetime import timedelta
-from django.db.models import F
-from chat.models import CaseMail
-by = timedelta(minutes={minutes})
-CaseMail.objects.waiting().update(created_at=F("created_at") - by, next_at=F("next_at") - by)
-"""
-#: Several at once, as the schedule and each reply queue it.
-SEND = """
+from django.contrib.auth.models import User
+from django.db.models import F, Sum
+from chat.models import Case, CaseMail
+from chat.services import office_cases
 from chat.tasks import send_case_mails
-for _time in range(3):
-    send_case_mails.delay()
+
+def reply(text):
+    by = User.objects.get(username="admin")
+    for case in Case.objects.order_by("pk"):
+        office_cases.reply(case=case.pk, version=case.version, text=text, by=by)
+
+def pass_time(minutes):
+    by = timedelta(minutes=minutes)
+    CaseMail.objects.waiting().update(created_at=F("created_at") - by, next_at=F("next_at") - by)
+    for _time in range(3):
+        send_case_mails.delay()
+    seen = None
+    while seen != (seen := list(CaseMail.objects.order_by("pk").values_list("attempts", "state"))):
+        time.sleep(1.5)
+
+def pass_time_until(waiting, minutes):
+    for _time in range(30):
+        if CaseMail.objects.waiting().count() == waiting:
+            break
+        pass_time(minutes)
+
+def print_states():
+    print(*CaseMail.objects.order_by("pk").values_list("state", flat=True))
 """
-STATES = """
-from chat.models import CaseMail
-print(*CaseMail.objects.order_by("pk").values_list("state", flat=True))
+AWAY = """
+for number in range({replies}):
+    reply(f"Reply {{number}}")
+    pass_time(10)
+    pass_time(10)
+assert CaseMail.objects.aggregate(tried=Sum("attempts"))["tried"] > 3, "workers try"
+print_states()
 """
-TRIED = """
-from chat.models import CaseMail
-print(sum(CaseMail.objects.values_list("attempts", flat=True)))
+BACK = """
+pass_time_until(0, minutes=15)
+pass_time(15)
+print_states()
+"""
+BROKEN_OFF = """
+reply("Reply 7")
+pass_time_until(1, minutes=0)
+print_states()
 """
 
 
@@ -76,8 +96,9 @@ def stack(smtp: MailServer) -> Iterator[Run]:
         yield run
 
 
-def states(stack: Run) -> Counter[str]:
-    return Counter(stack.does(STATES).split())
+def after(stack: Run, code: str) -> Counter[str]:
+    """Return how many mails have which state after that was run beside the stack."""
+    return Counter(stack.does(RUNS + code).split())
 
 
 def replies_to(smtp: MailServer, number: int) -> list[str]:
@@ -89,25 +110,12 @@ def replies_to(smtp: MailServer, number: int) -> list[str]:
 
 def test_a_mail_server_that_is_away_for_an_hour_gets_each_mail_once_and_in_order(smtp: MailServer, stack: Run) -> None:
     smtp.stop()
-    for number in range(REPLIES):
-        stack.does(REPLY.format(text=f"Reply {number}"))
-        for _time in range(2):
-            stack.does(SEND)
-            stack.does(LATER.format(minutes=10))
-    assert states(stack) == {"waiting": STUDENTS * REPLIES}
-    wait_until(lambda: int(stack.does(TRIED)) > 3, 60)
+    assert after(stack, AWAY.format(replies=REPLIES)) == {"waiting": STUDENTS * REPLIES}
     assert smtp.mails == []
     smtp.start()
-
-    def is_sent() -> bool:
-        stack.does(LATER.format(minutes=15))
-        stack.does(SEND)
-        return states(stack) == {"sent": STUDENTS * REPLIES}
-
-    wait_until(is_sent, 120)
-    stack.does(SEND)
+    assert after(stack, BACK) == {"sent": STUDENTS * REPLIES}
     for number in range(STUDENTS):
-        assert replies_to(smtp, number) == ["Reply 0", "Reply 1", "Reply 2"]
+        assert replies_to(smtp, number) == [f"Reply {count}" for count in range(REPLIES)]
     ids = Counter(mail["Message-ID"] for mail in smtp.mails)
     assert set(ids.values()) == {1}
     assert len(ids) == STUDENTS * REPLIES
@@ -118,24 +126,9 @@ def test_what_a_server_got_before_it_broke_off_comes_again_under_the_same_id_and
 ) -> None:
     smtp.mails.clear()
     smtp.hang_ups = 1
-    stack.does(REPLY.format(text="Reply 7"))
-
-    def others_are_sent() -> bool:
-        stack.does(SEND)
-        return states(stack)["waiting"] == 1
-
-    wait_until(others_are_sent, 120)
+    assert after(stack, BROKEN_OFF)["waiting"] == 1
     assert len(smtp.mails) == STUDENTS, "one of them without a reply of the server's"
-    stack.does(LATER.format(minutes=16))
-
-    def all_are_sent() -> bool:
-        stack.does(SEND)
-        return states(stack)["waiting"] == 0
-
-    wait_until(all_are_sent, 60)
+    assert after(stack, BACK)["waiting"] == 0
     ids = Counter(mail["Message-ID"] for mail in smtp.mails)
     assert sorted(ids.values()) == [1] * (STUDENTS - 1) + [2]
-    (twice,) = (each for each, count in ids.items() if count == 2)
-    (case,) = {mail["To"] for mail in smtp.mails if mail["Message-ID"] == twice}
     assert {replies_to(smtp, number)[-1] for number in range(STUDENTS)} == {"Reply 7"}
-    assert case in {f"student{number}@students.example" for number in range(STUDENTS)}
