@@ -19,9 +19,9 @@ AT_ONCE = 200
 
 
 def tell_of_case(case_id: int, kind: str) -> None:
-    """Tell who looks after the case, or who may; nobody if it was deleted meanwhile."""
+    """Tell who looks after the case, or who may; nobody if it was deleted or answered meanwhile."""
     case = Case.objects.select_related("office").filter(pk=case_id).first()
-    if case is not None:
+    if case is not None and case.state == Case.State.OPEN:
         notify_of_case(case, kind)
 
 

@@ -2,9 +2,10 @@
 
 from typing import Any
 
+from analytics.inbox.notices import end_notices_of_case
 from analytics.models import Notice
 from analytics.tasks import tell_of_case
-from chat.cases.news import case_opened, case_written
+from chat.cases.news import case_opened, case_settled, case_written
 from chat.models import Case
 
 
@@ -12,6 +13,7 @@ def connect() -> None:
     """Connect to what students do in cases."""
     case_opened.connect(_tell_of_new_case)
     case_written.connect(_tell_of_message)
+    case_settled.connect(_end_notices)
 
 
 def _tell_of_new_case(case: Case, **_signal: Any) -> None:
@@ -22,3 +24,8 @@ def _tell_of_new_case(case: Case, **_signal: Any) -> None:
 
 def _tell_of_message(case: Case, **_signal: Any) -> None:
     tell_of_case.delay_on_commit(case.pk, Notice.Kind.CASE_MESSAGE)
+
+
+def _end_notices(case: Case, **_signal: Any) -> None:
+    """Count what staff were told of a case that waits no more as read."""
+    end_notices_of_case(case)

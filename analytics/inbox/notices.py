@@ -188,3 +188,11 @@ def describe(notice: Notice, what: str) -> str:
 def mark_read(item: Item, user: AbstractBaseUser) -> None:
     """Record that the member has seen what they were told about the item."""
     Notice.objects.filter(**about(item), user_id=user.pk, read_at=None).update(read_at=timezone.now())
+
+
+def end_notices_of_case(case: Case) -> None:
+    """Count as read what everybody was told of a case that waits no more.
+
+    Most who may answer never open it, and every page of the admin counts what its reader has not read.
+    """
+    Notice.objects.filter(case=case, kind__in=OF_CASES, read_at=None).update(read_at=timezone.now())

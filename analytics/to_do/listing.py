@@ -32,7 +32,8 @@ CASE_ORDER = {
     "done": ("-state_at", "-pk"),
 }
 NOTHING: Mapping[str, int] = {"rows": 0, "overdue": 0}
-#: Rows of each kind that a search lists: counting all that have a common word would read every question.
+#: Rows of each kind that a search lists, and the list of what is done: counting all that have a common word would read
+#: every question, and all that is done grows with the years.
 FOUND = 1_000
 ME, NOBODY = "me", "nobody"
 #: Characters of an answer's question that the list shows and a search text may have.
@@ -171,7 +172,7 @@ def find_rows(chosen: Chosen, user: "User") -> Rows:
         _in_order(_with_offices(cases.filter(condition)), chosen, *CASE_ORDER[chosen.state]),
         _in_order(_with_names(topics.filter(condition)), chosen, "-weight", "pk"),
         _in_order(_with_openings(answers.filter(condition)), chosen, "-asked_at", "-pk"),
-        most=FOUND if chosen.text else None,
+        most=FOUND if chosen.text or chosen.state == "done" else None,
     )
 
 

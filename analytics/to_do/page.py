@@ -13,6 +13,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 A_PAGE = 50
 MODELS = {"cases": "chat.case", "topics": "analytics.gap", "answers": "analytics.review"}
-ASSIGN, FINISH, REOPEN = ("assign", "finish", "reopen")
+ASSIGN, FINISH, REOPEN, REPLY = ("assign", "finish", "reopen", "reply")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +93,9 @@ def to_do_view(request: HttpRequest) -> HttpResponse:
     if request.method == "POST":
         if not may_change:
             raise PermissionDenied
+        if request.POST.get("step") == REPLY:
+            cases = [("case", each.pk) for each in _ticked(request, user) if isinstance(each, Case)]
+            return HttpResponseRedirect(f"{reverse('admin:chat_case_several')}?{urlencode(cases)}")
         _act(request, user)
         return HttpResponseRedirect(request.get_full_path())
     chosen = read_choice(request.GET)
@@ -121,6 +125,7 @@ def to_do_view(request: HttpRequest) -> HttpResponse:
         "found": FOUND,
         "is_narrowed": chosen != Chosen(state=chosen.state),
         "may_change": may_change,
+        "may_reply": user.has_perm(CHANGES[Case]),
         "undo": request.session.pop(UNDO, None),
         "run": run,
         "is_active": bool(run and run.is_active),

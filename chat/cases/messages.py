@@ -8,7 +8,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from chat.cases.hours import reply_due
-from chat.cases.news import case_opened, case_written
+from chat.cases.news import case_opened, case_settled, case_written
 from chat.cases.routing import choose_office, list_offices
 from chat.cases.words import check_words
 from chat.errors import NotFound, Refused
@@ -100,7 +100,7 @@ def wait_anew(case: Case) -> dict[str, object]:
 
 def change(case: Case, *, by: AbstractBaseUser | None, **values: object) -> None:
     """Save values of a locked case as its next version; its conversation is kept for as long again."""
-    now = timezone.now()
+    now, waited = timezone.now(), case.state == Case.State.OPEN
     if "state" in values and values["state"] != case.state:
         values["state_at"] = now
     values |= {"changed_at": now, "changed_by_id": by.pk if by else None, "version": case.version + 1}
@@ -108,3 +108,5 @@ def change(case: Case, *, by: AbstractBaseUser | None, **values: object) -> None
         setattr(case, name, value)
     case.save(update_fields=[*values])
     Conversation.objects.filter(pk=case.conversation_id).update(updated_at=now)
+    if waited and case.state != Case.State.OPEN:
+        case_settled.send(Case, case=case)

@@ -1,4 +1,4 @@
-"""Signals of what students do in cases, for those who tell staff; sent inside the transaction that saves it."""
+"""Signals of what happens in cases, for those who tell staff; sent inside the transaction that saves it."""
 
 from django.dispatch import Signal
 
@@ -6,3 +6,5 @@ from django.dispatch import Signal
 case_opened = Signal()
 #: The student wrote again; `case`.
 case_written = Signal()
+#: The office replied to it or closed it, so that it waits no more; `case`.
+case_settled = Signal()

@@ -2,7 +2,7 @@
 
 from chat.models.api_clients import APIClient
 from chat.models.assistants import Assistant, Language
-from chat.models.cases import Case, CaseAddress, CaseMail, CaseMessage
+from chat.models.cases import Case, CaseAddress, CaseMail, CaseMessage, RefusedMail
 from chat.models.conversations import AnswerRecord, Citation, Conversation, Feedback, Message, Visitor
 from chat.models.experiments import Experiment
 from chat.models.held_back import HeldBackSentence
@@ -35,6 +35,7 @@ __all__ = [
     "OfficeRule",
     "ProfileLeg",
     "PromptVersion",
+    "RefusedMail",
     "RetrievalProfile",
     "Site",
     "Visitor",

@@ -269,3 +269,30 @@ class CaseMail(models.Model):
 
     def __str__(self) -> str:
         return f"#{self.pk}"
+
+
+class RefusedMailQuerySet(models.QuerySet["RefusedMail"]):
+    def of_deleted_cases(self) -> Self:
+        """Filter the mails whose case is deleted, so that they have to be deleted too."""
+        return self.filter(~Exists(Case.objects.filter(pk=OuterRef("case"))))
+
+
+class RefusedMail(models.Model):
+    """A mail in the mailbox's folder of refused mails that may belong to a case.
+
+    The row outlives the case until the mail is deleted, so the database does not check `case`. `headers_hash` is how
+    the mail is found: a row holds no address and no words.
+    """
+
+    case = models.ForeignKey(Case, on_delete=models.DO_NOTHING, db_constraint=False, related_name="+")
+    headers_hash = models.CharField(max_length=64)
+    refused_at = models.DateTimeField(auto_now_add=True)
+
+    objects = RefusedMailQuerySet.as_manager()
+
+    class Meta:
+        default_permissions = ()
+        constraints = [models.UniqueConstraint(fields=["headers_hash", "case"], name="one_row_a_refused_mail")]
+
+    def __str__(self) -> str:
+        return f"#{self.pk}"

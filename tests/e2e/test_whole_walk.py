@@ -1,8 +1,10 @@
 """From an abstention to an office's reply by mail, and to a published answer that three students get; then erasure."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from email.message import EmailMessage
+from email.utils import make_msgid
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -11,22 +13,37 @@ from tests.analytics.inbox.mail_server import MailServer, mail_server
 from tests.chat.cases.mail.conftest import STUDENT
 from tests.e2e.conftest import keep, start
 from tests.e2e.test_chat_page import ask, enter, finished, test_id
-from tests.e2e.traces import find_in_files, find_traces
+from tests.e2e.traces import find_in_files, find_traces, save_valkey
 from tests.fakes.imap import PASSWORD, USER, MailboxServer
 from tests.runtime.stack import Run
 from tests.servers import wait_until
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(600)]
+#: As the first student asked it in the chat, with a word that nobody else wrote.
+ASKED, ITS_WORD = "Where can I store my gilded canoe during lectures?", "gilded"
 QUESTION = "Where can I store my canoe during lectures?"
 PARAPHRASE = "Is there a place to store my canoe while lectures go on?"
 IN_VAIN = "Where may I store a canoe during a lecture?"
 ANSWER = "In the boat rack behind the Harbour Hall, between 8 am and 6 pm."
-#: What only the first student wrote, in the case and by mail.
+#: What else only the first student wrote, in the case and by mail.
 LEFT, MAILED = f"{QUESTION} I am Ada Quillfeather.", "Five metres. Ada Ottolenghi Quillfeather"
-NAMES = ("Quillfeather", "Ottolenghi", STUDENT)
+NAMES = ("Quillfeather", "Ottolenghi", ITS_WORD, STUDENT)
+#: The first versions of the answer that staff published: they begin with the question in the chat, without names.
+MADE_OF_IT = {f"faqs_faqversion: {ITS_WORD}", f"knowledge_documentrevision: {ITS_WORD}"}
 THIRD = "third@students.example"
 PATIENT = 120_000
 READ_MAILS = "from chat.tasks import read_case_mails; read_case_mails()"
+SEND_MAILS = "from chat.tasks import send_case_mails; send_case_mails()"
+WAITING = "from chat.models import CaseMail; print(CaseMail.objects.waiting().count())"
+EMBED = "from analytics.tasks import embed_asked_questions; embed_asked_questions()"
+NIGHT = "from analytics.tasks import apply_retention; apply_retention()"
+EXPORT = """
+from django.contrib.auth.models import User
+from analytics.reports.definition import Definition, Format
+from analytics.reports.services import queue_export
+definition = Definition(columns=("question",), format=Format.CSV)
+queue_export(name="Questions", definition=definition, by=User.objects.get(username="admin"))
+"""
 CONVERSATION = (
     "from chat.models import Case; print(Case.objects.get(question__contains='Quillfeather').conversation_id)"
 )
@@ -99,12 +116,27 @@ def text_of(mail: EmailMessage) -> str:
     return text
 
 
+def mail_from(sender: str, answered: EmailMessage, text: str, *, to: str = "") -> EmailMessage:
+    """Return what a mail program sends as an answer."""
+    mail = EmailMessage()
+    mail["From"], mail["To"], mail["Subject"] = sender, to or answered["Reply-To"], f"Re: {answered['Subject']}"
+    mail["Message-ID"], mail["In-Reply-To"] = make_msgid(domain="students.example"), answered["Message-ID"]
+    mail.set_content(text)
+    return mail
+
+
+def files_with(run: Run, names: Sequence[str]) -> set[str]:
+    """Return the folders of the run's files in which a name stands, and the name."""
+    found = (each.rsplit(": ", 1) for each in find_in_files(run.state, names))
+    return {f"{Path(path).relative_to(run.state).parts[0]}: {name}" for path, name in found}
+
+
 def test_from_an_abstention_to_three_answered_students_and_no_trace_of_the_first(
     page: Page, office: Page, browser: Browser, mailing: Run, smtp: MailServer, imap: MailboxServer
 ) -> None:
     # The first student leaves the question with an office, and wants replies by mail too.
     enter(page, mailing)
-    answer = finished(ask(page, QUESTION), "abstained")
+    answer = finished(ask(page, ASKED), "abstained")
     test_id(answer, "ask-person").click()
     test_id(page, "handover-question").fill(LEFT)
     test_id(page, "handover-email").fill(STUDENT)
@@ -137,10 +169,7 @@ def test_from_an_abstention_to_three_answered_students_and_no_trace_of_the_first
     wait_until(lambda: len(to_student(smtp)) == 2, 30)
     asked = to_student(smtp)[-1]
     assert "How long is it?" in text_of(asked)
-    by_mail = EmailMessage()
-    by_mail["From"], by_mail["To"], by_mail["Subject"] = STUDENT, asked["Reply-To"], f"Re: {asked['Subject']}"
-    by_mail["Message-ID"], by_mail["In-Reply-To"] = "<canoe-1@students.example>", asked["Message-ID"]
-    by_mail.set_content(f"{MAILED}\n\n> How long is it?\n")
+    by_mail = mail_from(STUDENT, asked, f"{MAILED}\n\n> How long is it?\n")
     imap.deliver(by_mail)
     mailing.does(READ_MAILS)
     expect(card.locator('[data-by="student"]')).to_have_count(2, timeout=15_000)
@@ -185,24 +214,64 @@ def test_from_an_abstention_to_three_answered_students_and_no_trace_of_the_first
     test_id(told, "case-helped-yes").click()
     keep(third, "walk-told")
 
-    # The first erases everything: nothing that only they wrote is left, and nobody is mailed any more.
-    conversation, texts = mailing.does(CONVERSATION).strip(), [LEFT, MAILED]
+    # Under way: a reply waits for a busy mail server, two mails of the first were refused, a report was made.
+    smtp.refused[STUDENT] = "451 later"
+    office.goto(case_page)
+    office.get_by_label("Your reply").fill("There is a second rack by now.")
+    office.get_by_role("button", name="Send the reply").click()
+    expect(office.get_by_text("Your reply was sent.")).to_be_visible()
+    imap.deliver(mail_from("ada@home.example", asked, MAILED))
+    imap.deliver(mail_from(STUDENT, asked, MAILED, to="replies@uni.example"))
+    mailing.does(READ_MAILS)
+    wait_until(lambda: len(imap.mails("Refused")) == 2, 90)
+    assert all("Ottolenghi" in mail.get_content() for mail in imap.mails("Refused"))
+    mailing.does(EMBED)
+    mailing.does(EXPORT)
+    wait_until(lambda: f"media: {ITS_WORD}" in files_with(mailing, NAMES), 60)
+    wait_until(lambda: files_with(mailing, ["code=451"]) != set(), 30)
+    assert mailing.does(WAITING).strip() == "1"
+    save_valkey(mailing)
+
+    # All of that is found.
+    conversation, texts = mailing.does(CONVERSATION).strip(), [LEFT, MAILED, ASKED]
     known, tables, vectors = find_traces(mailing, [*NAMES, conversation], [*texts, QUESTION])
-    assert {"chat_case: Quillfeather", "chat_casemessage: Ottolenghi", f"chat_caseaddress: {STUDENT}"} <= set(known)
-    assert f"vectors of faqs_faqvector: {QUESTION}" in known, "the published answer's own question has one"
+    assert {
+        f"chat_message: {ITS_WORD}",
+        "chat_case: Quillfeather",
+        "chat_casemessage: Ottolenghi",
+        f"chat_caseaddress: {STUDENT}",
+        f"vectors of analytics_askedvector: {ASKED}",
+        f"vectors of faqs_faqvector: {QUESTION}",
+        f"marcelcms:log:{conversation}: {ITS_WORD}",
+        f"marcelcms:log:{conversation}: Quillfeather",
+        f"marcelcms:log:{conversation}: Ottolenghi",
+    } <= set(known)
+    assert {f"media: {ITS_WORD}", f"valkey: {ITS_WORD}", "valkey: Ottolenghi"} <= files_with(mailing, NAMES)
     assert (tables > 50, vectors > 500) == (True, True)
+
+    # The first erases everything: nothing that only they wrote is left, and nobody is mailed any more.
     test_id(page, "settings").click()
     test_id(page, "erase").click()
     test_id(page, "confirm").click()
     expect(test_id(page, "consent")).to_be_visible()
-    left = find_traces(mailing, [*NAMES, conversation], texts)[0]
-    # A mark, for an hour, by which an answer that is still being written there notices and is not saved.
-    assert left in ([], [f"marcelcms:gone:{conversation}: {conversation}"])
-    mailing.does("from core.redis import rewrite_file; rewrite_file()")
-    wait_until(lambda: find_in_files(mailing.state, NAMES) == [], 30)
-    assert (imap.mails(), imap.mails("Refused")) == ([], [])
-    # The mails that waited went with the address.
-    mailing.does("from chat.tasks import send_case_mails; send_case_mails()")
+    smtp.refused.clear()
+    mailing.does(SEND_MAILS)
+    assert mailing.does(WAITING).strip() == "0"
     assert (len(to_student(smtp)), len(to_student(smtp, THIRD))) == (3, 2)
+    mailing.does(READ_MAILS)
+    wait_until(lambda: imap.mails("Refused") == [], 90)
+    # Who answers by mail after that is told, and the mail is deleted.
+    imap.deliver(mail_from(STUDENT, asked, MAILED))
+    mailing.does(READ_MAILS)
+    wait_until(lambda: len(to_student(smtp)) == 4, 90)
+    assert "Your question was deleted." in to_student(smtp)[-1].get_content()
+    wait_until(lambda: imap.mails() == imap.mails("Refused") == [], 30)
+    left = set(find_traces(mailing, [*NAMES, conversation], texts)[0])
+    # A mark, for an hour, by which an answer that is still being written there notices and is not saved.
+    assert left - MADE_OF_IT <= {f"marcelcms:gone:{conversation}: {conversation}"}
+    # The night has Valkey's file written anew.
+    assert files_with(mailing, NAMES) <= {f"valkey: {name}" for name in NAMES}
+    mailing.does(NIGHT)
+    wait_until(lambda: files_with(mailing, NAMES) == set(), 30)
     for each in (second, third):
         each.context.close()

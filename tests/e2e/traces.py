@@ -1,4 +1,7 @@
-"""What a stack still knows of a student: in tables, vectors, the lexical index, Valkey with its queues, and files."""
+"""What a stack still knows of a student: in tables, vectors, the lexical index, Valkey with its queues, and files.
+
+A test shows first that a trace is found wherever one is expected: a search that finds nothing proves nothing.
+"""
 
 import json
 from collections.abc import Sequence
@@ -8,13 +11,15 @@ from pathlib import Path
 from tests.runtime.stack import Run
 
 #: Prints where the names stand, and how many tables and vectors it has looked through. A vector is a trace if it
-#: is that of one of the texts, but for rounding.
+#: is that of one of the texts, but for rounding. The index is asked for a word of its own too, each key of Valkey is
+#: read by the command of its type, and a type without one is an error.
 SEARCH = """
 import base64, json, re, redis
 from django.conf import settings
 from django.db import connection
 from core.inference.embeddings import configured_model, get_embedder
 from knowledge.retrieval.live_index import lexical_index, served_generation
+from knowledge.models import Passage
 from knowledge.retrieval.scope import build_scope
 
 names, texts = {names!r}, {texts!r}
@@ -41,8 +46,12 @@ with connection.cursor() as cursor:
 generation = served_generation()
 index = lexical_index(generation.pk)
 index.follow(generation.newest_change)
+known = Passage.objects.filter(generation=generation.pk).earliest("pk").text
+own_word = max(re.findall(r"\\w+", known), key=len)
+assert index.search(own_word, k=1, scope=build_scope()), own_word
 found += [f"index: {{name}}" for name in names if index.search(name.split("@")[0], k=1, scope=build_scope())]
 valkey = redis.Redis.from_url(settings.REDIS_URL)
+assert set(valkey.info("keyspace")) == {{"db0"}}, "no other database holds keys"
 READ = {{
     b"string": valkey.get,
     b"list": lambda key: valkey.lrange(key, 0, -1),
@@ -53,11 +62,24 @@ READ = {{
 }}
 for key in valkey.scan_iter():
     kind = valkey.type(key)
-    held = str((key, READ[kind](key) if kind in READ else ""))
+    held = str((key, READ[kind](key)))
     for body in set(re.findall('"body": "([^"]+)"', held)):
         held += base64.b64decode(body).decode(errors="replace")
     found += [f"{{key.decode()}}: {{name}}" for name in names if name.lower() in held.lower()]
 print(json.dumps([found, len(tables), vectors]))
+"""
+
+#: What is deleted stands in Valkey's file until it is written anew; uncompressed, so that it can be searched.
+SAVE = """
+import time
+from django.conf import settings
+from core.redis import valkey
+server = valkey(settings.REDIS_URL)
+server.config_set("rdbcompression", "no")
+server.bgrewriteaof()
+while server.info("persistence")["aof_rewrite_in_progress"] or server.info("persistence")["aof_rewrite_scheduled"]:
+    time.sleep(0.1)
+assert server.info("persistence")["aof_last_bgrewrite_status"] == "ok"
 """
 
 
@@ -80,3 +102,8 @@ def find_in_files(folder: Path, names: Sequence[str]) -> list[str]:
             held = path.read_bytes().lower()
             found += [f"{path}: {name}" for name in names if name.lower().encode() in held]
     return found
+
+
+def save_valkey(run: Run) -> None:
+    """Have Valkey write its file anew, also later ones so that they can be searched."""
+    run.does(SAVE)

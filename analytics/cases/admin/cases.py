@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from analytics.cases.admin.page import Unsaved, case_context, other_cases, other_offices
+from analytics.cases.admin.several import REPLY, REPLY_AND_CLOSE, several_view
 from analytics.cases.curation import add_phrasing, draft_faq
 from analytics.inbox.admin.assigning import assign_item, read_version
 from analytics.inbox.items import describe_change
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 else:
     CaseModelAdmin = admin.ModelAdmin
 
-REPLY, ASK_BACK, REPLY_AND_CLOSE = "reply", "ask_back", "reply_and_close"
+ASK_BACK = "ask_back"
 STEPS = (REPLY, ASK_BACK, REPLY_AND_CLOSE)
 
 
@@ -72,6 +73,7 @@ class CaseAdmin(ScopedAdmin, CaseModelAdmin):
             post("reading", self.reading_view),
             post("draft", self.draft_view),
             post("phrasing", self.phrasing_view, "<int:faq_id>/"),
+            path("reply/", self.admin_site.admin_view(self.several_view), name="chat_case_several"),
             *super().get_urls(),
         ]
 
@@ -174,6 +176,13 @@ class CaseAdmin(ScopedAdmin, CaseModelAdmin):
         else:
             self.log_change(request, case, [{"changed": {"fields": [field]}}])
         return redirect("admin:chat_case_change", case.pk)
+
+    def several_view(self, request: HttpRequest) -> HttpResponse:
+        """Reply to several cases at once."""
+        if not self.has_change_permission(request):
+            raise PermissionDenied
+        shell = {**self.admin_site.each_context(request), "opts": self.opts, "media": self.media}
+        return several_view(request, self.get_queryset(request), shell)
 
     def state_view(self, request: HttpRequest, case_id: int) -> HttpResponse:
         """Close the case without a word, or open it again."""

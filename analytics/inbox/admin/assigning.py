@@ -74,9 +74,9 @@ def read_assignment(posted: QueryDict, items: Sequence[Item]) -> Assignment:
     return Assignment(to, due_on, keeps_owner=keeps_owner, keeps_day=bool(posted.get("keeps_day")) and not due)
 
 
-def read_version(posted: QueryDict) -> int:
+def read_version(posted: QueryDict, name: str = "version") -> int:
     """Return the version that the form was made for; an unreadable one matches none."""
-    version = posted.get("version", "")
+    version = posted.get(name, "")
     return int(version) if version.isdecimal() and len(version) < 10 else -1
 
 

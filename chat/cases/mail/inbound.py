@@ -13,11 +13,11 @@ from django.utils.translation import ngettext
 
 from chat.cases.mail import signing
 from chat.cases.mail.addresses import mark_unreachable
-from chat.cases.mail.automatic import is_automatic, is_failed_delivery
 from chat.cases.mail.compose import OWN_HEADER
+from chat.cases.mail.content.automatic import is_automatic, is_failed_delivery
+from chat.cases.mail.content.parsing import IncomingMail, parse_mail
+from chat.cases.mail.content.quotes import new_text
 from chat.cases.mail.limits import count_answer, uncount_answer
-from chat.cases.mail.parsing import IncomingMail, parse_mail
-from chat.cases.mail.quotes import new_text
 from chat.cases.mail.sending import send_answer
 from chat.cases.messages import add_student_message, lock_case
 from chat.cases.words import MESSAGE_CHARACTERS

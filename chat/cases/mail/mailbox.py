@@ -1,10 +1,9 @@
 """The IMAP mailbox to which students answer: read every minute, by one process at a time.
 
 What was taken is deleted there, so that nothing of a case is left when the case is deleted. What was refused is kept
-for two weeks in a folder of its own.
+for two weeks in a folder of its own, and deleted there when a case is that it may belong to.
 """
 
-import datetime
 import imaplib
 import logging
 import re
@@ -20,6 +19,7 @@ from django.utils import timezone
 from redis import RedisError
 
 from chat.cases.mail.inbound import MOST_BYTES, Verdict, take_mail
+from chat.cases.mail.refused import KEPT, forget_refused, hash_headers, hashes_to_delete, note_refused
 from core.db.locks import Lock, advisory_lock
 
 logger = logging.getLogger(__name__)
@@ -27,9 +27,10 @@ logger = logging.getLogger(__name__)
 TIMEOUT = 10
 #: Mails of one run; the next one goes on.
 MOST_MAILS = 100
-REFUSED, REFUSED_DAYS = "Refused", 14
+REFUSED = "Refused"
 #: If one of these is away, the mail is left for the next run.
 AWAY = (OSError, OperationalError, InterfaceError, RedisError, imaplib.IMAP4.error)
+HEADERS = "BODY.PEEK[HEADER]"
 SIZE = re.compile(rb"RFC822\.SIZE (\d+)")
 #: A folder's prefix and what stands between folders, where the server wants folders below INBOX.
 NAMESPACE = re.compile(rb'\(\("(?P<prefix>[^"]*)" (?:"[^"]+"|NIL)')
@@ -55,7 +56,7 @@ def read_mailbox(publish: Callable[[int], None]) -> int:
                 for case in mailbox.take_all():
                     publish(case)
                     taken += 1
-                mailbox.delete_old_refused()
+                mailbox.clear_refused()
         except AWAY as error:
             # What the server says may hold names.
             logger.warning("mailbox not read, tried again later error=%s", type(error).__name__)
@@ -102,26 +103,18 @@ class Mailbox:
     def take_all(self) -> Iterator[int]:
         """Take the mails, oldest first, and yield the cases that have something new."""
         for uid in self._search("UNDELETED")[:MOST_MAILS]:
-            verdict, case = self._take(uid)
+            size = self._size(uid)
+            raw = self._fetch(uid, HEADERS if size > MOST_BYTES else "BODY.PEEK[]")
+            verdict, case = _take(uid, raw, size)
             if case is not None:
                 yield case
             if verdict == Verdict.REFUSED:
+                # First, so that no mail lies there without its note.
+                note_refused(raw)
                 self._copy_to_refused(uid)
             if verdict != Verdict.LATER:
                 self._delete(uid)
         self._connection.expunge()
-
-    def _take(self, uid: str) -> tuple[Verdict, int | None]:
-        size = self._size(uid)
-        raw = self._fetch(uid, "BODY.PEEK[HEADER]" if size > MOST_BYTES else "BODY.PEEK[]")
-        try:
-            return take_mail(raw, size=size)
-        except AWAY:
-            raise
-        except Exception as error:
-            # One that breaks what reads it must not keep the others waiting.
-            logger.error("mail not read uid=%s error=%s", uid, type(error).__name__)
-            return Verdict.REFUSED, None
 
     def _size(self, uid: str) -> int:
         for part in self._ask("FETCH", uid, "(RFC822.SIZE)"):
@@ -141,15 +134,20 @@ class Mailbox:
             self._connection.create(f'"{self._refused}"')  # it may be there
         self._ask("COPY", uid, f'"{self._refused}"')
 
-    def delete_old_refused(self) -> None:
-        """Delete what was refused two weeks ago."""
+    def clear_refused(self) -> None:
+        """Delete what was refused two weeks ago, and what may belong to a case that is deleted."""
         folder = f"{self._prefix()}{REFUSED}"
         if self._connection.select(f'"{folder}"')[0] != "OK":
             return
-        before = timezone.now() - datetime.timedelta(days=REFUSED_DAYS)
+        before = timezone.now() - KEPT
         for uid in self._search("BEFORE", "-".join(format_datetime(before).split()[1:4])):
             self._delete(uid)
+        hashes = hashes_to_delete()
+        for uid in self._search("UNDELETED") if hashes else []:
+            if hash_headers(self._fetch(uid, HEADERS)) in hashes:
+                self._delete(uid)
         self._connection.expunge()
+        forget_refused(hashes)
 
     def _prefix(self) -> str:
         try:
@@ -169,3 +167,14 @@ class Mailbox:
         if status != "OK":
             raise MailboxError(f"{command} refused")
         return [part for part in data if part]
+
+
+def _take(uid: str, raw: bytes, size: int) -> tuple[Verdict, int | None]:
+    try:
+        return take_mail(raw, size=size)
+    except AWAY:
+        raise
+    except Exception as error:
+        # One that breaks what reads it must not keep the others waiting.
+        logger.error("mail not read uid=%s error=%s", uid, type(error).__name__)
+        return Verdict.REFUSED, None

@@ -1,5 +1,6 @@
 """The mails to students that are to be sent: one for each reply, made in the transaction that saves it."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from django.db import transaction
@@ -10,6 +11,8 @@ from chat.models import Case, CaseAddress, CaseMail, CaseMessage
 
 #: While the server is away a mail is tried again after these pauses, and then after the last one each time.
 PAUSES = tuple(timedelta(minutes=minutes) for minutes in (1, 2, 4, 8, 15))
+#: Where the server got a mail and did not say whether it delivers it, the student may have it: these are longer.
+UNCERTAIN_PAUSES = (timedelta(minutes=15), timedelta(hours=1), timedelta(hours=4), timedelta(hours=12))
 GIVE_UP = timedelta(days=3)
 #: So long a worker has a mail that it sends, which takes seconds; after it, the worker is taken to have been killed.
 LEASE = timedelta(minutes=10)
@@ -60,9 +63,9 @@ def settle(mail: CaseMail, state: CaseMail.State) -> None:
     CaseMail.objects.filter(pk=mail.pk).update(state=state, sent_at=sent_at)
 
 
-def postpone(mail: CaseMail) -> None:
+def postpone(mail: CaseMail, *, pauses: Sequence[timedelta] = PAUSES) -> None:
     """Have a mail tried again after a pause that grows with its attempts."""
-    pause = PAUSES[min(mail.attempts, len(PAUSES)) - 1]
+    pause = pauses[min(mail.attempts, len(pauses)) - 1]
     CaseMail.objects.filter(pk=mail.pk).update(next_at=timezone.now() + pause)
 
 

@@ -1,7 +1,8 @@
 """Sends the mails that wait. A mail is claimed before it is sent, and what came of it is saved right after.
 
 Who is killed between the server's “250” and that leaves a mail that is sent once more, ten minutes later, with the same
-Message-ID: a reply that never arrives would be worse (RFC 1047 has the same choice for every mail server).
+Message-ID: a reply that never arrives would be worse (RFC 1047 has the same choice for every mail server). So does a
+server that breaks off after the content; that mail is tried again seldom, since the student may have it.
 """
 
 import logging
@@ -10,13 +11,13 @@ from contextlib import suppress
 from smtplib import SMTPDataError, SMTPNotSupportedError, SMTPRecipientsRefused
 
 from django.conf import settings
-from django.core.mail import get_connection
 from django.core.mail.backends.base import BaseEmailBackend
 from django.utils import timezone
 
 from chat.cases.mail.addresses import mark_unreachable
 from chat.cases.mail.compose import compose, compose_answer
-from chat.cases.mail.queue import claim, postpone, settle
+from chat.cases.mail.queue import PAUSES, UNCERTAIN_PAUSES, claim, postpone, settle
+from chat.cases.mail.smtp import NoReply, PatientBackend
 from chat.models import CaseMail
 
 logger = logging.getLogger(__name__)
@@ -32,13 +33,13 @@ def send_due() -> int:
     if not settings.EMAIL_HOST:
         return 0
     sent, until = 0, time.monotonic() + RUN_SECONDS
-    connection = get_connection()
+    connection = PatientBackend()
     try:
         while time.monotonic() < until and (mail := claim(timezone.now())) is not None:
             try:
                 sent += _send(mail, connection)
             except OSError as error:
-                postpone(mail)
+                postpone(mail, pauses=UNCERTAIN_PAUSES if isinstance(error, NoReply) else PAUSES)
                 # What the server says may hold addresses.
                 logger.warning("mail server away, tried again later error=%s", type(error).__name__)
                 break
@@ -79,12 +80,15 @@ def _refuse(mail: CaseMail, code: int) -> None:
 
 
 def send_answer(*, to: str, language: str, said: str, in_reply_to: str) -> None:
-    """Answer a mail that was not taken; one that is refused is let be. Raise OSError while the server is away."""
+    """Answer a mail that was not taken. Raise OSError while the server is away.
+
+    An answer that is refused, or may have arrived, is let be.
+    """
     if not settings.EMAIL_HOST:
         return
-    with get_connection() as connection:
+    with PatientBackend() as connection:
         answer = compose_answer(to=to, language=language, said=said, in_reply_to=in_reply_to, connection=connection)
         try:
             answer.send()
-        except (SMTPRecipientsRefused, SMTPDataError, SMTPNotSupportedError, ValueError) as error:
-            logger.warning("answer refused error=%s", type(error).__name__)
+        except (NoReply, SMTPRecipientsRefused, SMTPDataError, SMTPNotSupportedError, ValueError) as error:
+            logger.warning("answer not sent error=%s", type(error).__name__)

@@ -9,7 +9,9 @@ from django.utils import timezone
 from analytics.cases.news import QUIET, close_quiet_cases, raise_late_cases, tell_of_case
 from analytics.inbox.notices import count_unread, describe, unread_notices
 from analytics.models import Notice
+from chat.cases.messages import add_student_message
 from chat.models import Case
+from chat.services import office_cases
 from tests.analytics.cases.conftest import ANSWERS, desk
 from tests.analytics.cases.rows import new_case
 from tests.analytics.inbox.conftest import away
@@ -113,3 +115,32 @@ def test_a_case_in_which_the_student_has_been_silent_is_closed() -> None:
     for case, state in ((silent, "closed"), (recent, "replied"), (waiting, "open")):
         case.refresh_from_db()
         assert case.state == state
+
+
+def test_once_a_case_is_answered_nobody_has_it_to_read_any_more(ada: User, bob: User) -> None:
+    case, other = new_case(), new_case()
+    for each in (case, other):
+        tell_of_case(each.pk, Notice.Kind.NEW_CASE)
+    assert (count_unread(ada), count_unread(bob)) == (2, 2)
+    office_cases.reply(case=case.pk, version=case.version, text="Yes.", by=ada)
+    assert (count_unread(ada), count_unread(bob)) == (1, 1)
+    assert set(Notice.objects.filter(read_at=None).values_list("case", flat=True)) == {other.pk}
+    office_cases.close(case=other.pk, version=other.version, by=ada)
+    assert not Notice.objects.filter(read_at=None).exists()
+
+
+def test_a_student_who_writes_again_is_news_again(ada: User) -> None:
+    case = new_case()
+    tell_of_case(case.pk, Notice.Kind.NEW_CASE)
+    office_cases.reply(case=case.pk, version=case.version, text="Yes.", by=ada)
+    case.refresh_from_db()
+    add_student_message(case=case, text="Really?")
+    tell_of_case(case.pk, Notice.Kind.CASE_MESSAGE)
+    assert count_unread(ada) == 1
+
+
+def test_of_a_case_that_was_answered_meanwhile_nobody_is_told(ada: User) -> None:
+    case = new_case()
+    office_cases.reply(case=case.pk, version=case.version, text="Yes.", by=ada)
+    tell_of_case(case.pk, Notice.Kind.NEW_CASE)
+    assert not Notice.objects.exists()

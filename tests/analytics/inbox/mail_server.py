@@ -18,14 +18,37 @@ from marcelcms import env
 
 @dataclass
 class MailServer:
-    """`refused` has the reply to a recipient that it does not take, such as "550 unknown"."""
+    """`refused` has the reply to a recipient that it does not take, such as "550 unknown".
+
+    Of the next `hang_ups` mails it breaks off when it has them, instead of saying so.
+    """
 
     port: int
+    tls: ssl.SSLContext | None = None
     mails: list[EmailMessage] = field(default_factory=list)
     recipients: list[str] = field(default_factory=list)
     senders: list[str] = field(default_factory=list)
     refused: dict[str, str] = field(default_factory=dict)
     logins: list[tuple[str, str]] = field(default_factory=list)
+    hang_ups: int = 0
+    _controller: Controller | None = None
+
+    def start(self) -> None:
+        """Serve, also once more after `stop`."""
+        self._controller = Controller(
+            self,
+            hostname="127.0.0.1",
+            port=self.port,
+            tls_context=self.tls,
+            authenticator=self.authenticate,
+            auth_require_tls=self.tls is not None,
+        )
+        self._controller.start()
+
+    def stop(self) -> None:
+        if self._controller:
+            self._controller.stop()
+        self._controller = None
 
     async def handle_RCPT(
         self, _server: Any, _session: Session, envelope: Envelope, address: str, _options: list[str]
@@ -35,11 +58,14 @@ class MailServer:
         envelope.rcpt_tos.append(address)
         return "250 OK"
 
-    async def handle_DATA(self, _server: Any, _session: Session, envelope: Envelope) -> str:
+    async def handle_DATA(self, server: Any, _session: Session, envelope: Envelope) -> str:
         content = envelope.original_content or b""
         self.mails.append(message_from_bytes(content, policy=policy.default))  # type: ignore[arg-type]
         self.recipients += envelope.rcpt_tos
         self.senders.append(envelope.mail_from or "")
+        if self.hang_ups:
+            self.hang_ups -= 1
+            server.transport.close()
         return "250 OK"
 
     def authenticate(self, _server: Any, _session: Any, _envelope: Any, _mechanism: str, given: Any) -> AuthResult:
@@ -62,18 +88,10 @@ def free_port() -> int:
 @contextmanager
 def mail_server(tls: ssl.SSLContext | None = None) -> Iterator[MailServer]:
     """Serve until the block ends, with STARTTLS if a context is given."""
-    server = MailServer(free_port())
-    controller = Controller(
-        server,
-        hostname="127.0.0.1",
-        port=server.port,
-        tls_context=tls,
-        authenticator=server.authenticate,
-        auth_require_tls=tls is not None,
-    )
-    controller.start()
+    server = MailServer(free_port(), tls)
+    server.start()
     yield server
-    controller.stop()
+    server.stop()
 
 
 def use(settings: Settings, server: env.MailServer) -> None:

@@ -206,6 +206,15 @@ def test_the_empty_list_says_what_comes_here(anna: Any) -> None:
     assert "Nothing here matches" in client.get(LIST, {"q": "x"}).content.decode()
 
 
+def test_of_what_is_done_the_first_of_each_kind_are_listed(anna: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("analytics.to_do.listing.FOUND", 2)
+    for number in range(3):
+        new_gap(name=f"Parking {number}", weight=number, state=Gap.State.DISMISSED)
+    client = sign_in(anna)
+    assert len(titles(client, state="done")) == 2
+    assert "Add a word to find the others." in client.get(LIST, {"state": "done"}).content.decode()
+
+
 def test_a_search_lists_the_first_of_each_kind_and_says_that_there_are_more(
     anna: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -93,6 +93,7 @@ BOTH = frozenset(
         "inbox-preferences",
         "my-login",
         "invite",
+        "admin:chat_case_several",
         "admin:faqs_faq_import",
         "admin:faqs_faq_merge",
         "admin:knowledge_course_import",

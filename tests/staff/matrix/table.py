@@ -220,6 +220,8 @@ DOORS = _read(
     chat_case_reading POST                                   x x . x x .
     chat_case_draft POST                                     x x . x x .
     chat_case_phrasing POST                                  x . . x x .
+    chat_case_several GET                                    x x . x x .
+    chat_case_several POST                                   x x . x x .
     chat_case_changelist GET                                 x x . x x .
     chat_case_add GET                                        . . . . . .
     chat_case_history GET                                    x x . x x .

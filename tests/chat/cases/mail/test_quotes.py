@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from chat.cases.mail.html_text import html_to_text
-from chat.cases.mail.quotes import new_text
+from chat.cases.mail.content.html_text import html_to_text
+from chat.cases.mail.content.quotes import new_text
 
 #: What follows the words “Yes, please.” in mails of several programs.
 BELOW = {

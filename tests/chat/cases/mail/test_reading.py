@@ -399,6 +399,15 @@ def test_while_the_mail_server_is_away_who_is_to_be_told_waits_and_nobody_else(
     assert imap.mails() == []
 
 
+def test_who_may_have_been_told_is_not_told_again(imap: MailboxServer, smtp: MailServer) -> None:
+    imap.deliver(from_student(new_case(state="closed", closed_at=timezone.now() - timedelta(days=31))))
+    smtp.hang_ups = 1
+    for _minute in range(3):
+        read()
+    assert smtp.recipients == [STUDENT]
+    assert imap.mails() == []
+
+
 # --- the mailbox ---
 
 

@@ -1,5 +1,6 @@
 """Mails to students: one for each reply, in order, never twice, and none lost while the mail server is away."""
 
+import asyncio
 import logging
 import threading
 from collections.abc import Callable
@@ -184,6 +185,54 @@ def test_who_is_killed_before_saving_that_a_mail_was_sent_leaves_one_more_of_the
     assert sending.send_due() == 1
     first, second = smtp.mails
     assert first["Message-ID"] == second["Message-ID"]
+
+
+def test_a_server_that_breaks_off_when_it_has_a_mail_gets_it_again_seldom_and_with_the_same_id(
+    smtp: MailServer, clock: Callable[[timedelta], None]
+) -> None:
+    case, other = new_case(), new_case(email="bob@students.example")
+    add_reply(reply(case))
+    add_reply(reply(other))
+    smtp.hang_ups = 1
+    assert (sending.send_due(), sending.send_due()) == (0, 1), "the other one goes on with the next run"
+    clock(timedelta(minutes=14))
+    assert sending.send_due() == 0
+    clock(timedelta(minutes=2))
+    assert sending.send_due() == 1
+    first, second = (mail for mail in smtp.mails if mail["To"] == STUDENT)
+    assert first["Message-ID"] == second["Message-ID"]
+    assert smtp.recipients.count("bob@students.example") == 1
+    clock(timedelta(hours=1))
+    assert sending.send_due() == 0
+
+
+def test_a_server_that_always_breaks_off_gets_a_mail_a_few_times_in_three_days(
+    smtp: MailServer, clock: Callable[[timedelta], None]
+) -> None:
+    add_reply(reply(new_case()))
+    smtp.hang_ups = 1_000
+    for _quarter in range(4 * 24 * 4):
+        sending.send_due()
+        clock(timedelta(minutes=15))
+    assert CaseMail.objects.get().state == CaseMail.State.GIVEN_UP
+    assert 4 < len(smtp.mails) < 12
+    assert len({mail["Message-ID"] for mail in smtp.mails}) == 1
+
+
+def test_a_server_that_looks_through_a_mail_for_long_has_it_once(
+    smtp: MailServer, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.EMAIL_TIMEOUT = 0.5
+    take = smtp.handle_DATA
+
+    async def slow(*given: Any) -> str:
+        await asyncio.sleep(1)
+        return await take(*given)
+
+    monkeypatch.setattr(smtp, "handle_DATA", slow)
+    add_reply(reply(new_case()))
+    assert sending.send_due() == 1
+    assert len(smtp.mails) == 1
 
 
 @pytest.mark.django_db(transaction=True)

@@ -10,7 +10,7 @@ from email.header import decode_header, make_header
 from email.message import Message
 from email.utils import getaddresses
 
-from chat.cases.mail.html_text import html_to_text
+from chat.cases.mail.content.html_text import html_to_text
 
 #: Where the signed address may stand: the envelope's recipient as mail servers note it, then what the sender wrote.
 RECIPIENTS = ("Delivered-To", "X-Original-To", "Envelope-To", "To", "Cc")
