@@ -2,7 +2,7 @@ from django.db import migrations
 
 
 class Migration(migrations.Migration):
-    dependencies = [("analytics", "0034_counts_of_cases")]
+    dependencies = [("analytics", "0035_split_topics_and_mailed_drops")]
 
     operations = [
         migrations.RunSQL(

@@ -2,7 +2,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("chat", "0036_wishes_asked_again")]
+    dependencies = [("chat", "0037_adoptions_taken_back")]
 
     operations = [
         migrations.CreateModel(
