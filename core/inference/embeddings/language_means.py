@@ -25,7 +25,7 @@ def centre(vectors: "NDArray[np.float32]", languages: Sequence[str | None]) -> "
     A language without a mean, or an unknown one, has the mean of those that have one.
     """
     means = load_means()
-    between = np.mean(list(means.values()), axis=0)
+    between: NDArray[np.float32] = np.stack(list(means.values())).mean(axis=0)
     left = vectors - np.stack([means.get(language or "", between) for language in languages])
     centred: NDArray[np.float32] = left / np.linalg.norm(left, axis=1, keepdims=True)
     return centred
@@ -33,11 +33,12 @@ def centre(vectors: "NDArray[np.float32]", languages: Sequence[str | None]) -> "
 
 def save_means(means: "Mapping[str, NDArray[np.float32]]") -> None:
     """Store the mean vector of each language."""
-    np.savez(MEASURED, **{language: means[language].astype(np.float32) for language in sorted(means)})
+    languages = sorted(means)
+    np.savez(MEASURED, languages=np.array(languages), means=np.stack([means[language] for language in languages]))
 
 
 @cache
 def load_means() -> "dict[str, NDArray[np.float32]]":
     """Return the mean vector of each language that has one, of shape (384,)."""
     with np.load(MEASURED) as measured:
-        return {language: measured[language] for language in measured.files}
+        return dict(zip(map(str, measured["languages"]), measured["means"], strict=True))
