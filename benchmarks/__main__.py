@@ -17,6 +17,7 @@ from benchmarks.measuring import machine, say
 NAMES = (
     "profiles",
     "answers",
+    "plain_language",
     "questions",
     "retrieval",
     "concurrency",
@@ -45,6 +46,9 @@ NAMES = (
     "cold_start",
 )
 
+#: Those that ask the model of LLM_BASE_URL, when each is run alone.
+WITH_MODEL = {"profiles", "answers", "plain_language"}
+
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
@@ -66,7 +70,7 @@ def main() -> int:
         "quick": arguments.quick,
         "machine": machine(),
     }
-    with private_services() as folder:
+    with private_services(keeps_model=arguments.only in WITH_MODEL) as folder:
         for name in (arguments.only,) if arguments.only else NAMES:
             say(f"\n== {name}\n")
             call_command("flush", verbosity=0, interactive=False)  # each begins with empty tables
@@ -91,6 +95,10 @@ def run(name: str, folder: Path, arguments: argparse.Namespace) -> object:
         from benchmarks import answers
 
         return answers.measure(arguments.data, quick=arguments.quick)
+    if name == "plain_language":
+        from benchmarks import plain_language
+
+        return plain_language.measure(quick=arguments.quick)
     if name == "retrieval":
         from benchmarks import retrieval
 

@@ -21,16 +21,18 @@ os.environ.update(THREADS)  # before numpy is imported
 
 
 @contextmanager
-def private_services() -> Iterator[Path]:
-    """Django set up on migrated, empty services in a temporary STATE_DIR; nobody's data or settings are used."""
+def private_services(*, keeps_model: bool = False) -> Iterator[Path]:
+    """Django set up on migrated, empty services in a temporary STATE_DIR; nobody's data or settings are used.
+
+    The language model of the environment is asked only if it is kept.
+    """
     from marcelcms.embedded.services import PARTS, provide
 
     # Open to the user that PostgreSQL runs as where we are root.
     folder = Path(tempfile.mkdtemp(prefix="marcelcms-bench-"))
     folder.chmod(0o711)
-    for name in [part.variable for part in PARTS] + [key for key in os.environ if key.startswith("LLM_")]:
-        os.environ.pop(name, None)
-    for name in ("EMBEDDING_MODEL", "DATABASE_POOL", "DEBUG"):
+    models = [] if keeps_model else [key for key in os.environ if key.startswith("LLM_")]
+    for name in (*(part.variable for part in PARTS), *models, "EMBEDDING_MODEL", "DATABASE_POOL", "DEBUG"):
         os.environ.pop(name, None)
     os.environ |= {
         "SECRET_KEY": "only for benchmarks",
