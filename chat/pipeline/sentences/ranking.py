@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 FITTED = Path(__file__).parent / "fitted_ranking.json"
 SHORTEST = 20
-FEATURES = ("closeness", "own_words", "words", "fits", "fits_or_not", "length", "figures")
+FEATURES = ("closeness", "own_words", "words", "fits", "length", "figures")
 #: What a question asks for, English and German.
 SORTS = {
     "money": re.compile(
@@ -194,7 +194,6 @@ def compute_features(
                 share(own.keys),
                 share(whole.keys),
                 fits,
-                fits - 0.5 if sorts else 0.0,
                 math.log(len(quote.shown) / 100),
                 bool(own.figures),
             )
